@@ -1,0 +1,438 @@
+"""The driver seam: the dozen operations that the data layer uses, over the driver that the setting names.
+
+`motor` and `pymongo` share everything but the few calls that differ between them. Writes are acknowledged by a
+majority, every operation has a time limit, and driver exceptions never leave this file: callers see
+`DatabaseUnavailable` and `DuplicateKey`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pymongo
+from motor.motor_asyncio import AsyncIOMotorClient
+from pymongo import AsyncMongoClient, IndexModel, ReturnDocument, UpdateOne
+from pymongo.errors import (
+    AutoReconnect,
+    BulkWriteError,
+    ConfigurationError,
+    ConnectionFailure,
+    DuplicateKeyError,
+    ExecutionTimeout,
+    NetworkTimeout,
+    OperationFailure,
+    PyMongoError,
+    ServerSelectionTimeoutError,
+    WTimeoutError,
+)  # fmt: skip
+
+Document = dict[str, Any]
+Filter = Mapping[str, Any]
+Sort = Sequence[tuple[str, int]]
+Result = TypeVar("Result")
+
+_AWAY = (
+    AutoReconnect, ConnectionFailure, NetworkTimeout, ServerSelectionTimeoutError, ExecutionTimeout, WTimeoutError,
+)  # fmt: skip
+# not primary, shutting down, and other states in which another attempt later succeeds
+_AWAY_CODES = frozenset({50, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436})
+_REFUSED_CODES = frozenset({13, 18})  # Unauthorized, AuthenticationFailed: src/mongo/base/error_codes.yml
+_TRANSIENT = "TransientTransactionError"
+_BACK_OFF_SECONDS = 0.005
+_MOST_BACK_OFF_SECONDS = 0.5
+_MARGIN_SECONDS = 0.2
+_INDEX_SECONDS = 600.0  # a new index on a large collection takes its time
+_GONE_SECONDS = 0.1
+_CLOSE_SECONDS = 0.5
+_WATCH_WAIT_MS = 500
+_WATCH_SILENCE_MS = 2000
+_CONNECT_MS = 2000
+
+
+class DatabaseUnavailable(Exception):
+    """The database did not answer within its time limit, or cannot be reached."""
+
+
+class DatabaseRefused(DatabaseUnavailable):
+    """The database answers, and refuses our user, password or rights."""
+
+
+class DuplicateKey(Exception):
+    """A unique key is taken; `fields` are the fields of the index."""
+
+    def __init__(self, fields: Sequence[str]) -> None:
+        super().__init__(", ".join(fields))
+        self.fields = tuple(fields)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A document that changed: where, and its `_id`."""
+
+    collection: str
+    id: Any
+
+
+@dataclass(frozen=True)
+class IndexSpec:
+    """An index to create: keys with their directions, and the documents it covers."""
+
+    name: str
+    keys: tuple[tuple[str, int | str], ...]
+    unique: bool = False
+    partial: Filter | None = None
+    expire_seconds: int | None = None
+
+
+_session: ContextVar[Any] = ContextVar("database_session", default=None)
+
+
+class Driver:
+    """The seam. One instance serves one database; its operations join the transaction they are called in."""
+
+    def __init__(self, uri: str, database: str, timeout_ms: int) -> None:
+        self._seconds = timeout_ms / 1000
+        self._client = self._connect(uri, timeoutMS=timeout_ms)
+        # a change stream waits longer than any operation may; a connection that died without a word is given up
+        self._watcher = self._connect(uri, socketTimeoutMS=_WATCH_SILENCE_MS)
+        self._database = self._client[database]
+        self._watched = self._watcher[database]
+
+    def _connect(self, uri: str, **options: Any) -> Any:
+        return self._client_class()(uri, **_options(), **options)
+
+    def _client_class(self) -> Any:
+        raise NotImplementedError
+
+    async def _cursor(self, opened: Any) -> Any:
+        """The cursor of an `aggregate` or `watch` call."""
+        raise NotImplementedError
+
+    async def _start_session(self) -> Any:
+        raise NotImplementedError
+
+    async def _begin(self, session: Any) -> None:
+        """Start a transaction in the session."""
+        raise NotImplementedError
+
+    @asynccontextmanager
+    async def _operation(self) -> AsyncIterator[None]:
+        """One operation within its time limit; the driver's own does not count the wait for one of Motor's threads."""
+        with _translated():
+            async with asyncio.timeout(self._seconds + _MARGIN_SECONDS):
+                yield
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether the caller runs inside `transaction`."""
+        return _session.get() is not None
+
+    async def find(
+        self, collection: str, filter: Filter, *, sort: Sort = (), skip: int = 0, limit: int = 0,
+        fields: Sequence[str] | None = None,
+    ) -> list[Document]:  # fmt: skip
+        """The documents that match, in order; `limit` 0 is no limit."""
+        async with self._operation():
+            cursor = self._database[collection].find(
+                filter, projection=fields, skip=skip, limit=limit, session=_session.get()
+            )
+            found: list[Document] = await (cursor.sort(list(sort)) if sort else cursor).to_list(None)
+            return found
+
+    async def find_one(self, collection: str, filter: Filter, *, sort: Sort = ()) -> Document | None:
+        """The first document that matches."""
+        async with self._operation():
+            found: Document | None = await self._database[collection].find_one(
+                filter, sort=list(sort) or None, session=_session.get()
+            )
+            return found
+
+    async def stream(
+        self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000
+    ) -> AsyncIterator[Document]:
+        """The documents that match, one after the other, fetched `batch` at a time."""
+        with _translated():
+            cursor = self._database[collection].find(filter, batch_size=batch, session=_session.get())
+            async for document in cursor.sort(list(sort)) if sort else cursor:
+                yield document
+
+    async def count(self, collection: str, filter: Filter) -> int:
+        """How many documents match; all of them are known without reading any."""
+        target = self._database[collection]
+        async with self._operation():
+            if not filter and not self.in_transaction:
+                return int(await target.estimated_document_count())
+            return int(await target.count_documents(filter, session=_session.get()))
+
+    async def insert(self, collection: str, documents: Sequence[Document]) -> None:
+        """Insert documents, all or up to the first that fails."""
+        async with self._operation():
+            target = self._database[collection]
+            if len(documents) == 1:
+                await target.insert_one(documents[0], session=_session.get())
+            elif documents:
+                await target.insert_many(list(documents), session=_session.get())
+
+    async def insert_missing(self, collection: str, documents: Sequence[Document]) -> None:
+        """Insert those documents whose `_id` is not there yet."""
+        async with self._operation():
+            writes = [
+                UpdateOne({"_id": document["_id"]}, {"$setOnInsert": document}, upsert=True) for document in documents
+            ]
+            await self._database[collection].bulk_write(writes, ordered=False)
+
+    async def update_one(
+        self, collection: str, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]], *,
+        upsert: bool = False, apart: bool = False, sort: Sort = (),
+    ) -> Document | None:  # fmt: skip
+        """Change one document atomically and answer it as it is afterwards; None where none matches.
+
+        `apart` keeps the change out of the transaction that it is called in.
+        """
+        async with self._operation():
+            changed: Document | None = await self._database[collection].find_one_and_update(
+                filter, update, upsert=upsert, sort=list(sort) or None,
+                return_document=ReturnDocument.AFTER, session=None if apart else _session.get(),
+            )  # fmt: skip
+            return changed
+
+    async def update_many(self, collection: str, filter: Filter, update: Mapping[str, Any]) -> int:
+        """Change every document that matches; answers how many changed."""
+        async with self._operation():
+            result = await self._database[collection].update_many(filter, update, session=_session.get())
+            return int(result.modified_count)
+
+    async def delete_many(self, collection: str, filter: Filter) -> int:
+        """Remove every document that matches for good; answers how many."""
+        async with self._operation():
+            result = await self._database[collection].delete_many(filter, session=_session.get())
+            return int(result.deleted_count)
+
+    async def aggregate(self, collection: str, pipeline: Sequence[Mapping[str, Any]]) -> list[Document]:
+        """All results of an aggregation."""
+        async with self._operation():
+            opened = self._database[collection].aggregate(list(pipeline), session=_session.get())
+            found: list[Document] = await (await self._cursor(opened)).to_list(None)
+            return found
+
+    async def command(self, command: Mapping[str, Any]) -> Document:
+        """Run a database command."""
+        async with self._operation():
+            answer: Document = await self._database.command(command, session=_session.get())
+            return answer
+
+    async def synchronise_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> None:
+        """Make the collection's indexes exactly those of `specs`."""
+        with _translated(), pymongo.timeout(_INDEX_SECONDS):
+            names = {name["name"] for name in await self._indexes(collection)}
+            wanted = {spec.name: spec for spec in specs}
+            for stale in names - set(wanted) - {"_id_"}:
+                await self._database[collection].drop_index(stale)
+            missing = [_index_model(spec) for name, spec in wanted.items() if name not in names]
+            if missing:
+                await self._database[collection].create_indexes(missing)
+
+    async def _indexes(self, collection: str) -> list[Document]:
+        with _translated():
+            opened = self._database[collection].list_indexes()
+            found: list[Document] = await (await self._cursor(opened)).to_list(None)
+            return found
+
+    async def index_names(self, collection: str) -> set[str]:
+        """The names of the collection's indexes."""
+        return {str(index["name"]) for index in await self._indexes(collection)}
+
+    async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        """Run `work` so that all its writes happen or none; it runs again on a write conflict.
+
+        Inside a transaction it joins that one. New attempts begin within the time limit of an operation only; the
+        drivers' own `with_transaction` would go on for two minutes.
+        """
+        if self.in_transaction:
+            return await work()
+        until = time.monotonic() + self._seconds
+        with _translated():
+            async with asyncio.timeout(self._seconds + _MARGIN_SECONDS):
+                opened = await self._start_session()
+            async with opened as session:
+                for attempt in itertools.count():
+                    try:
+                        return await self._attempt(session, work)
+                    except PyMongoError as error:
+                        pause = random.uniform(0, min(_BACK_OFF_SECONDS * 1.5**attempt, _MOST_BACK_OFF_SECONDS))  # noqa: S311
+                        if not error.has_error_label(_TRANSIENT) or time.monotonic() + pause > until:
+                            raise
+                    await asyncio.sleep(pause)
+        raise AssertionError("unreachable")
+
+    async def _attempt(self, session: Any, work: Callable[[], Awaitable[Result]]) -> Result:
+        await self._begin(session)
+        token = _session.set(session)
+        try:
+            result = await work()
+        except BaseException as error:
+            cause = error.__cause__ if isinstance(error, DatabaseUnavailable | DuplicateKey) else None
+            await _abort(session, gone=isinstance(cause, (*_AWAY, TimeoutError)))
+            if isinstance(cause, PyMongoError):
+                raise cause from None
+            raise
+        finally:
+            _session.reset(token)
+        async with asyncio.timeout(self._seconds + _MARGIN_SECONDS):
+            await self._commit(session)
+        return result
+
+    async def _commit(self, session: Any) -> None:
+        """Commit; asked again while the outcome is unknown, which never commits twice."""
+        until = time.monotonic() + self._seconds
+        while True:
+            try:
+                await session.commit_transaction()
+                return
+            except PyMongoError as error:
+                if not error.has_error_label("UnknownTransactionCommitResult") or time.monotonic() > until:
+                    raise
+
+    @asynccontextmanager
+    async def watch(self, collections: Sequence[str]) -> AsyncIterator[AsyncIterator[Change]]:
+        """Changes to `collections` from now on, until the block is left. Raises `DatabaseUnavailable`."""
+        pipeline = [
+            {"$match": {"ns.coll": {"$in": list(collections)}}},
+            {"$project": {"ns": 1, "documentKey": 1, "operationType": 1}},
+        ]
+        with _translated():
+            stream = await self._cursor(self._watched.watch(pipeline, max_await_time_ms=_WATCH_WAIT_MS))
+            async with stream:
+                # the first look opens the cursor on the server: what is written after it is seen
+                first = await stream.try_next()
+                yield _changes(stream, first)
+
+    async def close(self) -> None:
+        """Close every connection; a server that is gone is not waited for."""
+        with pymongo.timeout(_CLOSE_SECONDS):
+            for client in (self._client, self._watcher):
+                closing = client.close()
+                if closing is not None:
+                    await closing
+
+
+class MotorDriver(Driver):
+    """Motor: PyMongo in threads, under asyncio."""
+
+    def _client_class(self) -> Any:
+        return AsyncIOMotorClient
+
+    async def _cursor(self, opened: Any) -> Any:
+        return opened
+
+    async def _start_session(self) -> Any:
+        return await self._client.start_session()
+
+    async def _begin(self, session: Any) -> None:
+        session.start_transaction()
+
+
+class PyMongoDriver(Driver):
+    """PyMongo's own asynchronous client."""
+
+    def _client_class(self) -> Any:
+        return AsyncMongoClient
+
+    async def _cursor(self, opened: Any) -> Any:
+        return await opened
+
+    async def _start_session(self) -> Any:
+        return self._client.start_session()
+
+    async def _begin(self, session: Any) -> None:
+        await session.start_transaction()
+
+
+DRIVERS: Mapping[str, type[Driver]] = {"motor": MotorDriver, "pymongo": PyMongoDriver}
+
+
+def open_driver(name: str, uri: str, database: str, timeout_ms: int) -> Driver:
+    """The driver called `name` on `database` at `uri`; raises ValueError for a URI that is none."""
+    try:
+        return DRIVERS[name](uri, database, timeout_ms)
+    except (ConfigurationError, PyMongoError, ValueError) as error:
+        raise ValueError(f"TRADEWIND_MONGODB_URI is not usable: {error}") from error
+
+
+def _options() -> dict[str, Any]:
+    return {
+        "w": "majority",
+        "readConcernLevel": "majority",
+        "connectTimeoutMS": _CONNECT_MS,
+        "serverSelectionTimeoutMS": 5000,
+        "appname": "tradewind",
+        "tz_aware": True,
+        "maxPoolSize": 100,
+    }
+
+
+def _index_model(spec: IndexSpec) -> IndexModel:
+    options: dict[str, Any] = {"name": spec.name, "unique": spec.unique}
+    if spec.partial is not None:
+        options["partialFilterExpression"] = spec.partial
+    if spec.expire_seconds is not None:
+        options["expireAfterSeconds"] = spec.expire_seconds
+    return IndexModel(list(spec.keys), **options)
+
+
+async def _changes(stream: Any, first: Any) -> AsyncIterator[Change]:
+    with _translated():
+        event = first
+        while stream.alive:
+            if event is not None and "documentKey" in event:
+                yield Change(event["ns"]["coll"], event["documentKey"]["_id"])
+            event = await stream.try_next()
+    raise DatabaseUnavailable("the change stream ended")
+
+
+async def _abort(session: Any, gone: bool) -> None:
+    """Give a transaction up; a server that is `gone` is not waited for once more, it ends it by itself."""
+    if session.in_transaction:
+        with pymongo.timeout(_GONE_SECONDS) if gone else nullcontext():
+            await session.abort_transaction()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except (DuplicateKeyError, BulkWriteError) as error:
+        fields = _duplicate_fields(error)
+        if fields is None:
+            raise
+        raise DuplicateKey(fields) from error
+    except _AWAY as error:
+        raise DatabaseUnavailable(str(error)) from error
+    except OperationFailure as error:
+        if error.code in _REFUSED_CODES:
+            raise DatabaseRefused(str(error)) from error
+        if error.code in _AWAY_CODES or error.has_error_label("TransientTransactionError"):
+            raise DatabaseUnavailable(str(error)) from error
+        raise
+    except TimeoutError as error:
+        raise DatabaseUnavailable("no answer within the time limit") from error
+    except PyMongoError as error:
+        if error.timeout:
+            raise DatabaseUnavailable(str(error)) from error
+        raise
+
+
+def _duplicate_fields(error: OperationFailure) -> list[str] | None:
+    details = error.details or {}
+    for write in [details, *details.get("writeErrors", ())]:
+        if write.get("code") == 11000:
+            return [name for name in write.get("keyPattern", {}) if name != "deleted"]
+    return None

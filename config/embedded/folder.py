@@ -1,0 +1,135 @@
+"""The data folder: its files, its locks, and the record of the running database."""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+POLL_SECONDS = 0.02
+KEY_BYTES = 96
+
+
+class Lock:
+    """A flock(2) on a file; it lives until `close`, or until every process that inherited it is gone."""
+
+    def __init__(self, path: Path) -> None:
+        self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def try_shared(self) -> bool:
+        """True where the lock is ours beside others; never waits."""
+        return self._try(fcntl.LOCK_SH)
+
+    def try_exclusive(self) -> bool:
+        """True where the lock is ours alone; never waits. A shared one that we held is lost either way."""
+        return self._try(fcntl.LOCK_EX)
+
+    def _try(self, kind: int) -> bool:
+        try:
+            fcntl.flock(self.fd, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Give the lock up; doing so twice is fine."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+
+def until(condition: Callable[[], bool], deadline: float) -> bool:
+    """Poll `condition` until it holds (True) or `deadline`, a `time.monotonic()`, has passed (False)."""
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True
+
+
+@dataclass(frozen=True)
+class Record:
+    """Where a database is: its uri (with the password), its port on loopback, and its supervisor's process."""
+
+    uri: str
+    port: int
+    pid: int
+
+
+class Folder:
+    """The files of one embedded database; `path` is made absolute, nothing is created yet."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        self.users_lock = self.path / "users.lock"
+        self.supervisor_lock = self.path / "supervisor.lock"
+        self.supervisor_log = self.path / "supervisor.log"
+        self.record = self.path / "embedded.json"
+        self.key = self.path / "mongodb.key"
+        self.log = self.path / "mongod.log"
+        self.database = self.path / "mongodb"
+
+    def create(self) -> None:
+        """Make the folder, for its owner alone; OSError where that cannot be."""
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def is_supervised(self) -> bool:
+        """Whether a supervisor, or a `mongod` that outlives one, is at work."""
+        probe = Lock(self.supervisor_lock)
+        try:
+            return not probe.try_shared()
+        finally:
+            probe.close()
+
+    def password(self) -> str:
+        """The database password, derived from the replica set's random key, which this makes where it is missing."""
+        if not self.key.exists():
+            fresh = self.key.with_suffix(".new")
+            fresh.touch(mode=0o600)
+            fresh.write_bytes(base64.b64encode(secrets.token_bytes(KEY_BYTES)))
+            fresh.replace(self.key)
+        self.key.chmod(0o600)  # mongod refuses a key that others may read
+        return hmac.new(self.key.read_bytes(), b"tradewind", hashlib.sha256).hexdigest()
+
+    def publish(self, record: Record) -> Lock:
+        """Write the record of the running database; it counts as long as the returned lock is held."""
+        fresh = self.record.with_suffix(".new")
+        fresh.unlink(missing_ok=True)
+        lock = Lock(fresh)
+        try:
+            lock.try_exclusive()
+            fresh.write_text(json.dumps(asdict(record)))
+            # The lock is on this very file, so a record left by a dead supervisor can never pass for a live one.
+            fresh.replace(self.record)
+        except OSError:
+            lock.close()
+            raise
+        return lock
+
+    def live_record(self) -> Record | None:
+        """Where the running database is; None where no supervisor stands behind the record."""
+        try:
+            fd = os.open(self.record, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        with open(fd, encoding="utf-8") as file:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return Record(**json.load(file))
+        return None
+
+    def last_port(self) -> int | None:
+        """The port of the last run, which the stored replica set still names."""
+        try:
+            return int(json.loads(self.record.read_text())["port"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None

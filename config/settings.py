@@ -1,0 +1,132 @@
+"""Every knob of a deployment: typed, one line of help each, from the environment and `.env`.
+
+The README's settings table is generated from this file (`scripts/check --write`).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+EXAMPLE_SECRET = "change-me-to-32-or-more-random-characters"
+DESKTOP_AND_DEV_ORIGINS = (
+    "tauri://localhost",
+    "http://tauri.localhost",
+    "http://localhost:5173",
+    "http://localhost:5666",
+    "http://localhost:3000",
+    "http://127.0.0.1:5173",
+    "http://127.0.0.1:5666",
+    "http://127.0.0.1:3000",
+)
+
+Names = Annotated[tuple[str, ...], NoDecode]
+
+
+class EnvironmentSettings(BaseSettings):
+    """What the settings of the core and of every plugin have in common: `TRADEWIND_…` and `.env`."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="TRADEWIND_", env_file=".env", extra="ignore", frozen=True, ignored_types=(cached_property,)
+    )
+
+
+class Settings(EnvironmentSettings):
+    """The settings of one process."""
+
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 lets the system choose.")
+    http: Literal["fast", "tornado"] = Field(
+        "tornado", description="HTTP connection: Tornado's own, or `fast` on httptools."
+    )
+    data_dir: Path = Field(Path(".data"), description="Folder of the embedded database and of local files.")
+    mongodb_uri: SecretStr = Field(SecretStr(""), description="MongoDB to use; empty starts the embedded one.")
+    mongodb_database: str = Field("tradewind", max_length=38, pattern="^[A-Za-z0-9_-]+$", description="Database name.")
+    mongodb_driver: Literal["motor", "pymongo"] = Field("motor", description="Driver: `motor` or `pymongo`.")
+    mongodb_timeout_ms: int = Field(5000, ge=100, description="Time limit of one database operation, in ms.")
+    jwt_secret: SecretStr = Field(
+        SecretStr(""), description="Key that signs tokens: at least 32 bytes, random. Required outside demo mode."
+    )
+    jwt_old_secrets: Annotated[tuple[SecretStr, ...], NoDecode] = Field(
+        (), description="Earlier keys, comma separated; their tokens verify until they are dropped from here."
+    )
+    demo: bool = Field(False, description="Demo data; a random signing key is allowed.")
+    plugins: Names = Field((), description="Plugins to load, comma separated; empty loads all built-in ones.")
+    cors_origins: Names = Field(
+        DESKTOP_AND_DEV_ORIGINS, description="Origins that browsers may call from, comma separated."
+    )
+    time_zone: str = Field("Asia/Shanghai", description="Business time zone: it decides which day a moment is in.")
+    rate_limits: Literal["on", "off"] = Field("on", description="`off` only for benchmarks and tests.")
+    requests_per_minute: int = Field(600, ge=1, description="Requests a minute by one user, in each process.")
+    trusted_proxies: Names = Field(
+        (), description="Addresses whose X-Forwarded-For is believed, comma separated (networks too)."
+    )
+    metrics_clients: Names = Field(
+        ("127.0.0.1", "::1"), description="Addresses that may read /metrics, comma separated (networks too)."
+    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Least level that is logged.")
+    max_body_bytes: int = Field(1 << 20, ge=1024, description="Largest JSON body, in bytes.")
+    max_header_bytes: int = Field(16 << 10, ge=1024, description="Largest header block, in bytes.")
+    max_json_depth: int = Field(32, ge=4, le=200, description="Deepest nesting of a JSON body.")
+    request_seconds: float = Field(30, gt=0, description="Time limit of one request, in seconds.")
+    idle_seconds: float = Field(75, gt=0, description="How long an idle connection is kept, in seconds.")
+    drain_seconds: float = Field(20, ge=0, description="How long a stopping process waits for open requests.")
+    operation_log_queue: int = Field(10_000, ge=1, description="Operation-log entries that may wait to be written.")
+    operation_log_days: int = Field(180, ge=1, description="How long operation-log entries are kept, in days.")
+
+    @field_validator("plugins", "cors_origins", "trusted_proxies", "metrics_clients", "jwt_old_secrets", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, OSError) as error:
+            raise ValueError(f"{value} is no time zone of the IANA database") from error
+        return value
+
+    @field_validator("trusted_proxies", "metrics_clients")
+    @classmethod
+    def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for address in value:
+            ip_network(address, strict=False)
+        return value
+
+    @model_validator(mode="after")
+    def _strong_secret(self) -> Settings:
+        secret = self.jwt_secret.get_secret_value()
+        if secret or not self.demo:
+            weakness = secret_weakness(secret)
+            if weakness:
+                raise ValueError(f"TRADEWIND_JWT_SECRET {weakness}; make one with `openssl rand -base64 48`")
+        # an earlier key signs nothing any more, but what it signed is believed
+        for weakness in filter(None, (secret_weakness(old.get_secret_value()) for old in self.jwt_old_secrets)):
+            raise ValueError(f"TRADEWIND_JWT_OLD_SECRETS holds a key that {weakness}; drop it")
+        return self
+
+    @cached_property
+    def zone(self) -> ZoneInfo:
+        """The business time zone."""
+        return ZoneInfo(self.time_zone)
+
+
+def secret_weakness(secret: str) -> str | None:
+    """Say what is wrong with a signing key, or None (CONTRACT 3)."""
+    if not secret:
+        return "is not set"
+    if len(secret.encode()) < 32:
+        return "is shorter than 32 bytes"
+    if secret == EXAMPLE_SECRET:
+        return "is the documented example"
+    if len(set(secret)) < 8:
+        return "has fewer than eight different characters"
+    return None

@@ -1,0 +1,313 @@
+"""The driver seam: one contract, kept by every driver."""
+
+import asyncio
+import gc
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from bson import Decimal128, ObjectId
+from tornado.ioloop import IOLoop
+
+from config.database import (
+    DRIVERS,
+    Change,
+    DatabaseRefused,
+    DatabaseUnavailable,
+    Driver,
+    DuplicateKey,
+    IndexSpec,
+    open_driver,
+)
+from handlers.tasks import end
+
+pytestmark = [
+    pytest.mark.gen_test,
+    # PyMongo leaves a socket open when it is closed while it connects
+    pytest.mark.filterwarnings("ignore:Exception ignored in. <socket.socket:pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(params=sorted(DRIVERS), scope="module")
+def driver(request: pytest.FixtureRequest, io_loop: IOLoop, mongodb_uri: str) -> Iterator[Driver]:
+    made = open_driver(request.param, mongodb_uri, f"test_{uuid.uuid4().hex[:12]}", 5000)
+    yield made
+    io_loop.run_sync(made.close)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def left_sockets(io_loop: IOLoop) -> Iterator[None]:
+    """What PyMongo leaves open is told of here, not in another test."""
+    yield
+    io_loop.run_sync(lambda: asyncio.sleep(0))
+    gc.collect()
+
+
+@pytest.fixture
+def things() -> str:
+    """A collection that no other test uses."""
+    return f"things_{uuid.uuid4().hex[:8]}"
+
+
+class Refused(Exception):
+    """What a test gives a transaction up with."""
+
+
+async def fill(driver: Driver, things: str, count: int) -> None:
+    await driver.insert(things, [{"_id": n, "even": n % 2 == 0} for n in range(count)])
+
+
+async def ids(driver: Driver, things: str, filter: dict[str, Any] | None = None) -> list[Any]:
+    return [row["_id"] for row in await driver.find(things, filter or {}, sort=[("_id", 1)])]
+
+
+async def test_a_document_comes_back_as_it_was_stored(driver: Driver, things: str) -> None:
+    stored = {
+        "_id": ObjectId(), "text": "晨光", "whole": 2**53, "float": 0.1, "yes": True, "nothing": None,
+        "amount": Decimal128("1234.50"), "at": datetime(2026, 11, 20, 8, 0, 0, 123000, UTC), "list": [1, {"deep": []}],
+    }  # fmt: skip
+    await driver.insert(things, [stored])
+    assert await driver.find_one(things, {"_id": stored["_id"]}) == stored
+
+
+async def test_find_sorts_skips_limits_and_selects(driver: Driver, things: str) -> None:
+    await fill(driver, things, 10)
+    found = await driver.find(things, {"even": True}, sort=[("_id", -1)], skip=1, limit=2, fields=["_id"])
+    assert found == [{"_id": 6}, {"_id": 4}]
+
+
+async def test_find_one_answers_none_where_nothing_matches(driver: Driver, things: str) -> None:
+    assert await driver.find_one(things, {}) is None
+
+
+async def test_find_one_takes_the_first_in_order(driver: Driver, things: str) -> None:
+    await fill(driver, things, 3)
+    assert await driver.find_one(things, {}, sort=[("_id", -1)]) == {"_id": 2, "even": True}
+
+
+async def test_a_stream_passes_over_every_batch(driver: Driver, things: str) -> None:
+    await fill(driver, things, 25)
+    assert [row["_id"] async for row in driver.stream(things, {}, sort=[("_id", 1)], batch=10)] == list(range(25))
+
+
+async def test_count_counts_what_matches(driver: Driver, things: str) -> None:
+    await fill(driver, things, 5)
+    assert (await driver.count(things, {}), await driver.count(things, {"even": True})) == (5, 3)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+async def test_a_taken_key_is_a_duplicate_that_names_its_fields(driver: Driver, things: str, number: int) -> None:
+    unique = IndexSpec("code", (("code", 1), ("area", 1)), unique=True)
+    await driver.synchronise_indexes(things, [unique])
+    await driver.insert(things, [{"_id": 0, "code": "a", "area": 1}])
+    with pytest.raises(DuplicateKey) as error:
+        await driver.insert(things, [{"_id": n, "code": "a", "area": n} for n in range(number, 0, -1)])
+    assert error.value.fields == ("code", "area")
+
+
+async def test_an_update_to_a_taken_key_is_a_duplicate(driver: Driver, things: str) -> None:
+    await driver.synchronise_indexes(things, [IndexSpec("code", (("code", 1),), unique=True)])
+    await driver.insert(things, [{"_id": 1, "code": "a"}, {"_id": 2, "code": "b"}])
+    with pytest.raises(DuplicateKey):
+        await driver.update_one(things, {"_id": 2}, {"$set": {"code": "a"}})
+
+
+async def test_insert_missing_leaves_what_is_there(driver: Driver, things: str) -> None:
+    await driver.insert(things, [{"_id": 1, "by": "first"}])
+    await driver.insert_missing(things, [{"_id": 1, "by": "second"}, {"_id": 2, "by": "second"}])
+    assert await driver.find(things, {}, sort=[("_id", 1)]) == [{"_id": 1, "by": "first"}, {"_id": 2, "by": "second"}]
+
+
+async def test_update_one_answers_the_document_as_it_is_afterwards(driver: Driver, things: str) -> None:
+    await fill(driver, things, 2)
+    assert await driver.update_one(things, {"_id": 1}, {"$set": {"even": "no"}}) == {"_id": 1, "even": "no"}
+    assert await driver.update_one(things, {"_id": 9}, {"$set": {"even": "no"}}) is None
+
+
+async def test_update_one_takes_a_pipeline(driver: Driver, things: str) -> None:
+    await driver.insert(things, [{"_id": 1, "a": 2}])
+    changed = await driver.update_one(things, {"_id": 1}, [{"$set": {"b": {"$multiply": ["$a", 3]}}}])
+    assert changed == {"_id": 1, "a": 2, "b": 6}
+
+
+async def test_update_one_makes_what_is_missing_when_it_may(driver: Driver, things: str) -> None:
+    assert await driver.update_one(things, {"_id": 1}, {"$inc": {"n": 1}}, upsert=True) == {"_id": 1, "n": 1}
+
+
+async def test_update_many_and_delete_many_say_how_many(driver: Driver, things: str) -> None:
+    await fill(driver, things, 5)
+    assert await driver.update_many(things, {"even": True}, {"$set": {"even": False}}) == 3
+    assert await driver.delete_many(things, {"_id": {"$gte": 3}}) == 2
+    assert await ids(driver, things) == [0, 1, 2]
+
+
+async def test_aggregate_answers_every_row(driver: Driver, things: str) -> None:
+    await fill(driver, things, 250)
+    rows = await driver.aggregate(things, [{"$match": {"even": True}}, {"$sort": {"_id": 1}}])
+    assert [row["_id"] for row in rows] == list(range(0, 250, 2))
+
+
+async def test_indexes_become_what_is_declared(driver: Driver, things: str) -> None:
+    first, second = IndexSpec("a", (("a", 1),)), IndexSpec("b", (("b", -1),), expire_seconds=60)
+    await driver.synchronise_indexes(things, [first])
+    await driver.synchronise_indexes(things, [second])
+    assert await driver.index_names(things) == {"_id_", "b"}
+
+
+async def test_a_transaction_writes_all_or_nothing(driver: Driver, things: str) -> None:
+    async def work(fails: bool) -> str:
+        assert driver.in_transaction
+        await driver.insert(things, [{"_id": fails}])
+        await driver.update_one(things, {"_id": "counter"}, {"$inc": {"n": 1}}, upsert=True)
+        if fails:
+            raise Refused
+        return "done"
+
+    assert await driver.transaction(lambda: work(False)) == "done"
+    with pytest.raises(Refused):
+        await driver.transaction(lambda: work(True))
+    assert not driver.in_transaction
+    assert await driver.find(things, {}, sort=[("_id", 1)]) == [{"_id": "counter", "n": 1}, {"_id": False}]
+
+
+async def test_a_change_apart_stays_out_of_the_transaction(driver: Driver, things: str) -> None:
+    async def work() -> None:
+        await driver.update_one(things, {"_id": 1}, {"$inc": {"n": 1}}, upsert=True, apart=True)
+        raise Refused
+
+    with pytest.raises(Refused):
+        await driver.transaction(work)
+    assert await driver.find_one(things, {}) == {"_id": 1, "n": 1}
+
+
+@pytest.mark.gen_test(timeout=20)
+async def test_a_transaction_runs_again_after_a_write_conflict(driver: Driver, things: str) -> None:
+    await driver.insert(things, [{"_id": 1, "n": 0}])
+    runs = 0
+
+    async def work() -> None:
+        nonlocal runs
+        runs += 1
+        found = await driver.find_one(things, {"_id": 1})
+        assert found is not None
+        await driver.update_one(things, {"_id": 1}, {"$set": {"n": found["n"] + 1}})
+
+    await asyncio.gather(*(driver.transaction(work) for _ in range(5)))
+    assert await driver.find_one(things, {}) == {"_id": 1, "n": 5}
+    assert runs > 5
+
+
+async def test_a_duplicate_ends_a_transaction_and_is_a_duplicate(driver: Driver, things: str) -> None:
+    await driver.insert(things, [{"_id": 1}])
+
+    async def work() -> None:
+        await driver.insert(things, [{"_id": 2}])
+        await driver.insert(things, [{"_id": 1}])
+
+    with pytest.raises(DuplicateKey):
+        await driver.transaction(work)
+    assert await ids(driver, things) == [1]
+
+
+@asynccontextmanager
+async def seen(driver: Driver, *collections: str) -> AsyncIterator["asyncio.Queue[Change]"]:
+    """The changes from now on, as a queue."""
+    queue: asyncio.Queue[Change] = asyncio.Queue()
+
+    async with driver.watch(collections) as changes:
+
+        async def pump() -> None:
+            async for change in changes:
+                queue.put_nowait(change)
+
+        task = asyncio.create_task(pump())
+        yield queue
+        await end([task])
+
+
+async def test_watch_tells_of_every_change_after_it_began(driver: Driver, things: str) -> None:
+    await driver.insert(things, [{"_id": 0}])
+    async with seen(driver, things) as changes:
+        await driver.insert(things, [{"_id": 1}])
+        await driver.update_one(things, {"_id": 0}, {"$set": {"a": 1}})
+        await driver.delete_many(things, {"_id": 1})
+        told = [await asyncio.wait_for(changes.get(), 3) for _ in range(3)]
+    assert told == [Change(things, 1), Change(things, 0), Change(things, 1)]
+
+
+async def test_watch_tells_of_the_named_collections_only(driver: Driver, things: str) -> None:
+    async with seen(driver, things) as changes:
+        await driver.insert(f"{things}_other", [{"_id": 1}])
+        await driver.insert(things, [{"_id": 2}])
+        assert await asyncio.wait_for(changes.get(), 3) == Change(things, 2)
+
+
+async def test_a_quiet_stream_goes_on(driver: Driver, things: str) -> None:
+    async with seen(driver, things) as changes:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(changes.get(), 0.8)
+        await driver.insert(things, [{"_id": 1}])
+        assert await asyncio.wait_for(changes.get(), 3) == Change(things, 1)
+
+
+async def test_a_command_answers(driver: Driver) -> None:
+    assert (await driver.command({"ping": 1}))["ok"] == 1
+
+
+@asynccontextmanager
+async def opened(name: str, uri: str, timeout_ms: int) -> AsyncIterator[Driver]:
+    """A driver with a time limit of its own."""
+    driver = open_driver(name, uri, f"test_{uuid.uuid4().hex[:12]}", timeout_ms)
+    try:
+        yield driver
+    finally:
+        await driver.close()
+
+
+NOWHERE = "mongodb://127.0.0.1:1/"
+OPERATIONS: dict[str, Callable[[Driver], Awaitable[Any]]] = {
+    "find": lambda driver: driver.find("things", {}),
+    "insert": lambda driver: driver.insert("things", [{"_id": 1}]),
+    "insert_missing": lambda driver: driver.insert_missing("things", [{"_id": 1}]),
+    "update_one": lambda driver: driver.update_one("things", {}, {"$set": {"a": 1}}),
+    "aggregate": lambda driver: driver.aggregate("things", []),
+    "command": lambda driver: driver.command({"ping": 1}),
+    "transaction": lambda driver: driver.transaction(lambda: driver.insert("things", [{"_id": 1}])),
+}
+
+
+@pytest.mark.parametrize("name", sorted(DRIVERS))
+@pytest.mark.parametrize("operation", OPERATIONS)
+async def test_a_server_that_is_not_there_is_unavailable_within_the_time_limit(name: str, operation: str) -> None:
+    async with opened(name, NOWHERE, 300) as driver:
+        started = asyncio.get_running_loop().time()
+        with pytest.raises(DatabaseUnavailable):
+            await OPERATIONS[operation](driver)
+        assert asyncio.get_running_loop().time() - started < 0.3 + 1
+
+
+@pytest.mark.parametrize("name", sorted(DRIVERS))
+async def test_a_server_that_is_too_slow_is_unavailable(name: str, mongodb_uri: str) -> None:
+    async with opened(name, mongodb_uri, 300) as driver:
+        await driver.insert("things", [{"_id": 1}])
+        with pytest.raises(DatabaseUnavailable):
+            await driver.find("things", {"$where": "sleep(2000) || true"})
+
+
+@pytest.mark.parametrize("name", sorted(DRIVERS))
+@pytest.mark.parametrize("uri", ["http://127.0.0.1/", "mongodb://", "mongodb://127.0.0.1:99999/"])
+def test_an_address_that_is_none_is_refused_in_words(name: str, uri: str) -> None:
+    with pytest.raises(ValueError, match="TRADEWIND_MONGODB_URI"):
+        open_driver(name, uri, "nothing", 300)
+
+
+@pytest.mark.parametrize("name", sorted(DRIVERS))
+async def test_a_wrong_password_is_told_without_the_password(name: str, mongodb_uri: str) -> None:
+    password = mongodb_uri.partition("@")[0].rpartition(":")[2]
+    async with opened(name, mongodb_uri.replace("@", "x@", 1), 2000) as driver:
+        with pytest.raises(DatabaseRefused, match=r"(?i)auth") as error:
+            await driver.command({"ping": 1})
+    assert password not in str(error.value)

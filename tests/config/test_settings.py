@@ -1,0 +1,146 @@
+"""Settings: where they come from, what they default to, what they refuse (CONTRACT 12, 13)."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from pydantic import ValidationError
+
+from config.settings import EXAMPLE_SECRET, Settings, secret_weakness
+
+GOOD = "Zq8-one-signing-secret-of-these-tests-only"
+Given = Callable[..., Settings]
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Given:
+    """Settings from these variables and no others, with a sound signing key."""
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"TRADEWIND_{name.upper()}", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    def read(**variables: str) -> Settings:
+        for name, value in {"JWT_SECRET": GOOD, **variables}.items():
+            monkeypatch.setenv(f"TRADEWIND_{name}", value)
+        return Settings()
+
+    return read
+
+
+DEFAULTS: dict[str, Any] = {
+    "host": "127.0.0.1", "port": 8000, "data_dir": Path(".data"), "mongodb_database": "tradewind", "demo": False, "plugins": (),
+    "time_zone": "Asia/Shanghai", "rate_limits": "on", "requests_per_minute": 600, "log_level": "INFO", "max_body_bytes": 1_048_576,
+    "max_header_bytes": 16_384, "max_json_depth": 32, "request_seconds": 30, "idle_seconds": 75,
+    "metrics_clients": ("127.0.0.1", "::1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), DEFAULTS.items())
+def test_the_defaults_are_those_of_the_contract(given: Given, name: str, value: object) -> None:
+    assert getattr(given(), name) == value
+
+
+def test_no_database_address_means_the_embedded_one(given: Given) -> None:
+    assert given().mongodb_uri.get_secret_value() == ""
+
+
+def test_the_environment_wins_over_the_file(given: Given, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("TRADEWIND_PORT=1111\nTRADEWIND_HOST=0.0.0.0\n")
+    settings = given(PORT="2222")
+    assert (settings.port, settings.host) == (2222, "0.0.0.0")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [("", ()), ("auth", ("auth",)), ("auth,rbac", ("auth", "rbac")), (" auth , rbac ,", ("auth", "rbac")), (",,", ())],
+)
+def test_names_come_with_commas(given: Given, text: str, names: tuple[str, ...]) -> None:
+    assert given(PLUGINS=text).plugins == names
+
+
+def test_old_keys_come_with_commas(given: Given) -> None:
+    old = given(JWT_OLD_SECRETS=f"{GOOD}-1, {GOOD}-2").jwt_old_secrets
+    assert [key.get_secret_value() for key in old] == [f"{GOOD}-1", f"{GOOD}-2"]
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("1", True), ("false", False), ("0", False)])
+def test_demo_is_on_or_off(given: Given, text: str, value: bool) -> None:
+    assert given(DEMO=text).demo is value
+
+
+WEAK = {
+    "": "is not set",
+    "short": "is shorter than 32 bytes",
+    "a" * 40: "has fewer than eight different characters",
+    "abcdefg" * 10: "has fewer than eight different characters",
+    EXAMPLE_SECRET: "is the documented example",
+}
+
+
+@pytest.mark.parametrize(("secret", "weakness"), WEAK.items())
+def test_a_weak_signing_key_is_told_apart(secret: str, weakness: str) -> None:
+    assert secret_weakness(secret) == weakness
+
+
+@pytest.mark.parametrize("secret", [GOOD, "abcdefgh" * 4, "密钥" * 6 + "abcdef", "0123456789abcdef" * 2])
+def test_a_sound_signing_key_has_no_weakness(secret: str) -> None:
+    assert secret_weakness(secret) is None
+
+
+@pytest.mark.parametrize("secret", WEAK)
+def test_a_weak_signing_key_is_refused(given: Given, secret: str) -> None:
+    with pytest.raises(ValidationError, match="TRADEWIND_JWT_SECRET"):
+        given(JWT_SECRET=secret)
+
+
+def test_demo_mode_needs_no_signing_key(given: Given) -> None:
+    assert given(JWT_SECRET="", DEMO="true").jwt_secret.get_secret_value() == ""
+
+
+def test_demo_mode_refuses_a_weak_signing_key_all_the_same(given: Given) -> None:
+    with pytest.raises(ValidationError, match="TRADEWIND_JWT_SECRET"):
+        given(JWT_SECRET="short", DEMO="true")
+
+
+REFUSED = [
+    ("PORT", "-1"), ("PORT", "65536"), ("PORT", "http"), ("MONGODB_DRIVER", "odbc"), ("MONGODB_TIMEOUT_MS", "0"), ("LOG_LEVEL", "info!"),
+    ("TIME_ZONE", "Mars/Olympus"), ("TIME_ZONE", ""), ("TIME_ZONE", "/etc/passwd"), ("TIME_ZONE", ".."), ("RATE_LIMITS", "maybe"),
+    ("MONGODB_DATABASE", ""), ("MONGODB_DATABASE", "a/b"), ("MONGODB_DATABASE", "a b"), ("MONGODB_DATABASE", "x" * 39), ("DEMO", "perhaps"),
+    ("TRUSTED_PROXIES", "proxy.example"), ("METRICS_CLIENTS", "10.0.0.0/33"), ("MAX_JSON_DEPTH", "0"), ("REQUEST_SECONDS", "0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), REFUSED)
+def test_a_value_that_cannot_be_is_refused_by_its_name(given: Given, name: str, value: str) -> None:
+    with pytest.raises(ValidationError) as error:
+        given(**{name: value})
+    assert [fault["loc"] for fault in error.value.errors()] == [(name.lower(),)]
+
+
+def test_the_business_time_zone_is_that_of_the_setting(given: Given) -> None:
+    assert given(TIME_ZONE="Europe/Berlin").zone == ZoneInfo("Europe/Berlin")
+
+
+def test_networks_may_be_listed_besides_addresses(given: Given) -> None:
+    assert given(TRUSTED_PROXIES="10.0.0.0/8,::1,192.0.2.1").trusted_proxies == ("10.0.0.0/8", "::1", "192.0.2.1")
+
+
+def test_secrets_do_not_show_when_settings_are_printed(given: Given) -> None:
+    settings = given(MONGODB_URI="mongodb://someone:hunter2@127.0.0.1/", JWT_OLD_SECRETS=f"{GOOD}-old")
+    for shown in (repr(settings), str(settings), settings.model_dump_json()):
+        assert "hunter2" not in shown
+        assert GOOD not in shown
+
+
+def test_settings_do_not_change(given: Given) -> None:
+    with pytest.raises(ValidationError):
+        given().port = 1
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_every_setting_is_explained_in_a_sentence(name: str) -> None:
+    description = Settings.model_fields[name].description
+    assert description
+    assert description.endswith(".")
