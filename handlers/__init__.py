@@ -1,0 +1,1 @@
+"""The request machine. It knows no plugin; start reading at `lifecycle.py`."""

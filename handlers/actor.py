@@ -1,0 +1,27 @@
+"""Who acts: the person behind a request, or the service itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Actor:
+    """The person behind a request, as the session and the user record say now.
+
+    `roles` are the ids of the enabled roles held. `session_id` is the `sid` claim.
+    """
+
+    user_id: int
+    username: str = ""
+    name: str = ""
+    department_id: int | None = None
+    roles: frozenset[int] = frozenset()
+    is_super: bool = False
+    must_change_password: bool = False
+    session_id: str = ""
+
+
+ANONYMOUS = Actor(user_id=0)
+# work without a person: jobs, start-up, demo data
+SYSTEM = Actor(user_id=0, username="system", is_super=True)

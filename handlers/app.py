@@ -1,0 +1,122 @@
+"""The one place where Tornado's HTTP connection meets the lifecycle.
+
+Works on Tornado's `HTTPServerConnectionDelegate` and `HTTPMessageDelegate` interfaces rather than `RequestHandler`,
+so whatever implements them can carry it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+from typing import Any
+
+from tornado import httputil, iostream
+from tornado.httpserver import HTTPServer
+
+from handlers.addresses import networks
+from handlers.envelope import failed
+from handlers.errors import BAD_REQUEST, ApiError
+from handlers.exchange import Exchange
+from handlers.fast_http import FastServer, Limits
+from handlers.metrics import Metrics
+from handlers.routing import Router
+from handlers.service import Service
+from handlers.sockets import Sockets
+
+_PARSER_ANSWER = b"HTTP/1.1 400 Bad Request\r\n\r\n"
+
+
+class Front(httputil.HTTPServerConnectionDelegate):
+    """Turns connections into exchanges, and knows how many are open."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.origins = frozenset(service.settings.cors_origins)
+        self.proxies = networks(service.settings.trusted_proxies)
+        self.sockets = Sockets(service, self.proxies, self.origins)
+        self._open = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._gauge = service.part(Metrics).open_requests
+
+    def start_request(self, server_conn: object, request_conn: httputil.HTTPConnection) -> httputil.HTTPMessageDelegate:
+        """Tornado: a request begins on this connection."""
+        return Exchange(self, request_conn)
+
+    def is_socket(self, target: str) -> bool:
+        """Whether a WebSocket route answers this target."""
+        try:
+            route, _ = self.service.part(Router).match("GET", target.partition("?")[0])
+        except ApiError:
+            return False
+        return route.socket
+
+    def opened(self) -> None:
+        """A request is being served."""
+        self._open += 1
+        self._gauge.set(self._open)
+        self._idle.clear()
+
+    def closed(self) -> None:
+        """A request was answered."""
+        self._open -= 1
+        self._gauge.set(self._open)
+        if not self._open:
+            self._idle.set()
+
+    async def idle(self, seconds: float) -> bool:
+        """Wait until no request is open; False when that took longer than `seconds`."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._idle.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+class Server(HTTPServer):
+    """Tornado's server, whose answer to what is no HTTP is an envelope too."""
+
+    def handle_stream(self, stream: iostream.IOStream, address: tuple[Any, ...]) -> None:
+        """Tornado: a connection was accepted."""
+        write = stream.write
+
+        def enveloped(data: bytes | memoryview) -> Any:
+            return write(_malformed() if data == _PARSER_ANSWER else data)
+
+        stream.write = enveloped  # type: ignore[method-assign]
+        super().handle_stream(stream, address)
+
+
+async def listen(front: Front, sockets: list[socket.socket]) -> Server | FastServer:
+    """Serve on `sockets` by the connection that the setting names, with the limits of the settings.
+
+    Bodies are limited by the exchange, which knows what to answer.
+    """
+    settings = front.service.settings
+    header_bytes = max(65_536, settings.max_header_bytes * 2)
+    server = Server(
+        front,
+        max_header_size=header_bytes,
+        max_body_size=1 << 40,
+        idle_connection_timeout=settings.idle_seconds,
+        body_timeout=settings.request_seconds,
+        chunk_size=65_536,
+    )
+    if settings.http == "fast":
+        limits = Limits(header_bytes, settings.request_seconds, settings.idle_seconds)
+        fast = FastServer(front, limits, _malformed, server)
+        await fast.listen(sockets)
+        return fast
+    server.add_sockets(sockets)
+    return server
+
+
+def _malformed() -> bytes:
+    body = failed(ApiError(BAD_REQUEST))
+    head = (
+        "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\n"
+        f"Content-Length: {len(body)}\r\nX-Request-ID: {secrets.token_hex(16)}\r\n\r\n"
+    )
+    return head.encode() + body

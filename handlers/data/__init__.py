@@ -1,0 +1,1 @@
+"""Collections, their row rules, and the one door to the data."""

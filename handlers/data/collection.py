@@ -1,0 +1,236 @@
+"""`Collection`: the shape of a kind of record, its row rules and its indexes; all schemas are derived from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from bson import ObjectId
+
+from config.database import IndexSpec
+from handlers.errors import NOT_FOUND, ApiError
+from handlers.schema import Field, array, boolean, integer, obj, object_id, text, timestamp, tree_of
+
+LIVE: Mapping[str, Any] = {"deleted": False}
+MAX_PAGE_SIZE = 200
+MAX_DEPTH = 10_000
+_RANGES = ("timestamp", "day", "money", "quantity", "number")
+_SETS = ("integer", "object_id")
+
+
+@dataclass(frozen=True)
+class Index:
+    """An index: field names in order, `-` for descending, `2dsphere:` before a position.
+
+    Indexes cover live records first, so a unique key is free again after a delete.
+    `expire_seconds` removes records that long after the time in the field.
+    """
+
+    keys: tuple[str, ...]
+    unique: bool = False
+    expire_seconds: int | None = None
+    where: Mapping[str, Any] | None = None
+
+    def __init__(
+        self,
+        *keys: str,
+        unique: bool = False,
+        expire_seconds: int | None = None,
+        where: Mapping[str, Any] | None = None,
+    ) -> None:
+        object.__setattr__(self, "keys", keys)
+        object.__setattr__(self, "unique", unique)
+        object.__setattr__(self, "expire_seconds", expire_seconds)
+        object.__setattr__(self, "where", where)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A kind of record.
+
+    `scoped`: rows are filtered by data scope, and lists have the indexes for it. `shared`: a row can be handed to
+    people (`shared_with`) who then see it besides their scope. `scope_department` and `scope_person` are the fields
+    that data scope filters on. `ids`: what `id` is. `watched`: changes are told to every instance.
+    `plain`: no audit fields, versions or soft delete, for technical collections such as sessions and logs.
+    `internal`: stored fields that never leave the service. `title` names the schemas.
+    """
+
+    name: str
+    title: str
+    fields: Mapping[str, Field]
+    indexes: tuple[Index, ...] = ()
+    scoped: bool = False
+    scope_department: str = "creator_department_id"
+    scope_person: str = "creator_id"
+    shared: bool = False
+    ids: Literal["object_id", "integer", "text"] = "object_id"
+    plain: bool = False
+    default_sort: str = "-created_at"
+    watched: bool = False
+    internal: tuple[str, ...] = ()
+
+    @cached_property
+    def id_field(self) -> Field:
+        """The shape of `id`."""
+        shapes = {"integer": integer(minimum=1), "object_id": object_id(), "text": text(max_length=100)}
+        return shapes[self.ids].but(read_only=True, nullable=False, sort=True)
+
+    @cached_property
+    def audit_fields(self) -> dict[str, Field]:
+        """What the core stamps on every record (CONTRACT 1)."""
+        if self.plain:
+            return {}
+        person, moment = integer(minimum=0, read_only=True, nullable=False), timestamp(read_only=True, nullable=False)
+        return {
+            "version": integer(minimum=1, read_only=True, nullable=False),
+            "creator_id": person.but(filter=self.scoped),
+            "creator_department_id": integer(minimum=1, read_only=True, filter=self.scoped),
+            "created_at": moment.but(sort=True, filter=True),
+            "updated_at": moment.but(sort=True, filter=True),
+            "updater_id": person,
+        }
+
+    @cached_property
+    def all_fields(self) -> dict[str, Field]:
+        """Every field of a record, `id` first."""
+        return {"id": self.id_field, **self.fields, **self.audit_fields}
+
+    @cached_property
+    def read(self) -> Field:
+        """The record as answers carry it."""
+        return obj(self.title, self.all_fields, nullable=False)
+
+    @cached_property
+    def tree(self) -> Field:
+        """The record with the `children` of a tree, which are records of the same shape."""
+        return tree_of(f"{self.title}Node", self.all_fields)
+
+    @cached_property
+    def create(self) -> Field:
+        """The body that creates a record."""
+        return obj(f"{self.title}Create", self.writable, nullable=False)
+
+    @cached_property
+    def update(self) -> Field:
+        """The body of a PATCH: any of the fields, and `version`."""
+        optional = {name: child.but(required=False, default=None) for name, child in self.writable.items()}
+        version = integer(minimum=1, required=True, description="The version that was read; a stale one is 40902.")
+        return obj(f"{self.title}Update", {"version": version, **optional}, nullable=False)
+
+    @cached_property
+    def writable(self) -> dict[str, Field]:
+        """The fields that clients write."""
+        return {name: child for name, child in self.fields.items() if not child.read_only}
+
+    @cached_property
+    def searchable(self) -> tuple[str, ...]:
+        """The fields that `q` looks into."""
+        return tuple(name for name, child in self.fields.items() if child.search)
+
+    @cached_property
+    def sortable(self) -> dict[str, Field]:
+        """The fields that `sort` may name."""
+        return {name: child for name, child in self.all_fields.items() if child.sort}
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """Values of fields that a creation leaves out."""
+        return {name: child.default for name, child in self.fields.items() if child.default is not None}
+
+    @cached_property
+    def references(self) -> dict[str, str]:
+        """Field → collection that it refers to."""
+        nested = {name: child.items.ref for name, child in self.fields.items() if child.items and child.items.ref}
+        return {**{name: child.ref for name, child in self.fields.items() if child.ref}, **nested}
+
+    @cached_property
+    def filters(self) -> dict[str, Field]:
+        """The query parameters that filter a list."""
+        parameters: dict[str, Field] = {}
+        for name, child in self.all_fields.items():
+            if child.filter:
+                parameters |= _filter_parameters(name, child)
+        return parameters
+
+    @cached_property
+    def list_query(self) -> dict[str, Field]:
+        """The query parameters of the list route (CONTRACT 1)."""
+        paging = {
+            "page": integer(minimum=1, default=1, example=1),
+            "page_size": integer(minimum=1, maximum=MAX_PAGE_SIZE, default=20, example=20),
+            "sort": text(max_length=200, example=self.default_sort, description=f"Any of {', '.join(self.sortable)}."),
+            "with_total": boolean(default=True, description="false leaves the count out."),
+            "cursor": text(max_length=2000, description="`next_cursor` of the page before.", example=None),
+        }
+        search = {"q": text(max_length=100, description="Search.", example="a")} if self.searchable else {}
+        return {name: child.but(nullable=False) for name, child in {**paging, **search, **self.filters}.items()}
+
+    @cached_property
+    def blank(self) -> dict[str, Any]:
+        """Null for every field that answers carry: what a stored record may lack."""
+        return {name: None for name, child in self.fields.items() if not child.write_only}
+
+    def parse_id(self, value: Any) -> Any:
+        """`value` as the `_id` of a record; 40400 for what cannot be one."""
+        if self.ids == "text":
+            return str(value)
+        if self.ids == "integer":
+            if isinstance(value, int) or (str(value).isascii() and str(value).isdigit() and len(str(value)) < 16):
+                return int(value)
+        elif isinstance(value, ObjectId) or ObjectId.is_valid(value):
+            return ObjectId(value)
+        raise ApiError(NOT_FOUND)
+
+    @cached_property
+    def index_specs(self) -> tuple[IndexSpec, ...]:
+        """The declared indexes and those that scope, search and the default order need."""
+        declared = [self._spec(index) for index in self.indexes]
+        derived = [] if self.plain else [Index(self.default_sort)]
+        if self.scoped:
+            derived += [Index(self.scope_department, self.default_sort), Index(self.scope_person, self.default_sort)]
+        if self.shared:
+            derived += [Index("shared_with", self.default_sort)]
+        if self.searchable:
+            derived += [Index("search_grams")]
+        specs = {spec.keys: spec for spec in [*(self._spec(index) for index in derived), *declared]}
+        return tuple(specs.values())
+
+    def _spec(self, index: Index) -> IndexSpec:
+        keys: list[tuple[str, int | str]] = [_key(name) for name in index.keys]
+        suffix = "_unique" if index.unique else ""
+        suffix += f"_expire_{index.expire_seconds}" if index.expire_seconds is not None else ""
+        name = "_".join(f"{key}_{direction}" for key, direction in keys) + suffix
+        if self.plain or index.expire_seconds is not None:
+            return IndexSpec(name, tuple(keys), index.unique, index.where, index.expire_seconds)
+        if index.unique:
+            return IndexSpec(name, tuple(keys), True, {**LIVE, **(index.where or {})})
+        if not any(key == "_id" for key, _ in keys) and all(direction in (1, -1) for _, direction in keys):
+            keys.append(("_id", int(keys[-1][1])))
+        return IndexSpec(name, (("deleted", 1), *keys), False, index.where)
+
+
+def new_id() -> ObjectId:
+    """The `id` of a business record that is referred to before it is written."""
+    return ObjectId()
+
+
+def _key(name: str) -> tuple[str, int | str]:
+    if name.startswith("2dsphere:"):
+        return name.removeprefix("2dsphere:"), "2dsphere"
+    plain = name.removeprefix("-")
+    return "_id" if plain == "id" else plain, -1 if name.startswith("-") else 1
+
+
+def _filter_parameters(name: str, child: Field) -> dict[str, Field]:
+    value = child.items if child.kind == "array" and child.items is not None else child
+    value = value.but(required=False, nullable=False, read_only=False, default=None, description=None, ref=None)
+    if value.kind in _RANGES:
+        return {
+            f"{name}_from": value.but(description=f"{name} at or after, or at least, this."),
+            f"{name}_to": value.but(description=f"{name} at or before, or at most, this."),
+        }
+    if value.kind in _SETS or "enum" in value.rules:
+        return {name: array(value, max_items=50, description="One value, or several with commas.", nullable=False)}
+    return {name: value}

@@ -1,0 +1,167 @@
+"""The database of a process: its driver, its collections, what changed in them, and the stores over them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from contextvars import ContextVar
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from bson import ObjectId
+
+from config.database import DatabaseUnavailable, Driver, DuplicateKey
+from handlers.actor import SYSTEM, Actor
+from handlers.data.changes import Changes
+from handlers.data.collection import Collection
+from handlers.data.scope import ALL_ROWS, Scope
+from handlers.data.store import Store
+
+Result = TypeVar("Result")
+log = logging.getLogger("tradewind.database")
+
+_uncommitted: ContextVar[list[tuple[str, Any]] | None] = ContextVar("uncommitted_changes", default=None)
+COUNTERS = "core_counters"
+LEASES = "core_leases"
+_WIPE_BATCH = 5000
+
+
+class Database:
+    """All collections of one process over one driver."""
+
+    def __init__(self, driver: Driver, collections: Iterable[Collection]) -> None:
+        self.driver = driver
+        self.collections = {collection.name: collection for collection in collections}
+        watched = [name for name, collection in self.collections.items() if collection.watched]
+        self.changes = Changes(driver, watched)
+
+    def store(
+        self, collection: Collection, actor: Actor = SYSTEM, scope: Scope = ALL_ROWS, now: datetime | None = None
+    ) -> Store:
+        """`collection` as `actor` sees it under `scope`. Without an actor it is the service's own work."""
+        return Store(self, collection, actor, scope, now or utc_now())
+
+    async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        """Run `work` so that all its writes happen or none; it may run more than once.
+
+        Listeners are told of its changes when they are committed.
+        """
+        if self.driver.in_transaction:
+            return await work()
+        changed: list[tuple[str, Any]] = []
+
+        async def attempt() -> Result:
+            changed.clear()
+            return await work()
+
+        token = _uncommitted.set(changed)
+        try:
+            result = await self.driver.transaction(attempt)
+        finally:
+            _uncommitted.reset(token)
+        for collection, id in changed:
+            self.changes.tell(collection, id)
+        return result
+
+    def tell(self, collection: str, id: Any) -> None:
+        """This process wrote a document (`id` None: several); heard at once, or after the commit."""
+        changed = _uncommitted.get()
+        if changed is None:
+            self.changes.tell(collection, id)
+        else:
+            changed.append((collection, id))
+
+    async def next_number(self, name: str, *, apart: bool = True) -> int:
+        """The next whole number of the sequence `name`, from 1.
+
+        `apart` numbers leave gaps when a transaction fails; without it the number is part of the transaction.
+        """
+        counter = await self.driver.update_one(
+            COUNTERS, {"_id": name}, {"$inc": {"value": 1}}, upsert=True, apart=apart
+        )
+        return int(counter["value"]) if counter else 0
+
+    async def wipe(self, collection: Collection) -> int:
+        """Remove every record for good, softly deleted ones too, a batch at a time; answers how many."""
+        removed = 0
+        while rows := await self.driver.find(collection.name, {}, limit=_WIPE_BATCH, fields=["_id"]):
+            removed += await self.driver.delete_many(collection.name, {"_id": {"$in": [row["_id"] for row in rows]}})
+        self.tell(collection.name, None)
+        return removed
+
+    async def prepare(self) -> None:
+        """Make every collection's indexes what its declaration says; one instance does it, the others wait."""
+        async with Lease(self, "prepare", seconds=60):
+            for collection in self.collections.values():
+                await self.driver.synchronise_indexes(collection.name, collection.index_specs)
+
+
+class Lease:
+    """A lock that one instance holds, by the database's clock; a dead holder's lease runs out.
+
+    As a block it waits for its turn. `fencing` grows with every holder.
+    """
+
+    def __init__(self, database: Database, name: str, seconds: float, poll_seconds: float = 0.1) -> None:
+        self._driver = database.driver
+        self._name = name
+        self._seconds = seconds
+        self._poll = poll_seconds
+        self._holder = ObjectId()
+        self.fencing = 0
+
+    async def acquire(self) -> bool:
+        """Take the lease if nobody holds it."""
+        free = {"$lt": [{"$ifNull": ["$until", datetime.fromtimestamp(0, UTC)]}, "$$NOW"]}
+        taken = {
+            "holder": {"$cond": [free, self._holder, "$holder"]},
+            "fencing": {"$add": [{"$ifNull": ["$fencing", 0]}, {"$cond": [free, 1, 0]}]},
+            "until": {"$cond": [free, self._end(), "$until"]},
+        }
+        try:
+            lease = await self._driver.update_one(
+                LEASES, {"_id": self._name}, [{"$set": taken}], upsert=True, apart=True
+            )
+        except DuplicateKey:
+            return False
+        if lease is None or lease["holder"] != self._holder:
+            return False
+        self.fencing = int(lease["fencing"])
+        return True
+
+    def _end(self) -> dict[str, Any]:
+        return {"$add": ["$$NOW", int(self._seconds * 1000)]}
+
+    async def renew(self) -> bool:
+        """Hold on for another term; False when somebody else took over."""
+        held = await self._driver.update_one(
+            LEASES,
+            {"_id": self._name, "holder": self._holder},
+            [{"$set": {"until": self._end()}}],
+            apart=True,
+        )
+        return held is not None
+
+    async def release(self) -> None:
+        """Let the next one in."""
+        await self._driver.update_one(
+            LEASES, {"_id": self._name, "holder": self._holder}, {"$unset": {"until": ""}}, apart=True
+        )
+
+    async def __aenter__(self) -> Lease:
+        while not await self.acquire():
+            await asyncio.sleep(self._poll)
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        try:
+            await self.release()
+        except DatabaseUnavailable:
+            log.warning("lease not released", extra={"lease": self._name})
+
+
+def utc_now() -> datetime:
+    """Now, in UTC, cut to milliseconds as MongoDB stores it."""
+    now = datetime.now(UTC)
+    return now - timedelta(microseconds=now.microsecond % 1000)

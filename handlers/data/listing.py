@@ -1,0 +1,151 @@
+"""Lists: sort, filters, search, pages and cursors, turned into MongoDB terms (CONTRACT 1)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from bson import ObjectId
+
+from config.database import Document
+from handlers.data.collection import MAX_DEPTH, Collection
+from handlers.data.search import search_filter
+from handlers.errors import invalid
+from handlers.schema import Undecodable, decode, encode
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of a list. `total` is None without the count."""
+
+    items: list[Document]
+    total: int | None
+    page: int
+    page_size: int
+    next_cursor: str | None
+
+
+def sort_keys(collection: Collection, wanted: str | None) -> list[tuple[str, int]]:
+    """`-created_at,name` as MongoDB sort keys, made total by `_id`; 40001 for a field off the allow-list."""
+    keys: list[tuple[str, int]] = []
+    for part in (wanted or collection.default_sort).split(","):
+        name = part.strip().removeprefix("-")
+        known = name in collection.sortable or part.strip() == collection.default_sort
+        if not known or name in {key for key, _ in keys}:
+            raise invalid("sort", "sort")
+        keys.append(("_id" if name == "id" else name, -1 if part.strip().startswith("-") else 1))
+    if not any(name == "_id" for name, _ in keys):
+        keys.append(("_id", keys[-1][1]))
+    return keys
+
+
+def list_filter(collection: Collection, query: Mapping[str, Any]) -> dict[str, Any]:
+    """The declared filters and the search of `query` as one MongoDB filter."""
+    clauses: list[dict[str, Any]] = []
+    for name, child in collection.filters.items():
+        value = query.get(name)
+        if value is None:
+            continue
+        if name not in collection.all_fields and name.endswith("_from"):
+            clauses.append({name.removesuffix("_from"): {"$gte": value}})
+        elif name not in collection.all_fields and name.endswith("_to"):
+            clauses.append({name.removesuffix("_to"): {"$lte": value}})
+        elif child.kind == "array":
+            clauses.append({_stored(name): value[0] if len(value) == 1 else {"$in": value}})
+        else:
+            clauses.append({_stored(name): value})
+    if query.get("q"):
+        clauses.append(search_filter(query["q"]))
+    clauses = [clause for clause in clauses if clause]
+    return {"$and": clauses} if clauses else {}
+
+
+def _stored(name: str) -> str:
+    return "_id" if name == "id" else name
+
+
+def check_depth(page: int, page_size: int) -> int:
+    """How many rows to skip; 40001 beyond the depth where only a cursor goes."""
+    skip = (page - 1) * page_size
+    if skip + page_size > MAX_DEPTH and page > 1:
+        raise invalid("page", "depth")
+    return skip
+
+
+def make_cursor(keys: list[tuple[str, int]], row: Document) -> str:
+    """An opaque text that says where `row` stands in this order."""
+    values = [row.get("id" if name == "_id" else name) for name, _ in keys]
+    raw = orjson.dumps([_order(keys), values], default=encode, option=orjson.OPT_PASSTHROUGH_DATETIME)
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def after_cursor(collection: Collection, keys: list[tuple[str, int]], cursor: str) -> dict[str, Any]:
+    """The filter for the rows behind `cursor`; 40001 for one that was not made for this order."""
+    try:
+        raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        order, values = orjson.loads(raw)
+        if order != _order(keys) or len(values) != len(keys):
+            raise invalid("cursor", "cursor")
+        typed = [_typed(collection, name, value) for (name, _), value in zip(keys, values, strict=True)]
+    except (ValueError, TypeError, Undecodable, binascii.Error) as error:
+        raise invalid("cursor", "cursor") from error
+    return _behind(keys, typed)
+
+
+def _order(keys: list[tuple[str, int]]) -> str:
+    return ",".join(f"{'-' if direction < 0 else ''}{name}" for name, direction in keys)
+
+
+_PLAIN: dict[str, type | tuple[type, ...]] = {"integer": int, "boolean": bool, "number": (int, float)}
+
+
+def _typed(collection: Collection, name: str, value: Any) -> Any:
+    field = collection.all_fields["id" if name == "_id" else name]
+    plain = _PLAIN.get(field.kind, str)
+    if value is None and name != "_id":
+        return None
+    beyond = isinstance(value, int) and abs(value) >= 2**63
+    if beyond or not isinstance(value, plain) or (name == "_id" and value == ""):
+        raise Undecodable("cursor")
+    if field.kind == "object_id" and not ObjectId.is_valid(value):
+        raise Undecodable("cursor")
+    return decode(field, value)
+
+
+def _behind(keys: list[tuple[str, int]], values: list[Any]) -> dict[str, Any]:
+    """Rows after a position: the first key bounds the index range, the rest breaks ties."""
+    branches: list[dict[str, Any]] = []
+    equal: list[dict[str, Any]] = []
+    for (name, direction), value in zip(keys, values, strict=True):
+        beyond = _beyond(name, direction, value)
+        if beyond is not None:
+            branches.append({"$and": [*equal, beyond]})
+        equal.append({name: value})
+    bound = _bound(*keys[0], values[0])
+    return {"$and": [bound, {"$or": branches}]} if bound else {"$or": branches}
+
+
+def _bound(name: str, direction: int, value: Any) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if direction > 0:
+        return {name: {"$gte": value}}
+    # descending order ends with nulls, which no range operator reaches
+    return {"$or": [{name: {"$lte": value}}, {name: None}]} if _nullable(name) else {name: {"$lte": value}}
+
+
+def _nullable(name: str) -> bool:
+    return name not in ("_id", "created_at", "updated_at")
+
+
+def _beyond(name: str, direction: int, value: Any) -> dict[str, Any] | None:
+    if value is None:
+        return {name: {"$ne": None}} if direction > 0 else None
+    if direction > 0:
+        return {name: {"$gt": value}}
+    smaller = {name: {"$lt": value}}
+    return {"$or": [smaller, {name: None}]} if _nullable(name) else smaller

@@ -1,0 +1,54 @@
+"""Data scope: which rows a person sees (SPEC 2.5, CONTRACT 5.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+NO_ROWS: dict[str, Any] = {"_id": {"$in": []}}
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The union of a person's roles: everything, or rows of some departments and of one creator.
+
+    `user_id` is the person; rows that were handed to them are seen as well, unless they see nothing at all.
+    """
+
+    everything: bool = False
+    department_ids: frozenset[int] = frozenset()
+    creator_id: int | None = None
+    user_id: int | None = None
+
+    @property
+    def nothing(self) -> bool:
+        """Whether no row at all is visible."""
+        return not (self.everything or self.department_ids or self.creator_id is not None)
+
+    def covers(self, other: Scope) -> bool:
+        """Whether every row of `other` is a row of this; one's own rows are always one's own."""
+        return self.everything or (not other.everything and other.department_ids <= self.department_ids)
+
+    def filter(
+        self, department: str = "creator_department_id", person: str = "creator_id", shared: bool = False
+    ) -> dict[str, Any]:
+        """The MongoDB filter on the fields that a collection names; `shared`: its rows can be handed to people."""
+        if self.everything:
+            return {}
+        if self.nothing:
+            return NO_ROWS
+        branches: list[dict[str, Any]] = []
+        if self.department_ids:
+            branches.append({department: {"$in": sorted(self.department_ids)}})
+        if self.creator_id is not None:
+            branches.append({_stored(person): self.creator_id})
+        if shared and self.user_id is not None:
+            branches.append({"shared_with": self.user_id})
+        return branches[0] if len(branches) == 1 else {"$or": branches}
+
+
+def _stored(name: str) -> str:
+    return "_id" if name == "id" else name
+
+
+ALL_ROWS = Scope(everything=True)

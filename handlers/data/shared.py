@@ -1,0 +1,70 @@
+"""Shared executions: of identical work at most one runs and one waits.
+
+Who arrives while one runs shares the next, so nobody reads a state older than their request (ARCHITECTURE 6).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
+from contextvars import Context
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+Work = Callable[[], Awaitable[Any]]
+
+
+@dataclass
+class _Lane:
+    running: asyncio.Task[Any]
+    waiting: asyncio.Task[Any] | None = None
+
+
+class Shared:
+    """Executions by key. One outlives the requests that wait for it, so that one that goes away ends it for nobody.
+
+    Work must come to an end by itself: a time limit is its own business.
+    """
+
+    def __init__(self) -> None:
+        self._lanes: dict[Hashable, _Lane] = {}
+
+    async def run(self, key: Hashable, work: Callable[[], Awaitable[Result]]) -> Result:
+        """The result of an execution of `work` that begins no earlier than this call; raises what it raises."""
+        lane = self._lanes.get(key)
+        if lane is None:
+            task = _apart(self._execute(key, work))
+            self._lanes[key] = _Lane(task)
+        elif lane.waiting is None:
+            task = lane.waiting = _apart(self._execute_after(lane.running, key, work))
+        else:
+            task = lane.waiting
+        result: Result = await asyncio.shield(task)
+        return result
+
+    async def _execute(self, key: Hashable, work: Work) -> Any:
+        try:
+            return await work()
+        finally:
+            self._pass_on(key)
+
+    async def _execute_after(self, running: asyncio.Task[Any], key: Hashable, work: Work) -> Any:
+        await asyncio.wait({running})
+        return await self._execute(key, work)
+
+    def _pass_on(self, key: Hashable) -> None:
+        # at once when an execution ends: what waits becomes what runs, and nobody joins it any more
+        waiting = self._lanes[key].waiting
+        if waiting is None:
+            del self._lanes[key]
+        else:
+            self._lanes[key] = _Lane(waiting)
+
+
+def _apart(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    # not in the transaction or the log context of the request that happens to come first
+    task: asyncio.Task[Any] = asyncio.create_task(work, context=Context())
+    # an error that nobody waits for any more is nobody's
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return task

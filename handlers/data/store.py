@@ -1,0 +1,315 @@
+"""`Store`: one collection as one actor sees it. The only door to the data.
+
+`_visible` is the one place that adds soft delete and data scope; `_stamp` the one that writes audit fields.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from bson import ObjectId
+
+from config.database import Document, DuplicateKey, Filter
+from handlers.actor import Actor
+from handlers.data.collection import LIVE, Collection
+from handlers.data.listing import Page, after_cursor, check_depth, list_filter, make_cursor, sort_keys
+from handlers.data.scope import ALL_ROWS, Scope
+from handlers.data.search import search_values
+from handlers.errors import CONFLICT, DUPLICATE, NOT_FOUND, STALE, ApiError, ErrorKind, FieldError, ValidationFailed
+from handlers.messages import Message
+
+if TYPE_CHECKING:
+    from handlers.data.database import Database
+
+
+class Store:
+    """The records of `collection` that `actor` may see under `scope`; `now` is the moment of the request."""
+
+    def __init__(self, database: Database, collection: Collection, actor: Actor, scope: Scope, now: datetime) -> None:
+        self._database = database
+        self._driver = database.driver
+        self.collection = collection
+        self.actor = actor
+        self.scope = scope if collection.scoped else ALL_ROWS
+        self._now = now
+
+    # -- reading
+
+    async def get(self, id: Any) -> Document:
+        """The record with this `id`; 40400 where there is none that the actor may see."""
+        found = await self._driver.find_one(self.collection.name, self._visible({"_id": self.collection.parse_id(id)}))
+        if found is None:
+            raise ApiError(NOT_FOUND)
+        return self._record(found)
+
+    async def find_one(self, filter: Filter) -> Document | None:
+        """A record that matches, or None."""
+        found = await self._driver.find_one(self.collection.name, self._visible(filter))
+        return self._record(found) if found else None
+
+    async def find(
+        self, filter: Filter | None = None, *, sort: str | None = None, limit: int = 0,
+        fields: Sequence[str] | None = None,
+    ) -> list[Document]:  # fmt: skip
+        """All records that match, in order; with `fields` those only, read so from the database."""
+        keys = sort_keys(self.collection, sort) if sort else []
+        rows = await self._driver.find(
+            self.collection.name, self._visible(filter), sort=keys, limit=limit, fields=fields
+        )
+        return [self._record(row) for row in rows]
+
+    async def stream(self, query: Mapping[str, Any], filter: Filter | None = None) -> AsyncIterator[Document]:
+        """Every record of a list, without pages: for exports."""
+        matching = self._visible(list_filter(self.collection, query), filter)
+        keys = sort_keys(self.collection, query.get("sort"))
+        async for row in self._driver.stream(self.collection.name, matching, sort=keys):
+            yield self._record(row)
+
+    async def count(self, filter: Filter | None = None) -> int:
+        """How many records match."""
+        return await self._driver.count(self.collection.name, self._visible(filter))
+
+    async def page(
+        self, query: Mapping[str, Any], filter: Filter | None = None, *, fields: Sequence[str] | None = None
+    ) -> Page:
+        """One page of a list, as its `list_query` asks; `filter` narrows it further, `fields` the records."""
+        keys = sort_keys(self.collection, query.get("sort"))
+        page, size = query["page"], query["page_size"]
+        matching = self._visible(list_filter(self.collection, query), filter)
+        cursor = query.get("cursor")
+        skip = 0 if cursor else check_depth(page, size)
+        wanted = {"$and": [matching, after_cursor(self.collection, keys, cursor)]} if cursor else matching
+        # the cursor is made of the sort keys
+        read = [*fields, *(name for name, _ in keys)] if fields is not None else None
+        rows, total = await self._rows_and_total(wanted, matching, keys, skip, size, query["with_total"], read)
+        items = [self._record(row) for row in rows[:size]]
+        more = len(rows) > size
+        return Page(items, total, page, size, make_cursor(keys, items[-1]) if more else None)
+
+    async def _rows_and_total(
+        self, wanted: Filter, matching: Filter, keys: list[tuple[str, int]], skip: int, size: int, with_total: bool,
+        fields: Sequence[str] | None,
+    ) -> tuple[list[Document], int | None]:  # fmt: skip
+        # one row more than the page tells whether there is a next one
+        rows = self._driver.find(self.collection.name, wanted, sort=keys, skip=skip, limit=size + 1, fields=fields)
+        if not with_total:
+            return await rows, None
+        counted = self._driver.count(self.collection.name, matching)
+        if self._driver.in_transaction:
+            return await rows, await counted
+        found, total = await asyncio.gather(rows, counted)
+        return found, total
+
+    async def aggregate(self, pipeline: Sequence[Mapping[str, Any]]) -> list[Document]:
+        """An aggregation over the records that the actor may see."""
+        return await self._driver.aggregate(self.collection.name, [{"$match": self._visible()}, *pipeline])
+
+    # -- writing
+
+    async def create(self, values: Mapping[str, Any], *, id: Any = None) -> Document:
+        """Insert a record with its audit fields; 40900 for a taken key, 40001 for a reference to nothing."""
+        await self._check_references(values)
+        document = {**self.collection.defaults, **values, **self._stamp(values)}
+        document["_id"] = id if id is not None else await self._new_id()
+        with _DuplicateAnswers(self.collection):
+            await self._driver.insert(self.collection.name, [document])
+        self._tell(document["_id"])
+        return self._record(document)
+
+    async def create_many(self, rows: Sequence[Mapping[str, Any]]) -> list[Document]:
+        """Insert records in one go, refused as in `create`; outside a transaction those before the refused one stay."""
+        for name, target in self.collection.references.items():
+            wanted = list(dict.fromkeys(row[name] for row in rows if row.get(name) is not None))
+            if wanted and not await self._exists(target, wanted):
+                raise ValidationFailed([FieldError(name, "reference")])
+        documents = [
+            {**self.collection.defaults, **values, **self._stamp(values), "_id": await self._new_id()}
+            for values in rows
+        ]
+        with _DuplicateAnswers(self.collection):
+            await self._driver.insert(self.collection.name, documents)
+        self._tell(None)
+        return [self._record(document) for document in documents]
+
+    async def update(
+        self, id: Any, values: Mapping[str, Any], *, version: int | None = None, where: Filter | None = None,
+        otherwise: ErrorKind = CONFLICT, reason: Message | None = None, operators: Mapping[str, Any] | None = None,
+    ) -> Document:  # fmt: skip
+        """Change a record and answer it as it is afterwards.
+
+        40400 where the actor sees none, 40902 for a stale `version`, `otherwise` (with `reason`) where it does not
+        match `where`. `operators` are further MongoDB update operators such as `$push`.
+        """
+        key = self.collection.parse_id(id)
+        try:
+            await self._check_references(values)
+        except ValidationFailed:
+            await self.get(key)  # a record that the actor does not see is 40400 before anything else
+            raise
+        condition = {"_id": key, **({"version": version} if version is not None else {})}
+        matching = self._visible(condition, where)
+        changes = {**values, **await self._search_changes(key, values)}
+        with _DuplicateAnswers(self.collection):
+            changed = await self._driver.update_one(self.collection.name, matching, self._change(changes, operators))
+        if changed is None:
+            raise await self._why_not(key, version, otherwise, reason)
+        self._tell(key)
+        return self._record(changed)
+
+    async def change_many(self, filter: Filter, operators: Mapping[str, Any]) -> int:
+        """Change every visible record that matches by MongoDB update operators; answers how many."""
+        changed = await self._driver.update_many(
+            self.collection.name, self._visible(filter), self._change({}, operators)
+        )
+        self._tell(None)
+        return changed
+
+    async def delete(
+        self, id: Any, *, where: Filter | None = None, otherwise: ErrorKind = CONFLICT, reason: Message | None = None
+    ) -> None:
+        """Delete a record softly; refusals as in `update`."""
+        key = self.collection.parse_id(id)
+        gone = {"deleted": True, "deleted_at": self._now}
+        matching = self._visible({"_id": key}, where)
+        changed = await self._driver.update_one(self.collection.name, matching, self._change(gone, None))
+        if changed is None:
+            raise await self._why_not(key, None, otherwise, reason)
+        self._tell(key)
+
+    async def remove(self, filter: Filter) -> int:
+        """Remove records of a plain collection for good; answers how many."""
+        removed = await self._driver.delete_many(self.collection.name, self._visible(filter))
+        self._tell(None)
+        return removed
+
+    async def upsert(self, id: Any, values: Mapping[str, Any], operators: Mapping[str, Any] | None = None) -> Document:
+        """Change or make the record of a plain collection with this `_id`."""
+        update = {**({"$set": dict(values)} if values else {}), **(operators or {})}
+        changed = await self._driver.update_one(self.collection.name, {"_id": id}, update, upsert=True)
+        self._tell(id)
+        return self._record(changed or {"_id": id})
+
+    async def change_one(self, filter: Filter, values: Mapping[str, Any]) -> Document | None:
+        """Change the record that matches in one atomic step; None where none does."""
+        return await self._changed(filter, self._change(values, None))
+
+    async def change_quietly(
+        self, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+    ) -> Document | None:
+        """As `change_one` with MongoDB update operators, without version and audit fields: for the service's notes."""
+        return await self._changed(filter, update)
+
+    async def _changed(
+        self, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+    ) -> Document | None:
+        changed = await self._driver.update_one(self.collection.name, self._visible(filter), update)
+        if changed is None:
+            return None
+        self._tell(changed["_id"])
+        return self._record(changed)
+
+    # -- rules
+
+    @property
+    def row_filter(self) -> dict[str, Any]:
+        """What data scope adds to every filter."""
+        return self.scope.filter(self.collection.scope_department, self.collection.scope_person, self.collection.shared)
+
+    def _visible(self, *filters: Filter | None) -> dict[str, Any]:
+        # as a list under $and, so that no client filter can widen it
+        clauses = [dict(clause) for clause in (self._live(), self.row_filter, *filters) if clause]
+        return {"$and": clauses} if clauses else {}
+
+    def _live(self) -> Mapping[str, Any]:
+        return {} if self.collection.plain else LIVE
+
+    def _stamp(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        if self.collection.plain:
+            return {}
+        search = (
+            search_values(values.get(name) for name in self.collection.searchable) if self.collection.searchable else {}
+        )
+        return {
+            "version": 1,
+            "creator_id": self.actor.user_id,
+            "creator_department_id": self.actor.department_id,
+            "created_at": self._now,
+            "updated_at": self._now,
+            "updater_id": self.actor.user_id,
+            "deleted": False,
+            **search,
+        }
+
+    def _change(self, values: Mapping[str, Any], operators: Mapping[str, Any] | None) -> dict[str, Any]:
+        extra = dict(operators or {})
+        if self.collection.plain:
+            return {**({"$set": dict(values)} if values else {}), **extra}
+        stamped = {**values, "updated_at": self._now, "updater_id": self.actor.user_id}
+        return {
+            **extra,
+            "$set": {**extra.get("$set", {}), **stamped},
+            "$inc": {**extra.get("$inc", {}), "version": 1},
+        }
+
+    async def _search_changes(self, key: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+        names = self.collection.searchable
+        if not any(name in values for name in names):
+            return {}
+        before = await self._driver.find_one(self.collection.name, {"_id": key}) or {}
+        return search_values(values.get(name, before.get(name)) for name in names)
+
+    async def _why_not(self, key: Any, version: int | None, otherwise: ErrorKind, reason: Message | None) -> ApiError:
+        found = await self._driver.find_one(self.collection.name, self._visible({"_id": key}))
+        if found is None:
+            return ApiError(NOT_FOUND)
+        if version is not None and found["version"] != version:
+            return ApiError(STALE)
+        return ApiError(otherwise, reason)
+
+    async def _check_references(self, values: Mapping[str, Any]) -> None:
+        faults = [
+            FieldError(name, "reference")
+            for name, target in self.collection.references.items()
+            if values.get(name) is not None and not await self._exists(target, values[name])
+        ]
+        if faults:
+            raise ValidationFailed(faults)
+
+    async def _exists(self, target: str, value: Any) -> bool:
+        collection = self._database.collections.get(target)
+        if collection is None:
+            return False
+        wanted = list(dict.fromkeys(value)) if isinstance(value, list) else [value]
+        store = Store(self._database, collection, self.actor, self.scope, self._now)
+        return await store.count({"_id": {"$in": wanted}}) == len(wanted)
+
+    async def _new_id(self) -> Any:
+        if self.collection.ids == "integer":
+            return await self._database.next_number(self.collection.name)
+        return ObjectId()
+
+    def _tell(self, id: Any) -> None:
+        self._database.tell(self.collection.name, id)
+
+    def _record(self, document: Document) -> Document:
+        # a record has every declared field, so that no handler stumbles over one that was never given
+        document["id"] = document.pop("_id")
+        return {**self.collection.blank, **document}
+
+
+class _DuplicateAnswers:
+    """Turns a taken key into 40900 that names the field."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, DuplicateKey):
+            names = [name for name in error.fields if name in self._collection.all_fields] or ["id"]
+            raise ApiError(DUPLICATE, data={"field": names[-1]}) from error

@@ -1,0 +1,335 @@
+"""`Exchange`: one request on a connection, from its first header to the last byte of its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import re
+import secrets
+import time
+from collections.abc import Awaitable
+from email.utils import formatdate
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Any, Protocol
+
+from tornado import httputil, iostream
+
+from handlers.addresses import Network, client_address
+from handlers.envelope import failed, ok
+from handlers.errors import BAD_REQUEST, HEADERS_TOO_LARGE, NOT_FOUND, TOO_LARGE, ApiError
+from handlers.fast_http import FastConnection
+from handlers.lifecycle import Answer, respond
+from handlers.messages import language_of
+from handlers.request import Request
+from handlers.routing import Router
+from handlers.service import Service
+from handlers.sockets import Sockets, wants_upgrade
+from handlers.streams import BodyStream
+
+log = logging.getLogger("tradewind.http")
+_REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
+_DRAIN_BYTES = 16 << 20  # what nobody wants of a body is read up to this, so that the client sees the answer
+_DRAIN_SECONDS = 5.0
+_PAUSE_SECONDS = 0.25
+_PIECE_BYTES = 64 << 10
+_UPLOAD_SECONDS = 24 * 3600.0  # a stream has a limit on idleness, not on its length
+_EXPOSED = "X-Request-ID, Retry-After, ETag, Content-Disposition, Content-Range, Accept-Ranges"
+_ALLOWED = "Authorization, Content-Type, Accept-Language, Idempotency-Key, X-Request-ID, If-None-Match, Range, If-Range"
+_VARY = "Origin, Accept-Language"  # the envelope's `msg` is in the caller's language
+_PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS",
+    "Access-Control-Allow-Headers": _ALLOWED,
+    "Access-Control-Max-Age": "600",
+}
+
+
+class Counting(Protocol):
+    """What an exchange needs of the front that it belongs to."""
+
+    service: Service
+    origins: frozenset[str]
+    proxies: tuple[Network, ...]
+    sockets: Sockets
+
+    def is_socket(self, target: str) -> bool:
+        """Whether a WebSocket route answers this target."""
+
+    def opened(self) -> None:
+        """A request is being served."""
+
+    def closed(self) -> None:
+        """A request was answered."""
+
+
+class Exchange(httputil.HTTPMessageDelegate):
+    """One request and its answer. A body is gathered, within its limit, or streamed to the route that asks for it."""
+
+    def __init__(self, front: Counting, connection: httputil.HTTPConnection) -> None:
+        self._front = front
+        self._service = front.service
+        self._connection: Any = connection
+        self._chunks: list[bytes] = []
+        self._size = 0
+        self._refusal: ApiError | None = None
+        self._stream: BodyStream | None = None
+        self._drained = asyncio.Event()
+        self._upgraded: httputil.HTTPMessageDelegate | None = None
+        self._serving = False
+        self._answered = False
+
+    # -- the request arrives
+
+    def headers_received(
+        self, start_line: httputil.RequestStartLine | httputil.ResponseStartLine, headers: httputil.HTTPHeaders
+    ) -> Awaitable[None] | None:
+        """Tornado: the header block is there. An oversized body is refused before it is read."""
+        if not isinstance(start_line, httputil.RequestStartLine):
+            raise TypeError("a server reads requests")
+        self._start, self._headers = start_line, headers
+        if wants_upgrade(headers) and self._front.is_socket(start_line.path):
+            self._upgraded = self._front.sockets.application.start_request(self._connection, self._connection)
+            return self._upgraded.headers_received(start_line, headers)
+        supplied = headers.get("X-Request-ID")
+        self._id = supplied if supplied and _REQUEST_ID.match(supplied) else secrets.token_hex(16)
+        self._language = language_of(headers.get("Accept-Language"))
+        self._front.opened()
+        streamed = self._is_streamed()
+        self._refusal = self._refused(streamed)
+        if self._refusal is not None and self._length() > _DRAIN_BYTES:
+            self._send(self._failure(self._refusal), close=True)
+        elif self._refusal is None and streamed:
+            self._stream = BodyStream(self._service.settings.request_seconds)
+            self._connection.set_body_timeout(_UPLOAD_SECONDS)
+            self._serve()
+        return None
+
+    def _length(self) -> int:
+        length = self._headers.get("Content-Length", "0")
+        return int(length) if length.isascii() and length.isdigit() else 0
+
+    def _is_streamed(self) -> bool:
+        if self._start.method not in ("POST", "PUT"):
+            return False
+        try:
+            route, _ = self._service.part(Router).match(self._start.method, self._start.path.partition("?")[0])
+        except ApiError:
+            return False
+        return route.streamed
+
+    def _refused(self, streamed: bool) -> ApiError | None:
+        settings = self._service.settings
+        block = getattr(self._connection, "head_bytes", 0) or _size_of(self._start, self._headers)
+        if block > settings.max_header_bytes:
+            return ApiError(HEADERS_TOO_LARGE)
+        if not streamed and self._length() > settings.max_body_bytes:
+            return ApiError(TOO_LARGE)
+        # a target is a path, and what is not ASCII in it comes percent-encoded (RFC 9112 section 3.2.1)
+        return None if self._start.path.startswith("/") and self._start.path.isascii() else ApiError(BAD_REQUEST)
+
+    def data_received(self, chunk: bytes) -> Awaitable[None] | None:
+        """Tornado: a piece of the body. What is over the limit is read and dropped, up to a point."""
+        if self._upgraded is not None:
+            return self._upgraded.data_received(chunk)
+        self._size += len(chunk)
+        if self._stream is not None:
+            if self._stream.abandoned and self._size > _DRAIN_BYTES:
+                self._drained.set()
+            return self._stream.feed(chunk)
+        if self._size > self._service.settings.max_body_bytes:
+            self._refusal = self._refusal or ApiError(TOO_LARGE)
+            self._chunks.clear()
+            if self._size > _DRAIN_BYTES and not self._answered:
+                self._send(self._failure(self._refusal), close=True)
+        elif self._refusal is None:
+            self._chunks.append(chunk)
+        return None
+
+    def finish(self) -> None:
+        """Tornado: the request is complete."""
+        if self._upgraded is not None:
+            self._upgraded.finish()
+        elif self._stream is not None:
+            self._stream.end()
+            self._drained.set()
+        elif not self._answered:
+            self._serve()
+
+    def on_connection_close(self) -> None:
+        """Tornado: the client went away. A running handler goes on to its end, so nothing is half-done."""
+        if self._upgraded is not None:
+            self._upgraded.on_connection_close()
+            return
+        self._chunks.clear()
+        self._drained.set()
+        if self._stream is not None:
+            self._stream.lose()
+        if not self._answered and not self._serving:
+            self._answered = True
+            self._front.closed()
+
+    # -- the answer
+
+    def _serve(self) -> None:
+        self._serving = True
+        asyncio.get_running_loop().create_task(self._respond())
+
+    async def _respond(self) -> None:
+        if self._refusal is not None:
+            answer = self._failure(self._refusal)
+        elif self._start.method == "OPTIONS":
+            answer = self._options()
+        else:
+            answer = await respond(self._request())
+        unread = await self._left_unread()
+        if answer.stream is None:
+            self._send(answer, close=unread)
+        else:
+            await self._send_stream(answer, close=unread)
+
+    async def _left_unread(self) -> bool:
+        """Whether the client is still sending after a fair time to finish."""
+        if self._stream is None or self._stream.complete:
+            return False
+        self._stream.abandon()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_DRAIN_SECONDS):
+                await self._drain()
+        return not self._stream.complete
+
+    async def _drain(self) -> None:
+        """Until the body is over, or over the limit, or the client has stopped sending to wait for its answer."""
+        before = -1
+        while before < self._size and not self._drained.is_set():
+            before = self._size
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_PAUSE_SECONDS):
+                    await self._drained.wait()
+
+    def _request(self) -> Request:
+        path, _, query = self._start.path.partition("?")
+        return Request(
+            service=self._service,
+            method=self._start.method,
+            target=path,
+            raw_query=query,
+            id=self._id,
+            headers=self._headers,
+            raw_body=b"".join(self._chunks),
+            stream=self._stream,
+            language=self._language,
+            remote_ip=client_address(self._connection, self._headers, self._front.proxies),
+        )
+
+    def _failure(self, error: ApiError) -> Answer:
+        return Answer(error.kind.status, failed(error, self._language), error.headers)
+
+    def _options(self) -> Answer:
+        """A preflight is answered without a token; what is allowed for whom is in the CORS headers."""
+        if "Access-Control-Request-Method" in self._headers:
+            return Answer(200, ok(None, self._language))
+        try:
+            allowed = self._service.part(Router).allowed(self._start.path.partition("?")[0])
+        except ApiError as error:
+            return self._failure(error)
+        if not allowed:
+            return self._failure(ApiError(NOT_FOUND))
+        return Answer(200, ok(None, self._language), {"Allow": ", ".join(allowed)})
+
+    def _send(self, answer: Answer, close: bool = False) -> None:
+        self._answered = True
+        self._front.closed()
+        headers = self._headers_of(answer, close)
+        if answer.status != 304:  # it would be the length of what the client holds (RFC 9110 section 8.6)
+            headers["Content-Length"] = str(len(answer.body))
+        body = None if self._start.method == "HEAD" or answer.status == 304 else answer.body
+        try:
+            if isinstance(self._connection, FastConnection):
+                self._connection.answer(answer.status, headers, body)
+                return
+            self._connection.write_headers(_status_line(answer.status), httputil.HTTPHeaders(headers), body)
+            self._connection.finish()
+        except iostream.StreamClosedError:
+            log.debug("client went away before its answer", extra={"request_id": self._id})
+
+    async def _send_stream(self, answer: Answer, close: bool) -> None:
+        """Send as fast as the client reads; one that stops reading is cut off."""
+        headers = httputil.HTTPHeaders(self._headers_of(answer, close))
+        idle = self._service.settings.request_seconds
+        try:
+            await self._connection.write_headers(_status_line(answer.status), headers)
+            if answer.stream is not None and self._start.method != "HEAD":
+                async for chunk in answer.stream:
+                    await self._write(chunk, idle)
+            self._connection.finish()
+        except (iostream.StreamClosedError, TimeoutError):
+            self._break_off("client went away or stopped reading")
+        except Exception:
+            log.exception("answer broken off", extra={"request_id": self._id})
+            self._break_off("the source failed")
+        finally:
+            self._answered = True
+            self._front.closed()
+            await _let_go(answer.stream)
+
+    async def _write(self, chunk: bytes, seconds: float) -> None:
+        """The client has so long for every piece: one that is slow may be slow for hours, one that stops is cut off."""
+        taken = self._connection.write(chunk)
+        if not taken.done():
+            await asyncio.wait_for(taken, seconds * (1 + len(chunk) // _PIECE_BYTES))
+
+    def _break_off(self, reason: str) -> None:
+        """Close without a proper end, so that the client knows that something is missing."""
+        log.info("stream ended early", extra={"request_id": self._id, "reason": reason})
+        if isinstance(self._connection, FastConnection):
+            self._connection.abort()
+        else:
+            self._connection.stream.close()
+
+    def _headers_of(self, answer: Answer, close: bool) -> dict[str, str]:
+        headers = {
+            "Content-Type": answer.content_type,
+            "Date": _date(int(time.time())),
+            "X-Request-ID": self._id,
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "no-store",
+            **answer.headers,
+            **self._cors(),
+        }
+        if close or self._service.draining:
+            headers["Connection"] = "close"
+        return headers
+
+    def _cors(self) -> dict[str, str]:
+        origin = self._headers.get("Origin")
+        if origin not in self._front.origins:
+            return {"Vary": _VARY}
+        shared = {
+            "Vary": _VARY,
+            "Access-Control-Allow-Origin": str(origin),
+            "Access-Control-Allow-Credentials": "true",
+            "Access-Control-Expose-Headers": _EXPOSED,
+        }
+        return {**shared, **_PREFLIGHT} if self._start.method == "OPTIONS" else shared
+
+
+async def _let_go(stream: object) -> None:
+    """Close what a stream holds open, whether it was read to its end, in part, or (HEAD) not at all."""
+    close = getattr(stream, "aclose", None)
+    if close is not None:
+        await close()
+
+
+def _size_of(start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> int:
+    return sum(len(name) + len(value) + 4 for name, value in headers.get_all()) + len(start.path)
+
+
+@lru_cache(maxsize=4)
+def _date(second: int) -> str:
+    return formatdate(second, usegmt=True)
+
+
+@lru_cache(maxsize=64)
+def _status_line(status: int) -> httputil.ResponseStartLine:
+    return httputil.ResponseStartLine("HTTP/1.1", status, HTTPStatus(status).phrase)

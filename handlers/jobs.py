@@ -1,0 +1,71 @@
+"""Work in the background: single tasks, and repeated ones that one instance at a time runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+from config.database import DatabaseUnavailable
+from handlers.data.database import Database, Lease
+from handlers.tasks import end
+
+log = logging.getLogger("tradewind.jobs")
+_RETRY_SECONDS = 1.0
+
+
+class Jobs:
+    """The background tasks of one process; they end with it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run `work` beside the request that asks for it: not in its transaction, and not bound to its end."""
+        task = asyncio.create_task(_logged(name, work), name=name, context=contextvars.Context())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def every(self, seconds: float, name: str, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+        """Run `work` once in every `seconds`, on one of all instances; a dead instance's turn passes on."""
+        return self.spawn(name, self._repeat(seconds, name, work))
+
+    async def _repeat(self, seconds: float, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            lease = Lease(self._database, f"job:{name}", seconds)
+            try:
+                if await lease.acquire():
+                    await self._run_held(lease, seconds, work)
+            except DatabaseUnavailable:
+                log.warning("job waits for the database", extra={"job": name})
+            except Exception:
+                log.exception("job failed", extra={"job": name})
+            await asyncio.sleep(min(seconds / 2, max(_RETRY_SECONDS, seconds / 10)))
+
+    async def _run_held(self, lease: Lease, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+        # the lease is kept to its end after the work, so that no other instance works in the same period
+        running = asyncio.ensure_future(work())
+        try:
+            while not (await asyncio.wait({running}, timeout=seconds / 3))[0]:
+                if not await lease.renew():
+                    return
+            running.result()
+        finally:
+            await end([running])
+
+    async def stop(self) -> None:
+        """End every task."""
+        await end(self._tasks)
+
+
+async def _logged(name: str, work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await work
+    except asyncio.CancelledError:
+        raise
+    except Exception:
+        log.exception("background task failed", extra={"job": name})

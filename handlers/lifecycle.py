@@ -1,0 +1,276 @@
+"""START HERE: the life of a request, from its bytes to its answer. No web framework in sight."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import re
+import time
+from collections.abc import AsyncIterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import parse_qsl
+
+from config.database import DatabaseUnavailable
+from config.logs import log_request, request_context
+from handlers.actor import ANONYMOUS, Actor
+from handlers.data.listing import Page
+from handlers.envelope import failed, ok
+from handlers.errors import (
+    BAD_REQUEST,
+    FORBIDDEN,
+    INTERNAL,
+    MEDIA_TYPE,
+    PASSWORD_CHANGE_REQUIRED,
+    SUPER_ONLY,
+    UNAUTHENTICATED,
+    ApiError,
+    ErrorKind,
+    FieldError,
+    ValidationFailed,
+    invalid,
+    unavailable,
+)  # fmt: skip
+from handlers.idempotency import answer_once
+from handlers.metrics import Metrics
+from handlers.oplog import OperationLog
+from handlers.ports import Authenticator, Authorizer
+from handlers.projection import project
+from handlers.ratelimit import RateLimit
+from handlers.redaction import redacted
+from handlers.request import Request
+from handlers.route import METHODS, PUBLIC, SUPER, Route
+from handlers.routing import Router
+from handlers.validation import parse_json
+
+log = logging.getLogger("tradewind.request")
+_COUNTED_METHODS = frozenset((*METHODS, "HEAD"))
+_BEARER = re.compile(r"^Bearer +([A-Za-z0-9._~+/=-]+)$", re.IGNORECASE)
+_JSON = re.compile(r"^application/json\s*(;\s*charset=\"?utf-8\"?\s*)?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What goes back: status, body and headers. A `stream` is sent in place of `body`, piece by piece."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content_type: str = "application/json; charset=utf-8"
+    stream: AsyncIterable[bytes] | None = None
+
+
+async def respond(request: Request) -> Answer:
+    """Route, authenticate, authorize, validate, handle, log: every request goes through here."""
+    started = time.perf_counter()
+    error: ApiError | None = None
+    token = request_context.set({"request_id": request.id})
+    try:
+        find_route(request)  # 404, 405
+        await authenticate(request)  # 401
+        await authorize(request)  # 403, 429
+        read_input(request)  # 400, 415
+        answer = await handle(request)
+    except ApiError as raised:
+        error = raised
+    except (DatabaseUnavailable, TimeoutError) as raised:
+        log.warning("back end out of reach", extra={"reason": f"{type(raised).__name__}: {raised}"[:300]})
+        error = unavailable()
+    except Exception:
+        log.exception("unhandled error")
+        error = ApiError(INTERNAL, data={"request_id": request.id})
+    if error is not None:
+        answer = Answer(error.kind.status, failed(error, request.language), {**request.answer_headers, **error.headers})
+    conclude(request, answer.status, error.kind.code if error else 0, (time.perf_counter() - started) * 1000)
+    request_context.reset(token)
+    return answer
+
+
+def find_route(request: Request) -> None:
+    """Match the path; raises 40400, 40500."""
+    request.route, request.path = request.part(Router).match(request.method, request.target)
+
+
+async def authenticate(request: Request) -> None:
+    """Learn who asks. A public route never fails on a bad token: it does not look at it."""
+    route = _matched(request)
+    if route.access == PUBLIC or (route.signed is not None and route.signed(request)):
+        return
+    found = _BEARER.match(request.headers.get("Authorization", ""))
+    if found is None:
+        raise ApiError(UNAUTHENTICATED)
+    request.actor = await request.part(Authenticator).authenticate(found.group(1))
+    request_context.set(
+        {"request_id": request.id, "user_id": request.actor.user_id, "route": f"{route.method} {route.path}"}
+    )
+
+
+async def authorize(request: Request) -> None:
+    """Rate, forced password change, API binding; then the rows that the person sees."""
+    route, actor = _matched(request), request.actor
+    if actor is ANONYMOUS:
+        return
+    request.part(RateLimit).take(str(actor.user_id))
+    authorizer = request.part(Authorizer)
+    kind = await refusal(actor, route, authorizer)
+    if kind is not None:
+        raise ApiError(kind)
+    request.scope = await authorizer.scope_of(actor)
+
+
+async def refusal(actor: Actor, route: Route, authorizer: Authorizer) -> ErrorKind | None:
+    """Why a person who is logged in may not use `route`: 40301, 40302, 40300; None when they may."""
+    if route.access == PUBLIC:
+        return None
+    if actor.must_change_password and not route.before_password_change:
+        return PASSWORD_CHANGE_REQUIRED
+    if route.access == SUPER and not actor.is_super:
+        return SUPER_ONLY
+    if route.guarded and not actor.is_super and not await authorizer.allows(actor, route):
+        return FORBIDDEN
+    return None
+
+
+def read_input(request: Request) -> None:
+    """Check query and body together, so that the answer names every field at fault."""
+    route = _matched(request)
+    faults: list[FieldError] = []
+    try:
+        request.query = route.check_query(_query(request.raw_query))
+    except ValidationFailed as failure:
+        faults += failure.errors
+    try:
+        request.body = None if route.streamed else _body(request, route)
+    except ValidationFailed as failure:
+        faults += [FieldError(fault.field or "body", fault.rule) for fault in failure.errors]
+    if faults:
+        raise ValidationFailed(faults)
+
+
+def _query(raw: str) -> dict[str, list[str]]:
+    if not raw:
+        return {}
+    try:
+        pairs = parse_qsl(raw, keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=100)
+    except (UnicodeDecodeError, ValueError) as error:
+        raise ApiError(BAD_REQUEST) from error
+    values: dict[str, list[str]] = {}
+    for name, value in pairs:
+        values.setdefault(name, []).append(value)
+    return values
+
+
+def _body(request: Request, route: Route) -> Any:
+    given: Any = {}
+    if request.raw_body and request.method != "GET":
+        if not _JSON.match(request.headers.get("Content-Type", "")):
+            raise ApiError(MEDIA_TYPE)
+        given = parse_json(request.raw_body, request.service.settings.max_json_depth)
+    if route.check_body is not None:
+        return route.check_body(given)
+    if given and isinstance(given, dict):
+        raise ValidationFailed([FieldError(str(name), "unknown") for name in given])
+    if given:
+        raise invalid("body", "type")
+    return None
+
+
+async def handle(request: Request) -> Answer:
+    """Run the handler within its time limit, once for each idempotency key, and shape the answer."""
+    route = _matched(request)
+    if route.socket:
+        raise ApiError(BAD_REQUEST, headers={"Upgrade": "websocket"})
+    # a stream has limits of its own: on idleness, and on size
+    async with asyncio.timeout(None if route.streamed else request.service.settings.request_seconds):
+        if route.bare:
+            produced = await route.handler(request)
+            if isinstance(produced, Answer):
+                return produced
+            answer = Answer(200, produced, request.answer_headers, route.bare)
+        elif _once(request, route):
+            body = await answer_once(request, lambda: _enveloped(request, route))
+            answer = Answer(200, body, request.answer_headers)
+        else:
+            answer = Answer(200, await _enveloped(request, route), request.answer_headers)
+    return _tagged(request, answer) if route.etag else answer
+
+
+def _once(request: Request, route: Route) -> bool:
+    keyed = request.method == "POST" and "Idempotency-Key" in request.headers
+    return keyed and request.actor is not ANONYMOUS and not route.streamed
+
+
+def _tagged(request: Request, answer: Answer) -> Answer:
+    """The answer with its `ETag`, or 304 without a body when the client has the same one."""
+    tag = f'W/"{hashlib.sha256(answer.body).hexdigest()[:32]}"'
+    headers = {"Cache-Control": "private, no-cache", **answer.headers, "ETag": tag}
+    known = [part.strip().removeprefix("W/") for part in request.headers.get("If-None-Match", "").split(",")]
+    unchanged = "*" in known or tag.removeprefix("W/") in known
+    tagged = replace(answer, headers=headers)
+    return replace(tagged, status=304, body=b"") if unchanged else tagged
+
+
+async def _enveloped(request: Request, route: Route) -> bytes:
+    result = await route.handler(request)
+    if isinstance(result, Page):
+        items = [project(route.returns, item) for item in result.items]
+        page = {
+            "total": result.total,
+            "page": result.page,
+            "page_size": result.page_size,
+            "next_cursor": result.next_cursor,
+        }
+        return ok({"items": items, **page}, request.language)
+    return ok(project(route.returns, result), request.language)
+
+
+def conclude(request: Request, status: int, code: int, milliseconds: float) -> None:
+    """Count and log the request, and put a write into the operation log. Nothing here waits."""
+    route = request.route
+    name = f"{route.method} {route.path}" if route else "none"
+    method = request.method if request.method in _COUNTED_METHODS else "other"  # a client can make methods up
+    request.part(Metrics).observe(method, route.path if route else "none", status, milliseconds)
+    log_request({
+        "request_id": request.id, "method": request.method, "path": request.target[:500], "route": name,
+        "status": status, "code": code, "milliseconds": round(milliseconds, 2), "address": request.remote_ip,
+        "user_id": request.actor.user_id,
+    })  # fmt: skip
+    if route and route.writes and route.logged and request.actor is not ANONYMOUS:
+        request.part(OperationLog).record(_operation(request, route, status, code, milliseconds))
+
+
+def _operation(request: Request, route: Route, status: int, code: int, milliseconds: float) -> dict[str, Any]:
+    return {
+        "at": request.now,
+        "user_id": request.actor.user_id,
+        "username": request.actor.username,
+        "permission": route.access if route.guarded else None,
+        "summary": route.summary,
+        "method": request.method,
+        "path": request.target[:2000],
+        "route": route.path,
+        "status": status,
+        "code": code,
+        "milliseconds": round(milliseconds, 3),
+        "address": request.remote_ip,
+        "user_agent": request.headers.get("User-Agent", "")[:500],
+        "request_id": request.id,
+        "resource_id": next(iter(request.path.values()), None),
+        "body": redacted(_logged_body(request), route.body),
+    }
+
+
+def _logged_body(request: Request) -> Any:
+    if not request.raw_body or len(request.raw_body) > request.service.settings.max_body_bytes:
+        return None
+    try:
+        return parse_json(request.raw_body, request.service.settings.max_json_depth)
+    except ApiError:
+        return None
+
+
+def _matched(request: Request) -> Route:
+    if request.route is None:
+        raise RuntimeError("the request has no route yet")
+    return request.route

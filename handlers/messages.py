@@ -1,0 +1,78 @@
+"""The message catalogue of the core: every sentence once, in Chinese and English side by side."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Language = Literal["zh", "en"]
+
+
+class Message(NamedTuple):
+    """One sentence in both languages; `{name}` places are filled by `text`."""
+
+    zh: str
+    en: str
+
+    def text(self, language: Language, **values: object) -> str:
+        """The sentence in `language`, its places filled from `values`."""
+        template = self.en if language == "en" else self.zh
+        return template.format(**values) if values else template
+
+    def filled(self, **values: object) -> Message:
+        """The sentence with its places filled, still in both languages."""
+        return Message(self.zh.format(**values), self.en.format(**values))
+
+
+def language_of(header: str | None) -> Language:
+    """Chinese unless `Accept-Language` prefers English (CONTRACT 1; RFC 9110 section 12.5.4)."""
+    best: tuple[float, Language] = (0.0, "zh")
+    for part in (header or "")[:200].split(","):
+        tag, _, parameter = part.strip().lower().partition(";")
+        weight = _weight(parameter)
+        for language in ("zh", "en"):
+            if tag.split("-")[0] == language and weight > best[0]:
+                best = (weight, "en" if language == "en" else "zh")
+    return best[1]
+
+
+def _weight(parameter: str) -> float:
+    name, _, value = parameter.strip().partition("=")
+    if name != "q":
+        return 1.0
+    try:
+        return min(max(float(value), 0.0), 1.0)
+    except ValueError:
+        return 0.0
+
+
+SUCCESS = Message("成功", "OK")
+STOPPING = Message("服务正在停止", "The service is stopping")
+NOT_READY = Message("服务未就绪：{parts}", "The service is not ready: {parts}")
+# what a validation rule says of a field
+RULES: dict[str, Message] = {
+    "required": Message("必填", "is required"),
+    "unknown": Message("未知字段", "is not a known field"),
+    "type": Message("类型不正确", "has the wrong type"),
+    "pattern": Message("格式不正确", "has the wrong format"),
+    "format": Message("格式不正确", "has the wrong format"),
+    "enum": Message("不在允许的取值范围内", "is not one of the allowed values"),
+    "minLength": Message("长度不足", "is too short"),
+    "maxLength": Message("长度过长", "is too long"),
+    "minimum": Message("数值过小", "is too small"),
+    "maximum": Message("数值过大", "is too large"),
+    "exclusiveMinimum": Message("数值过小", "is too small"),
+    "minItems": Message("数量过少", "has too few items"),
+    "maxItems": Message("数量过多", "has too many items"),
+    "uniqueItems": Message("存在重复项", "has repeated items"),
+    "decimals": Message("小数位数过多或不是有效数字", "is no number, or has too many decimal places"),
+    "reference": Message("引用的记录不存在", "refers to a record that does not exist"),
+    "nul": Message("包含非法字符", "contains a character that is not allowed"),
+    "cursor": Message("游标无效", "is not a valid cursor for this list"),
+    "depth": Message("分页过深，请使用游标", "is too deep; use the cursor"),
+    "levels": Message("层级过深", "is too many levels deep"),
+    "sort": Message("不支持按该字段排序", "names a field that cannot be sorted by"),
+    "duplicate": Message("重复", "is given twice"),
+    "policy": Message("不符合密码策略", "does not meet the password policy"),
+    "reused": Message("不能与最近使用过的密码相同", "was used recently"),
+    "invalid": Message("取值无效", "is not valid"),
+}

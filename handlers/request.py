@@ -1,0 +1,70 @@
+"""`Request`: what a handler function receives."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar
+
+from handlers.actor import ANONYMOUS, Actor
+from handlers.data.collection import Collection
+from handlers.data.database import utc_now
+from handlers.data.scope import Scope
+from handlers.data.store import Store
+from handlers.messages import Language
+from handlers.route import Route
+from handlers.service import Service
+from handlers.streams import BodyStream
+
+Result = TypeVar("Result")
+Part = TypeVar("Part")
+NO_SCOPE = Scope()
+
+
+@dataclass
+class Request:
+    """One request: `path`, `query` and `body` are checked and typed; `actor` is who asks.
+
+    `stream` is the body of a streamed route, `socket` the client of a WebSocket route. `answer_headers` are added to the answer. `now` is the one moment that the whole request takes place at.
+    """
+
+    service: Service
+    method: str
+    target: str
+    id: str
+    headers: Mapping[str, str]
+    remote_ip: str
+    raw_query: str = ""
+    raw_body: bytes = b""
+    stream: BodyStream | None = None
+    socket: Any = None
+    language: Language = "zh"
+    now: datetime = field(default_factory=utc_now)
+    route: Route | None = None
+    path: Mapping[str, str] = field(default_factory=dict)
+    query: dict[str, Any] = field(default_factory=dict)
+    body: Any = None
+    actor: Actor = ANONYMOUS
+    scope: Scope = NO_SCOPE
+    answer_headers: dict[str, str] = field(default_factory=dict)
+
+    def store(self, collection: Collection) -> Store:
+        """`collection` as the caller sees it: under their data scope, stamped with their name."""
+        return self.service.database.store(collection, self.actor, self.scope, self.now)
+
+    def system_store(self, collection: Collection) -> Store:
+        """`collection` without data scope, still stamped with the caller: for what a rule needs to look up."""
+        return self.service.database.store(collection, self.actor, now=self.now)
+
+    def part(self, kind: type[Part]) -> Part:
+        """A running object that a plugin provides."""
+        return self.service.part(kind)
+
+    async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        """Run `work` so that all its writes happen or none; it may run more than once."""
+        return await self.service.database.transaction(work)
+
+    async def emit(self, name: str, **payload: Any) -> None:
+        """Tell the other plugins; the payload carries the request as `request`."""
+        await self.service.events.emit(name, {"request": self, **payload})

@@ -1,0 +1,143 @@
+"""`Route`: one endpoint, said once.
+
+Validation, OpenAPI, the permission code, the menu's API entry and the operation log all come from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from handlers.errors import (
+    BAD_REQUEST,
+    CONFLICT,
+    FORBIDDEN,
+    IDEMPOTENCY_REUSED,
+    INTERNAL,
+    INVALID,
+    MEDIA_TYPE,
+    NOT_FOUND,
+    PASSWORD_CHANGE_REQUIRED,
+    RANGE,
+    RATE_LIMITED,
+    SUPER_ONLY,
+    TOKEN_EXPIRED,
+    TOO_LARGE,
+    UNAUTHENTICATED,
+    UNAVAILABLE,
+    ErrorKind,
+)  # fmt: skip
+from handlers.schema import NOTHING, Field
+from handlers.validation import Checker, QueryChecker
+
+if TYPE_CHECKING:
+    from handlers.request import Request
+
+Handler = Callable[["Request"], Awaitable[Any]]
+
+PUBLIC: Final = "public"
+SIGNED_IN: Final = "signed-in"
+SUPER: Final = "super"
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+PERMISSION = re.compile(r"^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$")
+_PARAMETER = re.compile(r"{([a-z_]+)}")
+
+
+@dataclass(frozen=True)
+class Route:
+    """One endpoint.
+
+    `access` is `PUBLIC`, `SIGNED_IN`, `SUPER` or a permission code `<module>:<entity>:<action>`; it has no default.
+    `body` and `query` are checked before `handler` runs; `returns` is the shape of `data`.
+    `paged`: the answer is a page of `returns`. `logged`: whether a write is put into the operation log.
+    `before_password_change`: reachable while the password must be changed. `bare`: the answer is no envelope.
+    `collection`: the collection whose row rules the route applies, for explanations and tests.
+    `etag`: answers carry an `ETag`, and a client that has the same one is answered 304 (RFC 9110 section 13.1.2).
+    `streamed`: the body is not gathered; the handler reads `req.stream`, within limits of its own.
+    `form`: the shape of the `multipart/form-data` that a streamed route reads, for the description.
+    `ranges`: the answer may be asked for in parts (RFC 9110 section 14).
+    `signed`: tells of a request whether its address carries its own permission; then it needs no token.
+    `socket`: a WebSocket; the handler talks over `req.socket` for as long as the client stays.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    summary: str
+    access: str
+    body: Field | None = None
+    query: Mapping[str, Field] = field(default_factory=dict)
+    returns: Field = NOTHING
+    errors: tuple[ErrorKind, ...] = ()
+    paged: bool = False
+    logged: bool = True
+    before_password_change: bool = False
+    bare: str | None = None
+    tag: str = ""
+    description: str = ""
+    operation: str = ""
+    collection: str = ""
+    etag: bool = False
+    streamed: bool = False
+    form: Field | None = None
+    ranges: bool = False
+    signed: Callable[[Request], bool] | None = None
+    socket: bool = False
+
+    @property
+    def guarded(self) -> bool:
+        """Whether the route needs a role → menu → API binding."""
+        return self.access not in (PUBLIC, SIGNED_IN, SUPER)
+
+    @property
+    def writes(self) -> bool:
+        """Whether the route changes something, by its method."""
+        return self.method != "GET"
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The names in the path, in order."""
+        return tuple(_PARAMETER.findall(self.path))
+
+    @cached_property
+    def check_body(self) -> Checker | None:
+        """The compiled check of the body; compiled when the registry freezes."""
+        return Checker(self.body) if self.body is not None else None
+
+    @cached_property
+    def check_query(self) -> QueryChecker:
+        """The compiled check of the query string."""
+        return QueryChecker(self.query)
+
+    @cached_property
+    def every_error(self) -> tuple[ErrorKind, ...]:
+        """All errors that the route can answer: its own and those of the lifecycle."""
+        kinds = [INVALID, BAD_REQUEST, INTERNAL, UNAVAILABLE, *self.errors]
+        if self.access != PUBLIC:
+            kinds += [UNAUTHENTICATED, TOKEN_EXPIRED, RATE_LIMITED]
+        if self.access != PUBLIC and not self.before_password_change:
+            kinds += [PASSWORD_CHANGE_REQUIRED]
+        if self.guarded:
+            kinds += [FORBIDDEN]
+        if self.access == SUPER:
+            kinds += [SUPER_ONLY]
+        if self.parameters:
+            kinds += [NOT_FOUND]
+        if self.body is not None or self.form is not None:
+            kinds += [MEDIA_TYPE, TOO_LARGE]
+        if self.ranges:
+            kinds += [RANGE]
+        if self.method == "POST" and self.access != PUBLIC:
+            kinds += [IDEMPOTENCY_REUSED]
+        if self.method == "DELETE":
+            kinds += [CONFLICT]
+        return tuple(sorted(set(kinds), key=lambda kind: kind.code))
+
+
+def route(endpoint: str, handler: Handler, *, summary: str, access: str, **options: Any) -> Route:
+    """Declare an endpoint: `route("POST /api/v1/acme/agreements/{id}/sign", sign, summary=…, access=…)`."""
+    method, _, path = endpoint.partition(" ")
+    return Route(method=method, path=path, handler=handler, summary=summary, access=access, **options)

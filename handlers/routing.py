@@ -1,0 +1,93 @@
+"""Path → route by walking a tree of path segments: the cost does not grow with the number of routes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import unquote_to_bytes
+
+from handlers.errors import BAD_REQUEST, METHOD_NOT_ALLOWED, NOT_FOUND, ApiError
+from handlers.route import Route
+
+
+@dataclass
+class _Node:
+    literal: dict[str, _Node] = field(default_factory=dict)
+    parameter: _Node | None = None
+    routes: dict[str, Route] = field(default_factory=dict)
+
+
+class Router:
+    """All routes of the process; a literal segment wins over a parameter."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self._root = _Node()
+        self._exact: dict[tuple[str, str], Route] = {}
+        for route in routes:
+            self._add(route)
+
+    def _add(self, route: Route) -> None:
+        node = self._root
+        for segment in route.path.strip("/").split("/"):
+            if segment.startswith("{"):
+                node.parameter = node.parameter or _Node()
+                node = node.parameter
+            else:
+                node = node.literal.setdefault(segment, _Node())
+        node.routes[route.method] = route
+        if "{" not in route.path:
+            self._exact[route.method, route.path] = route
+
+    def match(self, method: str, path: str) -> tuple[Route, Mapping[str, str]]:
+        """Answer the route of a request and its path parameters; raise 40400, or 40500 with `Allow`."""
+        method = "GET" if method == "HEAD" else method
+        exact = self._exact.get((method, path))
+        if exact is not None:
+            return exact, {}
+        node, values = self._find(path)
+        if node is None:
+            raise ApiError(NOT_FOUND)
+        route = node.routes.get(method)
+        if route is None:
+            raise ApiError(METHOD_NOT_ALLOWED, headers={"Allow": ", ".join(allowed_methods(node.routes))})
+        return route, dict(zip(route.parameters, values, strict=True))
+
+    def allowed(self, path: str) -> list[str]:
+        """The methods of a path; none where there is no such path."""
+        node, _ = self._find(path)
+        return allowed_methods(node.routes) if node else []
+
+    def _find(self, path: str) -> tuple[_Node | None, list[str]]:
+        values: list[str] = []
+        segments = [_segment(part) for part in path.split("/")[1:]] if path.startswith("/") else []
+        return self._walk(self._root, segments, 0, values), values
+
+    def _walk(self, node: _Node, segments: list[str], at: int, values: list[str]) -> _Node | None:
+        if at == len(segments):
+            return node if node.routes else None
+        literal = node.literal.get(segments[at])
+        found = self._walk(literal, segments, at + 1, values) if literal else None
+        if found is None and node.parameter and segments[at]:
+            values.append(segments[at])
+            found = self._walk(node.parameter, segments, at + 1, values)
+            if found is None:
+                values.pop()
+        return found
+
+
+def allowed_methods(routes: Mapping[str, Route]) -> list[str]:
+    """The methods of a path, for `Allow`."""
+    methods = {*routes, "OPTIONS", *(("HEAD",) if "GET" in routes else ())}
+    return sorted(methods)
+
+
+def _segment(raw: str) -> str:
+    if "%" not in raw:
+        return raw
+    try:
+        text = unquote_to_bytes(raw).decode()
+    except UnicodeDecodeError as error:
+        raise ApiError(BAD_REQUEST) from error
+    if "\x00" in text:
+        raise ApiError(BAD_REQUEST)
+    return text

@@ -1,0 +1,214 @@
+"""The core's own routes: health, readiness, metrics, OpenAPI, the docs page, shared constants."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import lru_cache, partial
+from importlib.resources import files
+from typing import Any
+
+from handlers.addresses import listed, networks
+from handlers.data.database import Database
+from handlers.envelope import to_json
+from handlers.errors import NOT_FOUND, ApiError, unavailable
+from handlers.lifecycle import Answer
+from handlers.messages import NOT_READY, STOPPING
+from handlers.metrics import Metrics
+from handlers.openapi import describe
+from handlers.oplog import OperationLog
+from handlers.request import Request
+from handlers.route import PUBLIC, Route, route
+from handlers.schema import array, choice, integer, mapping, obj, text
+from handlers.service import ReadinessCheck
+
+log = logging.getLogger("tradewind.system")
+VERSION = "0.1.0"
+_READY_SECONDS = 2.0
+_PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
+    "Cache-Control": "no-cache",
+}
+
+
+async def health(req: Request) -> dict[str, str]:
+    """The process answers; the database is not asked (SPEC 4.7)."""
+    return {"status": "ok"}
+
+
+async def ready(req: Request) -> dict[str, Any]:
+    """The process can serve: the database and every part that a plugin named answer, and no stop is under way.
+
+    Raises 50300 that names what does not answer within two seconds.
+    """
+    if req.service.draining:
+        raise unavailable(reason=STOPPING)
+    checks: dict[str, ReadinessCheck] = {"database": partial(_ping, req.service.database), **req.service.readiness}
+    answers = await asyncio.gather(*(_answers(name, check) for name, check in checks.items()))
+    missing = [name for name, answered in zip(checks, answers, strict=True) if not answered]
+    if missing:
+        raise unavailable(reason=NOT_READY.filled(parts=", ".join(missing)))
+    return {"status": "ready", "checks": list(checks)}
+
+
+async def _ping(database: Database) -> None:
+    await database.driver.command({"ping": 1})
+
+
+async def _answers(name: str, check: ReadinessCheck) -> bool:
+    try:
+        async with asyncio.timeout(_READY_SECONDS):
+            await check()
+    except Exception as error:
+        log.warning("not ready", extra={"check": name, "reason": f"{type(error).__name__}: {error}"[:300]})
+        return False
+    return True
+
+
+async def metrics(req: Request) -> bytes:
+    """Prometheus metrics, for the addresses of the setting only."""
+    if not listed(req.remote_ip, networks(req.service.settings.metrics_clients)):
+        raise ApiError(NOT_FOUND)
+    req.part(Metrics).operations_waiting.set(req.part(OperationLog).waiting)
+    return req.part(Metrics).text()
+
+
+class Description:
+    """The OpenAPI document of this process, written once."""
+
+    def __init__(self, routes: tuple[Route, ...]) -> None:
+        self.text = to_json(describe(routes, VERSION))
+
+
+async def openapi(req: Request) -> bytes:
+    """The OpenAPI 3.1 document."""
+    return req.part(Description).text
+
+
+async def docs(req: Request) -> Answer:
+    """The page to read and try the API; it needs no outside address."""
+    return Answer(200, await asyncio.to_thread(_own, "docs.html"), _PAGE_HEADERS, _HTML)
+
+
+def _asset(name: str, read: Callable[[], bytes], media_type: str, cache: str) -> Route:
+    """The route of one file of the docs page."""
+
+    async def docs_asset(req: Request) -> Answer:
+        return Answer(200, await asyncio.to_thread(read), {"Cache-Control": cache}, media_type)
+
+    return route(f"GET /api/docs/{name}", docs_asset, summary=f"File {name} of the documentation page", access=PUBLIC,
+                 bare=media_type, tag="meta")  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def _own(name: str) -> bytes:
+    return (files("handlers") / name).read_bytes()
+
+
+@lru_cache(maxsize=8)
+def _packaged(name: str) -> bytes:
+    return (files("swagger_ui") / "static" / name).read_bytes()
+
+
+async def constants(req: Request) -> dict[str, Any]:
+    """What the clients share as constants: codes, dictionaries, state machines, permissions (SPEC 1)."""
+    catalogue, language = req.service.catalogue, req.language
+    return {
+        "error_codes": [
+            {"name": kind.name, "code": kind.code, "status": kind.status, "message": kind.message.text(language)}
+            for kind in sorted(catalogue.errors, key=lambda kind: kind.code)
+        ],
+        "dictionaries": {
+            dictionary.type: [
+                {"value": item.value, "label": item.label.text(language), "color": item.color}
+                for item in dictionary.items
+            ]
+            for dictionary in catalogue.dictionaries
+        },
+        "state_machines": {
+            machine.name: {
+                "initial": machine.initial,
+                "states": {state: label.text(language) for state, label in machine.states.items()},
+                "transitions": [
+                    {"action": action, "from": list(sources), "to": target}
+                    for action, (sources, target) in machine.transitions.items()
+                ],
+            }
+            for machine in catalogue.state_machines
+        },
+        "permissions": list(catalogue.permissions),
+    }
+
+
+_HEALTH = obj("Health", {"status": choice("ok", nullable=False)}, nullable=False)
+_READINESS = obj(
+    "Readiness",
+    {
+        "status": choice("ready", nullable=False),
+        "checks": array(text(nullable=False), nullable=False, description="What was asked, and answered."),
+    },
+    nullable=False,
+)
+_ERROR_CODE = obj(
+    "ErrorCode",
+    {
+        "name": text(nullable=False),
+        "code": integer(nullable=False, description="`code` of the envelope."),
+        "status": integer(nullable=False, description="The HTTP status that comes with it."),
+        "message": text(nullable=False),
+    },
+    nullable=False,
+)
+_OPTION = obj(
+    "DictionaryOption",
+    {"value": text(nullable=False), "label": text(nullable=False), "color": text(nullable=False)},
+    nullable=False,
+)
+_TRANSITION = obj(
+    "StateTransition",
+    {
+        "action": text(nullable=False),
+        "from": array(text(nullable=False), nullable=False),
+        "to": text(nullable=False),
+    },
+    nullable=False,
+)
+_STATE_MACHINE = obj(
+    "StateMachine",
+    {
+        "initial": text(nullable=False),
+        "states": mapping(text(nullable=False), nullable=False, description="State → label."),
+        "transitions": array(_TRANSITION, nullable=False),
+    },
+    nullable=False,
+)
+_CONSTANTS = obj(
+    "Constants",
+    {
+        "error_codes": array(_ERROR_CODE, max_items=10_000, nullable=False),
+        "dictionaries": mapping(array(_OPTION, max_items=1000, nullable=False), nullable=False, description="By type."),
+        "state_machines": mapping(_STATE_MACHINE, nullable=False, description="By name."),
+        "permissions": array(text(nullable=False), max_items=10_000, nullable=False),
+    },
+    nullable=False,
+)
+
+_HTML = "text/html; charset=utf-8"
+_SCRIPT = "text/javascript; charset=utf-8"
+_FOR_A_DAY = "public, max-age=86400"
+
+CORE_ROUTES: tuple[Route, ...] = (
+    route("GET /api/health", health, summary="Liveness", access=PUBLIC, returns=_HEALTH, tag="meta"),
+    route("GET /api/health/ready", ready, summary="Readiness", access=PUBLIC, returns=_READINESS, tag="meta"),
+    route("GET /metrics", metrics, summary="Prometheus metrics", access=PUBLIC, tag="meta", errors=(NOT_FOUND,),
+          bare="text/plain; version=0.0.4; charset=utf-8"),
+    route("GET /api/openapi.json", openapi, summary="This description", access=PUBLIC, bare="application/json", tag="meta"),
+    route("GET /api/docs", docs, summary="Documentation page", access=PUBLIC, bare=_HTML, tag="meta"),
+    _asset("start.js", partial(_own, "docs.js"), _SCRIPT, "no-cache"),
+    _asset("swagger-ui-bundle.js", partial(_packaged, "swagger-ui-bundle.js"), _SCRIPT, _FOR_A_DAY),
+    _asset("swagger-ui.css", partial(_packaged, "swagger-ui.css"), "text/css; charset=utf-8", _FOR_A_DAY),
+    _asset("favicon.png", partial(_packaged, "favicon-32x32.png"), "image/png", _FOR_A_DAY),
+    route("GET /api/v1/meta/constants", constants, summary="Constants that clients share", access=PUBLIC,
+          returns=_CONSTANTS, tag="meta"),
+)  # fmt: skip
