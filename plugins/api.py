@@ -1,0 +1,195 @@
+"""All that a plugin author imports."""
+
+from config.settings import EnvironmentSettings
+from handlers.actor import ANONYMOUS, SYSTEM, Actor
+from handlers.calendar import day_of, last_days, last_months, start_of
+from handlers.dashboards import Dashboard, Period, period_of
+from handlers.data.collection import Collection, Index, new_id
+from handlers.data.database import Database, Lease, utc_now
+from handlers.data.listing import Page
+from handlers.data.mirror import Mirror, RecordCache
+from handlers.data.scope import ALL_ROWS, Scope
+from handlers.data.series import by_day, by_month
+from handlers.data.shared import Shared
+from handlers.data.store import Store
+from handlers.errors import (
+    ACCOUNT_DISABLED,
+    BAD_REQUEST,
+    CONFLICT,
+    DUPLICATE,
+    FORBIDDEN,
+    INVALID,
+    LOCKED,
+    LOGIN_REFUSED,
+    MEDIA_TYPE,
+    NOT_FOUND,
+    PASSWORD_CHANGE_REQUIRED,
+    RANGE,
+    RATE_LIMITED,
+    REFRESH_REFUSED,
+    STALE,
+    SUPER_ONLY,
+    TOKEN_EXPIRED,
+    TOO_LARGE,
+    UNAUTHENTICATED,
+    UNAVAILABLE,
+    WECOM_REFUSED,
+    ApiError,
+    ErrorKind,
+    FieldError,
+    ValidationFailed,
+    invalid,
+    unavailable,
+)  # fmt: skip
+from handlers.events import Events
+from handlers.idempotency import answer_once
+from handlers.jobs import Jobs
+from handlers.lifecycle import Answer, refusal
+from handlers.messages import RULES, Language, Message
+from handlers.money import exact, rounded, share, store_money, store_quantity, times
+from handlers.multipart import FormPart, FormPartEnd, read_form
+from handlers.oplog import OPERATION_LOGS
+from handlers.ports import Authenticator, Authorizer
+from handlers.ratelimit import RateLimit
+from handlers.redaction import redacted
+from handlers.request import Request
+from handlers.route import PUBLIC, SIGNED_IN, SUPER, Handler, Route, route
+from handlers.routing import Router
+from handlers.schema import (
+    NOTHING,
+    Field,
+    anything,
+    array,
+    boolean,
+    choice,
+    day,
+    integer,
+    json_schema,
+    mapping,
+    money,
+    number,
+    obj,
+    object_id,
+    quantity,
+    text,
+    timestamp,
+    tree_of,
+)  # fmt: skip
+from handlers.service import Catalogue, Dictionary, Item, Menu, Option, Service, StateMachine
+from handlers.turns import Turns
+from plugins.crud import crud
+from plugins.plugin import Plugin
+
+__all__ = [
+    "ACCOUNT_DISABLED",
+    "ALL_ROWS",
+    "ANONYMOUS",
+    "BAD_REQUEST",
+    "CONFLICT",
+    "DUPLICATE",
+    "FORBIDDEN",
+    "INVALID",
+    "LOCKED",
+    "LOGIN_REFUSED",
+    "MEDIA_TYPE",
+    "NOTHING",
+    "NOT_FOUND",
+    "OPERATION_LOGS",
+    "PASSWORD_CHANGE_REQUIRED",
+    "PUBLIC",
+    "RANGE",
+    "RATE_LIMITED",
+    "REFRESH_REFUSED",
+    "RULES",
+    "SIGNED_IN",
+    "STALE",
+    "SUPER",
+    "SUPER_ONLY",
+    "SYSTEM",
+    "TOKEN_EXPIRED",
+    "TOO_LARGE",
+    "UNAUTHENTICATED",
+    "UNAVAILABLE",
+    "WECOM_REFUSED",
+    "Actor",
+    "Answer",
+    "ApiError",
+    "Authenticator",
+    "Authorizer",
+    "Catalogue",
+    "Collection",
+    "Dashboard",
+    "Database",
+    "Dictionary",
+    "EnvironmentSettings",
+    "ErrorKind",
+    "Events",
+    "Field",
+    "FieldError",
+    "FormPart",
+    "FormPartEnd",
+    "Handler",
+    "Index",
+    "Item",
+    "Jobs",
+    "Language",
+    "Lease",
+    "Menu",
+    "Message",
+    "Mirror",
+    "Option",
+    "Page",
+    "Period",
+    "Plugin",
+    "RateLimit",
+    "RecordCache",
+    "Request",
+    "Route",
+    "Router",
+    "Scope",
+    "Service",
+    "Shared",
+    "StateMachine",
+    "Store",
+    "Turns",
+    "ValidationFailed",
+    "answer_once",
+    "anything",
+    "array",
+    "boolean",
+    "by_day",
+    "by_month",
+    "choice",
+    "crud",
+    "day",
+    "day_of",
+    "exact",
+    "integer",
+    "invalid",
+    "json_schema",
+    "last_days",
+    "last_months",
+    "mapping",
+    "money",
+    "new_id",
+    "number",
+    "obj",
+    "object_id",
+    "period_of",
+    "quantity",
+    "read_form",
+    "redacted",
+    "refusal",
+    "rounded",
+    "route",
+    "share",
+    "start_of",
+    "store_money",
+    "store_quantity",
+    "text",
+    "times",
+    "timestamp",
+    "tree_of",
+    "unavailable",
+    "utc_now",
+]  # fmt: skip

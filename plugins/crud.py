@@ -1,0 +1,102 @@
+"""List, read, create, update and delete of a collection, as plain `Route` values that you can print.
+
+Each can be replaced by a handler of your own; what is left out of `only` does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from handlers.data.collection import Collection
+from handlers.data.listing import Page
+from handlers.errors import DUPLICATE, STALE
+from handlers.request import Request
+from handlers.route import Handler, Route, route
+from handlers.schema import NOTHING
+
+ACTIONS = ("list", "read", "create", "update", "delete")
+
+
+def crud(
+    collection: Collection,
+    *,
+    at: str,
+    resource: str,
+    noun: str,
+    only: Sequence[str] = ACTIONS,
+    plural: str | None = None,
+    **handlers: Handler,
+) -> tuple[Route, ...]:
+    """The routes of `collection` under the path `at`, guarded by `<resource>:<action>`.
+
+    `resource` is `<module>:<entity>`; `noun` names one record in summaries; `handlers` replace actions by name.
+    Raises ValueError for an action that is not made.
+    """
+    unknown = (set(only) - set(ACTIONS)) | (set(handlers) - set(only))
+    if unknown:
+        raise ValueError(f"crud of {collection.name} makes no {', '.join(sorted(unknown))}")
+    shared: dict[str, Any] = {"tag": resource.split(":")[0], "collection": collection.name}
+    many, one = plural or f"{noun}s", f"{'an' if noun[0] in 'aeio' else 'a'} {noun}"
+    made = {
+        "list": route(f"GET {at}", handlers.get("list", lister(collection)), summary=f"List {many}", paged=True,
+                      access=f"{resource}:list", query=collection.list_query, returns=collection.read, **shared),
+        "read": route(f"GET {at}/{{id}}", handlers.get("read", reader(collection)), summary=f"Read {one}",
+                      access=f"{resource}:read", returns=collection.read, **shared),
+        "create": route(f"POST {at}", handlers.get("create", creator(collection)), summary=f"Create {one}",
+                        access=f"{resource}:create", body=collection.create, returns=collection.read,
+                        errors=(DUPLICATE,), **shared),
+        "update": route(f"PATCH {at}/{{id}}", handlers.get("update", updater(collection)), summary=f"Change {one}",
+                        access=f"{resource}:update", body=collection.update, returns=collection.read,
+                        errors=(DUPLICATE, STALE), **shared),
+        "delete": route(f"DELETE {at}/{{id}}", handlers.get("delete", deleter(collection)), summary=f"Delete {one}",
+                        access=f"{resource}:delete", returns=NOTHING, **shared),
+    }  # fmt: skip
+    return tuple(made[action] for action in ACTIONS if action in only)
+
+
+def lister(collection: Collection) -> Handler:
+    """A handler that answers a page of `collection`."""
+
+    async def list_records(req: Request) -> Page:
+        return await req.store(collection).page(req.query)
+
+    return list_records
+
+
+def reader(collection: Collection) -> Handler:
+    """A handler that answers one record."""
+
+    async def read_record(req: Request) -> dict[str, Any]:
+        return await req.store(collection).get(req.path["id"])
+
+    return read_record
+
+
+def creator(collection: Collection) -> Handler:
+    """A handler that creates a record from the body."""
+
+    async def create_record(req: Request) -> dict[str, Any]:
+        return await req.store(collection).create(req.body)
+
+    return create_record
+
+
+def updater(collection: Collection) -> Handler:
+    """A handler that changes a record by the body, which carries `version`."""
+
+    async def update_record(req: Request) -> dict[str, Any]:
+        values = dict(req.body)
+        version = values.pop("version")
+        return await req.store(collection).update(req.path["id"], values, version=version)
+
+    return update_record
+
+
+def deleter(collection: Collection) -> Handler:
+    """A handler that deletes a record softly."""
+
+    async def delete_record(req: Request) -> None:
+        await req.store(collection).delete(req.path["id"])
+
+    return delete_record

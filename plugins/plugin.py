@@ -1,0 +1,48 @@
+"""`Plugin`: the declaration of a module. A value; importing or making one does nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+
+from config.settings import EnvironmentSettings
+from handlers.dashboards import Dashboard
+from handlers.data.collection import Collection
+from handlers.errors import ErrorKind
+from handlers.messages import Message
+from handlers.route import Route
+from handlers.service import Dictionary, Menu, Option, Service, StateMachine
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A module of the platform: everything that it brings, in one place.
+
+    `requires`: plugins that must be loaded before it. `start`: a context manager around the life of the process,
+    which may `service.provide` parts; `provides` names those that are ports of the core. `prepare`: run once per
+    deployment at start, under a lease, and must be repeatable. `demo`: loads demonstration data into a new database.
+    `permissions`: titles of actions that are not plain list, read, create, update, delete. `options`: settings that
+    administrators change while the service runs, `settings` those of the environment. `dashboards`: its part of
+    dashboards that the plugin `dashboard` serves.
+    """
+
+    name: str
+    title: Message
+    version: str = "0.1.0"
+    requires: tuple[str, ...] = ()
+    collections: tuple[Collection, ...] = ()
+    routes: tuple[Route, ...] = ()
+    menus: tuple[Menu, ...] = ()
+    errors: tuple[ErrorKind, ...] = ()
+    dictionaries: tuple[Dictionary, ...] = ()
+    state_machines: tuple[StateMachine, ...] = ()
+    biz_types: Mapping[str, Collection] = field(default_factory=dict)
+    permissions: Mapping[str, Message] = field(default_factory=dict)
+    options: tuple[Option, ...] = ()
+    dashboards: tuple[Dashboard, ...] = ()
+    settings: type[EnvironmentSettings] | None = None
+    provides: tuple[type, ...] = ()
+    start: Callable[[Service], AbstractAsyncContextManager[None]] | None = None
+    prepare: Callable[[Service], Awaitable[None]] | None = None
+    demo: Callable[[Service], Awaitable[None]] | None = None

@@ -1,0 +1,183 @@
+"""A running service: plugins started in order, listening, and stopped the other way round."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from tornado.netutil import bind_sockets
+
+from config.database import DatabaseRefused, DatabaseUnavailable, Driver, DuplicateKey, open_driver
+from config.local_secrets import demo_password, local_secret
+from config.settings import Settings
+from handlers.app import Front, listen
+from handlers.data.database import Database, Lease
+from handlers.jobs import Jobs
+from handlers.metrics import Metrics
+from handlers.oplog import OPERATION_LOGS, OperationLog, kept_for
+from handlers.ratelimit import RateLimit
+from handlers.routing import Router
+from handlers.service import Catalogue, Service
+from handlers.system import Description
+from plugins.plugin import Plugin
+from plugins.registry import freeze
+
+log = logging.getLogger("tradewind")
+MARKS = "core_marks"
+
+
+class StartError(Exception):
+    """The service cannot start; the message is one line that says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """A service that answers at `url`."""
+
+    service: Service
+    front: Front
+    host: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        """The address, without a slash at its end."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+
+@asynccontextmanager
+async def running(
+    settings: Settings,
+    plugins: Sequence[Plugin],
+    uri: str,
+    options: Mapping[str, Any] | None = None,
+    say: Callable[[str], None] = print,
+) -> AsyncIterator[Running]:
+    """Start `plugins` on the MongoDB at `uri` and serve until the block is left, then drain.
+
+    `options` set plugin settings by name, before the environment. Raises `StartError` and `RegistryError`.
+    """
+    driver = await _connected(settings, uri)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(driver.close)
+        service = _assemble(settings, plugins, driver, options or {}, say)
+        await service.database.prepare()
+        await service.database.changes.start()
+        stack.push_async_callback(service.database.changes.stop)
+        stack.push_async_callback(service.part(Jobs).stop)
+        operations = service.part(OperationLog)
+        operations.start()
+        stack.push_async_callback(operations.stop)
+        for plugin in plugins:
+            if plugin.start is not None:
+                await stack.enter_async_context(plugin.start(service))
+        await _prepare(service, plugins)
+        yield await _listen(service, stack)
+
+
+async def _connected(settings: Settings, uri: str) -> Driver:
+    try:
+        driver = open_driver(settings.mongodb_driver, uri, settings.mongodb_database, settings.mongodb_timeout_ms)
+    except ValueError as error:
+        raise StartError(str(error)) from error
+    try:
+        await driver.command({"ping": 1})
+    except DatabaseRefused as error:
+        await driver.close()
+        raise StartError("MongoDB refuses the user or the password in TRADEWIND_MONGODB_URI.") from error
+    except DatabaseUnavailable as error:
+        await driver.close()
+        raise StartError("MongoDB does not answer: check TRADEWIND_MONGODB_URI and that the server runs.") from error
+    return driver
+
+
+def _assemble(
+    settings: Settings,
+    plugins: Sequence[Plugin],
+    driver: Driver,
+    options: Mapping[str, Any],
+    say: Callable[[str], None],
+) -> Service:
+    catalogue = catalogue_of(settings, plugins)
+    service = Service(
+        settings=settings,
+        catalogue=catalogue,
+        database=Database(driver, catalogue.collections.values()),
+        plugin_settings={kind: _settings(kind, options) for plugin in plugins if (kind := plugin.settings) is not None},
+        signing_secrets=_signing_secrets(settings),
+        demo_password=partial(demo_password, settings.data_dir),
+        say=say,
+    )
+    service.provide(Router, Router(catalogue.routes))
+    service.provide(Jobs, Jobs(service.database))
+    service.provide(Metrics, Metrics())
+    service.provide(RateLimit, RateLimit(settings.requests_per_minute, settings.rate_limits == "on"))
+    service.provide(
+        OperationLog, OperationLog(driver, catalogue.collections[OPERATION_LOGS.name], settings.operation_log_queue)
+    )
+    service.provide(Description, Description(catalogue.routes))
+    return service
+
+
+def catalogue_of(settings: Settings, plugins: Sequence[Plugin]) -> Catalogue:
+    """What the plugins declare together, as these settings have it. Raises `RegistryError`."""
+    catalogue = freeze(plugins)
+    operation_logs = kept_for(settings.operation_log_days)
+    return replace(catalogue, collections={**catalogue.collections, OPERATION_LOGS.name: operation_logs})
+
+
+def _settings(kind: Any, options: Mapping[str, Any]) -> Any:
+    return kind(**{name: value for name, value in options.items() if name in kind.model_fields})
+
+
+def _signing_secrets(settings: Settings) -> tuple[str, ...]:
+    current = settings.jwt_secret.get_secret_value() or local_secret(settings.data_dir, "demo-secret")
+    return (current, *(secret.get_secret_value() for secret in settings.jwt_old_secrets))
+
+
+async def _prepare(service: Service, plugins: Sequence[Plugin]) -> None:
+    """What a deployment needs once: done by one instance, the others wait for it."""
+    async with Lease(service.database, "start", seconds=120):
+        for plugin in plugins:
+            if plugin.prepare is not None:
+                await plugin.prepare(service)
+        for plugin in plugins if service.settings.demo else ():
+            if plugin.demo is not None and await _first_time(service, f"demo:{plugin.name}"):
+                await plugin.demo(service)
+
+
+async def _first_time(service: Service, mark: str) -> bool:
+    try:
+        await service.database.driver.insert(MARKS, [{"_id": mark}])
+    except DuplicateKey:
+        return False
+    return True
+
+
+async def _listen(service: Service, stack: AsyncExitStack) -> Running:
+    settings = service.settings
+    try:
+        sockets = bind_sockets(settings.port, settings.host, reuse_port=True)
+    except OSError as error:
+        raise StartError(
+            f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. Set TRADEWIND_PORT to a free port."
+        ) from error
+    front = Front(service)
+    server = await listen(front, sockets)
+
+    async def stop() -> None:
+        service.draining = True
+        server.stop()
+        await front.sockets.close()
+        if not await front.idle(settings.drain_seconds):
+            log.warning("requests were still open when the time to drain was over")
+        await asyncio.wait_for(server.close_all_connections(), timeout=5)
+
+    stack.push_async_callback(stop)
+    return Running(service, front, settings.host, sockets[0].getsockname()[1])

@@ -1,0 +1,278 @@
+"""pytest fixtures for our tests and for integrators': a real server over a real MongoDB, and clients of it.
+
+In a `conftest.py`: `pytest_plugins = ["plugins.testing"]`. Tests are coroutines under `pytest.mark.gen_test`.
+`TRADEWIND_TEST_MONGODB_URI` names a MongoDB to use instead of the embedded one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import os
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest
+from tornado.ioloop import IOLoop
+from tornado.simple_httpclient import SimpleAsyncHTTPClient
+
+from config.embedded import acquire
+from config.settings import Settings
+from plugins.plugin import Plugin
+from plugins.registry import load_plugins
+from plugins.runtime import Running, running
+
+PASSWORD = "Correct-horse-7"
+OPTIONS: Mapping[str, Any] = {"admin_password": PASSWORD, "bcrypt_cost": 4}
+_serial = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer: HTTP status, headers, raw body; `code`, `msg`, `data` of the envelope."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """The whole body as JSON."""
+        return json.loads(self.body)
+
+    @property
+    def code(self) -> int:
+        """The envelope's code."""
+        return int(self.json["code"])
+
+    @property
+    def data(self) -> Any:
+        """The envelope's data."""
+        return self.json["data"]
+
+    @property
+    def fields(self) -> set[str]:
+        """The fields at fault of a 40001."""
+        return {error["field"] for error in self.data["errors"]}
+
+
+@dataclass
+class Client:
+    """An HTTP client of one server, with or without a token."""
+
+    url: str
+    token: str | None = None
+    user: dict[str, Any] = field(default_factory=dict)
+    session: dict[str, Any] = field(default_factory=dict)
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        raw: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Send a request; `body` goes as JSON, `raw` as it is."""
+        sent = raw if raw is not None else json.dumps(body).encode() if body is not None else None
+        given = {"Content-Type": "application/json"} if sent is not None else {}
+        if self.token:
+            given["Authorization"] = f"Bearer {self.token}"
+        request = HTTPRequest(
+            self.url + path, method, headers={**given, **(headers or {})}, body=sent, allow_nonstandard_methods=True,
+            request_timeout=60, follow_redirects=False, decompress_response=False,
+        )  # fmt: skip
+        answer = await _http().fetch(request, raise_error=False)
+        if answer.code == 599:
+            raise answer.error or ConnectionError(path)
+        return Reply(answer.code, answer.headers, answer.body)
+
+    async def get(self, path: str, **options: Any) -> Reply:
+        """GET."""
+        return await self.call("GET", path, **options)
+
+    async def post(self, path: str, body: Any = None, **options: Any) -> Reply:
+        """POST."""
+        return await self.call("POST", path, body, **options)
+
+    async def put(self, path: str, body: Any = None, **options: Any) -> Reply:
+        """PUT."""
+        return await self.call("PUT", path, body, **options)
+
+    async def patch(self, path: str, body: Any = None, **options: Any) -> Reply:
+        """PATCH."""
+        return await self.call("PATCH", path, body, **options)
+
+    async def delete(self, path: str, **options: Any) -> Reply:
+        """DELETE."""
+        return await self.call("DELETE", path, **options)
+
+    async def log_in(self, username: str, password: str = PASSWORD) -> Client:
+        """A client that is logged in as `username`."""
+        reply = await Client(self.url).post("/api/v1/auth/login", {"username": username, "password": password})
+        if reply.code:
+            raise AssertionError(f"log-in of {username} answered {reply.body.decode()}")
+        return Client(self.url, reply.data["accessToken"], reply.data["userInfo"], reply.data)
+
+
+def _http() -> AsyncHTTPClient:
+    return SimpleAsyncHTTPClient(force_instance=False, max_clients=500, max_body_size=1 << 30)
+
+
+def unique(prefix: str) -> str:
+    """A name that no other test uses."""
+    return f"{prefix}-{next(_serial)}-{uuid.uuid4().hex[:6]}"
+
+
+@dataclass
+class People:
+    """Makes departments, roles and people through the API, as an administrator would."""
+
+    admin: Client
+
+    async def department(self, parent_id: int | None = None) -> int:
+        """A new department."""
+        body = {"name": unique("department"), "parent_id": parent_id}
+        return int(expect(await self.admin.post("/api/v1/system/departments", body))["id"])
+
+    async def role(
+        self,
+        permissions: Sequence[str] = (),
+        scope: str = "self",
+        departments: Sequence[int] = (),
+        status: str = "enabled",
+    ) -> int:
+        """A new role that grants the menus and buttons of these permission codes."""
+        code = unique("role")
+        body = {
+            "code": code,
+            "name": code,
+            "data_scope": scope,
+            "data_scope_department_ids": list(departments),
+            "status": status,
+        }
+        role = expect(await self.admin.post("/api/v1/system/roles", body))
+        menu_ids = [menu["id"] for menu in await self.menus() if menu["permission"] in permissions]
+        expect(await self.admin.put(f"/api/v1/system/roles/{role['id']}/menus", {"menu_ids": menu_ids}))
+        return int(role["id"])
+
+    async def menus(self) -> list[dict[str, Any]]:
+        """All menu records, flat."""
+        waiting, flat = expect(await self.admin.get("/api/v1/system/menus/all")), []
+        while waiting:
+            menu = waiting.pop(0)
+            waiting += menu.pop("children")
+            flat.append(menu)
+        return flat
+
+    async def account(
+        self, roles: Sequence[int] = (), department_id: int | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        """A new user record, with the shared test password."""
+        body = {
+            "username": unique("user"), "password": PASSWORD, "role_ids": list(roles), "department_id": department_id,
+            "must_change_password": False, **fields,
+        }  # fmt: skip
+        made: dict[str, Any] = expect(await self.admin.post("/api/v1/system/users", body))
+        return made
+
+    async def person(
+        self, permissions: Sequence[str] = (), scope: str = "self", department_id: int | None = None,
+        departments: Sequence[int] = (),
+    ) -> Client:  # fmt: skip
+        """A new person with one role, logged in."""
+        role = await self.role(permissions, scope, departments)
+        user = await self.account([role], department_id)
+        return await self.admin.log_in(user["username"])
+
+
+def expect(reply: Reply, code: int = 0) -> Any:
+    """The data of an answer that has this code; fails with the whole answer otherwise."""
+    if reply.code != code:
+        raise AssertionError(f"expected code {code}, got {reply.status}: {reply.body.decode()[:2000]}")
+    return reply.data
+
+
+async def eventually(condition: Callable[[], Any], seconds: float = 5, every: float = 0.02) -> Any:
+    """Await `condition` (a coroutine function) until it answers something true; fails after `seconds`."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    while True:
+        answer = await condition()
+        if answer:
+            return answer
+        if asyncio.get_running_loop().time() > deadline:
+            raise AssertionError(f"not true within {seconds} s")
+        await asyncio.sleep(every)
+
+
+@asynccontextmanager
+async def serving(
+    uri: str, data_dir: Path, plugins: Sequence[Plugin] | None = None, **settings: Any
+) -> AsyncIterator[Running]:
+    """A server of one's own on a free port: for tests that need other settings or plugins."""
+    options = {name: settings.pop(name) for name in list(settings) if name not in Settings.model_fields}
+    chosen = {
+        "port": 0, "demo": True, "rate_limits": "off", "data_dir": data_dir, "drain_seconds": 2,
+        "mongodb_database": f"test_{uuid.uuid4().hex[:12]}", **settings,
+    }  # fmt: skip
+    environment: Any = Settings
+    loaded = load_plugins(()) if plugins is None else plugins
+    async with running(
+        environment(_env_file=None, **chosen), loaded, uri, {**OPTIONS, **options}, say=lambda _: None
+    ) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def io_loop() -> Iterator[IOLoop]:
+    """One event loop for the whole run, so that one server can serve every test."""
+    loop = IOLoop()
+    asyncio.set_event_loop(loop.asyncio_loop)
+    yield loop
+    loop.close()
+
+
+@pytest.fixture(scope="session")
+def mongodb_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A MongoDB for the test run."""
+    given = os.environ.get("TRADEWIND_TEST_MONGODB_URI")
+    if given:
+        yield given
+        return
+    embedded = acquire(tmp_path_factory.mktemp("mongodb"))
+    yield embedded.uri
+    embedded.release_and_wait(15)
+
+
+@pytest.fixture(scope="session")
+def tradewind(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A running server with every built-in plugin and demo data."""
+    block = serving(mongodb_uri, tmp_path_factory.mktemp("data"))
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
+
+
+@pytest.fixture(scope="session")
+def anonymous(tradewind: Running) -> Client:
+    """A client without a token."""
+    return Client(tradewind.url)
+
+
+@pytest.fixture(scope="session")
+def admin(io_loop: IOLoop, anonymous: Client) -> Client:
+    """A client of user 1, the super administrator."""
+    client: Client = io_loop.run_sync(lambda: anonymous.log_in("admin"))
+    return client
+
+
+@pytest.fixture(scope="session")
+def people(admin: Client) -> People:
+    """Makes people with the permissions and the data scope that a test needs."""
+    return People(admin)
