@@ -1,0 +1,1 @@
+"""Log-in, tokens, sessions."""

@@ -1,0 +1,226 @@
+"""Log-in, refresh, log-out (SPEC 5.1, 5.2)."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import math
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from plugins.api import (
+    ACCOUNT_DISABLED,
+    LOCKED,
+    LOGIN_REFUSED,
+    NOT_FOUND,
+    REFRESH_REFUSED,
+    ApiError,
+    RateLimit,
+    Request,
+    invalid,
+)  # fmt: skip
+from plugins.auth.login_log import note
+from plugins.auth.profile import user_info
+from plugins.auth.records import SESSIONS
+from plugins.auth.sessions import Issued, Sessions, TokenReused
+from plugins.auth.settings import AuthSettings
+from plugins.rbac.api import USERS, Directory, Passwords, Policy, new_credentials
+
+NOBODY = 0
+
+
+class LoginRate(RateLimit):
+    """Log-in attempts by address: it stops the spraying of one password over many users."""
+
+
+def network_of(address: str) -> str:
+    """What counts as one address: an IPv4 address, or the /64 that an IPv6 customer gets (RFC 6177)."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv4Address) or parsed.ipv4_mapped:
+        return str(getattr(parsed, "ipv4_mapped", parsed))
+    return str(ipaddress.IPv6Network((int(parsed) >> 64 << 64, 64)))
+
+
+async def login(req: Request) -> dict[str, Any]:
+    """Check name and password, and begin a session. Refusals: 40010, 42300, 40303, 42900."""
+    req.part(LoginRate).take(network_of(req.remote_ip))
+    username, password = req.body["username"], req.body["password"]
+    user = await req.part(Directory).by_username(username)
+    try:
+        return await admit(req, *await _checked(req, user, password), username=username)
+    except ApiError as error:
+        await _refused(req, username, user, error)
+        raise
+
+
+async def _checked(
+    req: Request, user: dict[str, Any] | None, password: str
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """The user, what the log-in changes of the record, and what must not have changed meanwhile."""
+    _refuse_locked(req, user)
+    passwords = req.part(Passwords)
+    if not await passwords.matches(password, user["password_hash"] if user else None) or user is None:
+        raise ApiError(LOGIN_REFUSED)
+    if user["status"] != "enabled":
+        raise ApiError(ACCOUNT_DISABLED)
+    outdated = passwords.outdated(user["password_hash"])
+    values = {"password_hash": await passwords.hash(password)} if outdated else {}
+    return user, values, {"password_hash": user["password_hash"]}
+
+
+async def _refused(req: Request, username: str, user: dict[str, Any] | None, error: ApiError) -> None:
+    """Note the refusal and count it: the same work side by side for a wrong password and for an unknown name."""
+    noted = note(req, "login", username, user, error.kind.code)
+    if error.kind is LOGIN_REFUSED:
+        await asyncio.gather(noted, _count_failure(req, user))
+    else:
+        await noted
+
+
+async def admit(
+    req: Request,
+    user: dict[str, Any],
+    values: Mapping[str, Any] | None = None,
+    unchanged: Mapping[str, Any] | None = None,
+    *,
+    username: str,
+) -> dict[str, Any]:
+    """Begin the session of a log-in that passed every check, and answer it; `username` is what the log says.
+
+    Sets `values` in the user record, which must still be as `unchanged` says, enabled and not locked. One
+    transaction, so that whoever is disabled or given a new password at this moment has no session left afterwards.
+    """
+
+    async def work() -> Issued:
+        welcomed = await _welcome(req, user, values or {}, unchanged or {})
+        return await req.part(Sessions).begin(welcomed, req.remote_ip, req.headers.get("User-Agent", ""))
+
+    issued = await req.transaction(work)
+    await note(req, "login", username, user, 0, issued.actor.session_id)
+    return {**_pair(req, issued), **await session_data(req, issued)}
+
+
+async def _welcome(
+    req: Request, user: dict[str, Any], values: Mapping[str, Any], unchanged: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Forget the failures and note the time. Who was locked meanwhile stays locked."""
+    unlocked = {"$or": [{"locked_until": None}, {"locked_until": {"$lte": req.now}}]}
+    same = {"_id": user["id"], "status": "enabled", **unchanged}
+    noted = {"failures": 0, "locked_until": None, "last_login_at": req.now, **values}
+    welcomed = await req.system_store(USERS).change_quietly({"$and": [same, unlocked]}, {"$set": noted})
+    if welcomed is None:
+        _refuse_locked(req, await req.part(Directory).by_username(user["username"]))
+        raise ApiError(LOGIN_REFUSED)
+    return welcomed
+
+
+def _refuse_locked(req: Request, user: dict[str, Any] | None) -> None:
+    until = user.get("locked_until") if user else None
+    if until is not None and until > req.now:
+        wait = math.ceil((until - req.now).total_seconds())
+        raise ApiError(LOCKED, headers={"Retry-After": str(max(1, wait))})
+
+
+async def _count_failure(req: Request, user: dict[str, Any] | None) -> None:
+    """One atomic step, so that several instances count together; the last one locks."""
+    settings = req.service.settings_of(AuthSettings)
+    until = req.now + timedelta(minutes=settings.lockout_minutes)
+    counted = {"$add": [{"$ifNull": ["$failures", 0]}, 1]}
+    full = {"$gte": [counted, settings.lockout_failures]}
+    changes = {
+        "failures": {"$cond": [full, 0, counted]},
+        "locked_until": {"$cond": [full, until, "$locked_until"]},
+    }
+    found = {"_id": user["id"] if user else NOBODY}
+    changed = await req.system_store(USERS).change_quietly(found, [{"$set": changes}])
+    if changed and changed["failures"] == 0:
+        await note(req, "lockout", changed["username"], changed, LOCKED.code)
+
+
+async def refresh(req: Request) -> dict[str, Any]:
+    """A new pair for a refresh token, which is used up."""
+    token = req.body.get("refreshToken") or req.body.get("refresh_token")
+    if not token:
+        raise invalid("refreshToken", "required")
+    try:
+        issued = await req.part(Sessions).refresh(token)
+    except TokenReused as reused:
+        session = reused.session
+        await note(
+            req, "token_reuse", session["username"], {"id": session["user_id"]}, REFRESH_REFUSED.code, session["id"]
+        )
+        raise
+    return _pair(req, issued)
+
+
+async def logout(req: Request) -> None:
+    """End this session."""
+    await req.part(Sessions).end({"_id": req.actor.session_id}, "logout")
+    await note(req, "logout", req.actor.username, {"id": req.actor.user_id}, 0, req.actor.session_id)
+
+
+async def change_password(req: Request) -> None:
+    """A new password for oneself; ends every session of the user."""
+    passwords = req.part(Passwords)
+    user = await req.system_store(USERS).get(req.actor.user_id)
+    _refuse_locked(req, user)
+    if not await passwords.matches(req.body["old_password"], user["password_hash"]):
+        await _count_failure(req, user)
+        raise ApiError(LOGIN_REFUSED)
+    changed = await new_credentials(passwords, req.body["new_password"], user, "new_password")
+
+    async def work() -> None:
+        await req.system_store(USERS).update(
+            user["id"],
+            {**changed, "must_change_password": False},
+            where={"password_hash": user["password_hash"]},
+        )
+        await req.part(Sessions).end({"user_id": user["id"]}, "password")
+
+    await req.transaction(work)
+
+
+async def own_sessions(req: Request) -> Any:
+    """The caller's devices."""
+    return await req.system_store(SESSIONS).page(req.query, live(req) | {"user_id": req.actor.user_id})
+
+
+async def end_own_session(req: Request) -> None:
+    """Log one of the caller's devices out."""
+    await end_session(req, {"user_id": req.actor.user_id}, "logout")
+
+
+async def end_session(req: Request, filter: dict[str, Any], reason: str) -> None:
+    """End the session of the path; 40400 where there is none that matches."""
+    session = await req.system_store(SESSIONS).find_one({"_id": req.path["id"], **live(req), **filter})
+    if session is None:
+        raise ApiError(NOT_FOUND)
+    await req.part(Sessions).end({"_id": session["id"]}, reason)
+
+
+def live(req: Request) -> dict[str, Any]:
+    """The filter of sessions that go on."""
+    return {"ended_at": None, "expires_at": {"$gt": req.now}}
+
+
+async def session_data(req: Request, issued: Issued) -> dict[str, Any]:
+    """`userInfo` and `permissions` of a log-in."""
+    return {
+        "userInfo": await user_info(req, issued.user, issued.actor),
+        "permissions": await req.part(Policy).permissions(issued.actor),
+    }
+
+
+def _pair(req: Request, issued: Issued) -> dict[str, Any]:
+    tokens = req.part(Sessions).tokens
+    return {
+        "accessToken": issued.access_token,
+        "refreshToken": issued.refresh_token,
+        "tokenType": "Bearer",
+        "expiresIn": int(tokens.access_life.total_seconds()),
+        "refreshExpiresIn": int(tokens.refresh_life.total_seconds()),
+    }

@@ -1,0 +1,72 @@
+"""The caller's own profile. One type, `user` and `userInfo`, which vben-admin takes unchanged (CONTRACT 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plugins.api import UNAUTHENTICATED, Actor, ApiError, Request, array, boolean, choice, integer, obj, text, timestamp
+from plugins.rbac.api import USERS, Directory, Policy
+
+HOME = "/dashboard"
+
+USER_INFO = obj(
+    "UserInfo",
+    {
+        "userId": integer(nullable=False),
+        "username": text(nullable=False),
+        "realName": text(nullable=False),
+        "avatar": text(),
+        "email": text(),
+        "mobile": text(),
+        "department": obj("DepartmentName", {"id": integer(nullable=False), "name": text(nullable=False)}),
+        "roles": array(text(nullable=False), max_items=1000, nullable=False),
+        "dataScope": choice("all", "department", "department_and_below", "self", "custom"),
+        "isSuper": boolean(nullable=False),
+        "mustChangePassword": boolean(nullable=False),
+        "homePath": text(nullable=False),
+        "lastLoginAt": timestamp(),
+    },
+    nullable=False,
+)
+PERMISSIONS = array(text(nullable=False), max_items=10_000, nullable=False)
+PROFILE = obj("Profile", {"user": USER_INFO, "permissions": PERMISSIONS}, nullable=False)
+
+
+async def read(req: Request) -> dict[str, Any]:
+    """Who the caller is, and what they may do."""
+    user = await req.part(Directory).user(req.actor.user_id)
+    if user is None:
+        raise ApiError(UNAUTHENTICATED)
+    return {"user": await user_info(req, user, req.actor), "permissions": await codes(req)}
+
+
+async def update(req: Request) -> dict[str, Any]:
+    """Change one's own name, addresses and avatar."""
+    user = await req.system_store(USERS).update(req.actor.user_id, req.body)
+    return {"user": await user_info(req, user, req.actor), "permissions": await codes(req)}
+
+
+async def codes(req: Request) -> list[str]:
+    """The caller's permission codes."""
+    return await req.part(Policy).permissions(req.actor)
+
+
+async def user_info(req: Request, user: dict[str, Any], actor: Actor) -> dict[str, Any]:
+    """The user as clients know it."""
+    rules = await req.part(Policy).rules()
+    department = rules.departments.get(user.get("department_id") or 0)
+    return {
+        "userId": user["id"],
+        "username": user["username"],
+        "realName": user.get("real_name") or user["username"],
+        "avatar": user.get("avatar"),
+        "email": user.get("email"),
+        "mobile": user.get("mobile"),
+        "department": department,
+        "roles": rules.codes(actor.roles),
+        "dataScope": "all" if actor.is_super else rules.widest(actor.roles),
+        "isSuper": actor.is_super,
+        "mustChangePassword": actor.must_change_password,
+        "homePath": user.get("home_path") or HOME,
+        "lastLoginAt": user.get("last_login_at"),
+    }

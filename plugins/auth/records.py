@@ -1,0 +1,91 @@
+"""Sessions: one document each, with the refresh token hashed (SPEC 5.1, rule 3)."""
+
+from __future__ import annotations
+
+from plugins.api import Collection, Index, choice, integer, obj, text, timestamp
+
+SESSIONS = Collection(
+    name="auth_sessions",
+    title="Session",
+    plain=True,
+    ids="text",
+    watched=True,
+    default_sort="-last_seen_at",
+    fields={
+        "user_id": integer(nullable=False, filter=True),
+        "username": text(nullable=False),
+        "address": text(nullable=False),
+        "user_agent": text(),
+        "created_at": timestamp(nullable=False, sort=True),
+        "last_seen_at": timestamp(nullable=False, sort=True),
+        "expires_at": timestamp(nullable=False),
+    },
+    indexes=(
+        Index("user_id", "-last_seen_at"),
+        Index("-last_seen_at", "-id"),
+        Index("expires_at", expire_seconds=86_400),
+    ),
+    internal=("current_hash", "previous_hash", "rotated_at", "ended_at", "end_reason"),
+)
+
+LOGIN_LOGS = Collection(
+    name="auth_login_logs",
+    title="LoginLog",
+    plain=True,
+    default_sort="-at",
+    fields={
+        "at": timestamp(nullable=False, sort=True, filter=True),
+        "event": choice("login", "logout", "lockout", "token_reuse", "kicked_out", nullable=False, filter=True),
+        "username": text(nullable=False, filter=True),
+        "user_id": integer(filter=True),
+        "code": integer(nullable=False, filter=True),
+        "address": text(nullable=False, filter=True),
+        "user_agent": text(),
+        "request_id": text(nullable=False),
+        "session_id": text(),
+    },
+    indexes=(
+        Index("-at", "-id"),
+        Index("user_id", "-at", "-id"),
+        Index("username", "-at", "-id"),
+        Index("event"),
+        Index("code"),
+        Index("address"),
+        Index("at", expire_seconds=180 * 86_400),
+    ),
+)
+
+LOGIN_BODY = obj(
+    "LoginBody",
+    {
+        "username": text(required=True, max_length=64, example="admin"),
+        "password": text(required=True, max_length=1024, secret=True, example="the password"),
+    },
+    nullable=False,
+)
+REFRESH_BODY = obj(
+    "RefreshBody",
+    {
+        "refreshToken": text(max_length=4096, secret=True, example="eyJ…"),
+        "refresh_token": text(max_length=4096, secret=True, description="The same under its other name."),
+    },
+    nullable=False,
+)
+PASSWORD_BODY = obj(
+    "ChangePasswordBody",
+    {
+        "old_password": text(required=True, max_length=1024, secret=True),
+        "new_password": text(required=True, max_length=1024, secret=True),
+    },
+    nullable=False,
+)
+PROFILE_BODY = obj(
+    "ProfileBody",
+    {
+        "real_name": text(max_length=100),
+        "email": text(max_length=200, format="email"),
+        "mobile": text(max_length=20, pattern=r"^\+?[0-9 -]{5,20}$"),
+        "avatar": text(max_length=500),
+    },
+    nullable=False,
+)

@@ -1,0 +1,59 @@
+"""Settings of tokens, log-ins and WeCom."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import NoDecode
+
+from plugins.api import EnvironmentSettings
+
+WECOM_NEEDS = ("wecom_corp_id", "wecom_agent_id", "wecom_secret", "wecom_redirect_uri")
+_ADDRESS = r"^https?://[^\s?#]+$"
+
+
+class AuthSettings(EnvironmentSettings):
+    """Tokens, lockout, log-in rate, WeCom."""
+
+    access_token_minutes: float = Field(30, gt=0, description="Life of an access token, in minutes.")
+    refresh_token_days: float = Field(7, gt=0, description="Life of a refresh token, in days.")
+    refresh_grace_seconds: float = Field(
+        10, ge=0, description="How long a rotated refresh token is answered with its unused successor, in seconds."
+    )
+    lockout_failures: int = Field(5, ge=1, description="Failed log-ins in a row that lock an account.")
+    lockout_minutes: float = Field(15, gt=0, description="How long a locked account stays locked, in minutes.")
+    logins_per_minute: int = Field(20, ge=1, description="Log-in attempts a minute from one address.")
+    wecom_corp_id: str = Field("", description="WeCom corporation id; without the first four, WeCom log-in is off.")
+    wecom_agent_id: str = Field("", description="Agent id of the WeCom application.")
+    wecom_secret: SecretStr = Field(SecretStr(""), description="Secret of the WeCom application.")
+    wecom_redirect_uri: str = Field("", description="Page of the front end that WeCom sends `code` and `state` to.")
+    wecom_api_base: str = Field("https://qyapi.weixin.qq.com", pattern=_ADDRESS, description="WeCom's API.")
+    wecom_login_base: str = Field(
+        "https://login.work.weixin.qq.com",
+        pattern=_ADDRESS,
+        description="WeCom's log-in page, which shows the QR code.",
+    )
+    wecom_first_scan: Literal["link", "create", "refuse"] = Field(
+        "link", description="First scan: `link` to the user of that name, `create` one, or `refuse`."
+    )
+    wecom_default_role: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Codes of the roles that `create` gives, comma separated."
+    )
+    wecom_connect_seconds: float = Field(3, gt=0, description="Time limit to connect to WeCom, in seconds.")
+    wecom_request_seconds: float = Field(5, gt=0, description="Time limit of one call of WeCom, in seconds.")
+
+    @field_validator("wecom_default_role", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("wecom_api_base", "wecom_login_base", mode="before")
+    @classmethod
+    def _without_slash(cls, value: object) -> object:
+        return value.rstrip("/") if isinstance(value, str) else value
+
+    @property
+    def wecom_missing(self) -> tuple[str, ...]:
+        """The settings that WeCom log-in still needs; empty when it is on."""
+        return tuple(name for name in WECOM_NEEDS if not getattr(self, name))

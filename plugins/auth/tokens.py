@@ -1,0 +1,100 @@
+"""Access and refresh tokens: JWT by PyJWT, HS256 pinned, keys named by `kid` (SPEC 2.3, 5.1)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import jwt
+from cachetools import LRUCache
+from jwt.types import Options
+
+from plugins.api import REFRESH_REFUSED, TOKEN_EXPIRED, UNAUTHENTICATED, ApiError
+
+ALGORITHM = "HS256"
+# `iat` only informs (RFC 7519 section 4.1.6): another instance's clock may be a little ahead
+_CHECKS: Options = {"require": ["exp", "jti"], "verify_iat": False}
+VERIFIED_TOKENS = 20_000
+
+
+class Tokens:
+    """Signs with the first key; verifies with every key that is still listed."""
+
+    def __init__(self, secrets: Sequence[str], access: timedelta, refresh: timedelta) -> None:
+        self._keys = {key_id(secret): secret for secret in secrets}
+        self._current = key_id(secrets[0])
+        # a signature stays good; whether the session lives is asked elsewhere for every request
+        self._verified: LRUCache[str, dict[str, Any]] = LRUCache(VERIFIED_TOKENS)
+        self.access_life = access
+        self.refresh_life = refresh
+
+    def access(self, user_id: int, roles: list[str], session_id: str, jti: str, now: datetime) -> str:
+        """A new access token."""
+        claims = {"user_id": user_id, "roles": roles, "jti": jti, "sid": session_id}
+        return self._sign({**claims, "iat": int(now.timestamp()), "exp": int((now + self.access_life).timestamp())})
+
+    def refresh(self, user_id: int, session_id: str, jti: str, now: datetime) -> str:
+        """The refresh token of these claims: the same ones give the same token."""
+        claims = {"user_id": user_id, "jti": jti, "sid": session_id}
+        return self._sign({**claims, "exp": int((now + self.refresh_life).timestamp())})
+
+    def successors(self, jti: str) -> list[str]:
+        """What the token after `jti` can be called, under the current key first; only a holder of the keys can tell."""
+        message = f"successor:{jti}".encode()
+        keys = [self._keys[self._current], *(key for kid, key in self._keys.items() if kid != self._current)]
+        return [hmac.new(key.encode(), message, hashlib.sha256).hexdigest()[:32] for key in keys]
+
+    def read_access(self, token: str) -> dict[str, Any]:
+        """The claims of an access token; 40101 when it expired, 40100 for anything else that is wrong."""
+        known = self._verified.get(token)
+        if known is not None:
+            if known["exp"] <= time.time():
+                raise ApiError(TOKEN_EXPIRED)
+            return known
+        try:
+            claims = self._verify(token)
+        except jwt.ExpiredSignatureError as error:
+            raise ApiError(TOKEN_EXPIRED) from error
+        except jwt.InvalidTokenError as error:
+            raise ApiError(UNAUTHENTICATED) from error
+        if not isinstance(claims.get("roles"), list) or not _sound(claims):
+            raise ApiError(UNAUTHENTICATED)
+        self._verified[token] = claims
+        return claims
+
+    def read_refresh(self, token: str) -> dict[str, Any]:
+        """The claims of a refresh token; 40102 for whatever is wrong with it."""
+        try:
+            claims = self._verify(token)
+        except jwt.InvalidTokenError as error:
+            raise ApiError(REFRESH_REFUSED) from error
+        if "roles" in claims or not _sound(claims):
+            raise ApiError(REFRESH_REFUSED)
+        return claims
+
+    def _sign(self, claims: dict[str, Any]) -> str:
+        return jwt.encode(claims, self._keys[self._current], algorithm=ALGORITHM, headers={"kid": self._current})
+
+    def _verify(self, token: str) -> dict[str, Any]:
+        kid = jwt.get_unverified_header(token).get("kid")
+        secrets = [self._keys[kid]] if kid in self._keys else list(self._keys.values()) if kid is None else []
+        for secret in secrets:
+            try:
+                claims: dict[str, Any] = jwt.decode(token, secret, algorithms=[ALGORITHM], options=_CHECKS)
+            except jwt.InvalidSignatureError:
+                continue
+            return claims
+        raise jwt.InvalidTokenError("no key verifies this token")
+
+
+def key_id(secret: str) -> str:
+    """The public name of a key."""
+    return hashlib.sha256(b"kid:" + secret.encode()).hexdigest()[:8]
+
+
+def _sound(claims: dict[str, Any]) -> bool:
+    return type(claims.get("user_id")) is int and all(isinstance(claims.get(name), str) for name in ("jti", "sid"))

@@ -1,0 +1,49 @@
+"""What WeCom log-in keeps: the states of running log-ins, the corporation's token; and its shapes on the wire."""
+
+from __future__ import annotations
+
+from plugins.api import Collection, Index, obj, text, timestamp
+
+# `id` is the SHA-256 of the state: who reads the database cannot finish another's log-in
+WECOM_STATES = Collection(
+    name="auth_wecom_states",
+    title="WecomState",
+    plain=True,
+    ids="text",
+    default_sort="-expires_at",
+    fields={
+        "expires_at": timestamp(nullable=False, sort=True),
+        "used_at": timestamp(),
+    },
+    indexes=(Index("expires_at", expire_seconds=0),),
+)
+
+# one document for each application, so that all instances share one token
+WECOM_TOKENS = Collection(
+    name="auth_wecom_tokens",
+    title="WecomToken",
+    plain=True,
+    ids="text",
+    default_sort="-expires_at",
+    fields={"expires_at": timestamp(nullable=False, sort=True)},
+    indexes=(Index("expires_at", expire_seconds=0),),
+    internal=("encrypted",),
+)
+
+SCAN_BODY = obj(
+    "WecomScanBody",
+    {
+        "code": text(required=True, max_length=512, secret=True, example="the code of the callback address"),
+        "state": text(required=True, max_length=128, secret=True, example="the state of /wecom/qr"),
+    },
+    nullable=False,
+)
+QR = obj(
+    "WecomQr",
+    {
+        "url": text(nullable=False, max_length=4096, description="Show it, or go there: it holds the QR code."),
+        "state": text(nullable=False, description="Works once, for 5 minutes; comes back with the code."),
+    },
+    nullable=False,
+)
+BINDING = obj("WecomBinding", {"wecom_user_id": text(nullable=False)}, nullable=False)

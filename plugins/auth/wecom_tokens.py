@@ -1,0 +1,85 @@
+"""The corporation's access token: one for all instances, kept until it expires, encrypted in the database."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+from collections.abc import Sequence
+from contextvars import Context
+from datetime import timedelta
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+
+from plugins.api import Database, Lease, Store, utc_now
+from plugins.auth.settings import AuthSettings
+from plugins.auth.wecom_client import WecomClient, WecomUnavailable
+from plugins.auth.wecom_records import WECOM_TOKENS
+
+# a token is renewed this long, or this share of its life, before it ends
+_MARGIN_SECONDS = 300.0
+_MARGIN_SHARE = 0.1
+
+
+class CorpToken:
+    """The token of the application that the settings name; signing keys of the service encrypt it."""
+
+    def __init__(
+        self, database: Database, client: WecomClient, settings: AuthSettings, signing_secrets: Sequence[str]
+    ) -> None:
+        self._database = database
+        self._client = client
+        self._cipher = MultiFernet([_cipher(secret) for secret in signing_secrets])
+        self._id = _application(settings)
+        self._seconds = 2 * settings.wecom_request_seconds
+        self._renewing: asyncio.Task[str] | None = None
+
+    async def current(self, rejected: str | None = None) -> str:
+        """A token that is not the `rejected` one. Raises `WecomUnavailable`."""
+        token = await self._stored(rejected)
+        if token is not None:
+            return token
+        if self._renewing is None or self._renewing.done():
+            # an empty context leaves the caller's transaction: the token is for everybody, whatever becomes of that
+            self._renewing = asyncio.create_task(self._renew(rejected), context=Context())
+        return await asyncio.shield(self._renewing)
+
+    async def _renew(self, rejected: str | None) -> str:
+        lease = Lease(self._database, f"auth:wecom-token:{self._id}", seconds=self._seconds)
+        try:
+            async with asyncio.timeout(self._seconds), lease:
+                return await self._stored(rejected) or await self._fetched()
+        except TimeoutError as error:
+            raise WecomUnavailable("gettoken", "not renewed in time") from error
+
+    async def _fetched(self) -> str:
+        token, life = await self._client.corp_token()
+        await self._store().upsert(self._id, {
+            "encrypted": self._cipher.encrypt(token.encode()),
+            "expires_at": utc_now() + timedelta(seconds=life - min(_MARGIN_SECONDS, life * _MARGIN_SHARE)),
+        })  # fmt: skip
+        return token
+
+    async def _stored(self, rejected: str | None) -> str | None:
+        found = await self._store().find_one({"_id": self._id, "expires_at": {"$gt": utc_now()}})
+        if found is None:
+            return None
+        try:
+            token = self._cipher.decrypt(found["encrypted"]).decode()
+        except InvalidToken:
+            # the signing key was replaced
+            return None
+        return token if token != rejected else None
+
+    def _store(self) -> Store:
+        return self._database.store(WECOM_TOKENS)
+
+
+def _cipher(secret: str) -> Fernet:
+    return Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"wecom-token:" + secret.encode()).digest()))
+
+
+def _application(settings: AuthSettings) -> str:
+    """Another corporation, secret or platform is another token."""
+    named = (settings.wecom_api_base, settings.wecom_corp_id, settings.wecom_secret.get_secret_value())
+    return hashlib.sha256("\n".join(named).encode()).hexdigest()

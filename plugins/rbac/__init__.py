@@ -1,0 +1,1 @@
+"""Users, roles, menus, departments: who may do what, and which rows they see."""

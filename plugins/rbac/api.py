@@ -1,0 +1,13 @@
+"""What plugins that require rbac may import."""
+
+from plugins.rbac.directory import Directory
+from plugins.rbac.passwords import Passwords
+from plugins.rbac.policy import Grant, Policy, Rules
+from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
+from plugins.rbac.tree import MAX_LEVELS, change_tree, nested
+from plugins.rbac.users import credentials, new_credentials
+
+__all__ = [
+    "DEPARTMENTS", "MAX_LEVELS", "MENUS", "ROLES", "USERS", "Directory", "Grant", "Passwords", "Policy", "Rules",
+    "change_tree", "credentials", "nested", "new_credentials",
+]  # fmt: skip

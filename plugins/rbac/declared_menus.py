@@ -1,0 +1,99 @@
+"""Menus as plugins declare them, brought into the menu records at start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from plugins.api import Catalogue, Database, Menu, Message, Route
+from plugins.rbac.menus import KEPT_WHEN_EDITED
+from plugins.rbac.messages import ACTIONS
+from plugins.rbac.records import MENUS
+
+
+async def synchronise(database: Database, catalogue: Catalogue) -> None:
+    """Add new menus and buttons, update changed ones, mark withdrawn ones; keep what administrators edited."""
+    store = database.store(MENUS)
+    present = {menu["code"]: menu for menu in await store.find()}
+    declared = list(declarations(catalogue))
+    for wanted in declared:
+        parent = present.get(wanted.pop("parent"))
+        wanted |= {"parent_id": parent["id"] if parent else None, "declared": True, "withdrawn": False}
+        before = present.get(wanted["code"])
+        if before is None:
+            present[wanted["code"]] = await store.create({**wanted, "edited": []})
+            continue
+        kept = set(before.get("edited") or ()) & set(KEPT_WHEN_EDITED)
+        changes = {name: value for name, value in wanted.items() if name not in kept and before.get(name) != value}
+        if changes:
+            present[wanted["code"]] = await store.update(before["id"], changes)
+    codes = {wanted["code"] for wanted in declared}
+    for menu in present.values():
+        if menu.get("declared") and menu["code"] not in codes and not menu.get("withdrawn"):
+            await store.update(menu["id"], {"withdrawn": True})
+
+
+def declarations(catalogue: Catalogue) -> Iterator[dict[str, Any]]:
+    """Each declared menu followed by its buttons, parents first; `parent` is a code."""
+    for menu in _parents_first(catalogue.menus):
+        routes = [
+            route for route in catalogue.routes if route.guarded and menu.resource == route.access.rpartition(":")[0]
+        ]
+        yield _menu(menu, [route for route in routes if route.access.endswith(":list")])
+        codes = dict.fromkeys(route.access for route in routes if not route.access.endswith(":list"))
+        for order, code in enumerate(codes):
+            title = catalogue.permission_titles.get(code) or _action_title(code)
+            yield _button(menu, code, title, order, [route for route in routes if route.access == code])
+
+
+def _parents_first(menus: Sequence[Menu]) -> list[Menu]:
+    ordered: list[Menu] = []
+    waiting = list(menus)
+    while waiting:
+        known = {menu.code for menu in ordered}
+        ready = [menu for menu in waiting if not menu.parent or menu.parent in known]
+        ordered += ready
+        waiting = [menu for menu in waiting if menu not in ready] if ready else []
+    return ordered
+
+
+def _menu(menu: Menu, routes: Sequence[Route]) -> dict[str, Any]:
+    kind = "link" if menu.link else "menu" if menu.resource else "directory"
+    return {
+        "parent": menu.parent,
+        "type": kind,
+        "code": menu.code,
+        "name": "".join(part.capitalize() for part in menu.code.replace("-", ".").split(".")),
+        "title": menu.title.zh,
+        "title_en": menu.title.en,
+        "path": menu.path,
+        "component": menu.component or (f"{menu.path}/index" if kind == "menu" else None),
+        "icon": menu.icon or None,
+        "order": menu.order,
+        "hidden": menu.hidden,
+        "link": menu.link or None,
+        "permission": routes[0].access if routes else None,
+        "apis": _apis(routes),
+    }
+
+
+def _button(menu: Menu, code: str, title: Message, order: int, routes: Sequence[Route]) -> dict[str, Any]:
+    return {
+        "parent": menu.code,
+        "type": "button",
+        "code": code,
+        "title": title.zh,
+        "title_en": title.en,
+        "order": order,
+        "permission": code,
+        "apis": _apis(routes),
+    }
+
+
+def _apis(routes: Sequence[Route]) -> list[dict[str, str]]:
+    return [{"method": route.method, "path": route.path} for route in routes]
+
+
+def _action_title(code: str) -> Message:
+    action = code.rpartition(":")[2]
+    return ACTIONS.get(action) or Message(action, action.replace("-", " ").capitalize())

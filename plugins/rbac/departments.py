@@ -1,0 +1,87 @@
+"""Departments: a tree. Each knows its ancestors, so that "and below" is a look-up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plugins.api import CONFLICT, ApiError, Request, invalid
+from plugins.rbac.limits import may_place
+from plugins.rbac.messages import DEPARTMENT_HAS_CHILDREN, DEPARTMENT_HAS_PEOPLE, UNDER_ITSELF
+from plugins.rbac.records import DEPARTMENTS, USERS
+from plugins.rbac.tree import MAX_LEVELS, change_tree, nested
+
+
+async def tree(req: Request) -> list[dict[str, Any]]:
+    """All departments as a tree of records."""
+    return nested(await req.store(DEPARTMENTS).find(sort="sort"))
+
+
+async def create(req: Request) -> dict[str, Any]:
+    """A department below its parent."""
+
+    async def work() -> dict[str, Any]:
+        ancestors = await _ancestors(req, req.body.get("parent_id"))
+        _refuse_deeper(len(ancestors) + 1)
+        return await req.store(DEPARTMENTS).create({**req.body, "ancestors": ancestors})
+
+    return await change_tree(req, DEPARTMENTS, work)
+
+
+async def update(req: Request) -> dict[str, Any]:
+    """Change or move a department; all below it move along."""
+    values = dict(req.body)
+    version = values.pop("version")
+
+    async def work() -> dict[str, Any]:
+        before = await req.store(DEPARTMENTS).get(req.path["id"])
+        if values.get("parent_id", before["parent_id"]) == before["parent_id"]:
+            return await req.store(DEPARTMENTS).update(before["id"], values, version=version)
+        return await _move(req, before, values, version)
+
+    return await change_tree(req, DEPARTMENTS, work)
+
+
+async def _move(req: Request, before: dict[str, Any], values: dict[str, Any], version: int) -> dict[str, Any]:
+    """Whoever is above the new place sees the rows from now on: they must be the caller's to give."""
+    store = req.store(DEPARTMENTS)
+    ancestors = await _ancestors(req, values["parent_id"])
+    if before["id"] in ancestors:
+        raise ApiError(CONFLICT, UNDER_ITSELF)
+    below = await store.find({"ancestors": before["id"]})
+    for id in (before["id"], *(department["id"] for department in below)):
+        await may_place(req, id)
+    # each below keeps the part of its path that begins with the department itself
+    paths = {one["id"]: one["ancestors"][one["ancestors"].index(before["id"]) :] for one in below}
+    _refuse_deeper(len(ancestors) + 1 + max(map(len, paths.values()), default=0))
+    changed = await store.update(before["id"], {**values, "ancestors": ancestors}, version=version)
+    for id, path in paths.items():
+        await store.update(id, {"ancestors": [*ancestors, *path]})
+    return changed
+
+
+async def delete(req: Request) -> None:
+    """Delete an empty department."""
+    store = req.store(DEPARTMENTS)
+
+    async def work() -> None:
+        department = await store.get(req.path["id"])
+        if await store.count({"parent_id": department["id"]}):
+            raise ApiError(CONFLICT, DEPARTMENT_HAS_CHILDREN)
+        if await req.system_store(USERS).count({"department_id": department["id"]}):
+            raise ApiError(CONFLICT, DEPARTMENT_HAS_PEOPLE)
+        await store.delete(department["id"])
+
+    await change_tree(req, DEPARTMENTS, work)
+
+
+async def _ancestors(req: Request, parent_id: int | None) -> list[int]:
+    """The ids from the root down to the parent itself."""
+    if parent_id is None:
+        return []
+    parent = await req.store(DEPARTMENTS).find_one({"_id": parent_id})
+    return [*parent["ancestors"], parent_id] if parent else []
+
+
+def _refuse_deeper(levels: int) -> None:
+    if levels > MAX_LEVELS:
+        raise invalid("parent_id", "levels")

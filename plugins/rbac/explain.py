@@ -1,0 +1,221 @@
+"""Why a person may or may not do something: the decision of a real request, made by the same functions, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from plugins.api import (
+    FORBIDDEN,
+    NOT_FOUND,
+    PASSWORD_CHANGE_REQUIRED,
+    PUBLIC,
+    SIGNED_IN,
+    SUPER_ONLY,
+    UNAUTHENTICATED,
+    Actor,
+    ApiError,
+    ErrorKind,
+    Language,
+    Message,
+    Request,
+    Route,
+    Router,
+    refusal,
+)  # fmt: skip
+from plugins.rbac import messages
+from plugins.rbac.directory import Directory
+from plugins.rbac.explain_scope import View
+from plugins.rbac.policy import Policy, Rules
+from plugins.rbac.records import MENUS, USERS
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer of a real request at the door: None lets it in."""
+
+    kind: ErrorKind | None
+    reasons: tuple[str, ...]
+
+
+async def explain(req: Request) -> Record:
+    """Whether this user may make this request, and why. The asking person must see the user."""
+    user = await req.store(USERS).get(req.query["user_id"])
+    case = await Case.of(req, user)
+    verdict = await case.verdict()
+    collection = req.service.catalogue.collections.get(case.route.collection) if case.route else None
+    view = View(req, case.actor, await req.part(Policy).scope_of(case.actor), case.rules, collection)
+    resource_id = req.query.get("resource_id") or case.own_id
+    record = await view.record(resource_id) if resource_id else None
+    if record is not None and verdict.kind is None:
+        hidden = NOT_FOUND if record["visible"] is False else None
+        verdict = Verdict(hidden, (*verdict.reasons, record["why"]))
+    return {
+        "user": case.described_user(),
+        "route": case.described_route(),
+        "allowed": verdict.kind is None,
+        "code": verdict.kind.code if verdict.kind else 0,
+        "reasons": list(verdict.reasons),
+        "grants": list(case.grants()),
+        "missing": list(case.missing()) if verdict.kind == FORBIDDEN else [],
+        "data_scope": view.described(),
+        "record": record,
+    }
+
+
+@dataclass(frozen=True)
+class Case:
+    """One user and one request, with the rules that are in force."""
+
+    req: Request
+    user: Record
+    actor: Actor
+    rules: Rules
+    route: Route | None
+    own_id: str | None
+    unmatched: ApiError | None
+
+    @classmethod
+    async def of(cls, req: Request, user: Record) -> Case:
+        """The case that the query asks about."""
+        actor = await req.part(Directory).actor(user, "")
+        rules = await req.part(Policy).rules()
+        try:
+            route, values = req.part(Router).match(req.query["method"], _path(req))
+        except ApiError as error:
+            return cls(req, user, actor, rules, None, None, error)
+        id = values.get("id", "")
+        return cls(req, user, actor, rules, route, None if id.startswith(("{", ":")) else id, None)
+
+    async def verdict(self) -> Verdict:
+        """What the real request would be told, in the order in which it is asked."""
+        route = self.route
+        if route is None:
+            return await self._no_route()
+        if route.access == PUBLIC:
+            return self._because(None, messages.PUBLIC_ROUTE)
+        if self.user["status"] != "enabled":
+            return self._because(UNAUTHENTICATED, messages.USER_DISABLED)
+        kind = await refusal(self.actor, route, self.req.part(Policy))
+        if kind == PASSWORD_CHANGE_REQUIRED:
+            return self._because(kind, messages.MUST_CHANGE_PASSWORD)
+        if kind == SUPER_ONLY:
+            return self._because(kind, messages.FOR_SUPER_ONLY)
+        if kind is not None:
+            return Verdict(kind, tuple(await self._why_forbidden()))
+        if route.access == SIGNED_IN:
+            return self._because(None, messages.LOG_IN_IS_ENOUGH)
+        if self.actor.is_super:
+            return self._because(None, messages.SUPER_BYPASS)
+        reasons = [
+            messages.ROLE_GRANTS.text(self._language, role=grant["role"]["name"], menu=grant["menu"]["title"])
+            for grant in self.grants()
+        ]
+        return Verdict(None, tuple(reasons))
+
+    async def _no_route(self) -> Verdict:
+        error = self.unmatched or ApiError(NOT_FOUND)
+        method, path = self.req.query["method"], _path(self.req)
+        if "Allow" in error.headers:
+            return self._because(error.kind, messages.WRONG_METHOD, methods=error.headers["Allow"])
+        missing = messages.NO_ROUTE.text(self._language, method=method, path=path)
+        return Verdict(error.kind, (missing, *await self._withdrawn(method, path)))
+
+    async def _why_forbidden(self) -> list[str]:
+        roles, declaring = self._roles(), list(self._declaring())
+        disabled = [role for role in roles if role["id"] not in self.actor.roles]
+        held = self._what_is_held(roles, [role for role in roles if role not in disabled])
+        would_grant = [role for role in disabled if any(role["id"] in menu["role_ids"] for menu in declaring)]
+        api = self._api()
+        return [
+            held,
+            *(messages.ROLE_DISABLED.text(self._language, role=role["name"]) for role in would_grant),
+            *([] if declaring else [messages.NOT_DECLARED.text(self._language)]),
+            *await self._withdrawn(api["method"], api["path"]),
+        ]
+
+    def _what_is_held(self, roles: list[Record], enabled: list[Record]) -> str:
+        if not roles:
+            return messages.NO_ROLE.text(self._language)
+        if not enabled:
+            return messages.NO_ENABLED_ROLE.text(self._language)
+        names = ", ".join(role["name"] for role in enabled)
+        return messages.ROLES_DO_NOT_GRANT.text(self._language, roles=names)
+
+    async def _withdrawn(self, method: str, path: str) -> list[str]:
+        """What is said of menus that once declared this API and are out of force."""
+        menus = await self.req.system_store(MENUS).find({"withdrawn": True, "apis.method": method}, sort="order")
+        return [
+            messages.MENU_WITHDRAWN.text(self._language, menu=self._menu(menu)["title"])
+            for menu in menus
+            if any(api["method"] == method and _fits(api["path"], path) for api in menu["apis"])
+        ]
+
+    def grants(self) -> Iterator[Record]:
+        """Each enabled role → menu → API entry that allows it."""
+        for menu in self._declaring():
+            for role in self._roles():
+                if role["id"] in self.actor.roles and role["id"] in menu["role_ids"]:
+                    yield {"role": role, "menu": self._menu(menu), "api": self._api()}
+
+    def missing(self) -> Iterator[Record]:
+        """Each menu or button that would allow it, with the roles that have it."""
+        for menu in self._declaring():
+            roles = [self.rules.roles[id] for id in sorted(menu["role_ids"]) if id in self.rules.roles]
+            yield {"menu": self._menu(menu), "roles": roles}
+
+    def _declaring(self) -> Iterator[Record]:
+        for menu in self.rules.menus.values():
+            if self.route is not None and self._api() in (menu["apis"] or ()):
+                yield menu
+
+    def _api(self) -> Record:
+        return {"method": self.route.method, "path": self.route.path} if self.route else {}
+
+    def _roles(self) -> list[Record]:
+        return [self.rules.roles[id] for id in sorted(self.user["role_ids"] or ()) if id in self.rules.roles]
+
+    def _menu(self, menu: Record) -> Record:
+        english = self._language == "en" and menu.get("title_en")
+        return {**menu, "title": menu["title_en"] if english else menu["title"]}
+
+    def described_user(self) -> Record:
+        """The user, with the roles held."""
+        return {**self.user, "is_super": self.actor.is_super, "roles": self._roles()}
+
+    def described_route(self) -> Record | None:
+        """The route, None where there is none."""
+        route = self.route
+        if route is None:
+            return None
+        return {
+            "method": route.method,
+            "path": route.path,
+            "summary": route.summary,
+            "access": "guarded" if route.guarded else route.access,
+            "permission": route.access if route.guarded else None,
+            "collection": route.collection or None,
+        }
+
+    def _because(self, kind: ErrorKind | None, reason: Message, **values: object) -> Verdict:
+        return Verdict(kind, (reason.text(self._language, **values),))
+
+    @property
+    def _language(self) -> Language:
+        return self.req.language
+
+
+def _path(req: Request) -> str:
+    path: str = req.query["path"]
+    return path.partition("?")[0]
+
+
+def _fits(template: str, path: str) -> bool:
+    """Whether a path is the template, or one of its places filled in."""
+    wanted, given = template.split("/"), path.split("/")
+    return len(wanted) == len(given) and all(
+        part == other or part.startswith("{") for part, other in zip(wanted, given, strict=True)
+    )

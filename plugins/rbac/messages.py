@@ -1,0 +1,69 @@
+"""The sentences of rbac."""
+
+from plugins.api import Message
+
+USER_ONE = Message(
+    "内置超级管理员不可删除、停用或降级", "The built-in super administrator cannot be deleted, disabled or stripped"
+)
+LAST_SUPER = Message("至少保留一名启用的超级管理员", "At least one enabled super administrator must stay")
+ROLE_HELD = Message("角色已分配给用户，无法删除", "The role is held by somebody")
+DEPARTMENT_HAS_CHILDREN = Message("部门下存在子部门", "The department has sub-departments")
+DEPARTMENT_HAS_PEOPLE = Message("部门下存在人员", "The department has people")
+UNDER_ITSELF = Message("不能移动到自身或其下级", "It cannot be moved under itself")
+MENU_HAS_CHILDREN = Message("菜单下存在子菜单", "The menu has children")
+UNDER_BUTTON = Message("按钮下不能有子项", "Nothing can be under a button")
+MENU_DECLARED = Message("由插件声明的菜单不可删除", "A menu that a plugin declares cannot be deleted")
+WIDER_MENUS = Message("不能授予自己没有的菜单", "You cannot grant menus that you do not hold")
+WIDER_APIS = Message("不能绑定自己没有的接口或权限码", "You cannot bind an API or permission that you do not hold")
+WIDER_SCOPE = Message("不能授予超出自己数据范围的权限", "You cannot grant a data scope wider than your own")
+SUPER_BY_SUPER = Message("仅超级管理员可设置超级管理员", "Only a super administrator may set is_super")
+OWN_DELETE = Message("不能删除或停用自己", "You cannot delete or disable yourself")
+OWN_PASSWORD = Message("请通过修改密码接口修改自己的密码", "Change your own password under /api/v1/auth/password")
+ACTIONS = {
+    "list": Message("查询", "List"),
+    "read": Message("查看", "Read"),
+    "create": Message("新增", "Create"),
+    "update": Message("修改", "Change"),
+    "delete": Message("删除", "Delete"),
+    "export": Message("导出", "Export"),
+    "import": Message("导入", "Import"),
+}
+
+# what an explanation says (GET /authorization/explain)
+NO_ROUTE = Message("没有接口响应 {method} {path}", "No route answers {method} {path}")
+WRONG_METHOD = Message("该路径只接受 {methods}", "This path takes only {methods}")
+PUBLIC_ROUTE = Message("公开接口，无需登录", "The route is public: no log-in is needed")
+LOG_IN_IS_ENOUGH = Message("登录即可访问", "A log-in is enough")
+USER_DISABLED = Message("账号已停用，其令牌无效", "The account is disabled: its tokens are not accepted")
+MUST_CHANGE_PASSWORD = Message("必须先修改密码", "The password must be changed first")
+FOR_SUPER_ONLY = Message("仅超级管理员可访问", "The route is for super administrators only")
+SUPER_BYPASS = Message("超级管理员，跳过接口权限检查", "A super administrator: the API check is skipped")
+ROLE_GRANTS = Message(
+    "角色“{role}”被授予“{menu}”，其中声明了该接口", 'Role "{role}" grants "{menu}", which declares this API'
+)
+NO_ROLE = Message("该用户没有角色", "The user holds no role")
+ROLE_DISABLED = Message("角色“{role}”可以授权，但已停用", 'Role "{role}" would grant it, but is disabled')
+ROLES_DO_NOT_GRANT = Message(
+    "已启用的角色 {roles} 均未授予声明该接口的菜单或按钮",
+    "None of the enabled roles {roles} grants a menu or button that declares this API",
+)
+NO_ENABLED_ROLE = Message("该用户的角色均已停用", "Every role of the user is disabled")
+NOT_DECLARED = Message("没有菜单声明该接口，无法授权", "No menu declares this API, so nobody can be granted it")
+MENU_WITHDRAWN = Message(
+    "“{menu}”曾声明该接口，但已撤回：没有已加载的插件声明它",
+    '"{menu}" declared this API, but is withdrawn: no loaded plugin declares it',
+)
+ALL_ROWS = Message("全部数据", "all rows")
+NOT_SCOPED = Message("不受数据范围限制", "all rows: these records are not under data scope")
+NO_ROWS = Message("没有任何数据", "no rows")
+OWN_ROWS = Message("本人的数据", "their own rows")
+DEPARTMENT_ROWS = Message("部门 {departments} 的数据", "the rows of the departments {departments}")
+HANDED_ROWS = Message("移交给本人的数据", "rows that were handed to them")
+AND = Message("、以及", ", and ")
+MORE = Message("等 {count} 个", "and others, {count} in all")
+RECORD_SEEN = Message("该记录在数据范围内：{rows}", "The record lies within the data scope: {rows}")
+RECORD_OUTSIDE = Message("该记录不在数据范围内：{rows}", "The record lies outside the data scope: {rows}")
+RECORD_MISSING = Message("没有这条记录", "There is no such record")
+RECORD_UNKNOWN = Message(
+    "没有这条记录，或者它不在您自己的数据范围内", "There is no such record, or it lies outside your own data scope"
+)

@@ -1,0 +1,116 @@
+"""Passwords: hashed with bcrypt off the event loop, checked against the policy (SPEC 5.3)."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import os
+import secrets
+import string
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import bcrypt
+
+from plugins.api import invalid, unavailable
+from plugins.rbac.settings import RbacSettings
+
+_NICENESS = 5
+SYMBOLS = "!@#$%^&*-_=+?"
+_KINDS: tuple[Callable[[str], bool], ...] = (
+    str.isupper,
+    str.islower,
+    str.isdigit,
+    lambda character: not character.isalnum() and not character.isspace(),
+)
+
+
+class Passwords:
+    """The hashing threads, and the rules for new passwords."""
+
+    def __init__(self, settings: RbacSettings) -> None:
+        self._settings = settings
+        self._threads = ThreadPoolExecutor(settings.bcrypt_threads, "bcrypt", initializer=_give_way)
+        self._waiting = 0
+        # what an unknown user's password is compared with, so that both refusals take the same time
+        self._nobody = bcrypt.hashpw(_prehash(secrets.token_hex()), bcrypt.gensalt(settings.bcrypt_cost)).decode()
+
+    async def hash(self, password: str) -> str:
+        """A salted hash of a password of any length."""
+        salt = bcrypt.gensalt(self._settings.bcrypt_cost)
+        hashed: bytes = await self._run(lambda: bcrypt.hashpw(_prehash(password), salt))
+        return hashed.decode()
+
+    async def matches(self, password: str, hashed: str | None) -> bool:
+        """Whether `password` is the one of `hashed`; without a hash it takes as long and is False."""
+        same: bool = await self._run(lambda: self._compare(_prehash(password), hashed or self._nobody))
+        return same and hashed is not None
+
+    def _compare(self, password: bytes, hashed: str) -> bool:
+        same = bcrypt.checkpw(password, hashed.encode())
+        # costs are powers of two: c and c, c+1 … n-1 again take as long as n, so an old hash does not stand out
+        for cost in range(_cost(hashed), self._settings.bcrypt_cost):
+            bcrypt.hashpw(password, bcrypt.gensalt(cost))
+        return same
+
+    def outdated(self, hashed: str) -> bool:
+        """Whether the hash was made with another cost than is set now."""
+        return _cost(hashed) != self._settings.bcrypt_cost
+
+    def check_policy(self, password: str, field: str = "password") -> None:
+        """40001 unless the password is long enough and mixes enough kinds of characters."""
+        mixed = sum(any(map(kind, password)) for kind in _KINDS)
+        if len(password) < self._settings.password_min_length or mixed < self._settings.password_min_kinds:
+            raise invalid(field, "policy")
+
+    async def check_new(self, password: str, used: Sequence[str], field: str) -> None:
+        """The policy, and none of the passwords that the hashes `used` were made from; 40001 for `field`."""
+        self.check_policy(password, field)
+        for hashed in used:
+            if await self.matches(password, hashed):
+                raise invalid(field, "reused")
+
+    def history(self, earlier: Sequence[str]) -> list[str]:
+        """Those hashes of earlier passwords, oldest first, that are to be remembered."""
+        kept = self._settings.password_history
+        return list(earlier[-kept:]) if kept else []
+
+    def make(self) -> str:
+        """A random password that meets the policy."""
+        alphabet = string.ascii_letters + string.digits + SYMBOLS
+        body = [secrets.choice(alphabet) for _ in range(max(12, self._settings.password_min_length - 4))]
+        kinds = (string.ascii_uppercase, string.ascii_lowercase, string.digits, SYMBOLS)
+        made = body + [secrets.choice(kind) for kind in kinds]
+        secrets.SystemRandom().shuffle(made)
+        return "".join(made)
+
+    async def _run(self, work: Any) -> Any:
+        if self._waiting >= self._settings.bcrypt_queue:
+            raise unavailable()
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        finally:
+            self._waiting -= 1
+
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _give_way() -> None:
+    # a storm of log-ins must not slow other requests; Linux has a priority for each thread, others only for all
+    if sys.platform == "linux":
+        os.nice(_NICENESS)
+
+
+def _cost(hashed: str) -> int:
+    return int(hashed.split("$")[2])
+
+
+def _prehash(password: str) -> bytes:
+    # bcrypt reads 72 bytes at most and stops at NUL
+    return base64.b64encode(hashlib.sha256(password.encode()).digest())

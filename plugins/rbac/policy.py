@@ -1,0 +1,131 @@
+"""The policy in memory: role → API entries, permission codes and rows (SPEC 5.5).
+
+Roles, menus and departments are mirrored whole and loaded again after any change on any instance. What is asked for
+each request is one set look-up: a person's roles make one grant, kept until the policy changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cachetools import LRUCache
+
+from plugins.api import Actor, Database, Mirror, Route, Scope
+from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES
+
+EVERYTHING = "*:*:*"
+_GRANTS = 10_000  # sets of roles whose grants are kept
+SCOPE_ORDER = ("all", "department_and_below", "department", "custom", "self")
+
+
+@dataclass(frozen=True)
+class Grant:
+    """What a set of roles allows."""
+
+    apis: frozenset[tuple[str, str]] = frozenset()
+    permissions: frozenset[str] = frozenset()
+    menu_ids: frozenset[int] = frozenset()
+
+
+@dataclass
+class Rules:
+    """One state of the policy."""
+
+    roles: Mapping[int, dict[str, Any]]
+    menus: Mapping[int, dict[str, Any]]
+    departments: Mapping[int, dict[str, Any]]
+    below: Mapping[int, frozenset[int]]
+    _grants: LRUCache[frozenset[int], Grant] = field(default_factory=lambda: LRUCache(_GRANTS))
+
+    def enabled(self, role_ids: Iterable[int]) -> frozenset[int]:
+        """Those of the roles that exist and are enabled."""
+        return frozenset(id for id in role_ids if id in self.roles and self.roles[id]["status"] == "enabled")
+
+    def grant(self, role_ids: frozenset[int]) -> Grant:
+        """What these enabled roles allow together."""
+        found = self._grants.get(role_ids)
+        if found is None:
+            found = self._grants[role_ids] = self._union(role_ids)
+        return found
+
+    def _union(self, role_ids: frozenset[int]) -> Grant:
+        granted = [menu for menu in self.menus.values() if role_ids & frozenset(menu["role_ids"])]
+        return Grant(
+            apis=frozenset((api["method"], api["path"]) for menu in granted for api in menu["apis"] or ()),
+            permissions=frozenset(menu["permission"] for menu in granted if menu.get("permission")),
+            menu_ids=frozenset(menu["id"] for menu in granted),
+        )
+
+    def scope(self, role_ids: Iterable[int], user_id: int, department_id: int | None) -> Scope:
+        """The union of the rows that these roles show a person of this department."""
+        reached = [self.reach(self.roles[id], user_id, department_id) for id in role_ids if id in self.roles]
+        if any(scope.everything for scope in reached):
+            return Scope(everything=True, user_id=user_id)
+        departments = frozenset[int]().union(*(scope.department_ids for scope in reached))
+        own = any(scope.creator_id is not None for scope in reached)
+        return Scope(department_ids=departments, creator_id=user_id if own else None, user_id=user_id)
+
+    def reach(self, role: Mapping[str, Any], user_id: int, department_id: int | None) -> Scope:
+        """The rows that one role shows a person of this department (SPEC 2.5, CONTRACT 5.3)."""
+        kind = role["data_scope"]
+        if kind == "all":
+            return Scope(everything=True)
+        if kind == "custom":
+            return Scope(department_ids=frozenset(role.get("data_scope_department_ids") or ()))
+        if kind == "self" or department_id is None:
+            return Scope(creator_id=user_id)
+        if kind == "department":
+            return Scope(department_ids=frozenset({department_id}))
+        return Scope(department_ids=self.below.get(department_id, frozenset({department_id})))
+
+    def widest(self, role_ids: Iterable[int]) -> str | None:
+        """The widest data scope among the roles, for display."""
+        held = {self.roles[id]["data_scope"] for id in role_ids if id in self.roles}
+        return next((kind for kind in SCOPE_ORDER if kind in held), None)
+
+    def codes(self, role_ids: Iterable[int]) -> list[str]:
+        """The codes of the roles, sorted."""
+        return sorted(self.roles[id]["code"] for id in role_ids if id in self.roles)
+
+
+class Policy:
+    """The current rules, and the core's questions to them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._rules = Mirror(self._load)
+        for collection in (ROLES, MENUS, DEPARTMENTS):
+            database.changes.listen(collection.name, self._rules.invalidate)
+
+    async def rules(self) -> Rules:
+        """The rules, no older than the last change that was heard of."""
+        return await self._rules.current()
+
+    async def allows(self, actor: Actor, route: Route) -> bool:
+        """Layer 1: whether some role of the actor grants the route's API entry."""
+        grant = (await self.rules()).grant(actor.roles)
+        return (route.method, route.path) in grant.apis
+
+    async def scope_of(self, actor: Actor) -> Scope:
+        """Layer 3: the rows that the actor sees."""
+        if actor.is_super:
+            return Scope(everything=True, user_id=actor.user_id)
+        return (await self.rules()).scope(actor.roles, actor.user_id, actor.department_id)
+
+    async def permissions(self, actor: Actor) -> list[str]:
+        """The permission codes of the actor, sorted."""
+        if actor.is_super:
+            return [EVERYTHING]
+        return sorted((await self.rules()).grant(actor.roles).permissions)
+
+    async def _load(self) -> Rules:
+        roles = {role["id"]: role for role in await self._database.store(ROLES).find()}
+        menus = {menu["id"]: menu for menu in await self._database.store(MENUS).find({"withdrawn": {"$ne": True}})}
+        departments = {one["id"]: one for one in await self._database.store(DEPARTMENTS).find()}
+        below: dict[int, set[int]] = {id: {id} for id in departments}
+        for id, department in departments.items():
+            for ancestor in department.get("ancestors") or ():
+                below.setdefault(ancestor, {ancestor}).add(id)
+        return Rules(roles, menus, departments, {id: frozenset(ids) for id, ids in below.items()})

@@ -1,0 +1,152 @@
+"""Users: accounts, their roles and departments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from plugins.api import CONFLICT, ApiError, Page, Request
+from plugins.rbac.limits import guard_super, may_give, may_place, may_set_super
+from plugins.rbac.messages import LAST_SUPER, OWN_DELETE, OWN_PASSWORD, USER_ONE
+from plugins.rbac.passwords import Passwords
+from plugins.rbac.records import USERS
+
+FIRST_USER = 1
+
+
+async def list_users(req: Request) -> Page:
+    """A page of the users in the caller's data scope."""
+    return await req.store(USERS).page(req.query)
+
+
+async def create(req: Request) -> dict[str, Any]:
+    """A new account; it must change its password at the first log-in unless said otherwise."""
+    values = dict(req.body)
+    passwords = req.part(Passwords)
+    password = values.pop("password")
+    passwords.check_policy(password)
+    may_set_super(req, values)
+    await may_place(req, values.get("department_id"))
+    await may_give(req, values)
+    hashed = await passwords.hash(password)
+    return await req.store(USERS).create({**values, **credentials(passwords, hashed)})
+
+
+async def update(req: Request) -> dict[str, Any]:
+    """Change an account; who is disabled, moved or given other roles feels it at once."""
+    values = dict(req.body)
+    version = values.pop("version")
+    before = await req.store(USERS).get(req.path["id"])
+    await _check_update(req, before, values)
+    password = values.pop("password", None)
+    if password is not None:
+        values |= await new_credentials(req.part(Passwords), password, before)
+        values.setdefault("must_change_password", True)
+
+    async def work() -> dict[str, Any]:
+        user = await req.store(USERS).update(before["id"], values, version=version)
+        await _keep_a_super(req)
+        if password is not None or user["status"] == "disabled":
+            await req.emit("rbac.user.sessions_void", user_id=user["id"], reason="password" if password else "disabled")
+        return user
+
+    return await req.transaction(work)
+
+
+async def _check_update(req: Request, before: dict[str, Any], values: dict[str, Any]) -> None:
+    may_set_super(req, values, bool(before["is_super"]))
+    guard_super(req, before)
+    if before["id"] == FIRST_USER and (values.get("status") == "disabled" or values.get("is_super") is False):
+        raise ApiError(CONFLICT, USER_ONE)
+    if before["id"] == req.actor.user_id and values.get("status") == "disabled":
+        raise ApiError(CONFLICT, OWN_DELETE)
+    if "password" in values:
+        await _may_take_over(req, before)
+    if values.get("username", before["username"]) != before["username"]:
+        # a WeCom member is linked to the user of that name: a name can be as good as a password
+        await may_give(req, before)
+    changed = {
+        name for name in ("role_ids", "department_id", "status") if values.get(name, before[name]) != before[name]
+    }
+    if "department_id" in changed:
+        await may_place(req, values["department_id"])
+    if "status" in changed and values["status"] == "enabled":
+        await may_give(req, {**before, **values})
+    elif changed - {"status"}:
+        await may_give(req, {**before, **values}, before)
+
+
+async def _may_take_over(req: Request, user: dict[str, Any]) -> None:
+    """Who sets a password can log in with it: the person must not hold more. One's own is changed with the old one."""
+    if user["id"] == req.actor.user_id:
+        raise ApiError(CONFLICT, OWN_PASSWORD)
+    guard_super(req, user)
+    await may_give(req, user)
+
+
+async def _keep_a_super(req: Request) -> None:
+    if not await req.system_store(USERS).count({"is_super": True, "status": "enabled"}):
+        raise ApiError(CONFLICT, LAST_SUPER)
+
+
+async def delete(req: Request) -> None:
+    """Delete an account softly and end its sessions."""
+    user = await req.store(USERS).get(req.path["id"])
+    guard_super(req, user)
+    if user["id"] == FIRST_USER:
+        raise ApiError(CONFLICT, USER_ONE)
+    if user["id"] == req.actor.user_id:
+        raise ApiError(CONFLICT, OWN_DELETE)
+
+    async def work() -> None:
+        await req.store(USERS).delete(user["id"])
+        await _keep_a_super(req)
+        await req.emit("rbac.user.sessions_void", user_id=user["id"], reason="deleted")
+
+    await req.transaction(work)
+
+
+async def reset_password(req: Request) -> dict[str, Any]:
+    """A new random password, told once; it must be changed at the next log-in."""
+    user = await req.store(USERS).get(req.path["id"])
+    await _may_take_over(req, user)
+    passwords = req.part(Passwords)
+    password = passwords.make()
+    values = {
+        **credentials(passwords, await passwords.hash(password), _used(user)),
+        "must_change_password": True,
+        "failures": 0,
+        "locked_until": None,
+    }
+
+    async def work() -> None:
+        # as it was when it was checked: nobody became more meanwhile
+        await req.store(USERS).update(user["id"], values, version=user["version"])
+        await req.emit("rbac.user.sessions_void", user_id=user["id"], reason="password")
+
+    await req.transaction(work)
+    return {"password": password}
+
+
+async def unlock(req: Request) -> None:
+    """Forget failed log-ins."""
+    user = await req.store(USERS).get(req.path["id"])
+    guard_super(req, user)
+    await req.store(USERS).update(user["id"], {"failures": 0, "locked_until": None})
+
+
+async def new_credentials(
+    passwords: Passwords, password: str, user: dict[str, Any], field: str = "password"
+) -> dict[str, Any]:
+    """The stored fields of a user's new password; 40001 for one against the policy, or used recently."""
+    await passwords.check_new(password, _used(user), field)
+    return credentials(passwords, await passwords.hash(password), _used(user))
+
+
+def credentials(passwords: Passwords, hashed: str, used: Sequence[str] = ()) -> dict[str, Any]:
+    """The stored fields of a password; `used` are the hashes of those before it, oldest first."""
+    return {"password_hash": hashed, "password_history": passwords.history(used)}
+
+
+def _used(user: dict[str, Any]) -> list[str]:
+    return [*(user.get("password_history") or ()), user["password_hash"]]

@@ -1,0 +1,1 @@
+"""Dictionaries, settings, the operation log, data reset."""

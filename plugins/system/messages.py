@@ -1,0 +1,10 @@
+"""The sentences of system."""
+
+from plugins.api import Message
+
+DICTIONARY_DECLARED = Message(
+    "由插件声明的字典不可删除或改类型", "A dictionary that a plugin declares cannot be deleted or given another type"
+)
+ITEM_DECLARED = Message(
+    "由插件声明的字典项不可删除，可停用", "An item that a plugin declares cannot be deleted; disable it instead"
+)

@@ -1,0 +1,10 @@
+"""The operation log, as administrators read it (CONTRACT 4)."""
+
+from __future__ import annotations
+
+from plugins.api import OPERATION_LOGS, Page, Request
+
+
+async def list_operations(req: Request) -> Page:
+    """A page of what was written, by whom, and how it ended."""
+    return await req.system_store(OPERATION_LOGS).page(req.query)

@@ -1,0 +1,90 @@
+"""The records of system: dictionaries and the settings that administrators changed."""
+
+from __future__ import annotations
+
+from plugins.api import Collection, Index, anything, array, boolean, choice, integer, obj, text
+
+MAX_ITEMS = 1000
+_COUNTER = {"minimum": 0, "maximum": 1_000_000}
+
+ITEM_FIELDS = {
+    "value": text(required=True, max_length=64, pattern=r"^\S(.*\S)?$", example="A"),
+    "label": text(required=True, max_length=100, example="重点", description="In the caller's language, both ways."),
+    "color": text(max_length=32, example="red"),
+    "sort": integer(**_COUNTER, nullable=False),
+    "status": choice("enabled", "disabled", nullable=False),
+}
+_CHANGEABLE = {name: field.but(required=False) for name, field in ITEM_FIELDS.items() if name != "value"}
+_VERSION = integer(minimum=1, required=True, description="The version of the dictionary; a stale one is 40902.")
+
+DICTIONARIES = Collection(
+    name="system_dictionaries",
+    title="Dictionary",
+    ids="integer",
+    default_sort="type",
+    fields={
+        "type": text(
+            required=True, max_length=64, pattern=r"^[a-z][a-z0-9_.-]*$", sort=True, filter=True, search=True,
+            example="crm_customer_level",
+        ),
+        "name": text(
+            required=True, max_length=100, sort=True, search=True, description="In the caller's language, both ways."
+        ),
+        "items": array(obj("DictionaryItem", ITEM_FIELDS), max_items=MAX_ITEMS, default=[], nullable=False),
+    },
+    indexes=(Index("type", unique=True),),
+    # an item holds `label_en`, `declared` and `edited` besides
+    internal=("name_en", "declared", "edited"),
+)  # fmt: skip
+
+ITEM = obj("DictionaryEntry", {**ITEM_FIELDS, "version": _VERSION}, nullable=False)
+ITEM_CREATE = obj("DictionaryEntryCreate", ITEM_FIELDS, nullable=False)
+ITEM_UPDATE = obj("DictionaryEntryUpdate", {"version": _VERSION, **_CHANGEABLE}, nullable=False)
+
+CONFIGS = Collection(
+    name="system_configs",
+    title="StoredConfig",
+    ids="text",
+    default_sort="id",
+    watched=True,
+    fields={"value": anything(), "changed": boolean(default=False, description="False: the default is in force.")},
+)
+
+CONFIG = obj(
+    "Config",
+    {
+        "key": text(nullable=False),
+        "value": anything(),
+        "public": boolean(nullable=False),
+        "description": text(nullable=False),
+        "version": integer(minimum=1, nullable=False),
+        "schema": anything(nullable=False, description="The JSON Schema of the value."),
+    },
+    nullable=False,
+)
+CONFIG_BODY = obj(
+    "ConfigBody",
+    {"values": anything(required=True, nullable=False, description="Key → value.", example={"site_name": "Tradewind"})},
+    nullable=False,
+)
+
+RESET_BODY = obj(
+    "DataResetBody",
+    {
+        "modules": array(text(max_length=64), min_items=1, unique=True, required=True, description="Plugin names."),
+        "confirm": choice("RESET", required=True),
+    },
+    nullable=False,
+)
+RESET = obj(
+    "DataReset",
+    {
+        "collections": array(
+            obj("WipedCollection", {"name": text(nullable=False), "removed": integer(minimum=0, nullable=False)}),
+            max_items=1000,
+            nullable=False,
+        ),
+        "removed": integer(minimum=0, nullable=False),
+    },
+    nullable=False,
+)
