@@ -1,0 +1,1 @@
+"""Files in two buckets, and attachments."""

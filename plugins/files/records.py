@@ -1,0 +1,140 @@
+"""The records of files, and the shapes on the wire (SPEC 2.6, 2.7; CONTRACT 8)."""
+
+from __future__ import annotations
+
+from plugins.api import Collection, Index, boolean, choice, integer, mapping, obj, text, timestamp
+from plugins.files.names import MAX_NAME
+
+VISIBILITIES = ("public", "private")
+KEY_EXAMPLE = "20261120-0123456789abcdef0123456789abcdef.pdf"
+_visibility = choice(*VISIBILITIES, nullable=False)
+_name = text(max_length=MAX_NAME, nullable=False, example="合同.pdf")
+_key = text(max_length=100, nullable=False, example=KEY_EXAMPLE)
+_size = integer(minimum=0, nullable=False, description="Bytes.", example=12345)
+_media = text(max_length=100, nullable=False, example="application/pdf")
+_address = text(max_length=2000, nullable=False)
+_url = text(max_length=500, description="Direct link of a public file; null for a private one.")
+
+# `arriving`: its bytes come in; `expected`: a signed address waits for them; `leaving`: it is being swept
+STATES = ("arriving", "expected", "stored", "leaving")
+
+OBJECTS = Collection(
+    name="files_objects",
+    title="StoredFile",
+    plain=True,
+    ids="text",
+    fields={
+        "visibility": _visibility,
+        "name": _name,
+        "size": _size,
+        "content_type": _media,
+        "sha256": text(max_length=64, description="Null for a file that went straight to S3."),
+        "etag": text(max_length=200, description="What the storage calls this very content."),
+        "uploader_id": integer(minimum=0, nullable=False),
+        "uploader_name": text(max_length=200),
+        "attached": boolean(nullable=False, description="Whether something holds on to it; else it is swept."),
+        "state": choice(*STATES, nullable=False),
+        "writer": text(max_length=64, description="The process that writes it, while it arrives."),
+        "created_at": timestamp(nullable=False, sort=True),
+    },
+    indexes=(Index("attached", "created_at"), Index("state", "writer")),
+)
+
+UPLOADER = obj("Uploader", {"id": integer(minimum=0, nullable=False), "name": text(max_length=200)}, nullable=False)
+
+ATTACHMENTS = Collection(
+    name="files_attachments",
+    title="AttachmentRecord",
+    fields={
+        "biz_type": text(max_length=64, nullable=False),
+        "resource_id": text(max_length=100, nullable=False),
+        "file_name": _name.but(sort=True),
+        "object_key": _key,
+        "url": _url,
+        "visibility": _visibility,
+        "size": _size,
+        "content_type": _media,
+        "uploader": UPLOADER,
+    },
+    indexes=(
+        Index("biz_type", "resource_id", "-created_at"),
+        Index("object_key", "biz_type"),
+    ),
+)
+
+ATTACHMENT = obj(
+    "Attachment",
+    {name: ATTACHMENTS.all_fields[name] for name in ("id", *ATTACHMENTS.fields, "created_at")},
+    nullable=False,
+)
+_OF_A_RECORD = {
+    "biz_type": text(max_length=64, required=True, example="CUSTOMER", description="Type of the business record."),
+    "resource_id": text(max_length=100, required=True, example="65f0c0ffee65f0c0ffee65f0", description="Its `id`."),
+}
+ATTACHMENT_BODY = obj(
+    "AttachmentCreate",
+    {
+        **_OF_A_RECORD,
+        "file_name": _name.but(description="The file's own name when left out."),
+        "object_key": text(max_length=100, description="The file: this, or `url`.", example=KEY_EXAMPLE),
+        "url": text(max_length=500, description="Of a public file, in place of `object_key`."),
+        "visibility": _visibility.but(description="Checked when given."),
+    },
+    nullable=False,
+)
+ATTACHMENT_QUERY = {
+    **_OF_A_RECORD,
+    **{name: field for name, field in ATTACHMENTS.list_query.items() if name in ("page", "page_size", "sort", "with_total", "cursor")},
+}  # fmt: skip
+
+UPLOADED = obj(
+    "FileUpload",
+    {
+        "visibility": _visibility,
+        "url": _url,
+        "objectKey": _key,
+        "fileName": _name,
+        "size": _size,
+        "contentType": _media,
+        "sha256": text(max_length=64, nullable=False),
+    },
+    nullable=False,
+)
+UPLOAD_FORM = obj(
+    "FileUploadForm",
+    {
+        "file": text(format="binary", required=True, max_length=5 << 30, description="The file, with its name."),
+        "visibility": choice(*VISIBILITIES, default="private", description="Fields come in any order."),
+    },
+    nullable=False,
+)
+SIGNED_UPLOAD = obj(
+    "SignedUpload",
+    {
+        "uploadUrl": _address,
+        "method": choice("PUT", nullable=False),
+        "headers": mapping(text(nullable=False), nullable=False, description="To be sent as they are."),
+        "objectKey": _key,
+        "url": _url,
+        "expiresIn": integer(minimum=1, nullable=False, description="Seconds."),
+    },
+    nullable=False,
+)
+UPLOAD_QUERY = {
+    "file_name": text(max_length=500, required=True, example="合同.pdf"),
+    "content_type": text(max_length=100, required=True, example="application/pdf"),
+    "size": integer(
+        minimum=1, required=True, example=12345, description="Bytes; the upload must have exactly as many."
+    ),
+    "visibility": choice(*VISIBILITIES, default="private", example="private"),
+}
+SIGNED_DOWNLOAD = obj(
+    "SignedDownload",
+    {"url": _address, "expiresIn": integer(minimum=1, nullable=False, description="Seconds.")},
+    nullable=False,
+)
+KEY_QUERY = {"object_key": text(max_length=500, required=True, example=KEY_EXAMPLE)}
+SIGNATURE_QUERY = {
+    "expires": integer(minimum=0, example=1795248000, description="From a signed address: seconds since 1970."),
+    "signature": text(max_length=100, example="0" * 64, description="From a signed address."),
+}

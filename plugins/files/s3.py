@@ -1,0 +1,200 @@
+"""Files in S3, or what speaks its protocol: a bucket that everybody reads, and one that nobody does.
+
+Library: aiobotocore, imported by this file alone, so that local storage works without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
+from typing import Any
+
+from aiobotocore.config import AioConfig  # type: ignore[import-untyped]
+from aiobotocore.session import get_session  # type: ignore[import-untyped]
+
+from plugins.files.names import KEY, checked_key
+from plugins.files.s3_calls import GONE, PATIENCE, S3Calls
+from plugins.files.s3_writer import S3Writer
+from plugins.files.settings import FilesSettings
+from plugins.files.storage import BLOCK_BYTES, FOREVER, Address, Label, Stat, Visibility, out_of_reach
+
+_CONNECTIONS = 64
+
+
+@asynccontextmanager
+async def s3_storage(settings: FilesSettings) -> AsyncIterator[S3Storage]:
+    """The two buckets, as long as the block runs. S3 need not be there yet."""
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(_client(settings, settings.s3_endpoint))
+        signer = await stack.enter_async_context(_client(settings, settings.s3_public_endpoint or settings.s3_endpoint))
+        storage = S3Storage(client, signer, settings)
+        await storage.prepare()
+        yield storage
+
+
+def _client(settings: FilesSettings, endpoint: str) -> Any:
+    # without an endpoint it is AWS, whose signed addresses otherwise lead to another region first
+    aws_style = settings.s3_addressing == "auto" and not endpoint
+    config = AioConfig(
+        signature_version="s3v4",
+        connect_timeout=settings.s3_connect_seconds,
+        read_timeout=settings.s3_request_seconds * PATIENCE,
+        retries={"total_max_attempts": 2, "mode": "standard"},
+        max_pool_connections=_CONNECTIONS,
+        # other makers' S3 does not know the newer checksums; TLS, or the signature, guards the content
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+        s3={
+            "addressing_style": "virtual" if aws_style else settings.s3_addressing,
+            "payload_signing_enabled": endpoint.startswith("http://"),
+        },
+    )
+    return get_session().create_client(
+        "s3",
+        endpoint_url=endpoint or None,
+        region_name=settings.s3_region,
+        aws_access_key_id=settings.s3_access_key.get_secret_value() or None,
+        aws_secret_access_key=settings.s3_secret_key.get_secret_value() or None,
+        config=config,
+    )
+
+
+class S3Storage:
+    """The two buckets. `client` reaches S3 as the service does; `signer` signs for where browsers reach it."""
+
+    def __init__(self, client: Any, signer: Any, settings: FilesSettings) -> None:
+        self._calls = S3Calls(client, settings.s3_request_seconds)
+        self._signer = signer
+        self._buckets: dict[Visibility, str] = {
+            "public": settings.s3_public_bucket,
+            "private": settings.s3_private_bucket,
+        }
+        self._public_url = settings.s3_public_url
+
+    async def prepare(self) -> None:
+        """Learn the address of the public bucket, in the addressing style of the settings; asks nobody."""
+        if not self._public_url:
+            signed = await self._sign("get_object", "public", "x", 60)
+            self._public_url = signed.partition("?")[0].removesuffix("/x")
+
+    async def check(self) -> None:
+        """Ask for both buckets."""
+        for bucket in self._buckets.values():
+            await self._calls("check", "head_bucket", Bucket=bucket)
+
+    @asynccontextmanager
+    async def writer(self, key: str, visibility: Visibility | None, label: Label) -> AsyncIterator[S3Writer]:
+        """A file in parts; S3 shows nothing of it until all are joined, and forgets them when they are not."""
+        writer = S3Writer(self._calls, self._buckets, checked_key(key), visibility, label)
+        try:
+            yield writer
+        except BaseException:
+            # a cancelled request must still clean up
+            await asyncio.shield(writer.abandon())
+            raise
+        if not writer.committed:
+            await writer.abandon()
+
+    async def stat(self, visibility: Visibility, key: str) -> Stat | None:
+        """Size and ETag, as S3 tells them."""
+        found = await self._calls("stat", "head_object", gone=GONE, **self._at(visibility, key))
+        return None if found is None else Stat(int(found["ContentLength"]), str(found["ETag"]).strip('"'))
+
+    async def open(self, visibility: Visibility, key: str, etag: str, start: int, stop: int) -> _S3Source | None:
+        """The bytes of just this content: who overwrote it meanwhile by a signed address gets nothing through."""
+        at = self._at(visibility, key)
+        found = await self._calls(
+            "open", "get_object", gone=GONE, **at, IfMatch=f'"{etag}"', Range=f"bytes={start}-{stop - 1}"
+        )
+        return None if found is None else _S3Source(found["Body"], stop - start, self._calls.seconds)
+
+    async def delete(self, visibility: Visibility, key: str) -> None:
+        """S3 says nothing of what was not there."""
+        await self._calls("delete", "delete_object", gone=GONE, **self._at(visibility, key))
+
+    async def discard(self, key: str) -> None:
+        """Abort every upload in parts of this key, and remove the file from either bucket."""
+        await self._abort(checked_key(key))
+        for visibility in self._buckets:
+            await self.delete(visibility, key)
+
+    async def tidy(self, before: datetime) -> None:
+        """By the time at which the upload in parts was begun; a thousand at a time."""
+        await self._abort("", before)
+
+    async def _abort(self, prefix: str, before: datetime | None = None) -> None:
+        for visibility, bucket in self._buckets.items():
+            listed = await self._calls("abort", "list_multipart_uploads", Bucket=bucket, Prefix=prefix)
+            for upload in listed.get("Uploads", ()):
+                ours = KEY.fullmatch(upload["Key"]) and (before is None or upload["Initiated"] < before)
+                at = self._at(visibility, upload["Key"])
+                if ours:
+                    await self._calls("abort", "abort_multipart_upload", gone=GONE, **at, UploadId=upload["UploadId"])
+
+    async def clear(self) -> None:
+        """Delete what has a key of ours, a page of the bucket at a time."""
+        for bucket in self._buckets.values():
+            after = ""
+            while True:
+                page = await self._calls("clear", "list_objects_v2", Bucket=bucket, StartAfter=after)
+                keys = [found["Key"] for found in page.get("Contents", ())]
+                for key in filter(KEY.fullmatch, keys):
+                    await self._calls("clear", "delete_object", gone=GONE, Bucket=bucket, Key=key)
+                if not page.get("IsTruncated"):
+                    break
+                after = keys[-1]
+
+    def public_url(self, key: str) -> str:
+        """In the public bucket, or the CDN before it."""
+        return f"{self._public_url}/{key}"
+
+    async def upload_address(self, visibility: Visibility, key: str, label: Label, size: int, seconds: int) -> Address:
+        """A presigned PUT; a public file is told how browsers shall treat it."""
+        headers = {"Content-Type": label.type.media}
+        bound: dict[str, Any] = {"ContentType": label.type.media, "ContentLength": size}
+        if visibility == "public":
+            headers |= {"Content-Disposition": label.disposition, "Cache-Control": FOREVER}
+            bound |= {"ContentDisposition": label.disposition, "CacheControl": FOREVER}
+        return Address(await self._sign("put_object", visibility, key, seconds, **bound), headers)
+
+    async def download_address(self, key: str, label: Label, seconds: int) -> str:
+        """A presigned GET whose answer has the file's name and type."""
+        shown = {"ResponseContentDisposition": label.disposition, "ResponseContentType": label.type.media}
+        return await self._sign("get_object", "private", key, seconds, **shown)
+
+    async def _sign(self, method: str, visibility: Visibility, key: str, seconds: int, **bound: Any) -> str:
+        signed: str = await self._signer.generate_presigned_url(
+            method, Params={**self._at(visibility, key), **bound}, ExpiresIn=seconds
+        )
+        return signed
+
+    def _at(self, visibility: Visibility, key: str) -> dict[str, Any]:
+        return {"Bucket": self._buckets[visibility], "Key": key}
+
+
+class _S3Source:
+    """The body of an answer of S3, cut off when it stops coming or ends too early."""
+
+    def __init__(self, body: Any, length: int, seconds: float) -> None:
+        self._body = body
+        self._left = length
+        self._seconds = seconds
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """The pieces, in order; EOFError when there are fewer than promised."""
+        while self._left:
+            try:
+                async with asyncio.timeout(self._seconds):
+                    block = await self._body.read(min(BLOCK_BYTES, self._left))
+            except Exception as error:
+                raise out_of_reach("read", error) from error
+            if not block:
+                raise EOFError("the object ends too early")
+            self._left -= len(block)
+            yield block
+
+    async def aclose(self) -> None:
+        """Give the connection back, or drop it where bytes are left."""
+        self._body.close()
