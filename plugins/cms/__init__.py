@@ -1,0 +1,1 @@
+"""Content: articles, their categories, and the public site's configuration."""

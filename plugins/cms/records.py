@@ -1,0 +1,182 @@
+"""The records of cms, and what of them is told to whom."""
+
+from __future__ import annotations
+
+from plugins.api import Collection, Field, Index, array, choice, integer, obj, object_id, text, timestamp, tree_of
+from plugins.cms.states import ARTICLE_STATES
+
+MAX_HTML = 500_000
+MAX_MARKDOWN = 200_000
+# 24 hexadecimal digits are an `id`, so that the two can share a path
+_SLUG = r"^(?![0-9a-f]{24}$)[a-z0-9]+(-[a-z0-9]+)*$"
+_ADDRESS = r"^(https?://|/)[^\s\"'<>\\]*$"
+_SITE = r"^https?://[^\s\"'<>\\?#]+$"
+
+SEO = obj(
+    "ArticleSeo",
+    {"title": text(max_length=200), "description": text(max_length=500), "keywords": text(max_length=300)},
+)
+
+CATEGORIES = Collection(
+    name="cms_categories",
+    title="ArticleCategory",
+    watched=True,
+    default_sort="sort",
+    fields={
+        "name": text(required=True, max_length=100, sort=True, search=True, example="公司新闻"),
+        "slug": text(max_length=100, pattern=_SLUG, nullable=False, filter=True, example="gong-si-xin-wen",
+                     description="Made from the name when left out."),
+        "parent_id": object_id(ref="cms_categories", filter=True, description="Null: at the top."),
+        "description": text(max_length=500),
+        "sort": integer(minimum=0, maximum=1_000_000, default=0, sort=True),
+        "status": choice("enabled", "disabled", default="enabled", filter=True,
+                         description="A disabled one hides its articles and all below it from the public."),
+    },
+    indexes=(Index("slug", unique=True), Index("parent_id", "sort"), Index("name")),
+)  # fmt: skip
+
+ARTICLES = Collection(
+    name="cms_articles",
+    title="Article",
+    scoped=True,
+    fields={
+        "title": text(required=True, max_length=200, sort=True, search=True, example="新品发布"),
+        "slug": text(max_length=100, pattern=_SLUG, nullable=False, filter=True, example="xin-pin-fa-bu",
+                     description="Its name in addresses; made from the title when left out. Old ones still lead here."),
+        "summary": text(max_length=500, search=True),
+        "content": text(max_length=MAX_HTML, nullable=False, default="",
+                        description="HTML, sanitised as it comes in. With `format` markdown it is made from `source`."),
+        "format": choice("html", "markdown", default="html", description="What the author writes."),
+        "source": text(max_length=MAX_MARKDOWN, description="The Markdown, as the author wrote it; null for HTML."),
+        "cover": text(max_length=500, pattern=_ADDRESS, example="/files/cover.png"),
+        "category_id": object_id(ref=CATEGORIES.name, filter=True),
+        "tags": array(text(max_length=50, min_length=1), unique=True, max_items=20, default=[], filter=True, search=True),
+        "author": text(max_length=100, filter=True, description="The name that readers see; the creator's when left out."),
+        "seo": SEO,
+        "status": choice(*ARTICLE_STATES.states, default=ARTICLE_STATES.initial, read_only=True, filter=True),
+        "publish_at": timestamp(description="When it is to be published; moving it moves a scheduled article."),
+        "published_at": timestamp(read_only=True, sort=True, filter=True,
+                                  description="Since when, or of a scheduled one from when, the public sees it."),
+        "view_count": integer(minimum=0, default=0, read_only=True, sort=True),
+        "revision": integer(minimum=0, default=0, read_only=True, description="The number of its newest revision."),
+    },
+    indexes=(
+        Index("slug", unique=True), Index("old_slugs"), Index("title"), Index("-published_at"), Index("-view_count"),
+        Index("category_id", "-published_at"), Index("tags", "-published_at"), Index("status", "-created_at"),
+        Index("status", "published_at"), Index("author", "-created_at"), Index("-updated_at"),
+    ),
+    internal=("old_slugs",),
+)  # fmt: skip
+
+# what a revision remembers: the text, not where it stands or whether it is public
+REVISED = ("title", "summary", "content", "format", "source", "cover", "tags", "author", "seo")
+
+REVISIONS = Collection(
+    name="cms_revisions",
+    title="ArticleRevision",
+    plain=True,
+    ids="text",
+    default_sort="-number",
+    fields={
+        "article_id": object_id(nullable=False),
+        "number": integer(minimum=1, nullable=False, sort=True),
+        **{name: ARTICLES.fields[name] for name in REVISED},
+        "editor_id": integer(minimum=0, nullable=False, description="Who saved it."),
+        "editor": text(max_length=100),
+        "created_at": timestamp(nullable=False),
+    },
+    indexes=(Index("article_id", "-number", "-id"),),
+)
+
+SITE = Collection(
+    name="cms_site",
+    title="SiteConfig",
+    ids="text",
+    watched=True,
+    fields={
+        "name": text(max_length=100, nullable=False, default="Tradewind"),
+        "url": text(max_length=300, pattern=_SITE, nullable=False, default="http://localhost:3000",
+                    description="Address of the public site, which the sitemap and the feed point to."),
+        "article_path": text(max_length=200, pattern=r"^/[^\s\"'<>\\]*\{slug\}[^\s\"'<>\\]*$", nullable=False,
+                             default="/articles/{slug}", description="Where the public site shows an article."),
+        "logo": text(max_length=500, pattern=_ADDRESS),
+        "description": text(max_length=500),
+        "keywords": text(max_length=300),
+        "icp": text(max_length=100, description="ICP filing number."),
+        "copyright": text(max_length=200),
+        "contact": obj("SiteContact", {
+            "email": text(max_length=200, format="email"), "phone": text(max_length=50), "address": text(max_length=300),
+        }),
+    },
+)  # fmt: skip
+
+PUBLISH_BODY = obj(
+    "ArticlePublishBody",
+    {
+        "publish_at": timestamp(description="In the future: scheduled for then. Null: now. Left out: the article's own."),
+        "version": integer(minimum=1, description="Checked when given."),
+    },
+    nullable=False,
+)  # fmt: skip
+VERSION_BODY = obj(
+    "ArticleVersionBody", {"version": integer(minimum=1, description="Checked when given.")}, nullable=False
+)
+
+
+def _of(collection: Collection, *names: str) -> dict[str, Field]:
+    return {name: collection.all_fields[name] for name in names}
+
+
+def _without(collection: Collection, *names: str) -> dict[str, Field]:
+    return {name: child for name, child in collection.all_fields.items() if name not in names}
+
+
+ARTICLE_SUMMARY = obj("ArticleSummary", _without(ARTICLES, "content", "source"), nullable=False)
+REVISION_SUMMARY = obj(
+    "ArticleRevisionSummary", _of(REVISIONS, "id", "article_id", "number", "title", "editor_id", "editor", "created_at"),
+    nullable=False,
+)  # fmt: skip
+
+# the articles as the public lists them: what it may sort and filter by; its rows are those of `public.visible`
+_SORTS = ("published_at", "view_count")
+PUBLISHED = Collection(
+    name=ARTICLES.name,
+    title="PublishedArticle",
+    plain=True,
+    default_sort="-published_at",
+    fields={
+        name: child.but(sort=name in _SORTS, filter=name == "published_at", search=False)
+        for name, child in ARTICLES.fields.items()
+    },
+)
+_CATEGORY = obj("ArticleCategoryLabel", _of(CATEGORIES, "id", "name", "slug"))
+_SUMMARY: dict[str, Field] = {
+    **_of(ARTICLES, "id", "title", "slug", "summary", "cover", "category_id"),
+    "category": _CATEGORY,
+    **_of(ARTICLES, "tags", "author", "published_at", "updated_at", "view_count"),
+}
+PUBLIC_SUMMARY = obj("PublicArticleSummary", _SUMMARY, nullable=False)
+PUBLIC_ARTICLE = obj("PublicArticle", {**_SUMMARY, **_of(ARTICLES, "content", "seo")}, nullable=False)
+PREVIEW = obj("ArticlePreview", {**_SUMMARY, **_of(ARTICLES, "content", "seo", "status")}, nullable=False)
+PUBLIC_CATEGORY = tree_of(
+    "PublicArticleCategory",
+    {
+        **_of(CATEGORIES, "id", "name", "slug", "description"),
+        "article_count": integer(minimum=0, nullable=False, description="Published articles in it and below it."),
+    },
+)
+PUBLIC_SITE = obj("PublicSiteConfig", dict(SITE.fields), nullable=False)
+PREVIEW_LINK = obj(
+    "ArticlePreviewLink",
+    {"url": text(max_length=500, nullable=False), "expiresIn": integer(nullable=False, description="Seconds.")},
+    nullable=False,
+)
+
+ORDERS = ("-published_at", "published_at", "-view_count")
+PUBLIC_QUERY = {
+    **{name: child for name, child in PUBLISHED.list_query.items() if name != "sort"},
+    "sort": choice(*ORDERS, nullable=False, default="-published_at", example="-published_at"),
+    "q": text(max_length=100, nullable=False, example="a", description="Search in title, tags and summary."),
+    "category_id": object_id(nullable=False, description="Articles of this category and of those below it."),
+    "tag": text(max_length=50, nullable=False, example="news"),
+}

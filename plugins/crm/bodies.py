@@ -1,0 +1,73 @@
+"""The bodies and answers of crm's actions."""
+
+from __future__ import annotations
+
+from plugins.api import array, choice, integer, money, obj, object_id, text
+from plugins.api import day as calendar_day
+from plugins.crm.contract_records import VERSION, reason_body
+from plugins.crm.records import COLLABORATOR, CONTACTS, CUSTOMERS, LEADS, OPPORTUNITIES
+from plugins.crm.states import OPEN_STAGES
+
+TRANSFER = obj(
+    "TransferBody",
+    {
+        "owner_id": integer(minimum=1, required=True, ref="rbac_users", description="The new owner."),
+        "version": VERSION,
+    },
+    nullable=False,
+)
+TRANSFER_MANY = obj(
+    "TransferManyBody",
+    {
+        "customer_ids": array(object_id(ref="crm_customers"), min_items=1, max_items=100, unique=True, required=True),
+        "owner_id": integer(minimum=1, required=True, ref="rbac_users", description="The new owner."),
+    },
+    nullable=False,
+)
+TRANSFERRED = obj("Transferred", {"transferred": integer(minimum=0, nullable=False)}, nullable=False)
+COLLABORATORS = obj(
+    "CollaboratorsBody",
+    {
+        "collaborators": array(COLLABORATOR, max_items=50, required=True, description="All of them; [] for none."),
+        "version": VERSION,
+    },
+    nullable=False,
+)
+CONVERT = obj(
+    "ConvertLeadBody",
+    {
+        "customer_id": object_id(ref="crm_customers", description="A customer that is there; a new one when left out."),
+        "customer_name": text(max_length=200, description="Of the new customer; the lead's company when left out."),
+        "opportunity": obj(
+            "ConvertedOpportunity",
+            {
+                "name": text(max_length=200, description="The customer's name when left out."),
+                "amount": money(minimum="0"),
+                "stage": choice(*OPEN_STAGES),
+                "expected_close_date": calendar_day(),
+            },
+            description="`null` for no opportunity.",
+        ),
+        "version": VERSION,
+    },
+    nullable=False,
+)
+CONVERTED = obj(
+    "ConvertedLead",
+    {
+        "lead": LEADS.read,
+        "customer": CUSTOMERS.read,
+        "contact": CONTACTS.read,
+        "opportunity": OPPORTUNITIES.read.but(nullable=True),
+    },
+    nullable=False,
+)
+ADVANCE = obj(
+    "AdvanceBody",
+    {"stage": choice(*OPEN_STAGES, required=True, example="proposal"), "version": VERSION},
+    nullable=False,
+)
+WIN = reason_body("WinBody", required=False)
+LOSE = reason_body("LoseBody", required=True)
+REJECT = reason_body("RejectContractBody", required=False)
+TERMINATE = reason_body("TerminateContractBody", required=True)

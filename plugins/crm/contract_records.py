@@ -1,0 +1,108 @@
+"""The records of crm about money: contracts, what is to be paid and when, what was received."""
+
+from __future__ import annotations
+
+from plugins.api import Collection, Field, Index, choice, day, integer, money, obj, object_id, text, timestamp
+from plugins.crm.records import CUSTOMER_ID, EDITORS, FOLLOWS_CUSTOMER, OPPORTUNITY_ID, OWNER, SHARED
+from plugins.crm.states import CONTRACT_STATES
+
+PLAN_STATES = ("pending", "partial", "paid", "overdue")
+VERSION = integer(minimum=1, description="Checked when given.")
+_CONTRACT_ID = object_id(required=True, ref="crm_contracts", filter=True)
+_OF_CONTRACT = object_id(read_only=True, filter=True, description="The contract's.")
+
+CONTRACTS = Collection(
+    name="crm_contracts",
+    title="Contract",
+    fields={
+        "number": text(
+            min_length=1, max_length=64, sort=True, filter=True, search=True, example="A-2026-17",
+            description="Made by the service (HT-<year>-<sequence>) when left out.",
+        ),
+        "customer_id": CUSTOMER_ID,
+        "opportunity_id": OPPORTUNITY_ID,
+        "name": text(required=True, max_length=200, sort=True, search=True, example="年度采购合同"),
+        "amount": money(minimum="0", required=True, sort=True, filter=True, example="120000.00"),
+        "signed_date": day(sort=True, filter=True, description="The day of approval when left out."),
+        "start_date": day(sort=True, filter=True),
+        "end_date": day(sort=True, filter=True),
+        "remark": text(max_length=2000),
+        "owner_id": OWNER,
+        "status": choice(*CONTRACT_STATES.states, read_only=True, default=CONTRACT_STATES.initial, filter=True, sort=True),
+        "received_amount": money(read_only=True, nullable=False),
+        "planned_amount": money(read_only=True, nullable=False, description="The sum of its payment plans."),
+        "submitted_at": timestamp(read_only=True),
+        "decided_at": timestamp(read_only=True, description="When it was approved or rejected."),
+        "ended_at": timestamp(read_only=True),
+        "reason": text(read_only=True, description="Why it was rejected or terminated."),
+    },
+    indexes=(
+        Index("number", unique=True, where={"number": {"$type": "string"}}),
+        Index("customer_id", "-created_at"),
+        Index("owner_id", "-created_at"),
+        Index("status", "-signed_date"),
+        Index("opportunity_id"),
+    ),
+    internal=(EDITORS,),
+    **SHARED,
+)  # fmt: skip
+
+PLANS = Collection(
+    name="crm_payment_plans",
+    title="PaymentPlan",
+    fields={
+        "contract_id": _CONTRACT_ID,
+        "customer_id": _OF_CONTRACT,
+        "sequence": integer(minimum=1, maximum=1000, sort=True, description="The next of its contract when left out."),
+        "amount": money(minimum="0.01", required=True, sort=True, example="40000.00"),
+        "due_date": day(required=True, sort=True, filter=True, example="2027-01-31"),
+        "remark": text(max_length=2000),
+        "status": choice(*PLAN_STATES, read_only=True, description="By what was paid, and by today's day."),
+        "paid_amount": money(read_only=True, nullable=False),
+        "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's."),
+    },
+    indexes=(
+        Index("contract_id", "sequence"),
+        Index("customer_id", "-created_at"),
+        Index("owner_id", "-created_at"),
+        Index("settled", "due_date"),
+    ),
+    internal=("settled", EDITORS),
+    **SHARED,
+)
+
+PAYMENTS = Collection(
+    name="crm_payments",
+    title="Payment",
+    fields={
+        "contract_id": _CONTRACT_ID,
+        "customer_id": _OF_CONTRACT,
+        "plan_id": object_id(ref="crm_payment_plans", filter=True),
+        "amount": money(minimum="0.01", required=True, sort=True, filter=True, example="40000.00"),
+        "paid_at": timestamp(sort=True, filter=True, description="Now when left out."),
+        "method": text(max_length=32, filter=True, example="transfer"),
+        "remark": text(max_length=2000),
+        "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's owner when it was received."),
+    },
+    indexes=(
+        Index("contract_id", "-paid_at"),
+        Index("customer_id", "-created_at"),
+        Index("owner_id", "-paid_at"),
+        Index("-paid_at"),
+        # holds all that the figures of a range of days need
+        Index("-paid_at", "amount", "owner_id"),
+    ),
+    internal=(EDITORS,),
+    **SHARED,
+)
+
+VERSION_BODY = obj("CrmVersionBody", {"version": VERSION}, nullable=False)
+
+
+def reason_body(name: str, *, required: bool) -> Field:
+    """A body with a `reason`, and the `version` that is checked when given."""
+    return obj(
+        name,
+        {"reason": text(required=required, max_length=500, example="预算取消"), "version": VERSION},
+        nullable=False,
+    )

@@ -1,0 +1,186 @@
+"""Contracts: their numbers, and their way from draft to end.
+
+Approval is joined by events. `submit` makes a contract pending and emits `crm.contract.submitted`; a plugin for
+approvals answers with `approval.finished`. Without one, whoever holds `crm:contract:approve` decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from plugins.api import DUPLICATE, ApiError, Message, Request, Service, Store, day_of, invalid, store_money, utc_now
+from plugins.api import exact as amount_of
+from plugins.crm import below
+from plugins.crm.contract_records import CONTRACTS, PLANS
+from plugins.crm.customers import bury
+from plugins.crm.messages import CONTRACT_FIXED, WRONG_STATE
+from plugins.crm.ownership import editable, referred
+from plugins.crm.records import CUSTOMERS, OPPORTUNITIES
+from plugins.crm.states import CONTRACT_STATES, after, allows
+
+Record = dict[str, Any]
+BIZ_TYPE = "CONTRACT"
+SUBMITTED_EVENT = "crm.contract.submitted"
+DECISION_EVENT = "approval.finished"
+# how an approval ended → what that does to the contract
+OUTCOMES = {"approved": "approve", "rejected": "reject", "returned": "withdraw", "withdrawn": "withdraw"}
+_EDITABLE = allows(CONTRACT_STATES, "submit")
+_TRIES = 20
+
+
+async def create(req: Request) -> Record:
+    """A draft; its number is the one given, or the next of the year."""
+    customer = await referred(req, CUSTOMERS, "customer_id", req.body["customer_id"])
+    await _check(req, req.body, {"customer_id": customer["id"]})
+    owner_id = await below.owner_of(req, req.body)
+    nothing = store_money(amount_of(None))
+    values = {**req.body, "received_amount": nothing, "planned_amount": nothing}
+
+    async def work() -> Record:
+        number = values.get("number") or await _next_number(req)
+        return await below.insert(req, CONTRACTS, {**values, "number": number}, customer, owner_id)
+
+    return await req.transaction(work)
+
+
+async def _next_number(req: Request) -> str:
+    """The next number of the year: in the transaction, so that one that fails leaves no gap.
+
+    Numbers that somebody gave by hand are passed over.
+    """
+    year = day_of(req.now, req.service.settings.zone).year
+    contracts = req.system_store(CONTRACTS)
+    for _ in range(_TRIES):
+        sequence = await req.service.database.next_number(f"{CONTRACTS.name}:{year}", apart=False)
+        number = f"HT-{year}-{sequence:05}"
+        if not await contracts.count({"number": number}):
+            return number
+    raise ApiError(DUPLICATE, data={"field": "number"})
+
+
+async def update(req: Request) -> Record:
+    """Change a draft or a rejected contract."""
+    values, version = below.versioned(req)
+    before = await editable(req, CONTRACTS, req.path["id"])
+    await _check(req, {name: value for name, value in values.items() if value != before[name]}, {**before, **values})
+    where = dict(_EDITABLE)
+    if "amount" in values and amount_of(values["amount"]) < amount_of(before["planned_amount"]):
+        raise invalid("amount", "minimum")
+    if "amount" in values:
+        where["$expr"] = {"$gte": [values["amount"], "$planned_amount"]}
+    return await below.update(req, CONTRACTS, before, values, version, where=where, reason=CONTRACT_FIXED)
+
+
+async def delete(req: Request) -> None:
+    """Delete a draft or a rejected contract with its payment plans; the number is not given again."""
+
+    async def work() -> None:
+        contract = await editable(req, CONTRACTS, req.path["id"])
+        await req.store(CONTRACTS).delete(contract["id"], where=_EDITABLE, reason=CONTRACT_FIXED)
+        await bury(req, PLANS, {"contract_id": contract["id"]})
+
+    await req.transaction(work)
+
+
+async def _check(req: Request, given: Mapping[str, Any], whole: Mapping[str, Any]) -> None:
+    if given.get("opportunity_id") is not None:
+        same = {"customer_id": whole["customer_id"]}
+        await referred(req, OPPORTUNITIES, "opportunity_id", given["opportunity_id"], **same)
+    start, end = ({**whole, **given}.get(name) for name in ("start_date", "end_date"))
+    if start and end and end < start:
+        raise invalid("end_date", "minimum")
+
+
+# -- its way
+
+
+async def submit(req: Request) -> Record:
+    """Ask for approval. A listener of the event may decide at once, as part of it."""
+
+    async def work() -> Record:
+        contract = await _move(req, "submit", {"submitted_at": req.now, "decided_at": None, "reason": None})
+        await req.emit(SUBMITTED_EVENT, contract=contract, biz_type=BIZ_TYPE, resource_id=str(contract["id"]))
+        return await req.store(CONTRACTS).get(contract["id"])
+
+    return await req.transaction(work)
+
+
+async def withdraw(req: Request) -> Record:
+    """Take a contract back from approval."""
+    return await _decided(req, "withdraw", {"submitted_at": None})
+
+
+async def approve(req: Request) -> Record:
+    """Bring a pending contract into force."""
+    contract = await editable(req, CONTRACTS, req.path["id"])
+    return await _decided(req, "approve", _approval(req.service, contract, req.now))
+
+
+async def reject(req: Request) -> Record:
+    """Refuse a pending contract."""
+    return await _decided(req, "reject", {"decided_at": req.now, "reason": req.body.get("reason")})
+
+
+async def complete(req: Request) -> Record:
+    """Close a contract that was fulfilled."""
+    return await _decided(req, "complete", {"ended_at": req.now})
+
+
+async def terminate(req: Request) -> Record:
+    """End a contract before its time."""
+    return await _decided(req, "terminate", {"ended_at": req.now, "reason": req.body["reason"]})
+
+
+async def _decided(req: Request, action: str, values: Mapping[str, Any]) -> Record:
+    async def work() -> Record:
+        contract = await _move(req, action, values)
+        await req.emit(_event_of(action), contract=contract)
+        return contract
+
+    return await req.transaction(work)
+
+
+async def _move(req: Request, action: str, values: Mapping[str, Any]) -> Record:
+    before = await editable(req, CONTRACTS, req.path["id"])
+    return await _change(
+        req.store(CONTRACTS), before["id"], action, values, (req.body or {}).get("version"), WRONG_STATE
+    )
+
+
+async def _change(
+    store: Store, id: Any, action: str, values: Mapping[str, Any], version: int | None, reason: Message
+) -> Record:
+    changes = {**values, "status": after(CONTRACT_STATES, action)}
+    where = allows(CONTRACT_STATES, action)
+    return await store.update(id, changes, version=version, where=where, reason=reason)
+
+
+def _approval(service: Service, contract: Mapping[str, Any], now: datetime) -> Record:
+    # figures count contracts by the day of signing, so each one in force has it
+    today = day_of(now, service.settings.zone).isoformat()
+    return {"decided_at": now, "signed_date": contract["signed_date"] or today}
+
+
+def _event_of(action: str) -> str:
+    done = {"withdraw": "withdrawn", "approve": "approved", "reject": "rejected", "complete": "completed"}
+    return f"crm.contract.{done.get(action, 'terminated')}"
+
+
+async def after_approval(service: Service, payload: Mapping[str, Any]) -> None:
+    """An approval ended: do to the contract what its outcome says; one that is no longer pending stays as it is."""
+    action = OUTCOMES.get(payload["outcome"])
+    if payload["biz_type"] != BIZ_TYPE or action is None:
+        return
+    req = payload.get("request")
+    store: Store = req.system_store(CONTRACTS) if req else service.database.store(CONTRACTS)
+    contract = await store.get(payload["resource_id"])
+    if contract["status"] != after(CONTRACT_STATES, "submit"):
+        return
+    now = utc_now()
+    values = {"decided_at": now, "reason": payload.get("reason")}
+    if action == "approve":
+        values = _approval(service, contract, now)
+    changed = await _change(store, contract["id"], action, values, None, WRONG_STATE)
+    await service.events.emit(_event_of(action), {**payload, "contract": changed})

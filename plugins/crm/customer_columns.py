@@ -1,0 +1,98 @@
+"""A customer as a row of a table, and back. Headers are field names; a part of an object has a dot in its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from plugins.api import Field, ValidationFailed
+from plugins.crm.records import CUSTOMERS
+from plugins.crm.sheets import Cells
+
+ID = "id"
+_SEPARATOR = ";"
+
+
+def _columns() -> dict[str, Field]:
+    columns: dict[str, Field] = {ID: CUSTOMERS.id_field}
+    for name, field in CUSTOMERS.writable.items():
+        parts = {f"{name}.{part}": child for part, child in (field.fields or {}).items()}
+        columns |= parts or {name: field}
+    return columns
+
+
+COLUMNS = _columns()
+
+
+def cells_of(record: Mapping[str, Any]) -> Cells:
+    """The row of a customer."""
+    return [_cell(_value(record, name)) for name in COLUMNS]
+
+
+def _value(record: Mapping[str, Any], column: str) -> Any:
+    name, _, part = column.partition(".")
+    return (record[name] or {}).get(part) if part else record[name]
+
+
+def _cell(value: Any) -> str | float | None:
+    if value is None or isinstance(value, (int, float)):
+        return value
+    if isinstance(value, list):
+        plain = not any(_SEPARATOR in one or one != one.strip() or one.startswith("[") for one in value)
+        return _SEPARATOR.join(value) if plain else json.dumps(value, ensure_ascii=False)
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def given(headers: list[str], cells: list[str], zone: ZoneInfo) -> dict[str, Any]:
+    """What a row gives, as the body of a creation is; an empty cell gives nothing.
+
+    A time without a zone, as spreadsheets have it, is one of the business time zone.
+    """
+    body: dict[str, Any] = {}
+    for column, text in zip(headers, cells, strict=False):
+        if not text.strip():
+            continue
+        name, _, part = column.partition(".")
+        value = _typed(COLUMNS[column], text, zone)
+        if part:
+            body.setdefault(name, {})[part] = value
+        else:
+            body[name] = value
+    return body
+
+
+def _typed(field: Field, text: str, zone: ZoneInfo) -> Any:
+    try:
+        if field.kind == "integer":
+            return int(text)
+        if field.kind == "number":
+            return float(text)
+        if field.kind == "timestamp":
+            moment = datetime.fromisoformat(text.strip())
+            return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).isoformat()
+    except ValueError:
+        return text  # the check says what is wrong with it
+    if field.kind == "array":
+        return _list(text)
+    return text
+
+
+def _list(text: str) -> Any:
+    if text.startswith("["):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return [text]
+    return [part.strip() for part in text.split(_SEPARATOR) if part.strip()]
+
+
+def faults(failure: ValidationFailed, headers: list[str]) -> list[tuple[str, str]]:
+    """Column and rule of each fault: `tags[2]` is one of the column `tags`."""
+    found = []
+    for error in failure.errors:
+        name = error.field.partition("[")[0]
+        found.append((name if name in headers else name.partition(".")[0], error.rule))
+    return found

@@ -1,0 +1,118 @@
+"""What crm knows of the dashboards (CONTRACT 9): customers, leads, opportunities, contracts and payments received."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plugins.api import Collection, Dashboard, Message, Request, Store, by_day, by_month, exact, period_of
+from plugins.crm.contract_records import CONTRACTS, PAYMENTS
+from plugins.crm.payments import PAYABLE
+from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
+from plugins.crm.states import OPPORTUNITY_STAGES
+from plugins.rbac.api import Directory
+
+Part = dict[str, Any]
+_NONE = Message("未填写", "Unspecified")
+_TOTAL: Mapping[str, Any] = {"amount": {"$sum": "$amount"}, "count": {"$sum": 1}}
+# contract figures count what was agreed: contracts in force or completed
+_AGREED: Mapping[str, Any] = {"status": {"$in": list(PAYABLE)}}
+
+
+async def overview(req: Request) -> Part:
+    """The totals of everything that the caller sees."""
+    return {
+        "customers": await req.store(CUSTOMERS).count(),
+        "opportunities": await req.store(OPPORTUNITIES).count(),
+        "contract_amount": await _amount(req.store(CONTRACTS), _AGREED),
+        "received_amount": await _amount(req.store(PAYMENTS), {}),
+    }
+
+
+async def _amount(store: Store, where: Mapping[str, Any]) -> Any:
+    rows = await store.aggregate([{"$match": where}, {"$group": {"_id": None, **_TOTAL}}])
+    return rows[0]["amount"] if rows else None
+
+
+async def sales_trend(req: Request) -> Part:
+    """Payments by the day on which they were received."""
+    days = await by_day(req.store(PAYMENTS), "paid_at", period_of(req), _TOTAL)
+    return {"items": [{"date": day, **row} for day, row in days.items()]}
+
+
+async def finance_summary(req: Request) -> Part:
+    """Payments received are income."""
+    months = await by_month(req.store(PAYMENTS), "paid_at", period_of(req), _TOTAL)
+    items = [{"month": month, "income": row["amount"], "profit": row["amount"]} for month, row in months.items()]
+    income = sum(exact(item["income"]) for item in items)
+    return {"income": income, "profit": income, "items": items}
+
+
+async def contract_trend(req: Request) -> Part:
+    """Contracts by the month in which they were signed."""
+    rows = await req.store(CONTRACTS).aggregate([
+        {"$match": {**_AGREED, **period_of(req).days("signed_date")}},
+        {"$group": {"_id": {"$substrBytes": ["$signed_date", 0, 7]}, **_TOTAL}},
+    ])  # fmt: skip
+    return {"items": [{"month": row["_id"], **row} for row in rows]}
+
+
+async def sales_ranking(req: Request) -> Part:
+    """The owners of payments or contracts, the highest amount first; of equal ones the longest-serving first."""
+    period = period_of(req)
+    by_payments = req.query["by"] == "payments"
+    store = req.store(PAYMENTS if by_payments else CONTRACTS)
+    where = period.moments("paid_at") if by_payments else {**_AGREED, **period.days("signed_date")}
+    rows = await store.aggregate([
+        {"$match": {**where, "owner_id": {"$ne": None}}},
+        {"$group": {"_id": "$owner_id", **_TOTAL}},
+        {"$sort": {"amount": -1, "_id": 1}},
+        {"$limit": req.query["limit"]},
+    ])  # fmt: skip
+    directory = req.part(Directory)
+    return {"items": [
+        {**row, "rank": number, "user_id": row["_id"], "name": _name_of(await directory.user(row["_id"]))}
+        for number, row in enumerate(rows, 1)
+    ]}  # fmt: skip
+
+
+def _name_of(user: Mapping[str, Any] | None) -> str:
+    return (user.get("real_name") or user["username"]) if user else ""
+
+
+async def customer_distribution(req: Request) -> Part:
+    """Customers by industry and by level, the most first."""
+    return {f"by_{field}": await _slices(req, CUSTOMERS, field) for field in ("industry", "level")}
+
+
+async def lead_source_distribution(req: Request) -> Part:
+    """Leads by source, the most first."""
+    return {"items": await _slices(req, LEADS, "source")}
+
+
+async def _slices(req: Request, collection: Collection, field: str) -> list[Part]:
+    group = {"_id": {"$ifNull": [f"${field}", ""]}, "value": {"$sum": 1}}
+    rows = await req.store(collection).aggregate([{"$group": group}, {"$sort": {"value": -1, "_id": 1}}])
+    return [{"name": row["_id"] or _NONE.text(req.language), "value": row["value"]} for row in rows]
+
+
+async def opportunity_funnel(req: Request) -> Part:
+    """Every stage in the order of a deal, with its opportunities."""
+    rows = await req.store(OPPORTUNITIES).aggregate([{"$group": {"_id": "$stage", **_TOTAL}}])
+    found = {row["_id"]: row for row in rows}
+    return {"items": [
+        {"stage": stage, "name": label.text(req.language), **found.get(stage, {})}
+        for stage, label in OPPORTUNITY_STAGES.states.items()
+    ]}  # fmt: skip
+
+
+DASHBOARDS = (
+    Dashboard("overview", overview),
+    Dashboard("sales-trend", sales_trend),
+    Dashboard("finance-summary", finance_summary),
+    Dashboard("contract-trend", contract_trend),
+    Dashboard("sales-ranking", sales_ranking),
+    Dashboard("customer-distribution", customer_distribution),
+    Dashboard("lead-source-distribution", lead_source_distribution),
+    Dashboard("opportunity-funnel", opportunity_funnel),
+)

@@ -1,0 +1,154 @@
+"""Demonstration business: what the people of the demo company would have entered over the last year."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from plugins.api import Actor, Field, Request, Scope, Service, utc_now
+from plugins.crm import contacts, contracts, customers, follow_ups, leads, opportunities, payment_plans, payments
+from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
+from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
+from plugins.rbac.api import Directory
+
+Record = dict[str, Any]
+_NAMES = (
+    "晨光科技", "远航物流", "青禾农业", "宏图建材", "云帆软件", "海纳医疗", "瑞丰纺织", "金桥贸易", "天工机械", "蓝海电子",
+    "恒信咨询", "福瑞食品", "华安电力", "百川环保", "鼎盛地产", "启明教育", "Northern Light Ltd", "Harbour Foods", "盛世传媒", "新源能源",
+)  # fmt: skip
+_INDUSTRIES = (
+    "manufacturing",
+    "logistics",
+    "agriculture",
+    "construction",
+    "software",
+    "healthcare",
+    "retail",
+    "energy",
+)
+_LEVELS = ("A", "B", "C")
+_SOURCES = ("referral", "website", "exhibition", "phone")
+_CONTACTS = ("王芳", "李娜", "张伟", "刘洋", "陈静")
+_STAGES = ("initial", "qualified", "proposal", "negotiation")
+_LEADS = (("website", 5), ("referral", 3), ("exhibition", 4), ("phone", 2), ("advertising", 2))
+_MONTHS = 12
+
+
+async def load(service: Service) -> None:
+    """Twenty customers of the demo people, and everything below them; all in one transaction."""
+    directory = service.part(Directory)
+    people = [user for name in ("sales", "manager", "staff") if (user := await directory.by_username(name))]
+    if people:
+        actors = [await directory.actor(user, "") for user in people]
+        await service.database.transaction(_Demo(service, actors).load)
+
+
+class _Demo:
+    """Enters records by the plugin's own handlers, at moments of the past."""
+
+    def __init__(self, service: Service, people: Sequence[Actor]) -> None:
+        self._service = service
+        self._people = people
+        self._today = utc_now()
+        self._checks = {route.body: route.check_body for route in service.catalogue.routes if route.body is not None}
+
+    async def load(self) -> None:
+        """Customers first, then what is below them."""
+        made = [await self._customer(number, name) for number, name in enumerate(_NAMES)]
+        for number, customer in enumerate(made):
+            await self._around(number, customer)
+        for number in range(_MONTHS + 4):
+            await self._contract(number, made[number % len(made)])
+        await self._draft(made[0])
+        for source, count in _LEADS:
+            for number in range(count):
+                await self._lead(number, source)
+
+    async def _customer(self, number: int, name: str) -> Record:
+        body = {
+            "name": name, "code": f"C-{number + 1:04}", "industry": _INDUSTRIES[number % len(_INDUSTRIES)],
+            "level": _LEVELS[number % len(_LEVELS)], "source": _SOURCES[number % len(_SOURCES)],
+            "phone": f"021-5555 {number + 100:04}",
+            "location": {"lng": 121.40 + number % 5 / 50, "lat": 31.18 + number // 5 / 50},
+        }  # fmt: skip
+        return await self._enter(customers.create, CUSTOMERS.create, body, number, days_ago=380 - number * 7)
+
+    async def _around(self, number: int, customer: Record) -> None:
+        of = {"customer_id": customer["id"]}
+        contact = {**of, "name": _CONTACTS[number % len(_CONTACTS)], "mobile": f"138{number:08}", "is_primary": True}
+        await self._enter(contacts.create, CONTACTS.create, contact, number, days_ago=200)
+        position = {**customer["location"], "lat": customer["location"]["lat"] + 0.001}
+        visit = {**of, "content": "上门拜访，了解年度采购计划", "method": "visit", "position": position}
+        await self._enter(follow_ups.create, FOLLOW_UPS.create, visit, number, days_ago=number)
+        deal = {**of, "name": f"{customer['name']}年度采购", "amount": f"{30_000 + number * 7_500}.00",
+                "stage": _STAGES[number % len(_STAGES)]}  # fmt: skip
+        opened = await self._enter(opportunities.create, OPPORTUNITIES.create, deal, number, days_ago=90 - number)
+        if number % 5 == 3:
+            await self._do(opportunities.win, opened, {}, number, days_ago=20)
+        elif number % 5 == 4:
+            await self._do(opportunities.lose, opened, {"reason": "价格"}, number, days_ago=15)
+
+    async def _contract(self, number: int, customer: Record) -> None:
+        days_ago = number % _MONTHS * 30 + 6 + number // _MONTHS
+        amount = 20_000 + number * 5_000
+        body = {"customer_id": customer["id"], "name": f"{customer['name']}供货合同", "amount": f"{amount}.00"}
+        contract = await self._enter(contracts.create, CONTRACTS.create, body, number, days_ago)
+        plans = []
+        for due in (days_ago - 10, days_ago - 100):
+            day = (self._today - timedelta(days=due)).date().isoformat()
+            planned = {"contract_id": contract["id"], "amount": f"{amount // 2}.00", "due_date": day}
+            plans.append(await self._enter(payment_plans.create, PLANS.create, planned, number, days_ago))
+        await self._do(contracts.submit, contract, {}, number, days_ago)
+        await self._do(contracts.approve, contract, {}, 1, days_ago)
+        for plan, paid_days_ago in ((plans[0], max(days_ago - 12, number % 5)), (plans[1], number * 2)):
+            if plan is plans[0] or number % 3:
+                paid = {
+                    "contract_id": contract["id"],
+                    "plan_id": plan["id"],
+                    "amount": f"{amount // 2}.00",
+                    "method": "transfer",
+                }
+                await self._enter(payments.create, PAYMENTS.create, paid, number, paid_days_ago)
+
+    async def _draft(self, customer: Record) -> None:
+        for name, submitted in (("框架协议（草稿）", False), ("服务合同（待审批）", True)):
+            body = {"customer_id": customer["id"], "name": name, "amount": "66000.00"}
+            contract = await self._enter(contracts.create, CONTRACTS.create, body, 0, days_ago=2)
+            if submitted:
+                await self._do(contracts.submit, contract, {}, 0, days_ago=1)
+
+    async def _lead(self, number: int, source: str) -> None:
+        status = ("new", "contacted", "qualified", "invalid")[number % 4]
+        body = {
+            "name": _CONTACTS[number],
+            "company": f"{source} 意向客户 {number + 1}",
+            "source": source,
+            "status": status,
+        }
+        await self._enter(leads.create, LEADS.create, body, number, days_ago=number * 6)
+
+    async def _enter(
+        self, handler: Callable[[Request], Awaitable[Record]], shape: Field, body: Record, person: int, days_ago: int
+    ) -> Record:
+        """Create a record as a person would have, so many days ago."""
+        wire = {name: str(value) if name.endswith("_id") else value for name, value in body.items()}
+        check = self._checks[shape]
+        req = self._request(person, days_ago)
+        req.body = check(wire) if check else wire
+        return await handler(req)
+
+    async def _do(
+        self, handler: Callable[[Request], Awaitable[Record]], record: Record, body: Record, person: int, days_ago: int
+    ) -> None:
+        """Act on a record."""
+        req = self._request(person, days_ago)
+        req.path, req.body = {"id": str(record["id"])}, body
+        await handler(req)
+
+    def _request(self, person: int, days_ago: int) -> Request:
+        now: datetime = self._today - timedelta(days=days_ago, hours=person % 3)
+        actor = self._people[person % len(self._people)]
+        return Request(
+            self._service, "POST", "/demo", "demo", {}, "", now=now, actor=actor, scope=Scope(everything=True)
+        )

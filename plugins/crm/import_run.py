@@ -1,0 +1,288 @@
+"""Writes the rows of an import, a chunk at a time; any instance can go on where one stopped.
+
+A chunk is one transaction with its count and its end, so no row is written twice. A bad row stops only itself, unless
+the import is `atomic`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+from plugins.api import (
+    DUPLICATE,
+    NOT_FOUND,
+    ApiError,
+    Field,
+    FieldError,
+    Lease,
+    Message,
+    Request,
+    Route,
+    Service,
+    ValidationFailed,
+    utc_now,
+)  # fmt: skip
+from plugins.crm.customer_columns import faults, given
+from plugins.crm.customers import change, new_customer
+from plugins.crm.import_records import IMPORT_ROWS, IMPORTS, MAX_FAULTS
+from plugins.crm.ownership import enabled_user, may_edit
+from plugins.crm.records import CUSTOMERS
+from plugins.rbac.api import Directory, Policy
+
+Record = dict[str, Any]
+Rows = Sequence[tuple[int, list[str]]]
+IMPORTED_EVENT, NOTIFICATION_EVENT = "crm.customer.imported", "notification.send"
+DONE = Message("客户导入完成：新增 {created}，更新 {updated}，失败 {failed}",
+               "Customers imported: {created} new, {updated} changed, {failed} failed")  # fmt: skip
+_LEASE_SECONDS = 60
+_LONGEST_READING = timedelta(hours=6)
+_TRIES = 3
+_AT_ONCE, _BREATH = 100, 20
+_ID = re.compile(r"^[0-9a-f]{24}$")
+log = logging.getLogger("tradewind.crm")
+
+
+async def resume(service: Service) -> None:
+    """Go on with imports that no instance works on any more; one whose file never arrived whole has failed."""
+    lost = {"status": "reading", "created_at": {"$lt": utc_now() - _LONGEST_READING}}
+    while await service.database.store(IMPORTS).change_quietly(lost, {"$set": {"status": "failed"}}):
+        log.warning("import given up: its file was not read to the end")
+    for record in await service.database.store(IMPORTS).find({"status": "running"}, limit=100):
+        await run(service, record["id"], notify=True)
+
+
+async def run(service: Service, id: Any, *, notify: bool = False) -> None:
+    """Write what is left of an import, unless another instance does; `notify` tells the person when it is done."""
+    lease = Lease(service.database, f"crm.import:{id}", _LEASE_SECONDS)
+    if not await lease.acquire():
+        return
+    try:
+        record = await service.database.store(IMPORTS).get(id)
+        if record["status"] == "running":
+            work = _Import(await _request(service, record), record, lease)
+            await (work.all_or_none() if record["atomic"] else work.row_by_row())
+            await _finish(work.req, id, notify)
+    except Exception:
+        log.exception("import failed", extra={"import_id": str(id)})
+        await service.database.store(IMPORTS).change_quietly({"_id": id}, {"$set": {"status": "failed"}})
+    finally:
+        await lease.release()
+
+
+async def _request(service: Service, record: Record) -> Request:
+    """Who asked for the import, with the rights of today."""
+    directory = service.part(Directory)
+    user = await directory.user(record["creator_id"])
+    if user is None or user["status"] != "enabled":
+        raise ApiError(NOT_FOUND)
+    actor = await directory.actor(user, "")
+    scope = await service.part(Policy).scope_of(actor)
+    id = f"import-{record['id']}"
+    return Request(service, "POST", "/import", id, {}, "", actor=actor, scope=scope)
+
+
+async def _finish(req: Request, id: Any, notify: bool) -> None:
+    imports = req.system_store(IMPORTS)
+    end = {"status": "finished", "finished_at": utc_now()}
+    record = await imports.change_quietly({"_id": id, "status": "running"}, {"$set": end}) or await imports.get(id)
+    await req.emit(IMPORTED_EVENT, customer_import=record)
+    if notify:
+        counts = {name: record[name] for name in ("created", "updated", "failed")}
+        await req.emit(
+            NOTIFICATION_EVENT, user_ids=[record["creator_id"]], kind="crm.import", title=DONE.filled(**counts),
+            link="/crm/customers", data={"import_id": str(id)}, key=f"crm.import:{id}",
+        )  # fmt: skip
+
+
+@dataclass
+class _Report:
+    """What became of some rows."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    errors: list[Record] = field(default_factory=list)
+
+    def refuse(self, row: int, found: Sequence[tuple[str, str]]) -> None:
+        self.counts["failed"] += 1
+        self.errors += [{"row": row, "column": column, "rule": rule} for column, rule in found]
+
+    @property
+    def change(self) -> Record:
+        """The update of the import's record."""
+        kept = {"$each": self.errors, "$slice": MAX_FAULTS}
+        return {"$inc": dict(self.counts), **({"$push": {"errors": kept}} if self.errors else {})}
+
+
+class _Import:
+    """One import under way."""
+
+    def __init__(self, req: Request, record: Record, lease: Lease) -> None:
+        self.req = req
+        self._record = record
+        self._lease = lease
+        self._create = _route(req.service, CUSTOMERS.create)
+        self._update = _route(req.service, CUSTOMERS.update)
+
+    async def row_by_row(self) -> None:
+        """Chunk after chunk, each with its count."""
+        while chunk := await self._next():
+            for attempt in range(_TRIES):
+                try:
+                    await self.req.transaction(lambda chunk=chunk: self._chunk(chunk))  # type: ignore[misc]
+                    break
+                except ApiError as error:
+                    # somebody took a code meanwhile: seen at the next attempt
+                    if error.kind is not DUPLICATE or attempt == _TRIES - 1:
+                        raise
+            if not await self._lease.renew():
+                raise RuntimeError("another instance took the import over")
+
+    async def _next(self) -> Record | None:
+        rows = await self.req.system_store(IMPORT_ROWS).find({"import_id": self._record["id"]}, sort="id", limit=1)
+        return rows[0] if rows else None
+
+    async def _chunk(self, chunk: Record) -> None:
+        report = await self._rows(chunk["rows"], write=not self._record["dry_run"])
+        await self.req.system_store(IMPORT_ROWS).remove({"_id": chunk["id"]})
+        await self.req.system_store(IMPORTS).change_quietly({"_id": self._record["id"]}, report.change)
+
+    async def all_or_none(self) -> None:
+        """Every row is checked first; with one bad row nothing is written."""
+        of_import = {"import_id": self._record["id"]}
+        rows = [
+            row
+            for chunk in await self.req.system_store(IMPORT_ROWS).find(of_import, sort="id")
+            for row in chunk["rows"]
+        ]
+        checked = await self._rows(rows, write=False)
+        if checked.errors:
+            checked.counts = Counter(done=len(rows), failed=checked.counts["failed"])
+
+        async def work() -> None:
+            write = not self._record["dry_run"] and not checked.errors
+            report = await self._rows(rows, write=True) if write else checked
+            status = {"$set": {"status": "failed", "finished_at": utc_now()}} if checked.errors else {}
+            await self.req.system_store(IMPORTS).change_quietly(
+                {"_id": self._record["id"]}, {**report.change, **status}
+            )
+            await self.req.system_store(IMPORT_ROWS).remove(of_import)
+
+        await self.req.transaction(work)
+
+    async def _rows(self, rows: Rows, *, write: bool) -> _Report:
+        req = replace(self.req, now=utc_now())
+        report = _Report(Counter(done=len(rows)))
+        zone = req.service.settings.zone
+        bodies = [(line, given(self._record["headers"], cells, zone)) for line, cells in rows]
+        known = await _Known.of(req, [body for _, body in bodies])
+        for number, (line, body) in enumerate(bodies):
+            if number % _BREATH == 0:
+                await asyncio.sleep(0)  # other requests have their turn
+            try:
+                outcome = await self._row(req, body, known, write)
+            except ValidationFailed as failure:
+                report.refuse(line, faults(failure, self._record["headers"]))
+            else:
+                report.counts[outcome] += 1
+        if write:
+            await known.insert_new(req)
+        return report
+
+    async def _row(self, req: Request, body: Record, known: _Known, write: bool) -> str:
+        """`created`, `updated` or `unchanged`. Raises `ValidationFailed`."""
+        if write and known.is_new(body):
+            await known.insert_new(req)  # an earlier row makes the customer that this one is about
+        there = known.target(body)
+        values = {name: value for name, value in body.items() if name != "id"}
+        if there is None:
+            checked = self._create.check_body(values) if self._create.check_body else values
+            await _check_owner(req, checked, req.actor.user_id)
+            known.add_new(new_customer(req, checked))
+            return "created"
+        checked = self._update.check_body({**values, "version": 1}) if self._update.check_body else values
+        changes = {name: value for name, value in checked.items() if name != "version" and value != there.get(name)}
+        if not changes:
+            return "unchanged"
+        known.refuse_taken_code(changes, there)
+        if not may_edit(req, there):
+            raise ValidationFailed([FieldError("name", "invalid")])
+        await _check_owner(req, changes, there["owner_id"])
+        known.add(await change(req, there, changes, there["version"]) if write else {**there, **changes})
+        return "updated"
+
+
+class _Known:
+    """The customers that some rows may be about: those in the caller's sight, and the codes of all others."""
+
+    def __init__(self, seen: Sequence[Record], taken: Sequence[Record]) -> None:
+        self._new: list[Record] = []
+        self._new_codes: set[str] = set()
+        self._by_id = {record["id"]: record for record in seen}
+        self._by_code = {record["code"]: record["id"] for record in [*taken, *seen] if record["code"] is not None}
+
+    @classmethod
+    async def of(cls, req: Request, bodies: Sequence[Mapping[str, Any]]) -> _Known:
+        """Look them up, all at once."""
+        codes = [body["code"] for body in bodies if "code" in body]
+        ids = [CUSTOMERS.parse_id(body["id"]) for body in bodies if _ID.match(body.get("id", ""))]
+        seen = await req.store(CUSTOMERS).find({"$or": [{"_id": {"$in": ids}}, {"code": {"$in": codes}}]})
+        return cls(seen, await req.system_store(CUSTOMERS).find({"code": {"$in": codes}}, fields=["code"]))
+
+    def target(self, body: Mapping[str, Any]) -> Record | None:
+        """The customer that a row changes: by its `id`, else by its `code`; None for a new one."""
+        if "id" in body and not _ID.match(body["id"]):
+            raise ValidationFailed([FieldError("id", "pattern")])
+        by_id = self._by_id.get(CUSTOMERS.parse_id(body["id"])) if "id" in body else None
+        if by_id is not None or body.get("code") not in self._by_code:
+            return by_id
+        there = self._by_id.get(self._by_code[body["code"]])
+        if there is None:
+            raise _taken()
+        return there
+
+    def refuse_taken_code(self, changes: Mapping[str, Any], record: Mapping[str, Any]) -> None:
+        """A row that is about one customer cannot give it the code of another."""
+        if self._by_code.get(changes.get("code"), record["id"]) != record["id"]:
+            raise _taken()
+
+    def is_new(self, body: Mapping[str, Any]) -> bool:
+        """Whether the row's code is that of a customer which is still to be inserted."""
+        return body.get("code") in self._new_codes
+
+    def add_new(self, values: Record) -> None:
+        """A row makes this customer; `insert_new` does it."""
+        self._new.append(values)
+        self._new_codes |= {values["code"]} if values.get("code") is not None else set()
+
+    async def insert_new(self, req: Request) -> None:
+        """Insert what the rows made so far, all at once."""
+        new, self._new, self._new_codes = self._new, [], set()
+        for start in range(0, len(new), _AT_ONCE):
+            for record in await req.store(CUSTOMERS).create_many(new[start : start + _AT_ONCE]):
+                self.add(record)
+
+    def add(self, record: Record) -> None:
+        """A row made or changed this one; a later row may be about it."""
+        self._by_id[record["id"]] = record
+        if record["code"] is not None:
+            self._by_code[record["code"]] = record["id"]
+
+
+def _taken() -> ValidationFailed:
+    return ValidationFailed([FieldError("code", "duplicate")])
+
+
+def _route(service: Service, body: Field) -> Route:
+    """The route that takes this body: a row is checked as a request is."""
+    return next(route for route in service.catalogue.routes if route.body is body)
+
+
+async def _check_owner(req: Request, values: Mapping[str, Any], present: int | None) -> None:
+    if values.get("owner_id", present) not in (None, present):
+        await enabled_user(req, "owner_id", values["owner_id"])

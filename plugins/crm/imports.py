@@ -1,0 +1,178 @@
+"""Customers from a table: the file is taken in, its rows are put into the database, and import_run.py writes them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from plugins.api import (
+    MEDIA_TYPE,
+    RULES,
+    TOO_LARGE,
+    ApiError,
+    FieldError,
+    FormPart,
+    Jobs,
+    Request,
+    ValidationFailed,
+    answer_once,
+    invalid,
+    new_id,
+    read_form,
+)  # fmt: skip
+from plugins.crm.customer_columns import COLUMNS
+from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
+from plugins.crm.import_run import run
+from plugins.crm.messages import UNREADABLE
+from plugins.crm.settings import CrmSettings
+from plugins.crm.sheets import Unreadable, read_table
+
+Record = dict[str, Any]
+Row = tuple[int, list[str]]
+MAX_ATOMIC = 5000
+AT_ONCE = 200  # rows that are written in one transaction
+_FORM_BYTES = 64 << 10
+_FLAGS = {"true": True, "1": True, "false": False, "0": False, "": False}
+
+
+@dataclass
+class _Form:
+    """What a form holds; the file's content is in `path`."""
+
+    path: Path
+    file_name: str | None = None
+    flags: dict[str, bool] = field(default_factory=dict)
+    digest: str = ""
+
+
+async def start(req: Request) -> Record:
+    """Take a file in. A small one is done when this answers, a large one goes on behind: read its progress."""
+    with tempfile.TemporaryDirectory(prefix="tradewind-import-") as folder:
+        form = await _receive(req, Path(folder) / "table")
+        try:
+            return await _begin(req, form)
+        except Unreadable as error:
+            raise ApiError(MEDIA_TYPE, UNREADABLE) from error
+
+
+async def read(req: Request) -> Record:
+    """How far an import is, and what was wrong, in the caller's language."""
+    record = await req.store(IMPORTS).get(req.path["id"])
+    return {**record, "errors": [{**one, "message": RULES[one["rule"]].text(req.language)} for one in record["errors"]]}
+
+
+async def _begin(req: Request, form: _Form) -> Record:
+    rows = read_table(form.path)
+    headers = _checked_headers(await asyncio.to_thread(next, rows, None))
+    mine = new_id()
+
+    async def once() -> bytes:
+        values = {"file_name": (form.file_name or "")[:255], "headers": headers, **form.flags}
+        await req.system_store(IMPORTS).create(values, id=mine)
+        return str(mine).encode()
+
+    # what the idempotency key stands for, and what the operation log tells
+    said = {"file_name": form.file_name, "sha256": form.digest, **form.flags}
+    req.raw_body = json.dumps(said, ensure_ascii=False).encode()
+    id = (await answer_once(req, once) if "Idempotency-Key" in req.headers else await once()).decode()
+    req.path = {"id": id}
+    if id == str(mine):
+        await _run(req, mine, rows, atomic=form.flags.get("atomic", False))
+    return await read(req)
+
+
+async def _run(req: Request, id: Any, rows: Iterator[Row], *, atomic: bool) -> None:
+    imports = req.system_store(IMPORTS)
+    try:
+        total = await _keep_rows(req, id, rows, MAX_ATOMIC if atomic else None)
+    except BaseException:
+        await imports.change_quietly({"_id": id}, {"$set": {"status": "failed"}})
+        raise
+    await imports.change_quietly({"_id": id}, {"$set": {"status": "running", "total": total}})
+    if total <= req.service.settings_of(CrmSettings).crm_import_waits_rows:
+        await run(req.service, id)
+    else:
+        req.part(Jobs).spawn(f"crm.import:{id}", run(req.service, id, notify=True))
+
+
+async def _keep_rows(req: Request, id: Any, rows: Iterator[Row], most: int | None) -> int:
+    total = 0
+    store = req.system_store(IMPORT_ROWS)
+    while chunk := await asyncio.to_thread(lambda: list(islice(rows, AT_ONCE))):
+        total += len(chunk)
+        if most is not None and total > most:
+            await store.remove({"import_id": id})
+            raise invalid("atomic", "maxItems")
+        await store.create({"import_id": id, "at": req.now, "rows": [list(row) for row in chunk]})
+    return total
+
+
+def _checked_headers(first: Row | None) -> list[str]:
+    headers = [header.strip() for header in first[1]] if first else []
+    if not headers:
+        raise invalid("file", "required")
+    while headers and not headers[-1]:
+        headers.pop()
+    faults = [FieldError(header[:100] or "file", "unknown") for header in headers if header not in COLUMNS]
+    faults += [FieldError(header, "duplicate") for place, header in enumerate(headers) if header in headers[:place]]
+    if faults:
+        raise ValidationFailed(faults)
+    return headers
+
+
+# -- the form
+
+
+async def _receive(req: Request, path: Path) -> _Form:
+    form = _Form(path)
+    digest, part, text = hashlib.sha256(), FormPart("", None, ""), b""
+    with path.open("wb") as file:
+        async for event in read_form(req.headers.get("Content-Type", ""), _bounded(req)):
+            if isinstance(event, FormPart):
+                _expect(form, event)
+                part, text = event, b""
+            elif isinstance(event, bytes) and part.name == "file":
+                digest.update(event)
+                await asyncio.to_thread(file.write, event)
+            elif isinstance(event, bytes):
+                text += event[: 64 - len(text)]
+            elif part.name != "file":
+                form.flags[part.name] = _flag(part.name, text)
+    if form.file_name is None:
+        raise invalid("file", "required")
+    form.digest = digest.hexdigest()
+    return form
+
+
+def _expect(form: _Form, part: FormPart) -> None:
+    if part.name not in ("file", "dry_run", "atomic"):
+        raise invalid(part.name[:100], "unknown")
+    if part.name in form.flags or (part.name == "file" and form.file_name is not None):
+        raise invalid(part.name, "duplicate")
+    if part.name == "file":
+        form.file_name = part.file_name or "table"
+
+
+def _flag(name: str, text: bytes) -> bool:
+    flag = _FLAGS.get(text.decode("latin-1").strip().lower())
+    if flag is None:
+        raise invalid(name, "type")
+    return flag
+
+
+async def _bounded(req: Request) -> AsyncIterator[bytes]:
+    most = req.service.settings_of(CrmSettings).crm_import_bytes + _FORM_BYTES
+    size = 0
+    if req.stream is not None:
+        async for chunk in req.stream:
+            size += len(chunk)
+            if size > most:
+                raise ApiError(TOO_LARGE)
+            yield chunk

@@ -1,0 +1,100 @@
+"""Leads: people who may become customers, and the step by which they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plugins.api import CONFLICT, ApiError, Request, invalid
+from plugins.crm import below, opportunities
+from plugins.crm.customers import new_customer
+from plugins.crm.messages import LEAD_CLOSED, NO_SUCH_STEP
+from plugins.crm.ownership import editable, referred, sharing
+from plugins.crm.records import CONTACTS, CUSTOMERS, LEADS
+from plugins.crm.states import LEAD_STATES, after, allows, leads_to
+
+Record = dict[str, Any]
+CONVERTED_EVENT = "crm.lead.converted"
+_TO_CUSTOMER = ("phone", "email", "source", "remark")
+
+
+async def create(req: Request) -> Record:
+    """A lead; its owner is the caller unless another is named."""
+    if req.body.get("status") == after(LEAD_STATES, "convert"):
+        raise invalid("status", "enum")
+    owner_id = await below.owner_of(req, req.body)
+    shared = sharing(owner_id, (), req.actor.user_id)
+    return await req.system_store(LEADS).create({**req.body, "owner_id": owner_id, **shared})
+
+
+async def update(req: Request) -> Record:
+    """Change a lead; its status moves as the state machine says, and to `converted` by `convert` alone."""
+    values, version = below.versioned(req)
+    before = await editable(req, LEADS, req.path["id"])
+    status: str = values.get("status") or before["status"]
+    if values.get("owner_id", before["owner_id"]) == before["owner_id"]:
+        values.pop("owner_id", None)
+    else:
+        values |= sharing(values["owner_id"], (), before["creator_id"])
+    if status == after(LEAD_STATES, "convert") != before["status"]:
+        raise invalid("status", "enum")
+    allowed = status == before["status"] or leads_to(LEAD_STATES, before["status"], status)
+    if not allowed:
+        raise ApiError(CONFLICT, NO_SUCH_STEP)
+    where = {"status": before["status"]}
+    return await req.store(LEADS).update(before["id"], values, version=version, where=where, reason=NO_SUCH_STEP)
+
+
+async def delete(req: Request) -> None:
+    """Delete a lead."""
+    lead = await editable(req, LEADS, req.path["id"])
+    await req.store(LEADS).delete(lead["id"])
+
+
+async def convert(req: Request) -> Record:
+    """Make a customer (or take a given one), a contact and an opportunity of a lead: all of them, or nothing."""
+
+    async def work() -> Record:
+        lead = await editable(req, LEADS, req.path["id"])
+        store = req.store(LEADS)
+        # first, so that of two who convert at once one waits here
+        await store.update(
+            lead["id"], {"status": after(LEAD_STATES, "convert"), "converted_at": req.now},
+            version=req.body.get("version"), where=allows(LEAD_STATES, "convert"), reason=LEAD_CLOSED,
+        )  # fmt: skip
+        customer = await _customer(req, lead)
+        contact = await below.insert(req, CONTACTS, _contact(lead), customer, customer["owner_id"])
+        opportunity = await _opportunity(req, lead, customer)
+        made = {
+            "customer_id": customer["id"],
+            "contact_id": contact["id"],
+            "opportunity_id": opportunity["id"] if opportunity else None,
+        }
+        converted = await store.change_quietly({"_id": lead["id"]}, {"$set": made})
+        result = {"lead": converted, "customer": customer, "contact": contact, "opportunity": opportunity}
+        await req.emit(CONVERTED_EVENT, **result)
+        return result
+
+    return await req.transaction(work)
+
+
+async def _customer(req: Request, lead: Mapping[str, Any]) -> Record:
+    given = req.body.get("customer_id")
+    if given is not None:
+        return await referred(req, CUSTOMERS, "customer_id", given)
+    values = {name: lead[name] for name in _TO_CUSTOMER if lead[name] is not None}
+    name = req.body.get("customer_name") or lead["company"] or lead["name"]
+    values |= {"name": name, "owner_id": lead["owner_id"] or req.actor.user_id}
+    return await req.system_store(CUSTOMERS).create(new_customer(req, values))
+
+
+def _contact(lead: Mapping[str, Any]) -> Record:
+    return {**{name: lead[name] for name in ("name", "phone", "email")}, "is_primary": True}
+
+
+async def _opportunity(req: Request, lead: Mapping[str, Any], customer: Mapping[str, Any]) -> Record | None:
+    given = req.body.get("opportunity", {})
+    if given is None:
+        return None
+    values = {"name": customer["name"], "source": lead["source"], **{k: v for k, v in given.items() if v is not None}}
+    return await opportunities.insert(req, values, customer, customer["owner_id"])

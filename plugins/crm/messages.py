@@ -1,0 +1,24 @@
+"""The sentences of crm."""
+
+from plugins.api import Message
+
+IN_POOL = Message("客户已在公海中", "The customer is in the public pool already")
+NOT_IN_POOL = Message("客户不在公海中或已被领取", "The customer is not in the public pool, or was claimed already")
+SAME_OWNER = Message("该用户已是负责人", "This user is the owner already")
+CLAIM_LIMIT = Message("领取客户数已达上限（{limit}）", "You hold as many claimed customers as one may ({limit})")
+READ_ONLY = Message("您只有该客户的查看权限", "This customer was shared with you for reading only")
+HAS_BUSINESS = Message("客户下有商机或合同，不能删除", "The customer has opportunities or contracts")
+LEAD_CLOSED = Message("线索已转化或已作废", "The lead was converted, or is invalid")
+NO_SUCH_STEP = Message("当前状态不能变更为目标状态", "This state does not lead to the state asked for")
+OPPORTUNITY_CLOSED = Message("商机已关闭，或已处于该阶段", "The opportunity is closed, or in this stage already")
+HAS_CONTRACTS = Message("商机已有合同，不能删除", "The opportunity has contracts")
+CONTRACT_FIXED = Message("只有草稿或已驳回的合同可以修改", "Only a draft or a rejected contract can be changed")
+WRONG_STATE = Message("合同当前状态不允许该操作", "The contract's state does not allow this")
+OVERPAID = Message("金额超过未收余额", "The amount is more than what is open")
+NOT_PAYABLE = Message("合同未生效，不能登记回款", "The contract is not in force: nothing can be received for it")
+OVERPLANNED = Message("计划金额合计超过合同金额", "The plans would come to more than the contract")
+PLAN_PAID = Message("计划已有回款", "Something was paid on the plan already")
+TOO_MANY_ROWS = Message("文件超过 {rows} 行", "The file has more than {rows} rows")
+UNREADABLE = Message(
+    "文件无法读取：需要 UTF-8 编码的 CSV 或 XLSX", "The file cannot be read: CSV in UTF-8, or XLSX, is needed"
+)

@@ -1,0 +1,115 @@
+"""Opportunities: their stage, and how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plugins.api import CONFLICT, ApiError, Request, invalid, store_money
+from plugins.api import exact as amount_of
+from plugins.crm import below
+from plugins.crm.contract_records import CONTRACTS
+from plugins.crm.messages import HAS_CONTRACTS, OPPORTUNITY_CLOSED
+from plugins.crm.ownership import editable, referred
+from plugins.crm.records import CUSTOMERS, OPPORTUNITIES, STAGES_KEPT
+from plugins.crm.states import OPEN_STAGES, OPPORTUNITY_STAGES, PROBABILITY, allows
+
+Record = dict[str, Any]
+WON_EVENT, LOST_EVENT = "crm.opportunity.won", "crm.opportunity.lost"
+
+
+async def create(req: Request) -> Record:
+    """An opportunity of a customer, in the first stage or in another open one."""
+    customer = await referred(req, CUSTOMERS, "customer_id", req.body["customer_id"])
+    return await insert(req, req.body, customer, await below.owner_of(req, req.body))
+
+
+async def insert(req: Request, given: Mapping[str, Any], customer: Mapping[str, Any], owner_id: int | None) -> Record:
+    """What a creation stores, from the body and the customer."""
+    stage = given.get("stage") or OPPORTUNITY_STAGES.initial
+    if stage not in OPEN_STAGES:
+        raise invalid("stage", "enum")
+    values = {
+        **given,
+        "stage": stage,
+        "amount": given.get("amount") or store_money(amount_of(None)),
+        "probability": given["probability"] if given.get("probability") is not None else PROBABILITY[stage],
+        "stage_history": [_step(req, None, stage, None)],
+    }
+    return await below.insert(req, OPPORTUNITIES, values, customer, owner_id)
+
+
+async def update(req: Request) -> Record:
+    """Change an opportunity; another stage is what `advance` does."""
+    values, version = below.versioned(req)
+    before = await editable(req, OPPORTUNITIES, req.path["id"])
+    stage = values.pop("stage", None)
+    if stage in (None, before["stage"]):
+        return await below.update(req, OPPORTUNITIES, before, values, version)
+    if stage not in OPEN_STAGES:
+        raise invalid("stage", "enum")
+
+    async def work() -> Record:
+        moved = await _move(req, before, f"advance-to-{stage}", version, None, {})
+        return await below.update(req, OPPORTUNITIES, moved, values, None) if values else moved
+
+    return await req.transaction(work)
+
+
+async def advance(req: Request) -> Record:
+    """Move an open opportunity to another open stage."""
+    before = await editable(req, OPPORTUNITIES, req.path["id"])
+    return await _move(req, before, f"advance-to-{req.body['stage']}", req.body.get("version"), None, {})
+
+
+async def win(req: Request) -> Record:
+    """Close an opportunity as won."""
+    return await _close(req, "win", WON_EVENT, {"won_reason": req.body.get("reason")})
+
+
+async def lose(req: Request) -> Record:
+    """Close an opportunity as lost."""
+    return await _close(req, "lose", LOST_EVENT, {"lost_reason": req.body["reason"]})
+
+
+async def delete(req: Request) -> None:
+    """Delete an opportunity; one that has contracts stays."""
+
+    async def work() -> None:
+        opportunity = await editable(req, OPPORTUNITIES, req.path["id"])
+        await below.refuse_if_used(req, CONTRACTS, {"opportunity_id": opportunity["id"]}, HAS_CONTRACTS)
+        await req.store(OPPORTUNITIES).delete(opportunity["id"])
+
+    await req.transaction(work)
+
+
+async def _close(req: Request, action: str, event: str, values: Mapping[str, Any]) -> Record:
+    body = req.body
+
+    async def work() -> Record:
+        before = await editable(req, OPPORTUNITIES, req.path["id"])
+        closing = {**values, "closed_at": req.now}
+        closed = await _move(req, before, action, body.get("version"), body.get("reason"), closing)
+        await req.emit(event, opportunity=closed)
+        return closed
+
+    return await req.transaction(work)
+
+
+async def _move(
+    req: Request, before: Record, action: str, version: int | None, reason: str | None, values: Mapping[str, Any]
+) -> Record:
+    stage = OPPORTUNITY_STAGES.transitions[action][1]
+    step = {"$push": {"stage_history": {"$each": [_step(req, before["stage"], stage, reason)], "$slice": -STAGES_KEPT}}}
+    if before["stage"] == stage:
+        raise ApiError(CONFLICT, OPPORTUNITY_CLOSED)
+    # the stage that was read must still be the one: the history tells of the step between the two
+    allowed = {"$and": [allows(OPPORTUNITY_STAGES, action, "stage"), {"stage": before["stage"]}]}
+    return await req.store(OPPORTUNITIES).update(
+        before["id"], {"stage": stage, "probability": PROBABILITY[stage], **values}, version=version,
+        where=allowed, reason=OPPORTUNITY_CLOSED, operators=step,
+    )  # fmt: skip
+
+
+def _step(req: Request, before: str | None, stage: str, reason: str | None) -> Record:
+    return {"from_stage": before, "stage": stage, "at": req.now, "user_id": req.actor.user_id, "reason": reason}

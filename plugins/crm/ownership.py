@@ -1,0 +1,118 @@
+"""Who a customer and everything below it belongs to.
+
+Data scope goes by the creator (SPEC 2.5). Besides it a record is seen by the people it was handed to (`shared_with`):
+the owner and the collaborators of its customer, and its own owner. `editors` are those of them who may change it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from plugins.api import FORBIDDEN, ApiError, Collection, Request, Store, invalid
+from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
+from plugins.crm.messages import READ_ONLY
+from plugins.crm.records import CONTACTS, EDITORS, FOLLOW_UPS, OPPORTUNITIES
+from plugins.rbac.api import Directory
+
+Record = dict[str, Any]
+Stores = Callable[[Collection], Store]
+BELOW = (CONTACTS, OPPORTUNITIES, FOLLOW_UPS, CONTRACTS, PLANS, PAYMENTS)
+# what happened stays with the person whose work it was; what is still to be done moves to the new owner
+MOVING = (CONTACTS, OPPORTUNITIES, CONTRACTS, PLANS)
+# nobody works on what is in the pool, but a contract keeps the name of who made it
+LEFT_WITHOUT_OWNER = (CONTACTS, OPPORTUNITIES)
+
+
+def sharing(owner_id: int | None, collaborators: Sequence[Mapping[str, Any]], creator_id: int) -> Record:
+    """`shared_with` and `editors` of a customer; its creator sees it anyway."""
+    editors = {one["user_id"] for one in collaborators if one["access"] == "write"}
+    editors |= {owner_id} if owner_id is not None else set()
+    people = editors | {one["user_id"] for one in collaborators}
+    return {"shared_with": sorted(people - {creator_id}), EDITORS: sorted(editors)}
+
+
+def sharing_below(customer: Mapping[str, Any], owner_id: int | None, creator_id: int) -> Record:
+    """`shared_with` and `editors` of a record below `customer`."""
+    given = sharing(customer["owner_id"], customer["collaborators"], 0)
+    own = {owner_id} if owner_id is not None else set()
+    return {
+        "shared_with": sorted({*given["shared_with"], *own} - {creator_id}),
+        EDITORS: sorted({*given[EDITORS], *own}),
+    }
+
+
+def may_edit(req: Request, record: Mapping[str, Any]) -> bool:
+    """Whether the caller may change a record that they see: by their own scope, as owner, or as an editor."""
+    scope, me = req.scope, req.actor.user_id
+    return (
+        scope.everything
+        or record["creator_department_id"] in scope.department_ids
+        or (scope.creator_id is not None and record["creator_id"] == scope.creator_id)
+        or record["owner_id"] == me
+        or me in (record.get(EDITORS) or ())
+    )
+
+
+async def editable(req: Request, collection: Collection, id: Any) -> Record:
+    """The record, for a change; 40400 where the caller sees none, 40300 where they may only read it."""
+    record = await req.store(collection).get(id)
+    if not may_edit(req, record):
+        raise ApiError(FORBIDDEN, READ_ONLY)
+    return record
+
+
+async def referred(req: Request, collection: Collection, field: str, id: Any, **same: Any) -> Record:
+    """The record that `field` names, for a change; 40001 where the caller sees none, or it belongs elsewhere.
+
+    `same` are values that it must have, such as the customer.
+    """
+    record = await req.store(collection).find_one({"_id": id, **same})
+    if record is None:
+        raise invalid(field, "reference")
+    if not may_edit(req, record):
+        raise ApiError(FORBIDDEN, READ_ONLY)
+    return record
+
+
+async def enabled_user(req: Request, field: str, user_id: int) -> int:
+    """`user_id`, if that is an account in use; else 40001 for `field`."""
+    user = await req.part(Directory).user(user_id)
+    if user is None or user["status"] != "enabled":
+        raise invalid(field, "reference")
+    return user_id
+
+
+async def hand_down(stores: Stores, customer_id: Any, before: int | None, after: int | None) -> None:
+    """Give everything below a customer to its new owner, or to nobody; `stores` see it all."""
+    moving = MOVING if after is not None else LEFT_WITHOUT_OWNER
+    for collection in BELOW:
+        below, of_customer = stores(collection), {"customer_id": customer_id}
+        if before is not None:
+            theirs = {"$or": [{"shared_with": before}, {EDITORS: before}]}
+            kept = {} if collection in moving else {"owner_id": {"$ne": before}}
+            await below.change_many(
+                {**of_customer, **theirs, **kept}, {"$pull": {"shared_with": before, EDITORS: before}}
+            )
+        changes: Record = {"$set": {"owner_id": after}} if collection in moving else {}
+        if after is not None:
+            changes["$addToSet"] = {"shared_with": after, EDITORS: after}
+        if changes:
+            await below.change_many(of_customer, changes)
+
+
+async def share_down(req: Request, customer: Mapping[str, Any], before: Mapping[str, Any]) -> None:
+    """Let the collaborators of a customer see, or no longer see, everything below it."""
+    new, old = sharing(None, customer["collaborators"], 0), sharing(None, before["collaborators"], 0)
+    gone = set(old["shared_with"]) - set(new["shared_with"]) - {customer["owner_id"]}
+    demoted = set(old[EDITORS]) - set(new[EDITORS]) - {customer["owner_id"]}
+    for collection in BELOW:
+        below = req.system_store(collection)
+        if gone or demoted:
+            # what is one's own stays one's own
+            others = {"customer_id": customer["id"], "owner_id": {"$nin": sorted(gone | demoted)}}
+            pulled = {"shared_with": {"$in": sorted(gone)}, EDITORS: {"$in": sorted(demoted)}}
+            await below.change_many(others, {"$pull": pulled})
+        if new["shared_with"]:
+            added = {"shared_with": {"$each": new["shared_with"]}, EDITORS: {"$each": new[EDITORS]}}
+            await below.change_many({"customer_id": customer["id"]}, {"$addToSet": added})

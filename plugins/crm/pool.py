@@ -1,0 +1,118 @@
+"""The public pool: customers that nobody owns. Released by hand or for want of follow-up, claimed by one."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from typing import Any
+
+from plugins.api import CONFLICT, NOT_FOUND, ApiError, Collection, Page, Request, Service, Store, integer, utc_now
+from plugins.crm.customers import handed_over
+from plugins.crm.messages import CLAIM_LIMIT, IN_POOL, NOT_IN_POOL
+from plugins.crm.ownership import Stores, editable, hand_down, sharing
+from plugins.crm.records import CUSTOMERS
+from plugins.system.api import Configs
+
+RELEASED_EVENT = "crm.customer.released"
+CLAIM_LIMIT_KEY, RETURN_DAYS_KEY = "crm_claim_limit", "crm_pool_return_days"
+# one document a person: those who claim at once wait for each other, so that the limit holds
+CLAIMANTS = Collection(
+    name="crm_claimants", title="Claimant", fields={"claims": integer()}, ids="integer", plain=True, default_sort="id"
+)
+_RACE = timedelta(minutes=1)
+_AT_ONCE = 500
+Record = dict[str, Any]
+log = logging.getLogger("tradewind.crm")
+
+
+async def list_pool(req: Request) -> Page:
+    """The customers that nobody owns, for everybody who may claim."""
+    return await req.system_store(CUSTOMERS).page(req.query, {"owner_id": None})
+
+
+async def release(req: Request) -> Record:
+    """Put a customer into the public pool; its collaborators lose sight of it."""
+
+    async def work() -> Record:
+        before = await editable(req, CUSTOMERS, req.path["id"])
+        released = await req.store(CUSTOMERS).update(
+            before["id"], handed_over(req, before, None), where={"owner_id": {"$ne": None}}, reason=IN_POOL
+        )
+        await hand_down(req.system_store, before["id"], before["owner_id"], None)
+        return released
+
+    return await req.transaction(work)
+
+
+async def claim(req: Request) -> Record:
+    """Take a customer out of the pool; of several who try at once, one does."""
+    me = req.actor.user_id
+    pool = req.system_store(CUSTOMERS)
+    key = CUSTOMERS.parse_id(req.path["id"])
+    limit = await req.part(Configs).value(CLAIM_LIMIT_KEY)
+
+    async def work() -> Record | None:
+        # counting up is a change each time: an unchanged document would be no conflict
+        await req.system_store(CLAIMANTS).upsert(me, {}, {"$inc": {"claims": 1}})
+        customer = await pool.find_one({"_id": key, "owner_id": None})
+        if customer is None:
+            return None
+        if limit and await pool.count({"owner_id": me, "pool_left_at": {"$ne": None}}) >= limit:
+            raise ApiError(CONFLICT, CLAIM_LIMIT.filled(limit=limit))
+        mine = {"owner_id": me, "owned_since": req.now, "pool_left_at": req.now}
+        mine |= sharing(me, (), customer["creator_id"])
+        claimed = await pool.change_one({"_id": key, "owner_id": None}, mine)
+        await hand_down(req.system_store, key, None, me)
+        return claimed
+
+    claimed = await req.transaction(work)
+    if claimed is not None:
+        return claimed
+    # who lost a race may know that it was there; for everybody else it is as invisible as before
+    if await pool.find_one({"_id": key, "pool_left_at": {"$gt": req.now - _RACE}}) or await req.store(CUSTOMERS).get(
+        key
+    ):
+        raise ApiError(CONFLICT, NOT_IN_POOL)
+    raise ApiError(NOT_FOUND)
+
+
+async def return_neglected(service: Service) -> None:
+    """Put customers into the pool that their owner has not followed up for as long as the setting says.
+
+    A follow-up at the same moment wins: each return is one conditional change.
+    """
+    days = await service.part(Configs).value(RETURN_DAYS_KEY)
+    if not days:
+        return
+    now = utc_now()
+
+    def stores(collection: Collection) -> Store:
+        return service.database.store(collection, now=now)
+
+    while rows := await stores(CUSTOMERS).find(_neglected(now - timedelta(days=days)), limit=_AT_ONCE):
+        for row in rows:
+            await _return(service, stores, row, now - timedelta(days=days))
+
+
+def _neglected(since: datetime) -> Record:
+    return {
+        "owner_id": {"$ne": None},
+        "owned_since": {"$lt": since},
+        "$or": [{"last_follow_at": None}, {"last_follow_at": {"$lt": since}}],
+    }
+
+
+async def _return(service: Service, stores: Stores, customer: Record, since: datetime) -> None:
+    free = {"owner_id": None, "owned_since": None, "pool_left_at": None, "collaborators": [], **sharing(None, (), 0)}
+
+    async def work() -> Record | None:
+        released: Record | None = await stores(CUSTOMERS).change_one({"_id": customer["id"], **_neglected(since)}, free)
+        if released is not None:
+            await hand_down(stores, customer["id"], customer["owner_id"], None)
+        return released
+
+    released = await service.database.transaction(work)
+    if released is None:
+        return
+    log.info("customer returned to the pool", extra={"customer_id": str(customer["id"])})
+    await service.events.emit(RELEASED_EVENT, {"customer": released, "owner_id": customer["owner_id"]})
