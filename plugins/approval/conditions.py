@@ -1,0 +1,76 @@
+"""Conditions on the fields of a record, and the check of JSON that is kept as it came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from plugins.api import invalid
+
+_LARGEST = 2**63
+
+
+def fits(conditions: Iterable[Mapping[str, Any]] | None, record: Mapping[str, Any]) -> bool:
+    """Whether every condition holds for the record."""
+    return all(_holds(one["op"], _value(record, one["field"]), one.get("value")) for one in conditions or ())
+
+
+def _value(record: Any, path: str) -> Any:
+    for name in path.split("."):
+        record = record.get(name) if isinstance(record, Mapping) else None
+    return record
+
+
+def _holds(op: str, value: Any, wanted: Any) -> bool:
+    if op == "exists":
+        return (value is not None) == (wanted is not False)
+    if op in ("in", "not_in"):
+        return any(_equal(value, one) for one in _many(wanted)) == (op == "in")
+    if op == "contains":
+        return any(_equal(one, wanted) for one in value) if isinstance(value, list) else str(wanted) in str(value or "")
+    if op in ("eq", "ne"):
+        return _equal(value, wanted) == (op == "eq")
+    return value is not None and wanted is not None and _ORDER[op](*_comparable(value, wanted))
+
+
+_ORDER: Mapping[str, Callable[[Any, Any], bool]] = {
+    "gt": lambda one, other: bool(one > other),
+    "gte": lambda one, other: bool(one >= other),
+    "lt": lambda one, other: bool(one < other),
+    "lte": lambda one, other: bool(one <= other),
+}
+
+
+def _many(wanted: Any) -> list[Any]:
+    return wanted if isinstance(wanted, list) else [wanted]
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if one is None or other is None or isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    first, second = _comparable(one, other)
+    return bool(first == second)
+
+
+def _comparable(one: Any, other: Any) -> tuple[Any, Any]:
+    """Both as exact numbers where both are some, amounts of money among them; else as text."""
+    try:
+        first, second = Decimal(str(one)), Decimal(str(other))
+    except InvalidOperation:
+        return str(one), str(other)
+    return (first, second) if first.is_finite() and second.is_finite() else (str(one), str(other))
+
+
+def check_storable(field: str, value: Any) -> None:
+    """Refuse JSON that the database cannot hold as it is: 40001 for `field`."""
+    if isinstance(value, Mapping):
+        for name, child in value.items():
+            if not name or name.startswith("$") or "." in name or "\0" in name:
+                raise invalid(field, "pattern")
+            check_storable(field, child)
+    elif isinstance(value, list):
+        for child in value:
+            check_storable(field, child)
+    elif isinstance(value, int) and not -_LARGEST <= value < _LARGEST:
+        raise invalid(field, "maximum")

@@ -1,0 +1,48 @@
+"""Demonstration flows, and requests that wait for an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plugins.api import Actor, Service, utc_now
+from plugins.approval import flow
+from plugins.approval.desk import Desk, begin, save
+from plugins.approval.records import DEFINITIONS, INSTANCES
+from plugins.rbac.api import Directory
+
+_LEADER = {"key": "leader", "name": "部门负责人", "mode": "any", "on_reject": "end"}
+_BOARD = {"key": "board", "name": "总经理", "approvers": {"users": [1]}, "mode": "any", "on_reject": "back"}
+_REQUESTS = (("采购办公用品", "860.00"), ("客户答谢会场地", "12000.00"), ("上海出差", "3200.00"))
+
+
+async def load(service: Service) -> None:
+    """A flow for large contracts, one for general requests, and three such requests of the sales person."""
+    people = [await service.part(Directory).by_username(name) for name in ("manager", "sales")]
+    manager, sales = people
+    if manager is None or sales is None:
+        return
+    leader = {**_LEADER, "approvers": {"users": [manager["id"]]}}
+    store = service.database.store(DEFINITIONS)
+    large = {"field": "amount", "op": "gte", "value": "500000.00"}
+    await store.create(
+        {"name": "大额合同审批", "biz_type": "CONTRACT", "conditions": [large], "nodes": [leader, _BOARD]}
+    )
+    general = await store.create(
+        {"name": "通用审批", "biz_type": "GENERAL", "nodes": [leader], "copies": {"users": [1]}}
+    )
+    actor = Actor(user_id=sales["id"], username=sales["username"], department_id=sales["department_id"])
+    desk = Desk(service, actor, utc_now())
+    for title, amount in _REQUESTS:
+        await service.database.transaction(lambda values=(title, amount): _ask(desk, general, *values))  # type: ignore[misc]
+
+
+async def _ask(desk: Desk, definition: dict[str, Any], title: str, amount: str) -> None:
+    values = {
+        **flow.blank(desk.actor.user_id, definition["nodes"]), "title": title, "record": {"amount": amount},
+        "definition_id": definition["id"], "biz_type": definition["biz_type"], "resource_id": None,
+        "initiator_id": desk.actor.user_id,
+    }  # fmt: skip
+    draft = await desk.service.database.store(INSTANCES, desk.actor).create(values)
+    case = flow.opened(draft)
+    await begin(desk, case)
+    await save(desk, draft, case)

@@ -1,0 +1,73 @@
+"""Approvals as records: drafts of one's own, and the lists of those who ask and are asked."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from plugins.api import Page, Request
+from plugins.approval import flow
+from plugins.approval.conditions import check_storable
+from plugins.approval.messages import NOT_ALLOWED
+from plugins.approval.records import DEFINITIONS, INSTANCES, ROW
+from plugins.approval.states import allows
+
+_BOXES = {"todo": "todo", "done": "done", "mine": "initiator_id", "copied": "copied"}
+
+
+async def list_instances(req: Request) -> Page:
+    """A page of what the caller's data scope shows and what was shared with them, or of one box."""
+    box = req.query.get("box")
+    if box is None:
+        return await req.store(INSTANCES).page(req.query, fields=list(ROW.fields or ()))
+    return await _box(req, box)
+
+
+async def list_tasks(req: Request) -> Page:
+    """A page of what the caller has to answer, or has answered."""
+    return await _box(req, req.query["box"])
+
+
+async def count_boxes(req: Request) -> dict[str, int]:
+    """How many approvals each of the caller's boxes holds."""
+    store = req.system_store(INSTANCES)
+    counts = await asyncio.gather(*(store.count({field: req.actor.user_id}) for field in _BOXES.values()))
+    return dict(zip(_BOXES, counts, strict=True))
+
+
+async def _box(req: Request, box: str) -> Page:
+    # being in the box is what makes it visible, whatever the data scope
+    mine = {_BOXES[box]: req.actor.user_id}
+    return await req.system_store(INSTANCES).page(req.query, mine, fields=list(ROW.fields or ()))
+
+
+async def create(req: Request) -> dict[str, Any]:
+    """A draft that asks for approval of what no business plugin keeps."""
+    check_storable("record", req.body.get("record"))
+    values = {**req.body, **flow.blank(req.actor.user_id, ()), **await _of_definition(req)}
+    return await req.store(INSTANCES).create({**values, "initiator_id": req.actor.user_id, "resource_id": None})
+
+
+async def update(req: Request) -> dict[str, Any]:
+    """Change a draft, or what came back."""
+    values = {**req.body, **await _of_definition(req)}
+    version = values.pop("version")
+    check_storable("record", values.get("record"))
+    return await req.store(INSTANCES).update(
+        req.path["id"], values, version=version, where=_own_to_change(), reason=NOT_ALLOWED
+    )
+
+
+async def _of_definition(req: Request) -> dict[str, Any]:
+    """What follows from the flow that the body names."""
+    definition = await req.system_store(DEFINITIONS).find_one({"_id": req.body.get("definition_id")})
+    return {"biz_type": definition["biz_type"], "nodes": definition["nodes"]} if definition else {}
+
+
+async def delete(req: Request) -> None:
+    """Delete what is not under way and was not decided."""
+    await req.store(INSTANCES).delete(req.path["id"], where=_own_to_change(), reason=NOT_ALLOWED)
+
+
+def _own_to_change() -> dict[str, Any]:
+    return {**allows("submit"), "resource_id": None}

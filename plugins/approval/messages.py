@@ -1,0 +1,24 @@
+"""The sentences of approval."""
+
+from plugins.api import Message
+
+DRAFT = Message("草稿", "Draft")
+PENDING = Message("审批中", "Pending")
+APPROVED = Message("已通过", "Approved")
+REJECTED = Message("已驳回", "Rejected")
+RETURNED = Message("已退回", "Sent back")
+WITHDRAWN = Message("已撤回", "Withdrawn")
+
+NO_TASK = Message("没有待您处理的审批任务", "No task of yours is pending")
+NOT_ALLOWED = Message("当前状态不允许该操作", "Its state does not allow this")
+ONLY_INITIATOR = Message("仅发起人可操作", "Only the initiator may do this")
+ALREADY_ASKED = Message("该用户已是当前节点的审批人", "This person is asked already")
+ALREADY_PENDING = Message("该单据正在审批中", "An approval of this record is under way")
+NO_DEFINITION = Message("没有适用的审批流程", "No approval flow fits this record")
+DISABLED = Message("审批流程已停用", "The approval flow is disabled")
+OF_A_RECORD = Message("请在业务单据上重新提交", "Submit the business record again")
+TOO_LONG = Message("审批流转次数过多", "This approval has gone on for too many steps")
+
+ASKED = Message("待您审批：{title}", "Waiting for your approval: {title}")
+COPIED = Message("抄送给您：{title}", "For your information: {title}")
+ENDED = Message("您的审批{outcome}：{title}", "Your request: {outcome}: {title}")

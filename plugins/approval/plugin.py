@@ -1,0 +1,114 @@
+"""Approvals."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+from plugins.api import CONFLICT, INVALID, Dictionary, Item, Menu, Message, Option, Plugin, Service, choice, crud, route
+from plugins.approval import actions, definitions, delegations, demo, instances, requests
+from plugins.approval.dashboards import DASHBOARDS
+from plugins.approval.desk import CANCELLED, REQUESTED
+from plugins.approval.records import (
+    ACT_BODY,
+    BACK_BODY,
+    COUNTS,
+    DEFINITIONS,
+    DELEGATIONS,
+    INSTANCES,
+    ROW,
+    SIMULATE_BODY,
+    SIMULATION,
+    TRANSFER_BODY,
+)
+from plugins.approval.states import STATES
+
+AT = "/api/v1/approvals"
+ONE = f"{AT}/instances/{{id}}"
+_instance: dict[str, Any] = {
+    "tag": "approval", "collection": INSTANCES.name, "returns": INSTANCES.read, "errors": (CONFLICT, INVALID),
+}  # fmt: skip
+_TASK_BOX = {"box": choice("todo", "done", default="todo", nullable=False, example="todo")}
+_BOX = {"box": choice("mine", "copied", "todo", "done", nullable=False, example="mine",
+                      description="Without it: all that the caller may see.")}  # fmt: skip
+_COLORS = {"draft": "gray", "pending": "orange", "approved": "green", "rejected": "red", "returned": "blue"}
+
+
+@asynccontextmanager
+async def start(service: Service) -> AsyncIterator[None]:
+    """Hear the requests of business plugins."""
+    service.events.listen(REQUESTED, partial(requests.on_requested, service))
+    service.events.listen(CANCELLED, partial(requests.on_cancelled, service))
+    yield
+
+
+plugin = Plugin(
+    name="approval",
+    title=Message("审批", "Approvals"),
+    requires=("rbac", "system"),
+    start=start,
+    demo=demo.load,
+    collections=(DEFINITIONS, INSTANCES, DELEGATIONS),
+    state_machines=(STATES,),
+    dashboards=DASHBOARDS,
+    routes=(
+        *crud(DEFINITIONS, at=f"{AT}/definitions", resource="approval:definition", noun="approval flow",
+              create=definitions.create, update=definitions.update),
+        route(f"POST {AT}/definitions/{{id}}/simulate", definitions.simulate, summary="Who would be asked",
+              access="approval:definition:simulate", body=SIMULATE_BODY, returns=SIMULATION, tag="approval",
+              collection=DEFINITIONS.name),
+        route(f"GET {AT}/instances", instances.list_instances, summary="List approvals", access="approval:instance:list",
+              query={**INSTANCES.list_query, **_BOX}, returns=ROW, paged=True, tag="approval", collection=INSTANCES.name),
+        *crud(INSTANCES, at=f"{AT}/instances", resource="approval:instance", noun="approval",
+              only=("read", "create", "update", "delete"), create=instances.create, update=instances.update,
+              delete=instances.delete),
+        route(f"POST {ONE}/submit", actions.submit, summary="Ask for approval", access="approval:instance:submit",
+              body=ACT_BODY, **_instance),
+        route(f"POST {ONE}/withdraw", actions.withdraw, summary="Take a request back",
+              access="approval:instance:withdraw", body=ACT_BODY, **_instance),
+        route(f"POST {ONE}/agree", actions.agree, summary="Agree", access="approval:task:agree", body=ACT_BODY, **_instance),
+        route(f"POST {ONE}/reject", actions.reject, summary="Reject", access="approval:task:reject", body=ACT_BODY,
+              **_instance),
+        route(f"POST {ONE}/send-back", actions.send_back, summary="Send back", access="approval:task:send-back",
+              body=BACK_BODY, **_instance),
+        route(f"POST {ONE}/transfer", actions.transfer, summary="Let somebody else answer",
+              access="approval:task:transfer", body=TRANSFER_BODY, **_instance),
+        route(f"GET {AT}/tasks", instances.list_tasks, summary="What I have to answer, or have answered",
+              access="approval:task:list", query={**INSTANCES.list_query, **_TASK_BOX}, returns=ROW, paged=True,
+              tag="approval"),
+        route(f"GET {AT}/counts", instances.count_boxes, summary="How many approvals my boxes hold",
+              access="approval:task:list", returns=COUNTS, tag="approval"),
+        *crud(DELEGATIONS, at=f"{AT}/delegations", resource="approval:delegation", noun="delegation",
+              only=("list", "read", "create", "delete"), create=delegations.create),
+    ),
+    menus=(
+        Menu("approval", Message("审批", "Approvals"), path="/approval", icon="lucide:stamp", order=200),
+        Menu("approval.task", Message("我的审批", "My approvals"), path="/approval/tasks", parent="approval",
+             resource="approval:task", icon="lucide:list-checks", order=1),
+        Menu("approval.instance", Message("审批单", "Requests"), path="/approval/instances", parent="approval",
+             resource="approval:instance", icon="lucide:file-check", order=2),
+        Menu("approval.delegation", Message("审批委托", "Delegations"), path="/approval/delegations", parent="approval",
+             resource="approval:delegation", icon="lucide:user-check", order=3),
+        Menu("approval.definition", Message("审批流程", "Approval flows"), path="/approval/definitions",
+             parent="approval", resource="approval:definition", icon="lucide:workflow", order=4),
+    ),
+    permissions={
+        "approval:definition:simulate": Message("模拟", "Simulate"),
+        "approval:instance:submit": Message("提交", "Submit"),
+        "approval:instance:withdraw": Message("撤回", "Withdraw"),
+        "approval:task:agree": Message("同意", "Agree"),
+        "approval:task:reject": Message("驳回", "Reject"),
+        "approval:task:send-back": Message("退回", "Send back"),
+        "approval:task:transfer": Message("转办", "Transfer"),
+    },
+    options=(
+        Option(requests.WITHOUT_DEFINITION, choice("approve", "leave", "refuse", default="approve", nullable=False),
+               Message("没有适用流程时的处理", "What happens to a request that no flow fits")),
+    ),
+    dictionaries=(
+        Dictionary("approval_status", Message("审批状态", "Approval status"),
+                   tuple(Item(name, label, _COLORS.get(name, "")) for name, label in STATES.states.items())),
+    ),
+)  # fmt: skip

@@ -1,0 +1,5 @@
+"""What plugins that require dashboard may import."""
+
+from plugins.dashboard.serving import dashboard_route
+
+__all__ = ["dashboard_route"]

@@ -1,0 +1,1 @@
+"""Finance: accounts, vouchers, expense claims, invoices and the closing of periods."""

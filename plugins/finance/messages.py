@@ -1,0 +1,20 @@
+"""The sentences of finance."""
+
+from plugins.api import Message
+
+PERIOD_CLOSED = Message("会计期间 {month} 已结账", "The period {month} is closed")
+ALREADY_REVERSED = Message("凭证已冲销，或本身是冲销凭证", "The voucher was reversed already, or is itself a reversal")
+ACCOUNT_USED = Message("账户已有凭证，不能删除", "There are vouchers of this account; it cannot be deleted")
+NOT_EDITABLE = Message("当前状态不能修改", "It cannot be changed in this state")
+NOT_DELETABLE = Message("当前状态不能删除", "It cannot be deleted in this state")
+NOT_IN_STATE = Message("当前状态不允许该操作", "Its state does not allow this")
+MORE_THAN_OPEN = Message("金额超过未结金额：{open}", "More than is open: {open}")
+
+DRAFT = Message("草稿", "Draft")
+SUBMITTED = Message("审批中", "Submitted")
+APPROVED = Message("已批准", "Approved")
+REJECTED = Message("已驳回", "Rejected")
+PAID = Message("已付清", "Paid")
+CONFIRMED = Message("已确认", "Confirmed")
+PARTLY_PAID = Message("部分付款", "Partly paid")
+VOID = Message("已作废", "Void")

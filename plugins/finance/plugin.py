@@ -1,0 +1,111 @@
+"""Finance."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+from plugins.api import CONFLICT, STALE, Menu, Message, Plugin, Service, crud, route
+from plugins.finance import claims, demo, invoices, periods, vouchers
+from plugins.finance.dashboards import DASHBOARDS
+from plugins.finance.dictionaries import DICTIONARIES
+from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES, PAY_CLAIM_BODY, PAY_INVOICE_BODY, REJECT_BODY
+from plugins.finance.records import ACCOUNTS, PERIODS, REVERSE_BODY, VOUCHERS
+from plugins.finance.states import CLAIM_STATES, INVOICE_STATES
+
+AT = "/api/v1/finance"
+_CLAIMS, _INVOICES = f"{AT}/expense-claims", f"{AT}/invoices"
+_claim: dict[str, Any] = {"returns": EXPENSE_CLAIMS.read, "errors": (CONFLICT,), "tag": "finance",
+                          "collection": EXPENSE_CLAIMS.name}  # fmt: skip
+_invoice: dict[str, Any] = {"returns": INVOICES.read, "errors": (CONFLICT,), "tag": "finance",
+                            "collection": INVOICES.name}  # fmt: skip
+_open: dict[str, Any] = {"query": INVOICES.list_query, "returns": INVOICES.read, "paged": True, "tag": "finance",
+                         "collection": INVOICES.name}  # fmt: skip
+
+
+@asynccontextmanager
+async def start(service: Service) -> AsyncIterator[None]:
+    """Hear of approvals that ended and of vouchers that were reversed."""
+    service.events.listen(claims.DECISION_EVENT, partial(claims.after_approval, service))
+    service.events.listen(vouchers.REVERSED_EVENT, claims.after_reversal)
+    service.events.listen(vouchers.REVERSED_EVENT, invoices.after_reversal)
+    async with vouchers.turns(service):
+        yield
+
+
+def _page(entity: str, zh: str, en: str, icon: str, order: int) -> Menu:
+    return Menu(f"finance.{entity}", Message(zh, en), path=f"/finance/{entity}s", parent="finance",
+                resource=f"finance:{entity}", icon=icon, order=order)  # fmt: skip
+
+
+plugin = Plugin(
+    name="finance",
+    title=Message("财务", "Finance"),
+    requires=("rbac",),
+    start=start,
+    demo=demo.load,
+    collections=(ACCOUNTS, VOUCHERS, PERIODS, EXPENSE_CLAIMS, INVOICES),
+    biz_types={claims.BIZ_TYPE: EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES},
+    state_machines=(CLAIM_STATES, INVOICE_STATES),
+    dictionaries=DICTIONARIES,
+    dashboards=DASHBOARDS,
+    routes=(
+        *crud(ACCOUNTS, at=f"{AT}/accounts", resource="finance:account", noun="account",
+              create=vouchers.create_account, delete=vouchers.delete_account),
+        *crud(VOUCHERS, at=f"{AT}/vouchers", resource="finance:voucher", noun="voucher", only=("list", "read")),
+        route(f"POST {AT}/vouchers", vouchers.create, summary="Book a voucher", access="finance:voucher:create",
+              body=VOUCHERS.create, returns=VOUCHERS.read, errors=(CONFLICT,), tag="finance", collection=VOUCHERS.name),
+        route(f"POST {AT}/vouchers/{{id}}/reverse", vouchers.reverse, summary="Reverse a voucher by another one",
+              access="finance:voucher:reverse", body=REVERSE_BODY, returns=VOUCHERS.read, errors=(CONFLICT,),
+              tag="finance", collection=VOUCHERS.name),
+        *crud(PERIODS, at=f"{AT}/periods", resource="finance:period", noun="period", only=("list",)),
+        route(f"POST {AT}/periods/{{month}}/close", periods.close, summary="Close a month, such as 2026-10",
+              access="finance:period:close", returns=PERIODS.read, errors=(CONFLICT,), tag="finance"),
+        *crud(EXPENSE_CLAIMS, at=_CLAIMS, resource="finance:expense-claim", noun="expense claim",
+              create=claims.create, update=claims.update, delete=claims.delete),
+        route(f"POST {_CLAIMS}/{{id}}/submit", claims.submit, summary="Submit an expense claim",
+              access="finance:expense-claim:submit", **_claim),
+        route(f"POST {_CLAIMS}/{{id}}/withdraw", claims.decider("withdraw"), summary="Take an expense claim back",
+              access="finance:expense-claim:submit", **_claim),
+        route(f"POST {_CLAIMS}/{{id}}/approve", claims.decider("approve"), summary="Approve an expense claim",
+              access="finance:expense-claim:approve", **_claim),
+        route(f"POST {_CLAIMS}/{{id}}/reject", claims.decider("reject"), summary="Reject an expense claim",
+              access="finance:expense-claim:approve", body=REJECT_BODY, **_claim),
+        route(f"POST {_CLAIMS}/{{id}}/pay", claims.pay, summary="Pay an expense claim",
+              access="finance:expense-claim:pay", body=PAY_CLAIM_BODY, **{**_claim, "errors": (CONFLICT, STALE)}),
+        *crud(INVOICES, at=_INVOICES, resource="finance:invoice", noun="invoice", create=invoices.create,
+              update=invoices.update, delete=invoices.delete),
+        route(f"POST {_INVOICES}/{{id}}/confirm", invoices.stepper("confirm"), summary="Confirm an invoice",
+              access="finance:invoice:confirm", **_invoice),
+        route(f"POST {_INVOICES}/{{id}}/void", invoices.stepper("void"), summary="Declare an invoice void",
+              access="finance:invoice:void", **_invoice),
+        route(f"POST {_INVOICES}/{{id}}/pay", invoices.pay, summary="Book a payment on an invoice",
+              access="finance:invoice:pay", body=PAY_INVOICE_BODY, **{**_invoice, "errors": (CONFLICT, STALE)}),
+        route(f"GET {AT}/receivables", invoices.lister("out"), summary="List what is to be received",
+              access="finance:invoice:receivables", **_open),
+        route(f"GET {AT}/payables", invoices.lister("in"), summary="List what is to be paid",
+              access="finance:invoice:payables", **_open),
+    ),
+    menus=(
+        Menu("finance", Message("财务", "Finance"), path="/finance", icon="lucide:landmark", order=400),
+        _page("account", "账户", "Accounts", "lucide:wallet", 1),
+        _page("voucher", "收支凭证", "Vouchers", "lucide:book-open", 2),
+        _page("expense-claim", "费用报销", "Expense claims", "lucide:receipt-text", 3),
+        _page("invoice", "发票", "Invoices", "lucide:file-text", 4),
+        _page("period", "会计期间", "Periods", "lucide:calendar-check", 5),
+    ),
+    permissions={
+        "finance:voucher:reverse": Message("冲销", "Reverse"),
+        "finance:period:close": Message("结账", "Close"),
+        "finance:expense-claim:submit": Message("提交", "Submit"),
+        "finance:expense-claim:approve": Message("审批", "Approve"),
+        "finance:expense-claim:pay": Message("付款", "Pay"),
+        "finance:invoice:confirm": Message("确认", "Confirm"),
+        "finance:invoice:void": Message("作废", "Void"),
+        "finance:invoice:pay": Message("收付款", "Pay"),
+        "finance:invoice:receivables": Message("应收", "Receivables"),
+        "finance:invoice:payables": Message("应付", "Payables"),
+    },
+)  # fmt: skip

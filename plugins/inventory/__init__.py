@@ -1,0 +1,1 @@
+"""Purchase, sales and stock: products, warehouses, suppliers, orders, and the stock ledger."""

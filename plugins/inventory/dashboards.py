@@ -1,0 +1,56 @@
+"""What inventory knows of the dashboards (CONTRACT 9): the value of the stock, sales and purchases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plugins.api import Collection, Dashboard, Request, period_of
+from plugins.inventory.documents import PURCHASE_ORDERS, SALES_ORDERS
+from plugins.inventory.records import STOCK, WAREHOUSES
+
+Part = dict[str, Any]
+
+
+async def stock_value_by_warehouse(req: Request) -> Part:
+    """What is in each warehouse that the caller sees and what it cost, empty ones too, by name."""
+    sums = {"quantity": {"$sum": "$quantity"}, "value": {"$sum": "$value"}}
+    held = {row["_id"]: row for row in await req.store(STOCK).aggregate([{"$group": {"_id": "$warehouse_id", **sums}}])}
+    return {"items": [
+        {"warehouse_id": warehouse["id"], "name": warehouse["name"], **held.get(warehouse["id"], {})}
+        for warehouse in await req.store(WAREHOUSES).find(sort="name", fields=["name"])
+    ]}  # fmt: skip
+
+
+async def sales_vs_purchase(req: Request) -> Part:
+    """Orders by the month in which they were made: confirmed, and not cancelled."""
+    sales = await _ordered(req, SALES_ORDERS, "delivered")
+    purchases = await _ordered(req, PURCHASE_ORDERS, "received")
+    return {"items": [
+        *({"month": month, "sales": amount} for month, amount in sales.items()),
+        *({"month": month, "purchase": amount} for month, amount in purchases.items()),
+    ]}  # fmt: skip
+
+
+async def _ordered(req: Request, orders: Collection, done: str) -> dict[str, Any]:
+    """Month → amount; of an order that was closed early the part that was shipped."""
+    rows = await req.store(orders).aggregate([
+        {"$match": {**period_of(req).days("ordered_on"), "status": {"$nin": ["draft", "cancelled"]}}},
+        {"$group": {
+            "_id": {"$substrBytes": ["$ordered_on", 0, 7]},
+            "amount": {"$sum": {"$cond": [{"$eq": ["$status", "closed"]}, _shipped(done), "$amount"]}},
+        }},
+    ])  # fmt: skip
+    return {row["_id"]: row["amount"] for row in rows}
+
+
+def _shipped(done: str) -> Part:
+    # to the cent, half a cent up, as shipments are priced: `$round` would take half a cent to the even one
+    exactly = {"$multiply": [f"$$line.{done}", "$$line.price"]}
+    cents = {"$trunc": [{"$add": [exactly, {"$toDecimal": "0.005"}]}, 2]}
+    return {"$sum": {"$map": {"input": "$lines", "as": "line", "in": cents}}}
+
+
+DASHBOARDS = (
+    Dashboard("stock-value-by-warehouse", stock_value_by_warehouse),
+    Dashboard("sales-vs-purchase", sales_vs_purchase),
+)

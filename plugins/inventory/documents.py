@@ -1,0 +1,181 @@
+"""The documents of inventory: orders, what they lead to, transfers and counts."""
+
+from __future__ import annotations
+
+from plugins.api import (
+    Collection,
+    Field,
+    Index,
+    StateMachine,
+    array,
+    choice,
+    day,
+    integer,
+    money,
+    obj,
+    object_id,
+    quantity,
+    text,
+    timestamp,
+)
+from plugins.inventory.records import MAX_QUANTITY, PRODUCTS, SUPPLIERS, WAREHOUSES, price
+from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
+
+MAX_LINES = 200
+_PRODUCT = object_id(required=True, ref=PRODUCTS.name)
+_WAREHOUSE = object_id(ref=WAREHOUSES.name, filter=True)
+_POSITIVE = quantity(minimum="0.0001", maximum=MAX_QUANTITY, required=True, example="2.5")
+_AMOUNT = money(read_only=True, nullable=False)
+_REMARK = text(max_length=2000)
+
+
+def _number(example: str) -> Field:
+    return text(max_length=32, read_only=True, nullable=False, sort=True, filter=True, search=True, example=example)
+
+
+def _lines(name: str, fields: dict[str, Field]) -> Field:
+    return array(obj(name, fields), min_items=1, max_items=MAX_LINES, required=True)
+
+
+def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -> dict[str, Field]:
+    line = {
+        "product_id": _PRODUCT,
+        "quantity": _POSITIVE,
+        "price": price(description="For one unit; the product's own unless given."),
+        "amount": _AMOUNT,
+        done: quantity(read_only=True, nullable=False),
+    }
+    return {
+        "number": _number("PO-00000001"),
+        **own,
+        "warehouse_id": _WAREHOUSE.but(description="Where the goods go to or come from, unless the action says."),
+        "ordered_on": day(filter=True, sort=True, description="Today unless given."),
+        "expected_on": day(filter=True, sort=True),
+        "lines": _lines(f"{title}Line", line),
+        "amount": _AMOUNT.but(sort=True, filter=True),
+        "status": choice(*states.states, read_only=True, nullable=False, filter=True, sort=True),
+        "confirmed_at": timestamp(read_only=True),
+        "remark": _REMARK,
+    }
+
+
+_ORDER_INDEXES = (
+    Index("number", unique=True),
+    Index("status", "-created_at"),
+    Index("ordered_on"),
+    Index("lines.product_id"),
+    Index("warehouse_id"),
+)
+
+PURCHASE_ORDERS = Collection(
+    name="inventory_purchase_orders",
+    title="PurchaseOrder",
+    scoped=True,
+    fields=_order(
+        "PurchaseOrder", PURCHASE_STATES, "received",
+        {"supplier_id": object_id(required=True, ref=SUPPLIERS.name, filter=True)},
+    ),
+    indexes=(*_ORDER_INDEXES, Index("supplier_id", "-created_at")),
+)  # fmt: skip
+
+SALES_ORDERS = Collection(
+    name="inventory_sales_orders",
+    title="SalesOrder",
+    scoped=True,
+    fields=_order(
+        "SalesOrder", SALES_STATES, "delivered",
+        {
+            "customer_name": text(required=True, max_length=200, sort=True, search=True, example="晨光科技"),
+            "customer_id": object_id(filter=True, description="Of the customer in another module; not looked up."),
+            "salesperson_id": integer(minimum=1, ref="rbac_users", filter=True),
+        },
+    ),
+    indexes=(*_ORDER_INDEXES, Index("customer_id", "-created_at")),
+)  # fmt: skip
+
+
+def _shipment(title: str, order: Collection) -> dict[str, Field]:
+    line = {"product_id": _PRODUCT, "quantity": _POSITIVE, "amount": _AMOUNT, "cost": _AMOUNT}
+    return {
+        "number": _number("GR-00000001"),
+        "order_id": object_id(read_only=True, nullable=False, filter=True, ref=order.name),
+        "order_number": text(max_length=32, read_only=True, nullable=False, search=True),
+        "warehouse_id": object_id(read_only=True, nullable=False, filter=True),
+        "day": day(read_only=True, nullable=False, filter=True, sort=True),
+        "lines": _lines(f"{title}Line", line).but(read_only=True),
+        "amount": _AMOUNT.but(sort=True, description="At the prices of the order."),
+        "cost": _AMOUNT.but(description="What the stock changed by."),
+        "remark": _REMARK.but(read_only=True),
+    }
+
+
+RECEIPTS = Collection(
+    name="inventory_receipts",
+    title="Receipt",
+    scoped=True,
+    fields=_shipment("Receipt", PURCHASE_ORDERS),
+    indexes=(Index("number", unique=True), Index("order_id"), Index("day")),
+)
+
+DELIVERIES = Collection(
+    name="inventory_deliveries",
+    title="Delivery",
+    scoped=True,
+    fields=_shipment("Delivery", SALES_ORDERS),
+    indexes=(Index("number", unique=True), Index("order_id"), Index("day")),
+)
+
+TRANSFERS = Collection(
+    name="inventory_transfers",
+    title="Transfer",
+    scoped=True,
+    fields={
+        "number": _number("TR-00000001"),
+        "from_warehouse_id": _WAREHOUSE.but(required=True, nullable=False),
+        "to_warehouse_id": _WAREHOUSE.but(required=True, nullable=False),
+        "day": day(filter=True, sort=True, description="Today unless given."),
+        "lines": _lines("TransferLine", {"product_id": _PRODUCT, "quantity": _POSITIVE, "cost": _AMOUNT}),
+        "cost": _AMOUNT.but(description="The value that moved."),
+        "remark": _REMARK,
+    },
+    indexes=(Index("number", unique=True), Index("day")),
+)
+
+_COUNT_LINE = {
+    "product_id": _PRODUCT,
+    "counted": quantity(minimum="0", maximum=MAX_QUANTITY, required=True, description="What is there.", example="12"),
+    "cost": price(description="For one unit of what is there in excess; the average, or the product's, unless given."),
+    "expected": quantity(read_only=True, nullable=False, description="What the stock said."),
+    "difference": quantity(read_only=True, nullable=False),
+    "value": money(read_only=True, nullable=False, description="The value of the difference."),
+}
+
+STOCK_COUNTS = Collection(
+    name="inventory_stock_counts",
+    title="StockCount",
+    scoped=True,
+    fields={
+        "number": _number("SC-00000001"),
+        "warehouse_id": _WAREHOUSE.but(required=True, nullable=False),
+        "day": day(filter=True, sort=True, description="Today unless given."),
+        "lines": _lines("StockCountLine", _COUNT_LINE),
+        "value": money(read_only=True, nullable=False, description="By what the stock's value changed."),
+        "remark": _REMARK,
+    },
+    indexes=(Index("number", unique=True), Index("day")),
+)
+
+SHIP_BODY = obj(
+    "ShipBody",
+    {
+        "warehouse_id": object_id(ref=WAREHOUSES.name, description="The order's own unless given."),
+        "day": day(description="Today unless given."),
+        "lines": array(
+            obj("ShipLine", {"product_id": _PRODUCT, "quantity": _POSITIVE}),
+            min_items=1, max_items=MAX_LINES, description="All that is open unless given.",
+        ),
+        "remark": _REMARK,
+        "version": integer(minimum=1, description="Checked when given."),
+    },
+    nullable=False,
+)  # fmt: skip

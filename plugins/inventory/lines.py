@@ -1,0 +1,79 @@
+"""Lines of documents: the products that they name, and their amounts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import (
+    FieldError,
+    Request,
+    ValidationFailed,
+    day_of,
+    exact,
+    invalid,
+    store_money,
+    store_quantity,
+    times,
+)
+from plugins.inventory.records import PRODUCTS, WAREHOUSES
+
+Record = dict[str, Any]
+Line = Mapping[str, Any]
+
+
+async def products_of(req: Request, lines: Sequence[Line]) -> dict[Any, Record]:
+    """The products by id; 40001 naming each line that repeats one, or whose product the caller does not see."""
+    ids = [line["product_id"] for line in lines]
+    found = {product["id"]: product for product in await req.store(PRODUCTS).find({"_id": {"$in": ids}})}
+    faults = [
+        FieldError(f"lines[{number}].product_id", "reference" if id not in found else "duplicate")
+        for number, id in enumerate(ids)
+        if id not in found or id in ids[:number]
+    ]
+    if faults:
+        raise ValidationFailed(faults)
+    return found
+
+
+async def warehouse_of(req: Request, id: Any, field: str = "warehouse_id") -> Record:
+    """The warehouse that the body names; 40001 where it names none that the caller sees."""
+    if id is None:
+        raise invalid(field, "required")
+    found = await req.store(WAREHOUSES).find_one({"_id": id})
+    if found is None:
+        raise invalid(field, "reference")
+    return found
+
+
+async def priced(req: Request, lines: Sequence[Line], default: str, done: str) -> Record:
+    """The `lines` of a draft with prices and amounts, and their sum; `default` is the product's price to take."""
+    products = await products_of(req, lines)
+    made = []
+    for line in lines:
+        given = line.get("price")
+        unit_price = exact(given if given is not None else products[line["product_id"]][default])
+        made.append({
+            "product_id": line["product_id"],
+            "quantity": line["quantity"],
+            "price": store_money(unit_price),
+            "amount": store_money(times(exact(line["quantity"]), unit_price)),
+            done: store_quantity(Decimal(0)),
+        })  # fmt: skip
+    return {"lines": made, "amount": total(made, "amount")}
+
+
+def total(lines: Sequence[Line], field: str) -> Any:
+    """The sum of an amount over all lines, as it is stored."""
+    return store_money(sum((exact(line[field]) for line in lines), Decimal(0)))
+
+
+def today(req: Request) -> str:
+    """The business day of the request."""
+    return day_of(req.now, req.service.settings.zone).isoformat()
+
+
+async def numbered(req: Request, prefix: str) -> str:
+    """The next number of a kind of document, such as `PO-00000042`."""
+    return f"{prefix}-{await req.service.database.next_number(f'inventory:{prefix}'):08}"

@@ -1,0 +1,108 @@
+"""Purchase, sales and stock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plugins.api import CONFLICT, STALE, Menu, Message, Plugin, Route, crud, route
+from plugins.inventory import demo, ledger, master_data, orders, shipments, stock
+from plugins.inventory.dashboards import DASHBOARDS
+from plugins.inventory.dictionaries import DICTIONARIES
+from plugins.inventory.documents import (
+    DELIVERIES,
+    PURCHASE_ORDERS,
+    RECEIPTS,
+    SALES_ORDERS,
+    SHIP_BODY,
+    STOCK_COUNTS,
+    TRANSFERS,
+)
+from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
+from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
+
+AT = "/api/v1/inventory"
+_ONCE = ("list", "read", "create")
+
+
+def _order_routes(trade: orders.Trade, at: str, entity: str, noun: str, ship: str) -> tuple[Route, ...]:
+    """CRUD of drafts, and the actions on an order."""
+    shared: dict[str, Any] = {"returns": trade.orders.read, "errors": (CONFLICT, STALE), "tag": "inventory",
+                              "collection": trade.orders.name}  # fmt: skip
+    steps = tuple(
+        route(f"POST {at}/{{id}}/{action}", orders.stepper(trade, action), summary=f"{action.title()} a {noun}",
+              access=f"inventory:{entity}:{action}", **shared)
+        for action in ("confirm", "cancel", "close")
+    )  # fmt: skip
+    return (
+        *crud(trade.orders, at=at, resource=f"inventory:{entity}", noun=noun, create=orders.creator(trade),
+              update=orders.updater(trade), delete=orders.deleter(trade)),
+        *steps,
+        route(f"POST {at}/{{id}}/{ship}", orders.shipper(trade), summary=f"{ship.title()} goods of a {noun}",
+              access=f"inventory:{entity}:{ship}", body=SHIP_BODY, **shared),
+    )  # fmt: skip
+
+
+def _page(entity: str, zh: str, en: str, icon: str, order: int) -> Menu:
+    return Menu(f"inventory.{entity}", Message(zh, en), path=f"/inventory/{entity}s", parent="inventory",
+                resource=f"inventory:{entity}", icon=icon, order=order)  # fmt: skip
+
+
+plugin = Plugin(
+    name="inventory",
+    title=Message("进销存", "Inventory"),
+    requires=("rbac",),
+    start=stock.turns,
+    demo=demo.load,
+    collections=(PRODUCTS, WAREHOUSES, SUPPLIERS, PURCHASE_ORDERS, SALES_ORDERS, RECEIPTS, DELIVERIES, TRANSFERS,
+                 STOCK_COUNTS, STOCK, STOCK_ENTRIES),
+    biz_types={"PRODUCT": PRODUCTS, "SUPPLIER": SUPPLIERS, "PURCHASE_ORDER": PURCHASE_ORDERS,
+               "SALES_ORDER": SALES_ORDERS},
+    state_machines=(PURCHASE_STATES, SALES_STATES),
+    dictionaries=DICTIONARIES,
+    dashboards=DASHBOARDS,
+    routes=(
+        *crud(PRODUCTS, at=f"{AT}/products", resource="inventory:product", noun="product",
+              delete=master_data.deleter(PRODUCTS)),
+        *crud(WAREHOUSES, at=f"{AT}/warehouses", resource="inventory:warehouse", noun="warehouse",
+              delete=master_data.deleter(WAREHOUSES)),
+        *crud(SUPPLIERS, at=f"{AT}/suppliers", resource="inventory:supplier", noun="supplier",
+              delete=master_data.deleter(SUPPLIERS)),
+        *_order_routes(orders.PURCHASE, f"{AT}/purchase-orders", "purchase-order", "purchase order", "receive"),
+        *_order_routes(orders.SALE, f"{AT}/sales-orders", "sales-order", "sales order", "deliver"),
+        *crud(RECEIPTS, at=f"{AT}/receipts", resource="inventory:receipt", noun="receipt", only=("list",)),
+        *crud(DELIVERIES, at=f"{AT}/deliveries", resource="inventory:delivery", noun="delivery", plural="deliveries",
+              only=("list",)),
+        *crud(TRANSFERS, at=f"{AT}/transfers", resource="inventory:transfer", noun="transfer", only=_ONCE,
+              create=shipments.transfer),
+        *crud(STOCK_COUNTS, at=f"{AT}/stock-counts", resource="inventory:stock-count", noun="stock count", only=_ONCE,
+              create=shipments.count),
+        *crud(STOCK, at=f"{AT}/stock", resource="inventory:stock", noun="stock row", only=("list",)),
+        route(f"GET {AT}/stock/ledger", ledger.list_entries, summary="List the stock ledger: every movement",
+              access="inventory:stock:ledger", paged=True, query=STOCK_ENTRIES.list_query, returns=STOCK_ENTRIES.read,
+              collection=STOCK_ENTRIES.name, tag="inventory"),
+    ),
+    menus=(
+        Menu("inventory", Message("进销存", "Inventory"), path="/inventory", icon="lucide:warehouse", order=300),
+        _page("product", "商品", "Products", "lucide:package", 1),
+        _page("warehouse", "仓库", "Warehouses", "lucide:warehouse", 2),
+        _page("supplier", "供应商", "Suppliers", "lucide:truck", 3),
+        _page("purchase-order", "采购订单", "Purchase orders", "lucide:shopping-cart", 4),
+        _page("receipt", "入库单", "Receipts", "lucide:package-plus", 5),
+        _page("sales-order", "销售订单", "Sales orders", "lucide:receipt", 6),
+        Menu("inventory.delivery", Message("出库单", "Deliveries"), path="/inventory/deliveries", parent="inventory",
+             resource="inventory:delivery", icon="lucide:package-minus", order=7),
+        _page("transfer", "调拨", "Transfers", "lucide:arrow-left-right", 8),
+        _page("stock-count", "盘点", "Stock counts", "lucide:clipboard-check", 9),
+        Menu("inventory.stock", Message("库存", "Stock"), path="/inventory/stock", parent="inventory",
+             resource="inventory:stock", icon="lucide:boxes", order=10),
+    ),
+    permissions={
+        **{f"inventory:{entity}:{action}": title for entity in ("purchase-order", "sales-order") for action, title in (
+            ("confirm", Message("确认", "Confirm")), ("cancel", Message("取消", "Cancel")),
+            ("close", Message("关闭", "Close")),
+        )},
+        "inventory:purchase-order:receive": Message("入库", "Receive"),
+        "inventory:sales-order:deliver": Message("出库", "Deliver"),
+        "inventory:stock:ledger": Message("库存流水", "Ledger"),
+    },
+)  # fmt: skip

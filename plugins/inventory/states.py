@@ -1,0 +1,60 @@
+"""The states of purchase and sales orders, and what leads from one to the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plugins.api import StateMachine
+from plugins.inventory.messages import (
+    CANCELLED,
+    CLOSED,
+    CONFIRMED,
+    DELIVERED,
+    DRAFT,
+    ORDERED,
+    PARTLY_DELIVERED,
+    PARTLY_RECEIVED,
+    RECEIVED,
+)
+
+PURCHASE_STATES = StateMachine(
+    name="inventory_purchase_order",
+    initial="draft",
+    states={
+        "draft": DRAFT, "ordered": ORDERED, "partly_received": PARTLY_RECEIVED, "received": RECEIVED,
+        "closed": CLOSED, "cancelled": CANCELLED,
+    },
+    transitions={
+        "confirm": (("draft",), "ordered"),
+        "ship-part": (("ordered", "partly_received"), "partly_received"),
+        "ship": (("ordered", "partly_received"), "received"),
+        "cancel": (("draft", "ordered"), "cancelled"),
+        "close": (("partly_received",), "closed"),
+    },
+)  # fmt: skip
+
+SALES_STATES = StateMachine(
+    name="inventory_sales_order",
+    initial="draft",
+    states={
+        "draft": DRAFT, "confirmed": CONFIRMED, "partly_delivered": PARTLY_DELIVERED, "delivered": DELIVERED,
+        "closed": CLOSED, "cancelled": CANCELLED,
+    },
+    transitions={
+        "confirm": (("draft",), "confirmed"),
+        "ship-part": (("confirmed", "partly_delivered"), "partly_delivered"),
+        "ship": (("confirmed", "partly_delivered"), "delivered"),
+        "cancel": (("draft", "confirmed"), "cancelled"),
+        "close": (("partly_delivered",), "closed"),
+    },
+)  # fmt: skip
+
+
+def allows(states: StateMachine, action: str) -> dict[str, Any]:
+    """The filter for records whose state allows `action`."""
+    return {"status": {"$in": list(states.transitions[action][0])}}
+
+
+def after(states: StateMachine, action: str) -> str:
+    """The state that `action` leads to."""
+    return states.transitions[action][1]

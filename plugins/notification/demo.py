@@ -1,0 +1,16 @@
+"""Demonstration messages."""
+
+from __future__ import annotations
+
+from plugins.api import Service
+from plugins.notification.api import notify
+from plugins.notification.messages import WELCOME, WELCOME_BODY
+from plugins.rbac.api import Directory
+
+
+async def load(service: Service) -> None:
+    """A welcome for each of the demo people."""
+    directory = service.part(Directory)
+    people = [await directory.by_username(name) for name in ("admin", "manager", "sales", "staff")]
+    ids = [user["id"] for user in people if user]
+    await notify(service.database, ids, "announcement", WELCOME, WELCOME_BODY, key="demo:welcome")

@@ -1,0 +1,85 @@
+"""Writing into inboxes and looking into one's own.
+
+Numbers are taken in the transaction that writes the message, from a counter that such transactions have to pass one
+after the other. So of one person's messages a greater number is committed later, and who has read up to a number
+misses nothing below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from plugins.api import SYSTEM, Actor, Database, Language, Message, Request, Scope, Store, utc_now
+from plugins.notification.records import MAX_BODY, MAX_TITLE, MESSAGES, SENT, SIGNALS, message_id
+
+SEND_EVENT = "notification.send"
+
+
+def own(req: Request) -> Store:
+    """The caller's messages, and nobody else's."""
+    scope = Scope(creator_id=req.actor.user_id)
+    return req.service.database.store(MESSAGES, req.actor, scope, req.now)
+
+
+def shown(message: Mapping[str, Any], language: Language) -> dict[str, Any]:
+    """A message in the language of its reader."""
+    texts = {name: message.get(f"{name}_en") or message[name] for name in ("title", "body")} if language == "en" else {}
+    return {**message, **texts}
+
+
+class Inbox:
+    """Sends messages, in the transaction of who asks where there is one."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def send(
+        self, user_ids: Iterable[int], kind: str, title: Message | str, body: Message | str | None = None,
+        link: str | None = None, data: Mapping[str, Any] | None = None, *, key: str | None = None,
+        actor: Actor = SYSTEM,
+    ) -> int:  # fmt: skip
+        """Put a message into these people's inboxes; answers into how many.
+
+        `data` holds BSON values. What was sent to somebody under the same `key` is not sent to them again.
+        """
+        values: dict[str, Any] = {**_texts("title", title, MAX_TITLE), **_texts("body", body, MAX_BODY)}
+        values |= {"kind": kind, "link": link, "data": dict(data or {}), "unread": True, "read_at": None}
+        sent = 0
+        # in order, so that two senders to the same people meet at the first of them
+        for user_id in sorted(set(user_ids)):
+            sent += await self._database.transaction(lambda id=user_id: self._put(id, values, key, actor))  # type: ignore[misc]
+        return sent
+
+    async def _put(self, user_id: int, values: Mapping[str, Any], key: str | None, actor: Actor) -> int:
+        # the counter comes first: a transaction that read `SENT` before another one's commit conflicts here
+        number = await self._database.next_number(f"notification:{user_id}", apart=False)
+        if key is not None and not await self._first_time(f"{user_id}:{key}"):
+            return 0
+        store = self._database.store(MESSAGES, actor)
+        await store.create({**values, "user_id": user_id}, id=message_id(user_id, number))
+        await self.signal(user_id)
+        return 1
+
+    async def _first_time(self, id: str) -> bool:
+        sent = self._database.store(SENT)
+        if await sent.find_one({"_id": id}) is not None:
+            return False
+        await sent.create({"at": utc_now()}, id=id)
+        return True
+
+    async def signal(self, user_id: int) -> None:
+        """Wake the person's WebSockets on every instance."""
+        await self._database.store(SIGNALS).upsert(user_id, {"changed_at": utc_now()})
+
+    async def newest(self, user_id: int) -> Any:
+        """The id of the person's newest message, deleted or not; the least possible id where there is none."""
+        rows = await self._database.store(MESSAGES).find({"user_id": user_id}, sort="-id", limit=1, fields=["kind"])
+        return rows[0]["id"] if rows else message_id(user_id, 0)
+
+
+def _texts(name: str, given: Message | str | None, longest: int) -> dict[str, str | None]:
+    if given is None:
+        return {name: None, f"{name}_en": None}
+    message = given if isinstance(given, Message) else Message(given, given)
+    return {name: message.zh[:longest], f"{name}_en": message.en[:longest]}

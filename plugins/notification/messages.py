@@ -1,0 +1,15 @@
+"""The sentences of notification."""
+
+from plugins.api import Message
+
+KINDS = {
+    "approval_task": (Message("待办审批", "Approval to do"), "orange"),
+    "approval_copy": (Message("抄送审批", "Copied approval"), "blue"),
+    "approval_result": (Message("审批结果", "Approval result"), "green"),
+    "import_progress": (Message("导入进度", "Import progress"), "blue"),
+    "follow_up_reminder": (Message("跟进提醒", "Follow-up reminder"), "orange"),
+    "payment_reminder": (Message("回款提醒", "Payment reminder"), "red"),
+    "announcement": (Message("公告", "Announcement"), "purple"),
+}
+WELCOME = Message("欢迎使用 Tradewind", "Welcome to Tradewind")
+WELCOME_BODY = Message("审批、导入和提醒都会出现在这里。", "Approvals, imports and reminders appear here.")

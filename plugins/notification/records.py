@@ -1,0 +1,79 @@
+"""The records of notification: messages, what was sent once, and the signal that an inbox changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plugins.api import Collection, Index, anything, array, boolean, integer, mapping, obj, text, timestamp
+
+_KEPT_SECONDS = 180 * 86_400
+MAX_TITLE, MAX_BODY, MAX_RECIPIENTS = 200, 2000, 1000
+
+# a person's own rows and no others: every store over it is made by `inbox.own`
+MESSAGES = Collection(
+    name="notification_messages",
+    title="Notification",
+    scoped=True,
+    scope_person="user_id",
+    default_sort="-id",
+    fields={
+        "user_id": integer(minimum=1, nullable=False, read_only=True),
+        "kind": text(
+            max_length=64, nullable=False, read_only=True, filter=True, example="approval_task",
+            description="One of the dictionary `notification_kind`, or a plugin's own.",
+        ),
+        "title": text(max_length=MAX_TITLE, nullable=False, read_only=True, description="In the caller's language."),
+        "body": text(max_length=MAX_BODY, read_only=True),
+        "link": text(max_length=500, read_only=True, description="Where the clients go when it is opened."),
+        "data": mapping(anything(), read_only=True, description="What the kind carries, such as `resource_id`."),
+        "unread": boolean(nullable=False, read_only=True, filter=True),
+        "read_at": timestamp(read_only=True),
+    },
+    indexes=(
+        Index("user_id", "-id"),
+        Index("user_id", "unread", "-id"),
+        Index("user_id", "kind", "-id"),
+        Index("created_at", expire_seconds=_KEPT_SECONDS),
+    ),
+    internal=("title_en", "body_en"),
+)  # fmt: skip
+
+# one document a person, written whenever their messages change: what wakes WebSockets on every instance
+SIGNALS = Collection(
+    name="notification_signals",
+    title="NotificationSignal",
+    plain=True,
+    ids="integer",
+    watched=True,
+    default_sort="id",
+    fields={"changed_at": timestamp(nullable=False)},
+)
+
+# what was sent under a key, and is not sent again even when its reader deleted it
+SENT = Collection(
+    name="notification_sent",
+    title="NotificationSent",
+    plain=True,
+    ids="text",
+    default_sort="id",
+    fields={"at": timestamp(nullable=False)},
+    indexes=(Index("at", expire_seconds=_KEPT_SECONDS),),
+)
+
+SEND_BODY = obj(
+    "NotificationSend",
+    {
+        "user_ids": array(integer(minimum=1), required=True, min_items=1, max_items=MAX_RECIPIENTS, unique=True,
+                          ref="rbac_users"),
+        "title": text(required=True, max_length=MAX_TITLE, example="周五系统维护"),
+        "body": text(max_length=MAX_BODY),
+        "link": text(max_length=500),
+    },
+    nullable=False,
+)  # fmt: skip
+COUNT = obj("NotificationCount", {"count": integer(minimum=0, nullable=False)}, nullable=False)
+
+
+def message_id(user_id: int, number: int) -> Any:
+    """The `_id` of somebody's message with this number: a later message has a greater one."""
+    return MESSAGES.parse_id(f"{user_id:012x}{number:012x}")
