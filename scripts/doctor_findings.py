@@ -1,0 +1,59 @@
+"""What `scripts/doctor` finds, and how it is printed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+Level = Literal["error", "warning", "note"]
+LEVELS: tuple[Level, ...] = ("error", "warning", "note")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to know: how bad it is, which check found it, what it is about, and what to do."""
+
+    level: Level
+    check: str
+    subject: str
+    advice: str
+
+
+def as_table(findings: Sequence[Finding]) -> str:
+    """Plain columns, the worst first, and a closing line that counts."""
+    rows = [(one.level, one.check, one.subject, one.advice) for one in _worst_first(findings)]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else []
+    lines = [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
+    ]
+    return "\n".join([*lines, summary(findings)])
+
+
+def as_json(findings: Sequence[Finding]) -> str:
+    """The same for programs."""
+    return json.dumps(
+        {"findings": [asdict(one) for one in _worst_first(findings)], **_counts(findings)}, indent=2, ensure_ascii=False
+    )
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """`1 error, 2 warnings, 0 notes`."""
+    counts = _counts(findings)
+    return ", ".join(f"{counts[f'{level}s']} {level}{'' if counts[f'{level}s'] == 1 else 's'}" for level in LEVELS)
+
+
+def exit_code(findings: Sequence[Finding]) -> int:
+    """1 when something must be done; notes alone are 0."""
+    return int(any(one.level != "note" for one in findings))
+
+
+def _worst_first(findings: Sequence[Finding]) -> list[Finding]:
+    return sorted(findings, key=lambda one: (LEVELS.index(one.level), one.check, one.subject))
+
+
+def _counts(findings: Sequence[Finding]) -> dict[str, int]:
+    counted = Counter(one.level for one in findings)
+    return {f"{level}s": counted[level] for level in LEVELS}

@@ -1,0 +1,150 @@
+"""A small REST client of the service: envelope, log-in, lists by cursor, retries when it is asked to wait.
+
+Standard library only (CONTRACT sections 1 to 3 are all it knows). One `Client` acts for one person.
+"""
+
+import http.client
+import json
+import secrets
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+from uuid import uuid4
+
+Record = dict[str, Any]
+
+API = "/api/v1"
+TIMEOUT_SECONDS = 60
+TRIES = 5
+LONGEST_WAIT_SECONDS = 120
+BUSY = (429, 503)  # the two answers that carry Retry-After and did nothing
+LOGIN_REFUSED = 40010
+
+
+class ServiceError(Exception):
+    """The service refused or is out of reach; `code` is the envelope's, 0 where there was no envelope."""
+
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Client:
+    """Calls the service at `base` (`http://127.0.0.1:8000`) as one person, or as nobody before `login`."""
+
+    def __init__(self, base: str) -> None:
+        parts = urlsplit(base)
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise ServiceError(f"{base!r} is no address such as http://127.0.0.1:8000")
+        self.base = base.rstrip("/")
+        self.user: Record = {}
+        self._connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._netloc, self._prefix = parts.netloc, parts.path.rstrip("/")
+        self._token = ""
+
+    def login(self, username: str, password: str) -> None:
+        """Act as this person from now on; `user` is then their `userInfo`. Raises ServiceError."""
+        try:
+            answer = self.call("POST", "/auth/login", {"username": username, "password": password})
+        except ServiceError as error:
+            if error.code == 0:
+                raise
+            raise ServiceError(f"{username} cannot log in: {error}", error.code) from None
+        self._token, self.user = answer["accessToken"], answer["userInfo"]
+
+    def create(self, path: str, body: Record) -> Any:
+        """POST with an Idempotency-Key, so that a repeated attempt writes once; the new record."""
+        return self.call("POST", path, body, {"Idempotency-Key": str(uuid4())})
+
+    def every(self, path: str) -> Iterator[Record]:
+        """All records of a list, page after page."""
+        cursor: str | None = None
+        while True:
+            query = {"page_size": "200", "with_total": "false"} | ({"cursor": cursor} if cursor else {})
+            page = self.call("GET", f"{path}?{urlencode(query)}")
+            yield from page["items"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    def call(self, method: str, path: str, body: Record | None = None, headers: dict[str, str] | None = None) -> Any:
+        """A request below /api/v1; the envelope's `data`. Waits where it is asked to; raises ServiceError."""
+        for attempt in range(1, TRIES + 1):
+            status, answered, text = self._exchange(method, API + path, body, headers or {})
+            if status not in BUSY or attempt == TRIES:
+                break
+            self._wait(answered.get("Retry-After", ""))
+        try:
+            envelope = json.loads(text)
+            code = envelope["code"]
+        except (ValueError, TypeError, KeyError):
+            raise ServiceError(f"{method} {path}: answered {status} without an envelope") from None
+        if code != 0:
+            raise ServiceError(f"{method} {path}: {code} {envelope['msg']}{_faults(envelope['data'])}", code)
+        return envelope["data"]
+
+    def _exchange(
+        self, method: str, path: str, body: Record | None, headers: dict[str, str]
+    ) -> tuple[int, http.client.HTTPMessage, bytes]:
+        sent = {"Accept": "application/json", "Accept-Language": "en"} | headers
+        if self._token:
+            sent["Authorization"] = f"Bearer {self._token}"
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        connection = self._connect(self._netloc, timeout=TIMEOUT_SECONDS)
+        try:
+            connection.request(method, self._prefix + path, None if body is None else json.dumps(body), sent)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise ServiceError(f"{self.base} is out of reach: {error or type(error).__name__}") from None
+        finally:
+            connection.close()
+
+    def _wait(self, retry_after: str) -> None:
+        seconds = min(int(retry_after) if retry_after.isdecimal() else 1, LONGEST_WAIT_SECONDS)
+        print(f"the service asks to wait {seconds} s", file=sys.stderr)
+        time.sleep(seconds)
+
+
+class Passwords:
+    """The employees' passwords at one service, made up here and kept in a file that its owner alone reads.
+
+    Without it a second run could not see what each person sees, except by resetting their passwords.
+    """
+
+    def __init__(self, path: Path, base: str) -> None:
+        self._path, self._base = path, base
+        try:
+            self._all: dict[str, dict[str, str]] = json.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            self._all = {}
+        except ValueError:
+            raise ServiceError(f"{path} is damaged; delete it and the passwords are reset") from None
+
+    def get(self, username: str) -> str | None:
+        """The password kept for this person, None where there is none."""
+        return self._all.get(self._base, {}).get(username)
+
+    def keep(self, username: str, password: str) -> None:
+        """Write it down at once, so that a run cut short is no loss."""
+        self._all.setdefault(self._base, {})[username] = password
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.touch(mode=0o600)
+        self._path.write_text(json.dumps(self._all, indent=1) + "\n", "utf-8")
+
+
+def new_password() -> str:
+    """Random, and of the four kinds of characters that the default policy asks for."""
+    return secrets.token_urlsafe(18) + "aA1-"
+
+
+def _faults(data: Any) -> str:
+    """The fields at fault of a 40001, or the field of a 40900, as the end of a sentence."""
+    if not isinstance(data, dict):
+        return ""
+    faults = [f"{fault['field']}: {fault['message']}" for fault in data.get("errors", [])]
+    return f" ({'; '.join(faults or [str(data['field'])])})" if faults or "field" in data else ""
