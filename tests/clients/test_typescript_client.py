@@ -1,0 +1,67 @@
+"""A TypeScript client as the front ends write theirs: generated types, strict compiler, live server."""
+
+import asyncio
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from tornado.ioloop import IOLoop
+
+from plugins.runtime import Running
+from plugins.testing import PASSWORD, Client, expect
+
+pytestmark = pytest.mark.gen_test(timeout=180)
+SOURCES = ("package.json", "package-lock.json", "tsconfig.json", "client.ts")
+QUIET = ("--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline")
+
+
+async def run(folder: Path, *command: str, **environment: str) -> str:
+    """What `command` prints; fails with all of its output when it does not succeed."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, error = await process.communicate()
+    assert process.returncode == 0, f"{' '.join(command)}\n{out.decode()}{error.decode()}"
+    return out.decode()
+
+
+@pytest.fixture(scope="module")
+def project(io_loop: IOLoop, tradewind: Running, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The client's folder with its packages installed and its types generated from the running server."""
+    if not shutil.which("node") or not shutil.which("npm"):
+        pytest.skip("node and npm are not installed")
+    folder = tmp_path_factory.mktemp("client")
+    for name in SOURCES:
+        shutil.copy(Path(__file__).parent / name, folder)
+
+    async def prepare() -> None:
+        await run(folder, "npm", "ci", *QUIET)
+        description = f"{tradewind.url}/api/openapi.json"
+        await run(folder, "node_modules/.bin/openapi-typescript", description, "-o", "tradewind.ts")
+        await run(folder, "node_modules/.bin/tsc")
+
+    io_loop.run_sync(prepare, timeout=180)
+    return folder
+
+
+async def test_a_strict_typescript_client_counts_the_customers_that_the_api_counts(
+    project: Path, tradewind: Running, admin: Client
+) -> None:
+    environment = {"TRADEWIND_URL": tradewind.url, "TRADEWIND_USERNAME": "admin", "TRADEWIND_PASSWORD": PASSWORD}
+    printed = json.loads(await run(project, "node", "out/client.js", **environment))
+    page = expect(await admin.get("/api/v1/crm/customers?sort=name&page_size=5"))
+    assert printed == {"total": page["total"], "names": [customer["name"] for customer in page["items"]]}
+
+
+async def test_the_compiler_refuses_a_field_that_the_description_does_not_have(project: Path) -> None:
+    wrong = (project / "client.ts").read_text().replace("customer.name", "customer.nickname")
+    (project / "wrong.ts").write_text(wrong)
+    (project / "wrong.json").write_text('{"extends": "./tsconfig.json", "files": ["wrong.ts"]}')
+    with pytest.raises(AssertionError, match="'nickname' does not exist"):
+        await run(project, "node_modules/.bin/tsc", "--noEmit", "-p", "wrong.json")

@@ -1,0 +1,16 @@
+"""What every test has: the fixtures that integrators get too, and those of the tests over the whole registry."""
+
+import pytest
+
+pytest_plugins = ["plugins.testing", "tests.fixtures"]
+
+PATIENCE = 5  # time limits are there to end a test that hangs, not to measure a busy machine
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give every coroutine test its own limit several times over."""
+    for item in items:
+        marked = item.get_closest_marker("gen_test")
+        if marked is not None and "timeout" in marked.kwargs:
+            # a mark is shared by all cases of a test, so each gets one of its own
+            item.add_marker(pytest.mark.gen_test(timeout=marked.kwargs["timeout"] * PATIENCE), append=False)

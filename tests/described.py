@@ -1,0 +1,68 @@
+"""Answers held against the OpenAPI document that the server itself gives out."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from jsonschema import Draft202012Validator, FormatChecker
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
+
+from handlers.route import Route
+from plugins.testing import Reply
+
+_ROOT = "urn:openapi"
+# CONTRACT 1: RFC 3339 in UTC with milliseconds, and plain days
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+FORMATS = FormatChecker(("email",))
+FORMATS.checks("date-time")(lambda value: not isinstance(value, str) or _MOMENT.fullmatch(value) is not None)
+FORMATS.checks("date")(lambda value: not isinstance(value, str) or _DAY.fullmatch(value) is not None)
+
+
+class Described:
+    """The document, and the check of an answer against it."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.document = document
+        self._registry = Registry().with_resource(_ROOT, DRAFT202012.create_resource(document))
+        self._validators: dict[str, Draft202012Validator] = {}
+
+    def operation(self, route: Route) -> dict[str, Any]:
+        """What the document says of a route."""
+        found: dict[str, Any] = self.document["paths"][route.path][route.method.lower()]
+        return found
+
+    def check(self, route: Route, reply: Reply) -> Reply:
+        """Answer `reply`; fails unless its status, media type and body are declared for the route."""
+        media = reply.headers["Content-Type"].partition(";")[0]
+        at = f"/paths/{_escaped(route.path)}/{route.method.lower()}/responses/{reply.status}"
+        declared = self.operation(route)["responses"].get(str(reply.status))
+        assert declared is not None, f"{reply.status} is not declared: {reply.body[:500]!r}"
+        if "$ref" in declared:
+            at = declared["$ref"].removeprefix("#")
+            declared = self._at(at)
+        assert media in declared["content"], f"{media} is not declared for {reply.status}"
+        if media == "application/json":
+            self._validate(f"{at}/content/application~1json/schema", reply.json)
+        return reply
+
+    def _validate(self, pointer: str, value: Any) -> None:
+        validator = self._validators.get(pointer)
+        if validator is None:
+            schema = {"$ref": f"{_ROOT}#{pointer}"}
+            validator = Draft202012Validator(schema, registry=self._registry, format_checker=FORMATS)
+            self._validators[pointer] = validator
+        faults = [f"{fault.json_path}: {fault.message}"[:500] for fault in validator.iter_errors(value)]
+        assert faults == []
+
+    def _at(self, pointer: str) -> Any:
+        found: Any = self.document
+        for part in pointer.split("/")[1:]:
+            found = found[part.replace("~1", "/").replace("~0", "~")]
+        return found
+
+
+def _escaped(path: str) -> str:
+    return path.replace("~", "~0").replace("/", "~1").replace("{", "%7B").replace("}", "%7D")

@@ -1,0 +1,44 @@
+"""What the tests over the whole registry share: makers of requests, people, and the server's own description."""
+
+from __future__ import annotations
+
+import pytest
+from tornado.ioloop import IOLoop
+
+from plugins.runtime import Running
+from plugins.testing import Client, People, Reply
+from tests.described import Described
+from tests.exercises import Maker
+from tests.hand_made import HAND_MADE
+from tests.office import Office, open_office
+
+
+@pytest.fixture(scope="session")
+def maker(admin: Client, tradewind: Running) -> Maker:
+    """Makes valid requests, and the records that they need."""
+    return Maker(admin, HAND_MADE, tradewind.service.catalogue)
+
+
+@pytest.fixture(scope="session")
+def nobody(io_loop: IOLoop, people: People) -> Client:
+    """A person who is logged in and may do nothing."""
+
+    async def made() -> Client:
+        return await people.admin.log_in((await people.account())["username"])
+
+    client: Client = io_loop.run_sync(made)
+    return client
+
+
+@pytest.fixture(scope="session")
+def described(io_loop: IOLoop, anonymous: Client) -> Described:
+    """What the server says of itself."""
+    reply: Reply = io_loop.run_sync(lambda: anonymous.get("/api/openapi.json"))
+    return Described(reply.json)
+
+
+@pytest.fixture(scope="session")
+def office(io_loop: IOLoop, maker: Maker, people: People, tradewind: Running) -> Office:
+    """Five colleagues and their rows."""
+    opened: Office = io_loop.run_sync(lambda: open_office(maker, people, tradewind.service.database))
+    return opened

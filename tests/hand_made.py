@@ -1,0 +1,85 @@
+"""Requests that cannot be made from a declaration alone: a secret that must fit, a state that must come first.
+
+A route whose derived request is refused belongs here; tests/test_every_route.py fails until it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from handlers.route import Route
+from plugins.testing import PASSWORD, expect
+from tests.exercises import Exercise, HandMade, Maker, path_with
+from tests.plugins.approval.hand_made import APPROVAL_HAND_MADE
+from tests.plugins.cms.hand_made import CMS_HAND_MADE
+from tests.plugins.crm.hand_made import HAND_MADE as CRM
+from tests.plugins.files.hand_made import FILES_HAND_MADE
+from tests.plugins.finance.hand_made import FINANCE_HAND_MADE
+from tests.plugins.inventory.hand_made import INVENTORY_HAND_MADE
+from tests.plugins.notification.hand_made import NOTIFICATION_HAND_MADE
+
+AUTH = "/api/v1/auth"
+CUSTOMERS = "/api/v1/crm/customers"
+
+
+async def log_in(maker: Maker, route: Route) -> Exercise:
+    person = await maker.person()
+    return Exercise(maker.admin, route, route.path, {"username": person.user["username"], "password": PASSWORD})
+
+
+async def refresh(maker: Maker, route: Route) -> Exercise:
+    person = await maker.person()
+    return Exercise(person, route, route.path, {"refreshToken": person.session["refreshToken"]})
+
+
+async def change_password(maker: Maker, route: Route) -> Exercise:
+    derived = await maker.derived(route)
+    return replace(derived, body={**derived.body, "old_password": PASSWORD})
+
+
+async def end_own_session(maker: Maker, route: Route) -> Exercise:
+    person = await maker.person()
+    session = expect(await person.get(f"{AUTH}/sessions"))["items"][0]
+    return Exercise(person, route, path_with(route, session["id"]))
+
+
+async def end_session(maker: Maker, route: Route) -> Exercise:
+    own = await end_own_session(maker, route)
+    return replace(own, client=maker.admin)
+
+
+async def data_reset(maker: Maker, route: Route) -> Exercise:
+    # one that is refused: what it does is tested where nobody else needs the data
+    return Exercise(maker.admin, route, route.path, {"modules": ["rbac"], "confirm": "RESET"}, code=40001)
+
+
+async def claim(maker: Maker, route: Route) -> Exercise:
+    in_pool = expect(await maker.admin.post(CUSTOMERS, {"name": "in the pool", "owner_id": None}))
+    return Exercise(maker.admin, route, path_with(route, in_pool["id"]), record=in_pool)
+
+
+async def wecom_off(maker: Maker, route: Route) -> Exercise:
+    # the shared server has no WeCom; tests/plugins/auth/test_wecom*.py have one
+    return replace(await maker.derived(route), code=40011)
+
+
+HAND_MADE: Mapping[str, HandMade] = {
+    f"POST {AUTH}/login": log_in,
+    f"POST {AUTH}/refresh": refresh,
+    f"PUT {AUTH}/password": change_password,
+    f"DELETE {AUTH}/sessions/{{id}}": end_own_session,
+    f"GET {AUTH}/wecom/qr": wecom_off,
+    f"POST {AUTH}/wecom/callback": wecom_off,
+    f"POST {AUTH}/wecom/bind": wecom_off,
+    "DELETE /api/v1/system/sessions/{id}": end_session,
+    "POST /api/v1/system/data-reset": data_reset,
+    f"POST {CUSTOMERS}/{{id}}/claim": claim,
+    **CRM,
+    **APPROVAL_HAND_MADE,
+    **CMS_HAND_MADE,
+    **NOTIFICATION_HAND_MADE,
+    **FILES_HAND_MADE,
+    **FINANCE_HAND_MADE,
+    **INVENTORY_HAND_MADE,
+}

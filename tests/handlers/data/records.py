@@ -1,0 +1,32 @@
+"""Collections for the tests of the data layer."""
+
+from handlers.data.collection import Collection, Index
+from handlers.schema import integer, object_id, text
+
+NOTES = Collection(
+    name="probe_notes",
+    title="ProbeNote",
+    watched=True,
+    fields={
+        "title": text(required=True, sort=True),
+        "code": text(),
+        "likes": integer(default=0),
+    },
+    indexes=(Index("code", unique=True, where={"code": {"$type": "string"}}),),
+)
+CHILDREN = Collection(
+    name="probe_children",
+    title="ProbeChild",
+    ids="integer",
+    scoped=True,
+    shared=True,
+    fields={"name": text(required=True), "note_id": object_id(ref="probe_notes")},
+)
+COUNTERS_LOG = Collection(
+    name="probe_log",
+    title="ProbeLog",
+    plain=True,
+    ids="text",
+    fields={"at": integer(sort=True)},
+    default_sort="-at",
+)

@@ -1,0 +1,137 @@
+"""A plugin of one collection with a field of every kind, and routes that wait, fail or move things."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from plugins.api import (
+    CONFLICT,
+    PUBLIC,
+    SIGNED_IN,
+    ApiError,
+    Collection,
+    Index,
+    Menu,
+    Message,
+    Plugin,
+    Request,
+    Service,
+    anything,
+    array,
+    boolean,
+    choice,
+    crud,
+    day,
+    integer,
+    money,
+    number,
+    obj,
+    object_id,
+    quantity,
+    route,
+    text,
+    timestamp,
+)  # fmt: skip
+
+AT = "/api/v1/probe"
+WIDGETS_AT = f"{AT}/widgets"
+INSIDE = "a sentence of the inside, with hunter2"
+
+PART = obj("ProbePart", {"sku": text(required=True, max_length=20), "count": quantity(minimum="0", required=True)})
+
+WIDGETS = Collection(
+    name="probe_widgets",
+    title="ProbeWidget",
+    scoped=True,
+    fields={
+        "name": text(required=True, max_length=200, sort=True, search=True),
+        "batch": text(max_length=64, filter=True),
+        "kind": choice("large", "medium", "small", sort=True, filter=True),
+        "rank": integer(sort=True, filter=True),
+        "weight": number(sort=True, filter=True),
+        "active": boolean(sort=True, filter=True),
+        "price": money(sort=True, filter=True),
+        "stock": quantity(sort=True, filter=True),
+        "due": day(sort=True, filter=True),
+        "seen_at": timestamp(sort=True, filter=True),
+        "model": object_id(sort=True, filter=True),
+        "tags": array(text(max_length=50), unique=True, max_items=5, default=[], filter=True),
+        "parts": array(PART, max_items=10),
+        "notes": anything(),
+    },
+    indexes=(Index("batch", "-created_at"), Index("name", unique=True, where={"batch": "unique"})),
+)
+
+
+class Gate:
+    """Holds requests until it is opened; `waiting` tells how many stand before it."""
+
+    def __init__(self) -> None:
+        self.open = asyncio.Event()
+        self.waiting = 0
+
+
+@asynccontextmanager
+async def start(service: Service) -> AsyncIterator[None]:
+    """Offer the gate."""
+    service.provide(Gate, Gate())
+    yield
+
+
+async def wait(req: Request) -> dict[str, Any]:
+    """Answer when the gate opens."""
+    gate = req.part(Gate)
+    gate.waiting += 1
+    try:
+        await gate.open.wait()
+    finally:
+        gate.waiting -= 1
+    return {"waited": True}
+
+
+async def fail(req: Request) -> None:
+    """A bug."""
+    raise RuntimeError(INSIDE)
+
+
+async def make_two(req: Request) -> dict[str, Any]:
+    """Two widgets in one transaction, of which the second may be refused."""
+    store = req.store(WIDGETS)
+
+    async def work() -> dict[str, Any]:
+        first = await store.create({"name": req.body["first"], "batch": "unique"})
+        await store.create({"name": req.body["second"], "batch": "unique"})
+        if req.body.get("refuse"):
+            raise ApiError(CONFLICT)
+        return first
+
+    return await req.transaction(work)
+
+
+async def echo_query(req: Request) -> str:
+    """The query as it was understood."""
+    return str(req.query["q"])
+
+
+plugin = Plugin(
+    name="probe",
+    title=Message("探针", "Probe"),
+    requires=("rbac",),
+    start=start,
+    collections=(WIDGETS,),
+    routes=(
+        *crud(WIDGETS, at=WIDGETS_AT, resource="probe:widget", noun="widget"),
+        route(f"GET {AT}/wait", wait, summary="Wait", access=PUBLIC, returns=anything(), tag="probe"),
+        route(f"POST {AT}/fail", fail, summary="Fail", access=SIGNED_IN, body=obj("ProbeFail", {"password": text()}), tag="probe"),
+        route(f"GET {AT}/echo", echo_query, summary="Echo", access=PUBLIC, query={"q": text(max_length=100)}, returns=text(),
+              tag="probe"),
+        route(f"GET {AT}/things/{{id}}", wait, summary="A path with a parameter", access=SIGNED_IN, returns=anything(), tag="probe"),
+        route(f"POST {AT}/pairs", make_two, summary="Make two widgets", access="probe:widget:create", returns=WIDGETS.read,
+              body=obj("ProbePair", {"first": text(required=True), "second": text(required=True), "refuse": boolean()}), tag="probe",
+              errors=(CONFLICT,)),
+    ),
+    menus=(Menu("probe", Message("探针", "Probe"), path="/probe", resource="probe:widget"),),
+)  # fmt: skip

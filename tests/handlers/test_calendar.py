@@ -1,0 +1,31 @@
+"""Business days: what day a moment is in."""
+
+from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
+
+from handlers.calendar import day_of, last_days, last_months, start_of
+
+SHANGHAI = ZoneInfo("Asia/Shanghai")
+
+
+def test_half_past_four_in_the_afternoon_utc_is_the_next_day_in_shanghai() -> None:
+    assert day_of(datetime(2026, 11, 20, 16, 30, tzinfo=UTC), SHANGHAI) == date(2026, 11, 21)
+
+
+def test_a_day_begins_at_its_own_midnight() -> None:
+    assert start_of(date(2026, 11, 21), SHANGHAI) == datetime(2026, 11, 20, 16, 0, tzinfo=UTC)
+
+
+def test_a_day_of_a_clock_change_begins_by_the_rules_of_that_day() -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    assert start_of(date(2026, 10, 26), berlin) - start_of(date(2026, 10, 25), berlin) == (
+        datetime(2026, 10, 25, 23, tzinfo=UTC) - datetime(2026, 10, 24, 22, tzinfo=UTC)
+    )
+
+
+def test_the_last_days_end_with_today() -> None:
+    assert last_days(3, date(2026, 3, 1)) == [date(2026, 2, 27), date(2026, 2, 28), date(2026, 3, 1)]
+
+
+def test_the_last_months_cross_the_year() -> None:
+    assert last_months(3, date(2026, 1, 31)) == [date(2025, 11, 1), date(2025, 12, 1), date(2026, 1, 1)]

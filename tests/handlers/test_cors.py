@@ -1,0 +1,76 @@
+"""Cross-origin calls: an allowlist, and preflights without a token (CONTRACT 1)."""
+
+import pytest
+
+from config.settings import DESKTOP_AND_DEV_ORIGINS
+from plugins.runtime import Running
+from plugins.testing import Client, Reply, expect
+from tests.handlers.probe import WIDGETS_AT
+from tests.handlers.refusals import refused
+
+pytestmark = pytest.mark.gen_test
+
+STRANGERS = (
+    "https://evil.example", "null", "", "*", "http://localhost", "http://localhost:5173.evil.example", "https://localhost:5173",
+    "HTTP://LOCALHOST:5173", "http://localhost:5173/", "tauri://localhost.evil", "http://localhost:5173, https://evil.example",
+)  # fmt: skip
+
+
+def shared(reply: Reply) -> set[str]:
+    return {name for name in reply.headers if name.startswith("Access-Control-")}
+
+
+async def preflight(running: Running, origin: str, path: str = WIDGETS_AT) -> Reply:
+    asked = {
+        "Origin": origin,
+        "Access-Control-Request-Method": "PATCH",
+        "Access-Control-Request-Headers": "authorization",
+    }
+    return await Client(running.url).call("OPTIONS", path, headers=asked)
+
+
+def test_the_desktop_client_and_the_dev_servers_are_on_the_list() -> None:
+    assert {"tauri://localhost", "http://tauri.localhost", "http://localhost:5173"} <= set(DESKTOP_AND_DEV_ORIGINS)
+
+
+@pytest.mark.parametrize("origin", DESKTOP_AND_DEV_ORIGINS)
+async def test_a_preflight_from_a_listed_origin_is_answered_without_a_token(either: Running, origin: str) -> None:
+    reply = await preflight(either, origin)
+    expect(reply)
+    assert reply.headers["Access-Control-Allow-Origin"] == origin
+    methods = set(reply.headers["Access-Control-Allow-Methods"].split(", "))
+    assert {"GET", "POST", "PUT", "PATCH", "DELETE"} <= methods
+    headers = {name.lower() for name in reply.headers["Access-Control-Allow-Headers"].split(", ")}
+    assert {"authorization", "content-type", "accept-language", "idempotency-key", "x-request-id"} <= headers
+
+
+@pytest.mark.parametrize("origin", STRANGERS)
+async def test_an_origin_off_the_list_gets_no_cors_headers(either: Running, origin: str) -> None:
+    for reply in (
+        await preflight(either, origin),
+        await Client(either.url).get("/api/health", headers={"Origin": origin}),
+    ):
+        assert shared(reply) == set()
+
+
+async def test_an_answer_to_a_listed_origin_may_be_read_with_its_tracing(either: Running) -> None:
+    reply = await Client(either.url).get("/api/health", headers={"Origin": "tauri://localhost"})
+    assert reply.headers["Access-Control-Allow-Origin"] == "tauri://localhost"
+    assert {"X-Request-ID", "Retry-After"} <= set(reply.headers["Access-Control-Expose-Headers"].split(", "))
+
+
+async def test_an_error_may_be_read_by_a_listed_origin_too(either: Running) -> None:
+    for path, code in (("/api/nowhere", 40400), (WIDGETS_AT, 40100)):
+        reply = await Client(either.url).get(path, headers={"Origin": "tauri://localhost"})
+        refused(reply, code)
+        assert reply.headers["Access-Control-Allow-Origin"] == "tauri://localhost"
+
+
+async def test_caches_keep_the_answers_to_two_origins_apart(either: Running) -> None:
+    for headers in ({}, {"Origin": "tauri://localhost"}, {"Origin": "https://evil.example"}):
+        reply = await Client(either.url).get("/api/health", headers=headers)
+        assert "Origin" in reply.headers["Vary"].split(", ")
+
+
+async def test_a_request_from_nowhere_gets_no_cors_headers(either: Running) -> None:
+    assert shared(await Client(either.url).get("/api/health")) == set()

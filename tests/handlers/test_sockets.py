@@ -1,0 +1,95 @@
+"""WebSockets: the checks of a request at the handshake, and then a conversation."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tornado.httpclient import HTTPClientError, HTTPRequest
+from tornado.websocket import WebSocketClientConnection, websocket_connect
+
+from plugins.api import Menu, Message, Plugin, Request, route
+from plugins.registry import load_plugins
+from plugins.runtime import Running
+from plugins.testing import Client, serving
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+PATH = "/api/v1/echo/ws"
+
+
+async def echo(req: Request) -> None:
+    async for message in req.socket:
+        await req.socket.send({"you": req.actor.username, "said": message})
+
+
+ECHO = Plugin(
+    name="echo",
+    title=Message("回声", "Echo"),
+    requires=("auth",),
+    routes=(route(f"GET {PATH}", echo, summary="Echo", access="echo:socket:list", tag="echo", socket=True),),
+    menus=(Menu("echo", Message("回声", "Echo"), resource="echo:socket"),),
+)
+
+
+@pytest.fixture(params=["tornado", "fast"])
+def http(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@asynccontextmanager
+async def echoing(uri: str, folder: Path, http: str) -> AsyncIterator[tuple[Running, Client]]:
+    async with serving(uri, folder, plugins=[*load_plugins(()), ECHO], http=http) as service:
+        yield service, await Client(service.url).log_in("admin")
+
+
+async def connected(service: Running, **options: Any) -> WebSocketClientConnection:
+    address = service.url.replace("http://", "ws://") + PATH
+    protocols = options.pop("subprotocols", None)
+    return await websocket_connect(HTTPRequest(address, **options), subprotocols=protocols)
+
+
+async def test_a_token_in_the_header_opens_a_conversation(mongodb_uri: str, tmp_path: Path, http: str) -> None:
+    async with echoing(mongodb_uri, tmp_path, http) as (service, admin):
+        socket = await connected(service, headers={"Authorization": f"Bearer {admin.token}"})
+        await socket.write_message('{"hello": 1}')
+        assert await socket.read_message() == '{"you":"admin","said":{"hello":1}}'
+        socket.close()
+
+
+async def test_a_token_as_the_subprotocol_is_as_good(mongodb_uri: str, tmp_path: Path, http: str) -> None:
+    async with echoing(mongodb_uri, tmp_path, http) as (service, admin):
+        socket = await connected(service, subprotocols=[f"bearer.{admin.token}"])
+        assert socket.selected_subprotocol == f"bearer.{admin.token}"
+        socket.close()
+
+
+async def test_without_a_token_the_handshake_is_refused(mongodb_uri: str, tmp_path: Path, http: str) -> None:
+    async with echoing(mongodb_uri, tmp_path, http) as (service, _):
+        with pytest.raises(HTTPClientError) as refused:
+            await connected(service)
+        assert refused.value.code == 401
+
+
+async def test_another_origin_is_refused(mongodb_uri: str, tmp_path: Path, http: str) -> None:
+    async with echoing(mongodb_uri, tmp_path, http) as (service, admin):
+        with pytest.raises(HTTPClientError) as refused:
+            await connected(
+                service, headers={"Authorization": f"Bearer {admin.token}", "Origin": "https://evil.example"}
+            )
+        assert refused.value.code == 403
+
+
+async def test_a_stopping_server_says_that_it_goes_away(mongodb_uri: str, tmp_path: Path, http: str) -> None:
+    async with echoing(mongodb_uri, tmp_path, http) as (service, admin):
+        socket = await connected(service, headers={"Authorization": f"Bearer {admin.token}"})
+        ended = asyncio.ensure_future(socket.read_message())
+    assert await ended is None
+    assert socket.close_code == 1001
+    socket.close()
+
+
+async def test_a_plain_request_to_it_is_no_conversation(mongodb_uri: str, tmp_path: Path, http: str) -> None:
+    async with echoing(mongodb_uri, tmp_path, http) as (_, admin):
+        assert (await admin.get(PATH)).status == 400

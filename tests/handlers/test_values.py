@@ -1,0 +1,120 @@
+"""Values on their way to MongoDB and back: money, quantities, times, days (CONTRACT 1)."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from bson import Decimal128
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tornado.ioloop import IOLoop
+
+from plugins.runtime import Running
+from plugins.testing import Client, expect
+from tests.handlers.probe import WIDGETS, WIDGETS_AT
+
+pytestmark = pytest.mark.gen_test
+examples = settings(max_examples=30, deadline=None)
+
+LARGEST = Decimal("999999999999999.99")
+amounts = st.decimals(-LARGEST, LARGEST, places=2, allow_nan=False, allow_infinity=False)
+quantities = st.decimals(-99_999_999_999, 99_999_999_999, places=4, allow_nan=False, allow_infinity=False)
+zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+moments = st.datetimes(datetime(1970, 1, 2), datetime(2200, 1, 1), timezones=zones)
+texts = st.text(st.characters(exclude_characters="\x00", exclude_categories=("Cs",)), min_size=1, max_size=50)
+
+
+def kept(loop: IOLoop, client: Client, values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a new widget as a later reader gets them."""
+
+    async def made() -> dict[str, Any]:
+        created = expect(await client.post(WIDGETS_AT, {"name": "value", **values}))
+        read: dict[str, Any] = expect(await client.get(f"{WIDGETS_AT}/{created['id']}"))
+        assert read == created
+        return read
+
+    return loop.run_sync(made)
+
+
+@given(amount=amounts)
+@examples
+def test_money_comes_back_exactly_with_two_decimals(io_loop: IOLoop, probe_admin: Client, amount: Decimal) -> None:
+    price = kept(io_loop, probe_admin, {"price": str(amount)})["price"]
+    assert price == f"{amount + 0:.2f}"
+
+
+@given(cents=st.integers(-(10**11), 10**11))
+@examples
+def test_money_may_be_sent_as_a_number(io_loop: IOLoop, probe_admin: Client, cents: int) -> None:
+    price = kept(io_loop, probe_admin, {"price": cents / 100})["price"]
+    assert Decimal(price) * 100 == cents
+
+
+@given(amount=quantities)
+@examples
+def test_a_quantity_comes_back_exactly(io_loop: IOLoop, probe_admin: Client, amount: Decimal) -> None:
+    stock = kept(io_loop, probe_admin, {"stock": f"{amount:f}"})["stock"]
+    assert Decimal(stock) == amount
+    assert "E" not in stock
+
+
+@given(moment=moments)
+@examples
+def test_a_moment_comes_back_in_utc_cut_to_milliseconds(io_loop: IOLoop, probe_admin: Client, moment: datetime) -> None:
+    seen = kept(io_loop, probe_admin, {"seen_at": moment.isoformat()})["seen_at"]
+    utc = moment.astimezone(UTC)
+    assert seen == f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03}Z"
+
+
+@given(text=texts)
+@examples
+def test_text_comes_back_letter_for_letter(io_loop: IOLoop, probe_admin: Client, text: str) -> None:
+    assert kept(io_loop, probe_admin, {"batch": text, "tags": [text]})["tags"] == [text]
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept_as"),
+    [
+        ("0", "0.00"), (0, "0.00"), (-0.0, "0.00"), ("-0", "0.00"), ("1234.5", "1234.50"), (1234.5, "1234.50"), ("007", "7.00"),
+        (1e3, "1000.00"), (0.1, "0.10"), ("999999999999999.99", "999999999999999.99"), (-1, "-1.00"), (None, None),
+    ],
+)  # fmt: skip
+async def test_money_has_one_form(probe_admin: Client, sent: object, kept_as: str | None) -> None:
+    assert expect(await probe_admin.post(WIDGETS_AT, {"name": "price", "price": sent}))["price"] == kept_as
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept_as"),
+    [("0", "0"), ("1.5000", "1.5"), ("100", "100"), (100, "100"), ("0.0001", "0.0001"), (0.0001, "0.0001"), ("-0.0", "0"), (1e3, "1000")],
+)  # fmt: skip
+async def test_a_quantity_has_one_form(probe_admin: Client, sent: object, kept_as: str) -> None:
+    assert expect(await probe_admin.post(WIDGETS_AT, {"name": "stock", "stock": sent}))["stock"] == kept_as
+
+
+async def test_money_is_decimal_in_the_database(probed: Running, probe_admin: Client) -> None:
+    made = expect(await probe_admin.post(WIDGETS_AT, {"name": "decimal", "price": 0.1, "stock": 0.2}))
+    stored = await probed.service.database.store(WIDGETS).get(made["id"])
+    assert (stored["price"], stored["stock"]) == (Decimal128("0.10"), Decimal128("0.2"))
+
+
+async def test_a_leap_second_is_no_moment(probe_admin: Client) -> None:
+    reply = await probe_admin.post(WIDGETS_AT, {"name": "leap", "seen_at": "2016-12-31T23:59:60Z"})
+    assert reply.code == 40001
+
+
+async def test_a_day_is_the_day_that_was_sent(probe_admin: Client) -> None:
+    assert expect(await probe_admin.post(WIDGETS_AT, {"name": "day", "due": "2028-02-29"}))["due"] == "2028-02-29"
+
+
+async def test_null_clears_a_field(probe_admin: Client) -> None:
+    made = expect(await probe_admin.post(WIDGETS_AT, {"name": "full", "price": "1", "rank": 1}))
+    changed = expect(await probe_admin.patch(f"{WIDGETS_AT}/{made['id']}", {"version": 1, "price": None, "rank": None}))
+    assert (changed["price"], changed["rank"], changed["version"]) == (None, None, 2)
+
+
+async def test_what_a_change_leaves_out_stays(probe_admin: Client) -> None:
+    made = expect(await probe_admin.post(WIDGETS_AT, {"name": "full", "price": "1", "rank": 1}))
+    changed = expect(await probe_admin.patch(f"{WIDGETS_AT}/{made['id']}", {"version": 1, "rank": 2}))
+    changing = {"rank": 2, "version": 2, "updated_at": changed["updated_at"]}
+    assert changed == {**made, **changing}

@@ -1,0 +1,156 @@
+"""Collections filled with rows, and what MongoDB's planner says of reading them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+from bson import ObjectId
+from bson.codec_options import CodecOptions, DatetimeConversion
+
+from handlers.data.collection import Collection
+from handlers.data.database import Database, utc_now
+from handlers.data.listing import after_cursor, list_filter, make_cursor, sort_keys
+from handlers.data.scope import Scope
+from handlers.data.search import search_values
+from handlers.data.store import Store
+from handlers.schema import Field, decode
+from tests.samples import sample
+
+ROWS, PEOPLE, DEPARTMENTS = 1000, 50, 20
+PAGE_ROWS = 21  # a page of 20, and one more that tells whether there is a next one
+# an open bound of a time is a date that Python has no room for
+_OPEN_BOUNDS: CodecOptions[dict[str, Any]] = CodecOptions(datetime_conversion=DatetimeConversion.DATETIME_AUTO)
+_BY_INDEX = ("COUNT_SCAN", "IDHACK", "RECORD_STORE_FAST_COUNT")
+SCOPES: Mapping[str, Scope] = {
+    "all": Scope(everything=True, user_id=7),
+    "department": Scope(department_ids=frozenset({7}), user_id=7),
+    "department_and_below": Scope(department_ids=frozenset(range(7, 17)), user_id=7),
+    "self": Scope(creator_id=7, user_id=7),
+    "custom": Scope(department_ids=frozenset({2, 3, 5}), user_id=7),
+}
+
+
+async def fill(database: Database, collection: Collection) -> None:
+    """Enough rows of many people and departments that the planner has something to choose."""
+    base = {name: decode(child, await sample(child, _any_id(database))) for name, child in collection.fields.items()}
+    unique = {name for index in collection.indexes if index.unique for name in index.keys}
+    now = utc_now()
+    rows = []
+    for number in range(ROWS):
+        row = {**base, **{name: f"{base.get(name)}-{number}" for name in unique}}
+        row["_id"] = {"integer": number + 1, "object_id": ObjectId(), "text": f"{number:024}"}[collection.ids]
+        if not collection.plain:
+            at = now - timedelta(minutes=number)
+            row |= {"deleted": number % 50 == 0, "version": 1, "creator_id": number % PEOPLE, "created_at": at,
+                    "updated_at": at, "updater_id": 1, "creator_department_id": number % DEPARTMENTS}  # fmt: skip
+            row |= search_values(row.get(name) for name in collection.searchable)
+        if collection.scope_department in collection.fields:
+            row[collection.scope_department] = number % DEPARTMENTS
+        rows.append(row)
+    await database.driver.insert(collection.name, rows)
+
+
+def _any_id(database: Database) -> Any:
+    async def refer(collection: str) -> Any:
+        return 1 if database.collections[collection].ids == "integer" else "65f0c0ffee65f0c0ffee65f0"
+
+    return refer
+
+
+async def list_reads(store: Store) -> dict[str, Mapping[str, Any]]:
+    """By name: what MongoDB is asked for a list, its total and its next page, in each order and with each filter."""
+    collection = store.collection
+    row = await store._driver.find_one(collection.name, {})
+    assert row is not None
+    orders = [None, *(f"{sign}{name}" for name in collection.sortable for sign in ("", "-"))]
+    reads: dict[str, Mapping[str, Any]] = {}
+    for order in orders:
+        keys = sort_keys(collection, order)
+        behind = after_cursor(collection, keys, make_cursor(keys, {**row, "id": row["_id"]}))
+        reads[f"rows by {order}"] = find_command(collection.name, store._visible(), keys)
+        reads[f"next page by {order}"] = find_command(collection.name, {"$and": [store._visible(), behind]}, keys)
+    for name, values in (await list_queries(collection)).items():
+        matching = store._visible(list_filter(collection, values))
+        reads[f"rows with {name}"] = find_command(collection.name, matching, sort_keys(collection, None))
+        reads[f"total with {name}"] = count_command(collection.name, matching)
+    return reads
+
+
+async def list_queries(collection: Collection) -> dict[str, dict[str, Any]]:
+    """By name: no filter, each filter, the search."""
+    queries: dict[str, dict[str, Any]] = {"nothing": {}}
+    for name, child in collection.filters.items():
+        queries[name] = {name: await _filter_value(child)}
+    if collection.searchable:
+        queries["q"] = {"q": "样本"}
+    return queries
+
+
+async def _filter_value(child: Field) -> Any:
+    value = decode(child, await sample(child.but(example=None), _any_id_of_nothing))
+    return value * 2 if isinstance(value, list) else value
+
+
+async def _any_id_of_nothing(collection: str) -> Any:
+    raise AssertionError(f"a filter does not refer to {collection}")
+
+
+def find_command(collection: str, filter: Mapping[str, Any], sort: Sequence[tuple[str, int]]) -> dict[str, Any]:
+    """The `find` of a page."""
+    return {"find": collection, "filter": filter, "limit": PAGE_ROWS, **({"sort": dict(sort)} if sort else {})}
+
+
+def count_command(collection: str, filter: Mapping[str, Any]) -> dict[str, Any]:
+    """What the driver sends to count: what matches, or simply all."""
+    if not filter:
+        return {"count": collection}
+    pipeline = [{"$match": filter}, {"$group": {"_id": 1, "n": {"$sum": 1}}}]
+    return {"aggregate": collection, "pipeline": pipeline, "cursor": {}}
+
+
+async def rows_read(database: Database, command: Mapping[str, Any]) -> int:
+    """How many documents MongoDB looks at to answer this command."""
+    plan = await _explained(database, command, "executionStats")
+    return int(plan["executionStats"]["totalDocsExamined"])
+
+
+async def without_index(database: Database, command: Mapping[str, Any]) -> bool:
+    """Whether the planner would read the whole collection for this command, or anything but an index."""
+    stages = set(_stages(await _explained(database, command, "queryPlanner")))
+    return "COLLSCAN" in stages or not any("IXSCAN" in stage or stage in _BY_INDEX for stage in stages)
+
+
+async def _explained(database: Database, command: Mapping[str, Any], verbosity: str) -> dict[str, Any]:
+    asked = {"explain": command, "verbosity": verbosity}
+    answer: dict[str, Any] = await database.driver._database.command(asked, codec_options=_OPEN_BOUNDS)
+    return answer
+
+
+@asynccontextmanager
+async def profiled(database: Database) -> AsyncIterator[list[dict[str, Any]]]:
+    """The reads of the block, as MongoDB's profiler saw them; filled in when it is left."""
+    reads: list[dict[str, Any]] = []
+    await database.driver.command({"profile": 2})
+    try:
+        yield reads
+    finally:
+        await database.driver.command({"profile": 0})
+    reads += await database.driver.find(
+        "system.profile", {"op": {"$in": ["query", "command"]}, "planSummary": {"$exists": True}}
+    )
+    await database.driver.command({"drop": "system.profile"})
+
+
+def _stages(plan: Any, winning: bool = False) -> Iterator[str]:
+    """The stages of the winning plan; `stage` is also the name of parts of slot-based plans."""
+    if isinstance(plan, list):
+        for part in plan:
+            yield from _stages(part, winning)
+    elif isinstance(plan, Mapping):
+        if winning and isinstance(plan.get("stage"), str):
+            yield plan["stage"]
+        for name, part in plan.items():
+            yield from _stages(part, winning or name == "winningPlan")

@@ -1,0 +1,89 @@
+"""What the tests of approval share: flows, requests and people who may do everything with approvals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plugins.runtime import Running
+from plugins.testing import Client, People, Reply, expect, unique
+
+AT = "/api/v1/approvals"
+INSTANCES, DEFINITIONS = f"{AT}/instances", f"{AT}/definitions"
+EVERYTHING = [
+    *(f"approval:task:{action}" for action in ("list", "agree", "reject", "send-back", "transfer")),
+    *(f"approval:instance:{action}" for action in ("list", "read", "create", "update", "delete", "submit", "withdraw")),
+    *(f"approval:delegation:{action}" for action in ("list", "read", "create", "delete")),
+]
+
+
+def id_of(client: Client) -> int:
+    """The user id of a client."""
+    return int(client.user["userId"])
+
+
+def node(key: str, *people: Client, mode: str = "any", on_reject: str = "end", **approvers: Any) -> dict[str, Any]:
+    """A node that asks these people."""
+    named = {**({"users": [id_of(one) for one in people]} if people else {}), **approvers}
+    return {"key": key, "name": key, "approvers": named, "mode": mode, "on_reject": on_reject}
+
+
+async def define(admin: Client, *nodes: Mapping[str, Any], **values: Any) -> dict[str, Any]:
+    """A new flow, of a business type that no other has."""
+    kind = unique("KIND").replace("-", "_").upper()
+    body = {"name": unique("flow"), "biz_type": kind, "nodes": list(nodes), **values}
+    made: dict[str, Any] = expect(await admin.post(DEFINITIONS, body))
+    return made
+
+
+async def draft(client: Client, definition: Mapping[str, Any], **values: Any) -> dict[str, Any]:
+    """A draft of a request."""
+    body = {"definition_id": definition["id"], "title": unique("request"), **values}
+    made: dict[str, Any] = expect(await client.post(INSTANCES, body))
+    return made
+
+
+async def ask(client: Client, definition: Mapping[str, Any], **values: Any) -> dict[str, Any]:
+    """A request that is under way."""
+    made = await draft(client, definition, **values)
+    submitted: dict[str, Any] = expect(await act(client, made, "submit"))
+    return submitted
+
+
+async def act(client: Client, instance: Mapping[str, Any], action: str, **body: Any) -> Reply:
+    """Do something with an approval."""
+    return await client.post(f"{INSTANCES}/{instance['id']}/{action}", body)
+
+
+async def read(client: Client, instance: Mapping[str, Any]) -> dict[str, Any]:
+    """An approval as it is now."""
+    found: dict[str, Any] = expect(await client.get(f"{INSTANCES}/{instance['id']}"))
+    return found
+
+
+def waiting(instance: Mapping[str, Any]) -> set[int]:
+    """Who is asked."""
+    return {task["user_id"] for task in instance["tasks"] if task["status"] == "pending"}
+
+
+async def box(client: Client, name: str) -> list[str]:
+    """The ids in a box."""
+    path = "tasks" if name in ("todo", "done") else "instances"
+    return [row["id"] for row in expect(await client.get(f"{AT}/{path}?box={name}&page_size=200"))["items"]]
+
+
+async def several(people: People, count: int, permissions: Sequence[str] = EVERYTHING, **of: Any) -> list[Client]:
+    """People who hold one role with these permissions."""
+    role = await people.role(permissions)
+    accounts = [await people.account([role], **of) for _ in range(count)]
+    return [await people.admin.log_in(account["username"]) for account in accounts]
+
+
+async def requested(running: Running, biz_type: str, **payload: Any) -> str:
+    """What a business plugin emits when a record is submitted; answers the record's id."""
+    resource_id = payload.pop("resource_id", None) or unique("record")
+    await running.service.events.emit(
+        "approval.requested",
+        {"biz_type": biz_type, "resource_id": resource_id, "title": "a record", "record": {}, **payload},
+    )
+    return str(resource_id)

@@ -1,0 +1,36 @@
+"""Requests of approval that need a flow and somebody who is asked (see tests/hand_made.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from handlers.route import Route
+from tests.exercises import Exercise, HandMade, Maker, path_with
+from tests.plugins.approval.flows import AT, ask, define, draft, node
+
+ONE = f"{AT}/instances/{{id}}"
+
+
+async def of_a_draft(maker: Maker, route: Route) -> Exercise:
+    definition = await define(maker.admin, node("first", maker.admin))
+    made = await draft(maker.admin, definition)
+    return Exercise(maker.admin, route, path_with(route, made["id"]), {"comment": "please"}, record=made)
+
+
+async def of_a_request(maker: Maker, route: Route) -> Exercise:
+    """One that the administrator made, and is asked about."""
+    made = await ask(maker.admin, await define(maker.admin, node("first", maker.admin)))
+    return Exercise(maker.admin, route, path_with(route, made["id"]), {"comment": "yes"}, record=made)
+
+
+async def transfer(maker: Maker, route: Route) -> Exercise:
+    made = await ask(maker.admin, await define(maker.admin, node("first", maker.admin)))
+    body = {"user_id": (await maker.person()).user["userId"]}
+    return Exercise(maker.admin, route, path_with(route, made["id"]), body, record=made)
+
+
+APPROVAL_HAND_MADE: Mapping[str, HandMade] = {
+    f"POST {ONE}/submit": of_a_draft,
+    **{f"POST {ONE}/{action}": of_a_request for action in ("withdraw", "agree", "reject", "send-back")},
+    f"POST {ONE}/transfer": transfer,
+}

@@ -1,0 +1,186 @@
+"""Business plugins ask by event and hear by event; who is asked is told in the notification centre."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from plugins.api import ApiError
+from plugins.runtime import Running
+from plugins.testing import Client, People, expect, unique
+from tests.plugins.approval.flows import INSTANCES, act, define, id_of, node, read, requested, several, waiting
+
+pytestmark = pytest.mark.gen_test(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def finished(tradewind: Running) -> list[dict[str, Any]]:
+    """Every `approval.finished` from now on."""
+    heard: list[dict[str, Any]] = []
+
+    async def hear(payload: Any) -> None:
+        # other plugins' approvals are none of this list's business
+        heard.append({name: value for name, value in payload.items() if name != "request"})
+
+    tradewind.service.events.listen("approval.finished", hear)
+    return heard
+
+
+def outcomes(finished: list[dict[str, Any]], resource_id: str) -> list[str]:
+    """How the approvals of a record ended."""
+    return [one["outcome"] for one in finished if one["resource_id"] == resource_id]
+
+
+async def instance_of(client: Client, resource_id: str) -> dict[str, Any]:
+    """The one approval of a record."""
+    rows = expect(await client.get(f"{INSTANCES}?resource_id={resource_id}"))["items"]
+    assert len(rows) == 1
+    return await read(client, rows[0])
+
+
+async def test_a_record_that_a_flow_fits_is_asked_for(
+    admin: Client, people: People, tradewind: Running, finished: list[dict[str, Any]]
+) -> None:
+    me, first = await several(people, 2)
+    definition = await define(admin, node("one", first))
+    id = await requested(tradewind, definition["biz_type"], initiator_id=id_of(me))
+    made = await instance_of(first, id)
+    assert (made["initiator_id"], waiting(made), outcomes(finished, id)) == (id_of(me), {id_of(first)}, [])
+    expect(await act(first, made, "agree"))
+    assert outcomes(finished, id) == ["approved"]
+    assert finished[-1]["by"] == id_of(first)
+
+
+@pytest.mark.parametrize(
+    ("action", "outcome"), [("reject", "rejected"), ("send-back", "returned"), ("withdraw", "withdrawn")]
+)
+async def test_the_business_hears_how_it_ended(
+    action: str, outcome: str, admin: Client, people: People, tradewind: Running, finished: list[dict[str, Any]]
+) -> None:
+    (me,) = await several(people, 1)
+    definition = await define(admin, node("one", me))
+    id = await requested(tradewind, definition["biz_type"], initiator_id=id_of(me))
+    expect(await act(me, await instance_of(me, id), action, comment="because"))
+    assert outcomes(finished, id) == [outcome]
+    assert finished[-1]["reason"] == "because"
+
+
+async def test_a_record_that_no_flow_fits_is_approved_at_once(
+    tradewind: Running, finished: list[dict[str, Any]]
+) -> None:
+    id = await requested(tradewind, unique("NOTHING"))
+    assert outcomes(finished, id) == ["approved"]
+
+
+@asynccontextmanager
+async def without_definition(admin: Client, value: str) -> AsyncIterator[None]:
+    """The setting for requests that no flow fits, for a while."""
+
+    async def choose(chosen: str) -> None:
+        expect(await admin.patch("/api/v1/system/configs", {"values": {"approval_without_definition": chosen}}))
+
+    await choose(value)
+    try:
+        yield
+    finally:
+        await choose("approve")
+
+
+async def test_it_is_refused_when_the_setting_says_so(admin: Client, tradewind: Running) -> None:
+    async with without_definition(admin, "refuse"):
+        with pytest.raises(ApiError) as refused:
+            await requested(tradewind, unique("NOTHING"))
+    assert refused.value.kind.code == 40901
+
+
+async def test_it_is_left_to_the_business_when_the_setting_says_so(
+    admin: Client, tradewind: Running, finished: list[dict[str, Any]]
+) -> None:
+    async with without_definition(admin, "leave"):
+        id = await requested(tradewind, unique("NOTHING"))
+    assert outcomes(finished, id) == []
+
+
+async def test_of_several_flows_the_first_whose_conditions_hold_is_taken(
+    admin: Client, people: People, tradewind: Running
+) -> None:
+    me, small, large = await several(people, 3)
+    rest = await define(admin, node("small", small), priority=20)
+    condition = {"field": "amount", "op": "gte", "value": "1000.00"}
+    body = {**await _body(rest), "nodes": [node("large", large)], "conditions": [condition], "priority": 10}
+    expect(await admin.post("/api/v1/approvals/definitions", body))
+    for amount, asked in (("999.99", small), ("1000", large), (12000, large)):
+        id = await requested(tradewind, rest["biz_type"], record={"amount": amount}, initiator_id=id_of(me))
+        assert waiting(await instance_of(asked, id)) == {id_of(asked)}
+
+
+async def _body(definition: dict[str, Any]) -> dict[str, Any]:
+    return {name: definition[name] for name in ("name", "biz_type")}
+
+
+async def test_a_record_that_came_back_goes_on_in_the_same_approval(
+    admin: Client, people: People, tradewind: Running
+) -> None:
+    (me,) = await several(people, 1)
+    definition = await define(admin, node("one", me))
+    id = await requested(tradewind, definition["biz_type"], initiator_id=id_of(me))
+    made = await instance_of(me, id)
+    expect(await act(me, made, "send-back"))
+    expect(await act(me, made, "submit"), 40901)
+    await requested(tradewind, definition["biz_type"], resource_id=id, title="better", initiator_id=id_of(me))
+    again = await instance_of(me, id)
+    assert (again["id"], again["title"], waiting(again)) == (made["id"], "better", {id_of(me)})
+
+
+async def test_a_record_is_not_asked_for_twice_at_a_time(admin: Client, people: People, tradewind: Running) -> None:
+    (me,) = await several(people, 1)
+    definition = await define(admin, node("one", me))
+    id = await requested(tradewind, definition["biz_type"], initiator_id=id_of(me))
+    with pytest.raises(ApiError) as refused:
+        await requested(tradewind, definition["biz_type"], resource_id=id, initiator_id=id_of(me))
+    assert refused.value.kind.code == 40901
+
+
+async def test_the_approval_of_a_record_that_was_taken_back_ends(
+    admin: Client, people: People, tradewind: Running
+) -> None:
+    (me,) = await several(people, 1)
+    definition = await define(admin, node("one", me))
+    id = await requested(tradewind, definition["biz_type"], initiator_id=id_of(me))
+    cancelled = {"biz_type": definition["biz_type"], "resource_id": id}
+    await tradewind.service.events.emit("approval.cancelled", cancelled)
+    assert (await instance_of(me, id))["status"] == "withdrawn"
+
+
+async def test_an_outcome_that_the_business_refuses_leaves_the_task_pending(
+    admin: Client, people: People, tradewind: Running
+) -> None:
+    (me,) = await several(people, 1)
+    definition = await define(admin, node("one", me))
+    id = await requested(tradewind, definition["biz_type"], initiator_id=id_of(me))
+    made = await instance_of(me, id)
+
+    async def refuse(payload: Any) -> None:
+        if payload["resource_id"] == id:
+            raise RuntimeError("the business fails")
+
+    tradewind.service.events.listen("approval.finished", refuse)
+    expect(await act(me, made, "agree"), 50000)
+    assert await read(me, made) == made
+
+
+async def test_who_is_asked_and_who_asked_are_notified(admin: Client, people: People, tradewind: Running) -> None:
+    me, first, copied = await several(people, 3)
+    definition = await define(admin, node("one", first), copies={"users": [id_of(copied)]})
+    id = await requested(tradewind, definition["biz_type"], initiator_id=id_of(me))
+    made = await instance_of(first, id)
+    expect(await act(first, made, "agree"))
+    told = {}
+    for name, client in (("me", me), ("first", first), ("copied", copied)):
+        rows = expect(await client.get("/api/v1/notifications"))["items"]
+        assert {row["data"]["instance_id"] for row in rows} == {made["id"]}
+        told[name] = [row["kind"] for row in rows]
+    assert told == {"me": ["approval_result"], "first": ["approval_task"], "copied": ["approval_copy"]}

@@ -1,0 +1,151 @@
+"""Who is online, and forced log-out, as administrators use them."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plugins.testing import PASSWORD, Client, People, eventually, expect, serving, unique
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+SESSIONS = "/api/v1/system/sessions"
+LOGINS = "/api/v1/system/login-logs"
+PROFILE = "/api/v1/auth/profile"
+KICK = ["system:session:list", "system:session:delete", "system:user:kick-out"]
+
+
+def session_of(person: Client) -> str:
+    """The `sid` claim of the person's access token."""
+    claims = str(person.token).split(".")[1]
+    return str(json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))["sid"])
+
+
+def kick_path(person: Client) -> str:
+    return f"/api/v1/system/users/{person.user['userId']}/sessions"
+
+
+async def online(client: Client, person: Client) -> list[dict[str, Any]]:
+    """The sessions of the person, as the client sees them."""
+    rows: list[dict[str, Any]] = expect(await client.get(f"{SESSIONS}?user_id={person.user['userId']}"))["items"]
+    return rows
+
+
+async def refused(client: Client) -> bool:
+    return (await client.get(PROFILE)).code == 40100
+
+
+async def test_a_session_says_who_is_online_from_where_since_when(admin: Client, people: People) -> None:
+    person = await people.person()
+    (session,) = await online(admin, person)
+    assert session["username"] == person.user["username"]
+    assert session["address"] == "127.0.0.1"
+    assert session["created_at"] <= session["last_seen_at"] < session["expires_at"]
+    assert not {"current_hash", "previous_hash"} & set(session)
+
+
+async def test_one_device_is_logged_out_and_the_other_stays(admin: Client, people: People) -> None:
+    phone = await people.person()
+    laptop = await admin.log_in(phone.user["username"])
+    newest, _ = await online(admin, phone)
+    expect(await admin.delete(f"{SESSIONS}/{newest['id']}"))
+    assert await refused(laptop)
+    expect(await phone.get(PROFILE))
+
+
+async def test_a_kicked_out_persons_refresh_token_is_dead_too(admin: Client, people: People) -> None:
+    person = await people.person()
+    expect(await admin.delete(kick_path(person)))
+    assert await refused(person)
+    expect(await person.post("/api/v1/auth/refresh", {"refreshToken": person.session["refreshToken"]}), 40102)
+    assert await online(admin, person) == []
+
+
+async def test_who_was_kicked_out_may_log_in_again(admin: Client, people: People) -> None:
+    person = await people.person()
+    expect(await admin.delete(kick_path(person)))
+    expect(await (await admin.log_in(person.user["username"])).get(PROFILE))
+
+
+async def test_a_forced_log_out_is_in_the_log_in_log(admin: Client, people: People) -> None:
+    person = await people.person()
+    (session,) = await online(admin, person)
+    expect(await admin.delete(f"{SESSIONS}/{session['id']}"))
+    (entry,) = expect(await admin.get(f"{LOGINS}?user_id={person.user['userId']}&event=kicked_out"))["items"]
+    assert (entry["session_id"], entry["code"]) == (session["id"], 0)
+
+
+async def test_people_outside_the_data_scope_are_neither_seen_nor_logged_out(people: People) -> None:
+    department = await people.department()
+    chief = await people.person(KICK, "department", department)
+    stranger = await people.person([], "self", await people.department())
+    member = await people.person([], "self", department)
+    assert len(await online(chief, member)) == 1
+    assert await online(chief, stranger) == []
+    expect(await chief.delete(kick_path(stranger)), 40400)
+    expect(await chief.delete(f"{SESSIONS}/{session_of(stranger)}"), 40400)
+    expect(await stranger.get(PROFILE))
+    expect(await chief.delete(kick_path(member)))
+
+
+async def test_a_super_administrator_is_kicked_out_by_super_administrators_only(people: People, admin: Client) -> None:
+    chief = await people.person(KICK, "all")
+    above = await admin.log_in((await people.account(is_super=True))["username"])
+    (session,) = await online(chief, above)
+    expect(await chief.delete(f"{SESSIONS}/{session['id']}"), 40302)
+    expect(await chief.delete(kick_path(above)), 40302)
+    expect(await above.get(PROFILE))
+    expect(await admin.delete(kick_path(above)))
+    assert await refused(above)
+
+
+async def test_a_session_that_is_no_more_is_40400(admin: Client, people: People) -> None:
+    person = await people.person()
+    (session,) = await online(admin, person)
+    expect(await admin.delete(f"{SESSIONS}/{session['id']}"))
+    expect(await admin.delete(f"{SESSIONS}/{session['id']}"), 40400)
+
+
+async def test_nobody_does_any_of_this_without_the_permission(people: People) -> None:
+    person = await people.person()
+    for reply in (
+        await person.get(SESSIONS),
+        await person.get(LOGINS),
+        await person.delete(f"{SESSIONS}/x"),
+        await person.delete(kick_path(person)),
+    ):
+        expect(reply, 40300)
+
+
+async def test_log_ins_are_found_by_user_time_event_and_outcome(admin: Client, people: People) -> None:
+    person = await people.person()
+    name = person.user["username"]
+    expect(await Client(admin.url).post("/api/v1/auth/login", {"username": name, "password": "Wrong-horse-7"}), 40010)
+    failed, succeeded = expect(await admin.get(f"{LOGINS}?username={name}"))["items"]
+    assert (failed["code"], succeeded["code"]) == (40010, 0)
+    for query, entry in (
+        ("code=40010", failed),
+        ("code=0&event=login", succeeded),
+        (f"at_to={succeeded['at']}", succeeded),
+    ):
+        found = expect(await admin.get(f"{LOGINS}?username={name}&{query}"))["items"]
+        assert [row["id"] for row in found] == [entry["id"]]
+
+
+async def test_a_failed_log_in_of_nobody_is_logged(admin: Client) -> None:
+    name = unique("nobody")
+    await Client(admin.url).post("/api/v1/auth/login", {"username": name, "password": PASSWORD})
+    (entry,) = expect(await admin.get(f"{LOGINS}?username={name}"))["items"]
+    assert (entry["user_id"], entry["code"]) == (None, 40010)
+
+
+async def test_a_kick_out_is_in_force_on_another_instance_within_two_seconds(mongodb_uri: str, tmp_path: Path) -> None:
+    shared: dict[str, Any] = {"mongodb_database": f"test_kick_{tmp_path.name[-20:]}"}
+    async with serving(mongodb_uri, tmp_path, **shared) as here, serving(mongodb_uri, tmp_path, **shared) as there:
+        admin = await Client(here.url).log_in("admin")
+        person = await People(admin).person()
+        elsewhere = Client(there.url, person.token)
+        expect(await elsewhere.get(PROFILE))
+        expect(await admin.delete(kick_path(person)))
+        await eventually(lambda: refused(elsewhere), seconds=2)

@@ -1,0 +1,357 @@
+"""Sessions: rotation, reuse, and an end that every instance feels within 2 s."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextvars import Context
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tornado.httpclient import HTTPClientError
+from tornado.netutil import bind_sockets
+
+from plugins.auth.records import SESSIONS
+from plugins.auth.sessions import Sessions
+from plugins.rbac.api import USERS
+from plugins.runtime import Running
+from plugins.testing import PASSWORD, Client, People, eventually, expect, unique
+from tests.plugins.auth.servers import (
+    KEYS,
+    PASSWORD_PATH,
+    PROFILE,
+    claims_of,
+    instances,
+    logged,
+    refresh,
+    try_login,
+)
+
+pytestmark = pytest.mark.gen_test(timeout=60)
+NOTES_PATH = "/api/v1/notes/notes"
+OWN = "/api/v1/auth/sessions"
+IN_FORCE_SECONDS = 2
+
+
+async def state(url: str, token: str | None) -> int:
+    return (await Client(url, token).get(PROFILE)).code
+
+
+async def ended(client: Client) -> bool:
+    return await state(client.url, client.token) == 40100
+
+
+# -- rotation
+
+
+async def test_a_refresh_answers_a_new_pair_for_the_same_session(tradewind: Running, people: People) -> None:
+    person = await people.person()
+    pair = expect(await refresh(tradewind.url, person.session["refreshToken"]))
+    assert pair["refreshToken"] != person.session["refreshToken"]
+    assert claims_of(pair["accessToken"])["sid"] == claims_of(person.token)["sid"]
+    assert await state(tradewind.url, pair["accessToken"]) == 0
+
+
+async def test_a_refresh_takes_the_token_under_both_names(tradewind: Running, people: People) -> None:
+    person = await people.person()
+    pair = expect(
+        await Client(tradewind.url).post("/api/v1/auth/refresh", {"refresh_token": person.session["refreshToken"]})
+    )
+    expect(await refresh(tradewind.url, pair["refreshToken"]))
+
+
+async def test_a_refresh_without_a_token_names_the_field(tradewind: Running) -> None:
+    reply = await Client(tradewind.url).post("/api/v1/auth/refresh", {})
+    expect(reply, 40001)
+    assert reply.fields == {"refreshToken"}
+
+
+async def test_two_tabs_that_refresh_at_once_both_live(tradewind: Running, people: People) -> None:
+    token = (await people.person()).session["refreshToken"]
+    replies = await asyncio.gather(refresh(tradewind.url, token), refresh(tradewind.url, token))
+    first, second = (expect(reply) for reply in replies)
+    assert first["refreshToken"] == second["refreshToken"]
+    assert [await state(tradewind.url, pair["accessToken"]) for pair in (first, second)] == [0, 0]
+
+
+async def test_200_refreshes_of_one_token_make_one_successor_and_a_reuse_later_ends_the_family(
+    mongodb_uri: str, tmp_path: Path
+) -> None:
+    async with instances(mongodb_uri, tmp_path, {}, {}, refresh_grace_seconds=5) as servers:
+        admin = await Client(servers[0].url).log_in("admin")
+        token = admin.session["refreshToken"]
+        pairs = [
+            expect(reply)
+            for reply in await asyncio.gather(*(refresh(servers[number % 2].url, token) for number in range(200)))
+        ]
+        assert len({pair["refreshToken"] for pair in pairs}) == 1
+        accesses = [admin.token, *(pair["accessToken"] for pair in pairs[:3])]
+        assert [await state(servers[1].url, access) for access in accesses] == [0, 0, 0, 0]
+
+        async def grace_is_over() -> bool:
+            return (await refresh(servers[0].url, token)).code == 40102
+
+        await eventually(grace_is_over, 15)
+        expect(await refresh(servers[1].url, pairs[0]["refreshToken"]), 40102)
+        for access in accesses:
+            assert await state(servers[0].url, access) == 40100
+        (entry,) = await logged(servers[0], event="token_reuse")
+        assert (entry["user_id"], entry["code"]) == (1, 40102)
+        assert entry["session_id"] == claims_of(token)["sid"]
+
+
+async def test_a_token_whose_successor_was_used_ends_the_family_even_within_the_grace(
+    tradewind: Running, people: People
+) -> None:
+    person = await people.person()
+    first = person.session["refreshToken"]
+    second = expect(await refresh(tradewind.url, first))
+    third = expect(await refresh(tradewind.url, second["refreshToken"]))
+    expect(await refresh(tradewind.url, first), 40102)
+    expect(await refresh(tradewind.url, third["refreshToken"]), 40102)
+    assert await state(tradewind.url, third["accessToken"]) == 40100
+
+
+async def test_the_end_of_one_family_leaves_the_others(tradewind: Running, people: People) -> None:
+    thief = await people.person()
+    laptop = await people.admin.log_in(thief.user["username"])
+    token = thief.session["refreshToken"]
+    for _ in range(2):
+        token, used = expect(await refresh(tradewind.url, token))["refreshToken"], token
+    expect(await refresh(tradewind.url, thief.session["refreshToken"]), 40102)
+    assert used != token
+    assert await state(tradewind.url, laptop.token) == 0
+    expect(await refresh(tradewind.url, laptop.session["refreshToken"]))
+
+
+async def test_the_database_holds_no_refresh_token(tradewind: Running, people: People) -> None:
+    person = await people.person()
+    claims = claims_of(person.session["refreshToken"])
+    stored = await tradewind.service.database.driver.find_one(SESSIONS.name, {"_id": claims["sid"]})
+    assert stored is not None
+    text = json.dumps(stored, default=str)
+    assert claims["jti"] not in text
+    assert person.session["refreshToken"].rpartition(".")[2] not in text
+
+
+async def test_sessions_are_removed_by_the_database_after_their_time(tradewind: Running) -> None:
+    indexes = await tradewind.service.database.driver.index_names(SESSIONS.name)
+    assert any("expires_at" in name and "expire" in name for name in indexes)
+
+
+# -- the end
+
+
+async def test_a_logout_ends_this_session_and_no_other(tradewind: Running, people: People) -> None:
+    phone = await people.person()
+    laptop = await people.admin.log_in(phone.user["username"])
+    expect(await phone.post("/api/v1/auth/logout"))
+    assert await state(tradewind.url, phone.token) == 40100
+    expect(await refresh(tradewind.url, phone.session["refreshToken"]), 40102)
+    assert await state(tradewind.url, laptop.token) == 0
+
+
+async def test_own_devices_are_listed_and_logged_out(tradewind: Running, people: People) -> None:
+    phone = await people.person()
+    laptop = await people.admin.log_in(phone.user["username"])
+    devices = {row["id"] for row in expect(await laptop.get(OWN))["items"]}
+    sid = claims_of(phone.token)["sid"]
+    assert devices == {sid, claims_of(laptop.token)["sid"]}
+    expect(await laptop.delete(f"{OWN}/{sid}"))
+    assert await state(tradewind.url, phone.token) == 40100
+    expect(await laptop.delete(f"{OWN}/{sid}"), 40400)
+
+
+async def test_the_device_of_somebody_else_is_not_found(people: People) -> None:
+    one, other = await people.person(), await people.person()
+    sid = claims_of(other.token)["sid"]
+    expect(await one.delete(f"{OWN}/{sid}"), 40400)
+    assert expect(await one.get(f"{OWN}?user_id={other.user['userId']}"))["items"] == []
+    assert await state(other.url, other.token) == 0
+
+
+ENDS: dict[str, Any] = {
+    "disabled": lambda admin, user: admin.patch(
+        f"/api/v1/system/users/{user['id']}", {"status": "disabled", "version": 1}
+    ),
+    "deleted": lambda admin, user: admin.delete(f"/api/v1/system/users/{user['id']}"),
+    "password reset": lambda admin, user: admin.post(f"/api/v1/system/users/{user['id']}/reset-password"),
+    "password set": lambda admin, user: admin.patch(
+        f"/api/v1/system/users/{user['id']}", {"password": f"{PASSWORD}-2", "version": 1}
+    ),
+    "kicked out": lambda admin, user: admin.delete(f"/api/v1/system/users/{user['id']}/sessions"),
+}
+
+
+@pytest.fixture(scope="module")
+def two_instances(io_loop: Any, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Two servers on one database."""
+    block = instances(mongodb_uri, tmp_path_factory.mktemp("two"), {}, {})
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
+
+
+@pytest.mark.parametrize("end", ENDS)
+async def test_access_and_refresh_tokens_end_on_another_instance_within_2_s(
+    two_instances: list[Running], end: str
+) -> None:
+    here, there = two_instances
+    admin = await Client(here.url).log_in("admin")
+    user = await People(admin).account()
+    person = await Client(there.url).log_in(user["username"])
+    assert await state(there.url, person.token) == 0
+    expect(await ENDS[end](admin, user))
+    await eventually(lambda: ended(person), IN_FORCE_SECONDS)
+    expect(await refresh(there.url, person.session["refreshToken"]), 40102)
+
+
+async def test_a_password_change_ends_every_session_on_another_instance_within_2_s(
+    two_instances: list[Running],
+) -> None:
+    here, there = two_instances
+    user = await People(await Client(here.url).log_in("admin")).account()
+    phone, laptop = [await Client(running.url).log_in(user["username"]) for running in (here, there)]
+    assert await state(there.url, laptop.token) == 0
+    expect(await phone.put(PASSWORD_PATH, {"old_password": PASSWORD, "new_password": f"{PASSWORD}-2"}))
+    assert await state(here.url, phone.token) == 40100
+    await eventually(lambda: ended(laptop), IN_FORCE_SECONDS)
+
+
+async def test_a_role_change_is_in_force_on_another_instance_within_2_s(two_instances: list[Running]) -> None:
+    here, there = two_instances
+    people = People(await Client(here.url).log_in("admin"))
+    role = await people.role(["notes:note:list"])
+    user = await people.account()
+    person = await Client(there.url).log_in(user["username"])
+
+    async def answers(code: int) -> bool:
+        return (await person.get(NOTES_PATH)).code == code
+
+    assert await answers(40300)
+    changed = expect(await people.admin.patch(f"/api/v1/system/users/{user['id']}", {"role_ids": [role], "version": 1}))
+    await eventually(lambda: answers(0), IN_FORCE_SECONDS)
+    expect(await people.admin.put(f"/api/v1/system/roles/{role}/menus", {"menu_ids": []}))
+    await eventually(lambda: answers(40300), IN_FORCE_SECONDS)
+    assert changed["role_ids"] == [role]
+
+
+async def test_a_disabled_account_is_out_even_where_nobody_ended_its_sessions(two_instances: list[Running]) -> None:
+    here, there = two_instances
+    user = await People(await Client(here.url).log_in("admin")).account()
+    person = await Client(there.url).log_in(user["username"])
+    await here.service.database.store(USERS).update(user["id"], {"status": "disabled"})
+    await eventually(lambda: ended(person), IN_FORCE_SECONDS)
+    expect(await refresh(there.url, person.session["refreshToken"]), 40102)
+
+
+async def test_a_login_under_way_does_not_survive_a_password_reset(mongodb_uri: str, tmp_path: Path) -> None:
+    async with instances(mongodb_uri, tmp_path, {}) as (server,):
+        admin = await Client(server.url).log_in("admin")
+        user = await People(admin).account()
+        sessions: Any = server.service.part(Sessions)
+        begin = sessions.begin
+
+        async def begin_during_a_reset(*arguments: Any) -> Any:
+            sessions.begin = begin
+            sessions.reset = asyncio.create_task(
+                admin.post(f"/api/v1/system/users/{user['id']}/reset-password"), context=Context()
+            )
+            # the reset either waits for the log-in, or is over before the session begins
+            await asyncio.wait({sessions.reset}, timeout=0.5)
+            return await begin(*arguments)
+
+        sessions.begin = begin_during_a_reset
+        reply = await try_login(server.url, user["username"], PASSWORD)
+        expect(await sessions.reset)
+        assert reply.code in (0, 40010)
+        assert reply.code == 40010 or await state(server.url, reply.data["accessToken"]) == 40100
+
+
+# -- a killed instance
+
+
+@dataclass
+class Instance:
+    """A server process of one's own."""
+
+    url: str
+    process: asyncio.subprocess.Process
+
+
+@asynccontextmanager
+async def process_on(uri: str, database: str, folder: Path) -> AsyncIterator[Instance]:
+    """`python server.py` on a free port, ready."""
+    (probe,) = bind_sockets(0, "127.0.0.1")
+    port = probe.getsockname()[1]
+    probe.close()
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")},
+        "TRADEWIND_MONGODB_URI": uri, "TRADEWIND_MONGODB_DATABASE": database, "TRADEWIND_DATA_DIR": str(folder),
+        "TRADEWIND_JWT_SECRET": KEYS[0], "TRADEWIND_ADMIN_PASSWORD": PASSWORD, "TRADEWIND_BCRYPT_COST": "4",
+        "TRADEWIND_PLUGINS": "auth,rbac", "TRADEWIND_RATE_LIMITS": "off", "TRADEWIND_REFRESH_GRACE_SECONDS": "60",
+    }  # fmt: skip
+    server = Path(__file__).parents[3] / "server.py"
+    output = (folder / f"{port}.log").open("wb")
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(server), "--port", str(port), env=environment, stdout=output, stderr=output, cwd=folder
+    )
+    instance = Instance(f"http://127.0.0.1:{port}", process)
+    try:
+        await eventually(lambda: _ready(instance), 30)
+        yield instance
+    finally:
+        output.close()
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def _ready(instance: Instance) -> bool:
+    assert instance.process.returncode is None, "the server ended"
+    try:
+        return (await Client(instance.url).get("/api/health/ready")).status == 200
+    except (OSError, HTTPClientError):
+        return False
+
+
+async def test_a_kill_in_the_middle_of_rotations_locks_nobody_out_and_leaves_no_token_valid_twice(
+    mongodb_uri: str, tmp_path: Path
+) -> None:
+    database = unique("test").replace("-", "_")
+    async with AsyncExitStack() as stack:
+        first, second = [await stack.enter_async_context(process_on(mongodb_uri, database, tmp_path)) for _ in range(2)]
+        sessions = [(await Client(first.url).log_in("admin")).session["refreshToken"] for _ in range(24)]
+        rotations = 0
+
+        async def rotate_until_killed(number: int) -> None:
+            nonlocal rotations
+            with suppress(OSError, HTTPClientError):
+                while True:
+                    sessions[number] = expect(await refresh(first.url, sessions[number]))["refreshToken"]
+                    rotations += 1
+
+        tabs = [asyncio.create_task(rotate_until_killed(number)) for number in range(len(sessions))]
+
+        async def under_way() -> bool:
+            return rotations > 2 * len(sessions)
+
+        await eventually(under_way, 20)
+        first.process.send_signal(signal.SIGKILL)
+        await asyncio.gather(*tabs)
+        for token in sessions:
+            await _goes_on_once(second.url, token)
+
+
+async def _goes_on_once(url: str, last_known: str) -> None:
+    """The last token that the client knows still renews; once its successor is used it is worth nothing."""
+    successor = expect(await refresh(url, last_known))
+    newest = expect(await refresh(url, successor["refreshToken"]))
+    assert await state(url, newest["accessToken"]) == 0
+    expect(await refresh(url, last_known), 40102)
+    expect(await refresh(url, newest["refreshToken"]), 40102)
+    assert await state(url, newest["accessToken"]) == 40100

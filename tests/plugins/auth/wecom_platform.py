@@ -1,0 +1,117 @@
+"""Servers that log people in by the WeCom simulator, and what a visitor does with them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from tornado.httpclient import HTTPRequest, HTTPResponse
+from tornado.simple_httpclient import SimpleAsyncHTTPClient
+
+from plugins.runtime import Running
+from plugins.testing import Client, People, expect, serving, unique
+from tests.wecom_simulator import Simulator, simulating
+
+AUTH = "/api/v1/auth"
+OUTSIDER = "oAbCd-outsider"
+
+
+@dataclass
+class Platform:
+    """Servers over one database, told apart by what a first scan does, and the WeCom that they use."""
+
+    wecom: Simulator
+    link: Running
+    create: Running
+    refuse: Running
+    people: People
+    uri: str
+    database: str
+    data_dir: Path
+
+    def member(self, name: str = "") -> str:
+        """A member; without a name, one that no test has used."""
+        name = name or unique("Member")
+        self.wecom.members = {**self.wecom.members, name: name}
+        return name
+
+    @asynccontextmanager
+    async def server(self, **changed: Any) -> AsyncIterator[Running]:
+        """One more server on the same database, with other settings."""
+        options = {**settings(self.wecom), "mongodb_database": self.database, **changed}
+        async with serving(self.uri, self.data_dir, **options) as server:
+            yield server
+
+    async def log_in(self, user: dict[str, Any]) -> Client:
+        """A client of a user who has the test password."""
+        return await Client(self.link.url).log_in(user["username"])
+
+    async def bound_account(self) -> tuple[dict[str, Any], str]:
+        """A user, and the member bound to them."""
+        user, member = await self.people.account(), self.member()
+        expect(await (await self.log_in(user)).post(f"{AUTH}/wecom/bind", await scan(self.link, member)))
+        return user, member
+
+    async def record(self, user_id: int) -> dict[str, Any]:
+        """The user record as an administrator reads it."""
+        found: dict[str, Any] = expect(await self.people.admin.get(f"/api/v1/system/users/{user_id}"))
+        return found
+
+
+def settings(wecom: Simulator) -> dict[str, Any]:
+    """The settings of a server that uses this WeCom."""
+    return {
+        "wecom_corp_id": wecom.corp_id,
+        "wecom_agent_id": wecom.agent_id,
+        "wecom_secret": wecom.secret,
+        "wecom_redirect_uri": f"{wecom.url}/callback",
+        "wecom_api_base": wecom.url,
+        "wecom_login_base": wecom.url,
+    }
+
+
+@asynccontextmanager
+async def platform_on(uri: str, data_dir: Path) -> AsyncIterator[Platform]:
+    """A `Platform` for as long as the block runs."""
+    database = unique("wecom")
+    async with AsyncExitStack() as stack:
+        wecom = await stack.enter_async_context(simulating(Simulator()))
+        servers = {
+            first_scan: await stack.enter_async_context(
+                serving(
+                    uri, data_dir, mongodb_database=database, wecom_first_scan=first_scan, wecom_default_role="staff",
+                    **settings(wecom),
+                )
+            )
+            for first_scan in ("link", "create", "refuse")
+        }  # fmt: skip
+        people = People(await Client(servers["link"].url).log_in("admin"))
+        yield Platform(wecom, **servers, people=people, uri=uri, database=database, data_dir=data_dir)
+
+
+async def browse(method: str, url: str, body: str | None = None) -> HTTPResponse:
+    """What a browser gets, redirects not followed."""
+    request = HTTPRequest(url, method, body=body, follow_redirects=False)
+    return await SimpleAsyncHTTPClient().fetch(request, raise_error=False)
+
+
+async def scan(server: Running, person: str) -> dict[str, str]:
+    """What a scan by `person` brings back to the front end: code and state."""
+    url = expect(await Client(server.url).get(f"{AUTH}/wecom/qr"))["url"]
+    answer = await browse("POST", url, urlencode({"person": person}))
+    query = parse_qs(urlsplit(answer.headers["Location"]).query)
+    return {name: values[0] for name, values in query.items()}
+
+
+async def finish(server: Running, scanned: dict[str, str], code: int = 0) -> Any:
+    """Log in with what a scan brought; the data of the answer, which must have this code."""
+    return expect(await Client(server.url).post(f"{AUTH}/wecom/callback", scanned), code)
+
+
+async def enter(server: Running, person: str, code: int = 0) -> Any:
+    """Scan and log in; the data of the answer, which must have this code."""
+    return await finish(server, await scan(server, person), code)

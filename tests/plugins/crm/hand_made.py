@@ -1,0 +1,81 @@
+"""Requests of crm that cannot be made from a declaration alone: references that belong together, states that come first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from handlers.route import Route
+from plugins.testing import expect
+from tests.exercises import Exercise, HandMade, Maker, path_with
+from tests.plugins.crm.tables import form
+
+CRM = "/api/v1/crm"
+
+
+def without(*names: str) -> HandMade:
+    """The derived request without references that would have to belong to the same customer."""
+
+    async def made(maker: Maker, route: Route) -> Exercise:
+        derived = await maker.derived(route)
+        return replace(derived, body={name: value for name, value in derived.body.items() if name not in names})
+
+    return made
+
+
+def in_state(*actions: str) -> HandMade:
+    """The request on a contract that went through these actions."""
+
+    async def made(maker: Maker, route: Route) -> Exercise:
+        contract = await contract_after(maker, *actions)
+        body = await maker._body(route, contract, only_required=False)
+        return Exercise(maker.admin, route, path_with(route, contract["id"]), body, record=contract)
+
+    return made
+
+
+async def contract_after(maker: Maker, *actions: str) -> dict[str, Any]:
+    """A new contract that went through these actions."""
+    contract = await maker.record("crm_contracts")
+    for action in actions:
+        contract = expect(await maker.admin.post(f"{CRM}/contracts/{contract['id']}/{action}", {}))
+    return contract
+
+
+async def payment(maker: Maker, route: Route) -> Exercise:
+    contract = await contract_after(maker, "submit", "approve")
+    return Exercise(maker.admin, route, route.path, {"contract_id": contract["id"], "amount": "1.00"})
+
+
+async def plan_change(maker: Maker, route: Route) -> Exercise:
+    derived = await maker.derived(route)
+    return replace(derived, body={**derived.body, "contract_id": derived.record["contract_id"]})
+
+
+async def table(maker: Maker, route: Route) -> Exercise:
+    raw, headers = form({"file": ("customers.csv", b"name\nfrom a table\n")})
+    return Exercise(maker.admin, route, route.path, raw=raw, headers=headers)
+
+
+async def an_import(maker: Maker, route: Route) -> Exercise:
+    raw, headers = form({"file": ("customers.csv", b"name\nfrom a table\n")})
+    made = expect(await maker.admin.post(f"{CRM}/customers/import", raw=raw, headers=headers))
+    return Exercise(maker.admin, route, path_with(route, made["id"]))
+
+
+HAND_MADE: Mapping[str, HandMade] = {
+    f"POST {CRM}/follow-ups": without("opportunity_id", "contact_id"),
+    f"PATCH {CRM}/follow-ups/{{id}}": without("opportunity_id", "contact_id"),
+    f"POST {CRM}/contracts": without("opportunity_id"),
+    f"PATCH {CRM}/contracts/{{id}}": without("opportunity_id"),
+    f"POST {CRM}/contracts/{{id}}/withdraw": in_state("submit"),
+    f"POST {CRM}/contracts/{{id}}/approve": in_state("submit"),
+    f"POST {CRM}/contracts/{{id}}/reject": in_state("submit"),
+    f"POST {CRM}/contracts/{{id}}/complete": in_state("submit", "approve"),
+    f"POST {CRM}/contracts/{{id}}/terminate": in_state("submit", "approve"),
+    f"PATCH {CRM}/payment-plans/{{id}}": plan_change,
+    f"POST {CRM}/payments": payment,
+    f"POST {CRM}/customers/import": table,
+    f"GET {CRM}/customers/imports/{{id}}": an_import,
+}

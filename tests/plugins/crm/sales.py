@@ -1,0 +1,49 @@
+"""What the tests of crm share: paths, people of a sales department, and records made over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plugins.testing import Client, People, expect
+
+CRM = "/api/v1/crm"
+CUSTOMERS, CONTACTS, LEADS = f"{CRM}/customers", f"{CRM}/contacts", f"{CRM}/leads"
+OPPORTUNITIES, FOLLOW_UPS = f"{CRM}/opportunities", f"{CRM}/follow-ups"
+CONTRACTS, PLANS, PAYMENTS = f"{CRM}/contracts", f"{CRM}/payment-plans", f"{CRM}/payments"
+Record = dict[str, Any]
+
+
+async def everything(people: People) -> list[str]:
+    """Every permission of crm."""
+    return [menu["permission"] for menu in await people.menus() if (menu["permission"] or "").startswith("crm:")]
+
+
+async def seller(people: People, scope: str = "self", department_id: int | None = None) -> Client:
+    """A person who may do everything in crm, within this data scope."""
+    return await people.person(await everything(people), scope, department_id)
+
+
+async def customer(client: Client, **fields: Any) -> Record:
+    """A new customer."""
+    made: Record = expect(await client.post(CUSTOMERS, {"name": "晨光科技", **fields}))
+    return made
+
+
+async def contract(client: Client, amount: str = "100.00", customer_id: str | None = None, **fields: Any) -> Record:
+    """A draft."""
+    of = customer_id or (await customer(client))["id"]
+    made: Record = expect(await client.post(CONTRACTS, {"customer_id": of, "name": "合同", "amount": amount, **fields}))
+    return made
+
+
+async def in_force(client: Client, amount: str = "100.00", **fields: Any) -> Record:
+    """A contract that was submitted and approved."""
+    draft = await contract(client, amount, **fields)
+    expect(await client.post(f"{CONTRACTS}/{draft['id']}/submit", {}))
+    approved: Record = expect(await client.post(f"{CONTRACTS}/{draft['id']}/approve", {}))
+    return approved
+
+
+async def sees(client: Client, path: str, id: str) -> bool:
+    """Whether this person sees the record."""
+    return (await client.get(f"{path}/{id}")).code == 0

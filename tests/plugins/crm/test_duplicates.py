@@ -1,0 +1,41 @@
+"""The warning that a customer is there already."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from plugins.testing import Client, People, expect, unique
+from tests.plugins.crm.sales import CUSTOMERS, customer, seller
+
+pytestmark = pytest.mark.gen_test(timeout=20)
+
+
+@pytest.mark.parametrize(
+    ("query", "matches"),
+    [
+        ({"name": "ＡＣＭＥ－{name} co."}, ["name"]),
+        ({"phone": "+86 {phone}"}, ["phone"]),
+        ({"name": "acme {name}co", "phone": "{phone}"}, ["name", "phone"]),
+    ],
+)
+async def test_spelling_does_not_hide_a_duplicate(query: dict[str, str], matches: list[str], admin: Client) -> None:
+    name, phone = unique("x").replace("-", ""), f"139{int(unique('n').rpartition('-')[2], 36) % 10**8:08}"
+    made = await customer(admin, name=f"Acme {name} Co", phone=f"{phone[:3]}-{phone[3:7]} {phone[7:]}")
+    asked = urlencode({field: value.format(name=name, phone=phone) for field, value in query.items()})
+    found = expect(await admin.get(f"{CUSTOMERS}/duplicates?{asked}"))
+    assert [(row["id"], row["matches"]) for row in found] == [(made["id"], matches)]
+
+
+async def test_a_duplicate_out_of_sight_is_not_told(admin: Client, people: People) -> None:
+    name = unique("acme")
+    await customer(admin, name=name)
+    somebody = await seller(people)
+    assert expect(await somebody.get(f"{CUSTOMERS}/duplicates?name={name}")) == []
+
+
+async def test_a_creation_warns_and_succeeds(admin: Client) -> None:
+    name = unique("acme")
+    first = await customer(admin, name=name)
+    reply = await admin.post(CUSTOMERS, {"name": name})
+    assert expect(reply)["id"] != first["id"]
+    assert reply.headers["X-Possible-Duplicates"] == first["id"]

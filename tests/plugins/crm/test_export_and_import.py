@@ -1,0 +1,196 @@
+"""Customers as tables: out under the caller's scope, in row by row."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handlers.actor import Actor
+from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
+from plugins.crm.import_run import resume
+from plugins.runtime import Running
+from plugins.testing import Client, People, eventually, expect, serving, unique
+from tests.plugins.crm.sales import CUSTOMERS, Record, customer, seller
+from tests.plugins.crm.tables import as_csv, as_xlsx, form, import_table, read_csv, read_xlsx
+
+pytestmark = pytest.mark.gen_test(timeout=40)
+FORMATS = pytest.mark.parametrize(("format", "read"), [("csv", read_csv), ("xlsx", read_xlsx)])
+WRITERS = pytest.mark.parametrize("write", [as_csv, as_xlsx])
+COUNTS = ("created", "updated", "unchanged", "failed")
+
+
+def counts(report: Record) -> list[int]:
+    return [report[name] for name in COUNTS]
+
+
+async def rows_of(client: Client, read: Callable[[bytes], list[list[Any]]], query: str) -> list[Record]:
+    reply = await client.get(f"{CUSTOMERS}/export?{query}")
+    assert reply.status == 200, reply.body
+    header, *rows = read(reply.body)
+    return [dict(zip(header, row, strict=True)) for row in rows]
+
+
+@FORMATS
+async def test_an_export_holds_what_the_caller_sees_and_filters(format: str, read: Any, people: People) -> None:
+    mine, other = await seller(people), await seller(people)
+    await customer(other, name="not mine", level="A")
+    await customer(mine, name="level B", level="B")
+    await customer(mine, name="level A", level="A", location={"lng": 121.5, "lat": 31.25}, tags=["a", "b"])
+    found = await rows_of(mine, read, f"format={format}&level=A")
+    assert [(row["name"], row["tags"], float(row["location.lng"])) for row in found] == [("level A", "a;b", 121.5)]
+
+
+async def test_an_export_needs_its_own_permission(people: People) -> None:
+    person = await people.person(["crm:customer:list", "crm:customer:read"])
+    expect(await person.get(f"{CUSTOMERS}/export"), 40300)
+
+
+async def test_an_export_has_every_row_in_the_order_asked_for(people: People) -> None:
+    mine = await seller(people)
+    await import_table(mine, as_csv([["name"], *[[f"n{number:04}"] for number in range(1100)]]))
+
+    async def all_there() -> bool:
+        return bool(expect(await mine.get(CUSTOMERS))["total"] == 1100)
+
+    await eventually(all_there, 20)
+    names = [row["name"] for row in await rows_of(mine, read_csv, "sort=name")]
+    assert names == [f"n{number:04}" for number in range(1100)]
+
+
+@FORMATS
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "'=1", "\t=1"])
+async def test_no_cell_is_run_and_every_one_comes_back(format: str, read: Any, name: str, people: People) -> None:
+    mine = await seller(people)
+    made = await customer(mine, name=name, remark=name)
+    reply = await mine.get(f"{CUSTOMERS}/export?format={format}")
+    _header, *rows = read(reply.body)
+    assert not any(str(cell)[:1] in "=+-@\t\r" for row in rows for cell in row if isinstance(cell, str) and cell)
+    report = await import_table(mine, reply.body)
+    assert counts(report) == [0, 0, 1, 0]
+    assert expect(await mine.get(f"{CUSTOMERS}/{made['id']}")) == made
+
+
+@FORMATS
+async def test_an_export_can_be_imported_again(format: str, read: Any, people: People) -> None:
+    mine = await seller(people)
+    made = await customer(
+        mine, name="晨光,\"科技\"\n二厂", code=unique("C"), phone="0086 021", tags=["a;b", "c"], next_follow_at="2030-01-01T00:00:00Z",
+        location={"lng": -0.5, "lat": 0}, email="office@example.com",
+    )  # fmt: skip
+    without_code = await customer(mine, name="no code")
+    table = (await mine.get(f"{CUSTOMERS}/export?format={format}")).body
+    assert counts(await import_table(mine, table)) == [0, 0, 2, 0]
+    expect(await mine.patch(f"{CUSTOMERS}/{made['id']}", {"version": 1, "name": "x", "tags": []}))
+    assert counts(await import_table(mine, table)) == [0, 1, 1, 0]
+    again = expect(await mine.get(f"{CUSTOMERS}/{made['id']}"))
+    assert {**again, "version": 1, "updated_at": made["updated_at"]} == made
+    assert expect(await mine.get(CUSTOMERS))["total"] == 2
+    assert expect(await mine.get(f"{CUSTOMERS}/{without_code['id']}")) == without_code
+
+
+@WRITERS
+async def test_a_bad_row_is_named_and_stops_only_itself(write: Any, people: People) -> None:
+    mine = await seller(people)
+    rows = [
+        ["name", "code", "location.lng", "location.lat"],
+        ["good", unique("C"), 1, 2],
+        ["", "x", "", ""],
+        ["bad", "", 999, "b"],
+    ]
+    report = await import_table(mine, write(rows), "table.bin")
+    assert (report["status"], report["total"], counts(report)) == ("finished", 3, [1, 0, 0, 2])
+    assert {(one["row"], one["column"], one["rule"]) for one in report["errors"]} == {
+        (3, "name", "required"), (4, "location.lng", "maximum"), (4, "location.lat", "type"),
+    }  # fmt: skip
+    assert all(one["message"] for one in report["errors"])
+
+
+async def test_a_code_that_is_there_is_changed(people: People) -> None:
+    mine = await seller(people)
+    made = await customer(mine, code=unique("C"), phone="1", level="A")
+    table = as_csv([["code", "name", "level"], [made["code"], "new name", ""], [unique("C"), "another", "B"]])
+    assert counts(await import_table(mine, table)) == [1, 1, 0, 0]
+    changed = expect(await mine.get(f"{CUSTOMERS}/{made['id']}"))
+    assert (changed["name"], changed["phone"], changed["level"]) == ("new name", "1", "A")
+
+
+async def test_a_code_of_somebody_elses_customer_is_an_error_of_its_row(people: People) -> None:
+    mine, other = await seller(people), await seller(people)
+    foreign = await customer(other, code=unique("C"))
+    report = await import_table(mine, as_csv([["code", "name"], [foreign["code"], "stolen"], ["", "mine"]]))
+    assert [(one["row"], one["column"], one["rule"]) for one in report["errors"]] == [(2, "code", "duplicate")]
+    assert report["created"] == 1
+
+
+async def test_a_dry_run_writes_nothing(people: People) -> None:
+    mine = await seller(people)
+    report = await import_table(mine, as_csv([["name"], ["a"], ["b"]]), dry_run="true")
+    assert counts(report) == [2, 0, 0, 0]
+    assert expect(await mine.get(CUSTOMERS))["total"] == 0
+
+
+async def test_atomic_is_all_or_nothing(people: People) -> None:
+    mine = await seller(people)
+    bad = await import_table(mine, as_csv([["name", "email"], ["a", ""], ["b", "no address"]]), atomic="true")
+    assert (bad["status"], counts(bad)) == ("failed", [0, 0, 0, 1])
+    assert expect(await mine.get(CUSTOMERS))["total"] == 0
+    good = await import_table(mine, as_csv([["name"], ["a"], ["b"]]), atomic="true")
+    assert (good["status"], counts(good)) == ("finished", [2, 0, 0, 0])
+    assert expect(await mine.get(CUSTOMERS))["total"] == 2
+
+
+async def test_an_unknown_column_is_refused_as_a_whole(admin: Client) -> None:
+    raw, headers = form({"file": ("x.csv", b"name,colour\na,red\n")})
+    reply = await admin.post(f"{CUSTOMERS}/import", raw=raw, headers=headers)
+    expect(reply, 40001)
+    assert reply.fields == {"colour"}
+
+
+@pytest.mark.parametrize("content", [b"\xff\xff\xff\x00", b"PK\x03\x04 no workbook", b'name\n"open'])
+async def test_a_file_that_is_no_table_is_refused(content: bytes, admin: Client) -> None:
+    raw, headers = form({"file": ("x.csv", content)})
+    assert (await admin.post(f"{CUSTOMERS}/import", raw=raw, headers=headers)).code in (41500, 40001)
+
+
+async def test_a_retried_import_writes_once(people: People) -> None:
+    mine = await seller(people)
+    raw, headers = form({"file": ("x.csv", b"name\na\n")})
+    headers["Idempotency-Key"] = unique("key")
+    first, second = [expect(await mine.post(f"{CUSTOMERS}/import", raw=raw, headers=headers)) for _ in range(2)]
+    assert first == second
+    assert expect(await mine.get(CUSTOMERS))["total"] == 1
+
+
+async def test_an_import_is_its_own_persons(people: People) -> None:
+    mine, other = await seller(people), await seller(people)
+    report = await import_table(mine, as_csv([["name"], ["a"]]))
+    expect(await other.get(f"{CUSTOMERS}/imports/{report['id']}"), 40400)
+
+
+async def test_a_big_import_goes_on_behind_and_tells_its_progress(mongodb_uri: str, tmp_path: Path) -> None:
+    async with serving(mongodb_uri, tmp_path, crm_import_waits_rows=10) as service:
+        admin = await Client(service.url).log_in("admin")
+        report = await import_table(admin, as_csv([["name"], *[[f"n{number}"] for number in range(900)]]))
+        seen = [report["done"]]
+
+        async def finished() -> bool:
+            now = expect(await admin.get(f"{CUSTOMERS}/imports/{report['id']}"))
+            seen.append(now["done"])
+            return bool(now["status"] == "finished")
+
+        await eventually(finished, 20)
+        assert report["status"] == "running"
+        assert seen == sorted(seen)
+        assert seen[-1] == 900
+
+
+async def test_an_import_that_an_instance_left_is_finished_by_another(admin: Client, tradewind: Running) -> None:
+    database, me = tradewind.service.database, Actor(user_id=admin.user["userId"])
+    names = [unique("left"), unique("left")]
+    left = await database.store(IMPORTS, me).create({"headers": ["name"], "status": "running", "total": 2, "done": 1})
+    await database.store(IMPORT_ROWS).create({"import_id": left["id"], "rows": [[3, [names[1]]]]})
+    await resume(tradewind.service)
+    found = expect(await admin.get(f"{CUSTOMERS}/imports/{left['id']}"))
+    assert (found["status"], found["done"], found["created"]) == ("finished", 2, 1)
+    assert [expect(await admin.get(f"{CUSTOMERS}?q={name}"))["total"] for name in names] == [0, 1]

@@ -1,0 +1,66 @@
+"""Follow-ups, their positions, and the customers near a place."""
+
+import itertools
+
+import pytest
+
+from plugins.testing import Client, expect
+from tests.plugins.crm.sales import CUSTOMERS, FOLLOW_UPS, OPPORTUNITIES, customer
+
+pytestmark = pytest.mark.gen_test(timeout=20)
+_south = itertools.count(1)
+
+
+def nowhere_else() -> tuple[float, float]:
+    """A place that no other test uses."""
+    return -150.0, -60.0 + next(_south) / 10
+
+
+async def test_a_follow_up_is_the_customers_last_one_and_says_the_next(admin: Client) -> None:
+    of = await customer(admin)
+    body = {
+        "customer_id": of["id"], "content": "拜访", "method": "visit", "position": {"lat": 31.23, "lng": 121.47},
+        "next_follow_at": "2030-01-01T00:00:00.000Z",
+    }  # fmt: skip
+    made = expect(await admin.post(FOLLOW_UPS, body))
+    after = expect(await admin.get(f"{CUSTOMERS}/{of['id']}"))
+    assert (after["last_follow_at"], after["next_follow_at"]) == (made["created_at"], body["next_follow_at"])
+    assert made["position"] == {"lng": 121.47, "lat": 31.23}
+    assert after["version"] == of["version"]
+
+
+async def test_a_position_outside_the_world_is_refused(admin: Client) -> None:
+    of = await customer(admin)
+    body = {"customer_id": of["id"], "content": "x", "position": {"lng": 181, "lat": 91}}
+    assert expect(await admin.post(FOLLOW_UPS, body), 40001)["errors"][0]["field"].startswith("position")
+
+
+async def test_an_opportunity_of_another_customer_is_refused(admin: Client) -> None:
+    mine, other = await customer(admin), await customer(admin)
+    foreign = expect(await admin.post(OPPORTUNITIES, {"customer_id": other["id"], "name": "x"}))
+    body = {"customer_id": mine["id"], "content": "x", "opportunity_id": foreign["id"]}
+    reply = await admin.post(FOLLOW_UPS, body)
+    expect(reply, 40001)
+    assert reply.fields == {"opportunity_id"}
+
+
+async def test_nearby_customers_come_in_order_of_distance_within_the_radius(admin: Client) -> None:
+    lng, lat = nowhere_else()
+    places = {"far": lat + 0.02, "near": lat + 0.001, "beyond": lat + 0.05}
+    for name, at in places.items():
+        await customer(admin, name=name, location={"lat": at, "lng": lng})
+    found = expect(await admin.get(f"{CUSTOMERS}/nearby?lng={lng}&lat={lat}&radius=3000"))
+    assert [(row["name"], round(row["distance"] / 10)) for row in found["items"]] == [("near", 11), ("far", 223)]
+    assert found["total"] == 2
+
+
+async def test_a_customer_that_moved_is_found_at_its_new_place(admin: Client) -> None:
+    (lng, lat), (new_lng, new_lat) = nowhere_else(), nowhere_else()
+    made = await customer(admin, location={"lng": lng, "lat": lat})
+    body = {"version": 1, "location": {"lng": new_lng, "lat": new_lat}}
+    expect(await admin.patch(f"{CUSTOMERS}/{made['id']}", body))
+    totals = [
+        expect(await admin.get(f"{CUSTOMERS}/nearby?lng={x}&lat={y}"))["total"]
+        for x, y in ((lng, lat), (new_lng, new_lat))
+    ]
+    assert totals == [0, 1]

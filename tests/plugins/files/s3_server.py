@@ -1,0 +1,76 @@
+"""An S3 to test with: `moto[server]` as a process of its own, which speaks the protocol over HTTP and checks no signature."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import botocore.session
+
+from plugins.testing import unique
+
+ACCESS_KEY, SECRET_KEY, REGION = "an-access-key", "a-secret-key-of-the-tests", "eu-central-1"
+_PROGRAM = """
+import time
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+server.start()
+print(server.get_host_and_port()[1], flush=True)
+while True:
+    time.sleep(60)
+"""
+
+
+@dataclass(frozen=True)
+class S3Server:
+    """A running S3; `client` is botocore's own, for looking at what the service did."""
+
+    endpoint: str
+
+    @cached_property
+    def client(self) -> Any:
+        return botocore.session.get_session().create_client(
+            "s3", endpoint_url=self.endpoint, region_name=REGION, aws_access_key_id=ACCESS_KEY,
+            aws_secret_access_key=SECRET_KEY,
+        )  # fmt: skip
+
+    def buckets(self) -> dict[str, str]:
+        """The settings of two new buckets."""
+        names = {"s3_public_bucket": unique("public"), "s3_private_bucket": unique("private")}
+        for name in names.values():
+            self.client.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": REGION})
+        self.client.put_bucket_policy(Bucket=names["s3_public_bucket"], Policy=_readable(names["s3_public_bucket"]))
+        return {
+            "storage": "s3", "s3_endpoint": self.endpoint, "s3_region": REGION, "s3_access_key": ACCESS_KEY,
+            "s3_secret_key": SECRET_KEY, **names,
+        }  # fmt: skip
+
+    def holds(self, bucket: str) -> set[str]:
+        """Everything in a bucket: objects, and uploads that were begun and not ended."""
+        objects = self.client.list_objects_v2(Bucket=bucket).get("Contents", ())
+        begun = self.client.list_multipart_uploads(Bucket=bucket).get("Uploads", ())
+        return {found["Key"] for found in objects} | {f"{found['Key']} in parts" for found in begun}
+
+
+def _readable(bucket: str) -> str:
+    """The policy of a bucket that everybody may read, and nobody may list."""
+    statement = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": f"arn:aws:s3:::{bucket}/*"}
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+
+
+@contextmanager
+def s3_server() -> Iterator[S3Server]:
+    """An S3 that ends with the block."""
+    with subprocess.Popen([sys.executable, "-c", _PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as moto:
+        try:
+            assert moto.stdout is not None
+            port = int(moto.stdout.readline())
+            yield S3Server(f"http://127.0.0.1:{port}")
+        finally:
+            moto.kill()

@@ -1,0 +1,191 @@
+"""S3 away, slow, full, denying: 50300 with the reason in the log, in bounded time, and nothing left behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from tornado.ioloop import IOLoop
+
+from plugins.api import SYSTEM, ApiError
+from plugins.files.storage import Label
+from plugins.files.sweeping import clean_up, sweep
+from plugins.files.types import PDF
+from plugins.testing import Reply, eventually, expect
+from tests.faults.proxy import Proxy
+from tests.plugins.files.broken_s3 import REFUSALS, refusing_s3
+from tests.plugins.files.places import MEBIBYTE, Place, place
+from tests.plugins.files.s3_server import S3Server
+from tests.plugins.files.samples import RAR, note, send
+from tests.raw_http import connected, request
+
+pytestmark = pytest.mark.gen_test(timeout=60)
+LIMITS = {"s3_connect_seconds": 1, "s3_request_seconds": 1.2, "unattached_hours": 0.000_001}
+MOST_SECONDS = 12  # an attempt to write, one to clean up, and a machine that is busy
+LARGE = RAR + bytes(7 * MEBIBYTE)
+
+
+@dataclass
+class Site:
+    """A server, and the proxy through which it reaches its S3."""
+
+    place: Place
+    proxy: Proxy
+
+    async def lead_to(self, address: str) -> None:
+        """Let the proxy reach another S3; what is connected is cut."""
+        await self.proxy.down()
+        self.proxy.target_port = urlsplit(address).port or 0
+        await self.proxy.up()
+
+    async def refuses(self, path: str, content: bytes = b"") -> Reply:
+        """A request that is answered 50300 in time; with content it is an upload."""
+        started = time.monotonic()
+        reply = await (send(self.place.admin, content, "a.rar") if content else self.place.admin.get(path))
+        expect(reply, 50300)
+        assert int(reply.headers["Retry-After"]) > 0
+        assert time.monotonic() - started < MOST_SECONDS
+        return reply
+
+
+@asynccontextmanager
+async def proxied(mongodb_uri: str, folder: Path, s3: S3Server) -> AsyncIterator[Site]:
+    proxy = Proxy(urlsplit(s3.endpoint).port or 0)
+    await proxy.up()
+    try:
+        async with place(mongodb_uri, folder, s3, s3_endpoint=f"http://127.0.0.1:{proxy.port}", **LIMITS) as there:
+            yield Site(there, proxy)
+    finally:
+        await proxy.close()
+
+
+@pytest.fixture(scope="module")
+def shared(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory, s3: S3Server) -> Iterator[Site]:
+    block = proxied(mongodb_uri, tmp_path_factory.mktemp("faults"), s3)
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
+
+
+@pytest.fixture
+def site(io_loop: IOLoop, shared: Site, s3: S3Server) -> Iterator[Site]:
+    """The server, whose S3 is well before the test and after it."""
+    yield shared
+    io_loop.run_sync(lambda: shared.lead_to(s3.endpoint))
+    io_loop.run_sync(lambda: sweep(shared.place.running.service, shared.place.files))
+
+
+@pytest.mark.parametrize("how", ["away", "hanging"])
+async def test_s3_out_of_reach_is_50300_and_then_all_is_well_again(
+    how: str, site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    there = site.place
+    key = (await note(there.admin))["objectKey"]
+    if how == "away":
+        await site.proxy.down()
+    else:
+        site.proxy.stall()
+    await site.refuses("/api/upload", LARGE)
+    await site.refuses(f"/api/file/dl?object_key={key}")
+    not_ready = await there.anonymous.get("/api/health/ready")
+    assert (not_ready.status, "storage" in not_ready.json["msg"]) == (503, True)
+    assert (await there.anonymous.get("/api/health")).status == 200
+    reasons = [vars(record)["reason"] for record in caplog.records if record.message == "storage fails"]
+    assert reasons
+    assert all(reasons)
+    await site.proxy.up()
+    assert (await there.admin.get(f"/api/file/dl?object_key={key}")).status == 200
+    expect(await send(there.admin, LARGE, "a.rar"))
+    assert (await there.anonymous.get("/api/health/ready")).status == 200
+    assert list(there.folder.glob("files/looked-at/*")) == []
+
+
+async def test_what_a_lost_s3_kept_of_an_upload_is_swept_when_it_is_back(site: Site) -> None:
+    there = site.place
+    async with connected(there.url) as wire:
+        head = f"Authorization: Bearer {there.admin.token}", "Content-Type: multipart/form-data; boundary=x"
+        first = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.rar"\r\n\r\n' + LARGE
+        length = f"Content-Length: {len(first) + 4 * MEBIBYTE}"
+        await wire.send(request("POST /api/upload", *head, length) + first)
+
+        async def in_parts() -> bool:
+            return any("in parts" in one for one in await there.kept())
+
+        await eventually(in_parts, seconds=10)
+        await site.proxy.down()
+        await wire.send(bytes(4 * MEBIBYTE))
+        expect(await wire.reply(), 50300)
+    assert await in_parts()
+    await site.proxy.up()
+    await sweep(there.running.service, there.files)
+    assert await there.kept() == set()
+
+
+async def test_a_download_that_s3_breaks_off_is_broken_off(site: Site) -> None:
+    there, size = site.place, 11 * MEBIBYTE
+    key = expect(await send(there.admin, RAR + bytes(size), "a.rar"))["objectKey"]
+    async with connected(there.url) as wire:
+        await wire.send(request(f"GET /api/file/dl?object_key={key}", f"Authorization: Bearer {there.admin.token}"))
+        head = await wire.reader.readuntil(b"\r\n\r\n")
+        await site.proxy.down()
+        with pytest.raises((EOFError, ConnectionError)):
+            await wire.reader.readexactly(size)
+    assert f"Content-Length: {size + len(RAR)}".encode() in head
+    assert await there.running.front.idle(10)
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+async def test_an_s3_that_refuses_is_50300_with_its_word_in_the_log(
+    refusal: str, site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with refusing_s3(*REFUSALS[refusal]) as endpoint:
+        await site.lead_to(endpoint)
+        for content in (LARGE, RAR + b"small") if refusal == "denying" else (LARGE,):
+            reply = await site.refuses("/api/upload", content)
+            assert REFUSALS[refusal][1] not in reply.body.decode()
+        assert (await site.place.anonymous.get("/api/health/ready")).status == 503
+        assert list(site.place.folder.glob("files/looked-at/*")) == []
+    reasons = [vars(record).get("reason", "") for record in caplog.records if record.message == "storage fails"]
+    assert any(REFUSALS[refusal][1] in reason for reason in reasons)
+
+
+async def test_an_address_is_signed_while_s3_is_away(site: Site) -> None:
+    await site.proxy.down()
+    expect(await site.place.admin.get("/api/upload/sts?file_name=a.pdf&content_type=application/pdf&size=5"))
+
+
+async def test_a_clean_up_that_fails_is_done_at_the_next_start(site: Site) -> None:
+    there = site.place
+    dead = there.folder / "files" / "writers" / "0123456789abcdef"
+    dead.touch()
+    key = await there.files.begin(SYSTEM, Label("a.pdf", PDF), "private", "arriving")
+    await there.files.records.change_one({"_id": key}, {"writer": dead.name})
+    await site.proxy.down()
+    with pytest.raises(ApiError):
+        await clean_up(there.files)
+    assert dead.exists()
+    await site.proxy.up()
+    await clean_up(there.files)
+    assert not dead.exists()
+    assert await there.files.records.find_one({"_id": key}) is None
+
+
+async def test_a_sweep_removes_nothing_that_it_cannot_look_at(site: Site) -> None:
+    there = site.place
+    signed = expect(await there.admin.get("/api/upload/sts?file_name=a.pdf&content_type=application/pdf&size=5"))
+    body = {"name": "x", "remark": signed["objectKey"]}
+    expect(await there.admin.post("/api/v1/crm/customers", body))
+    await site.proxy.down()
+    with pytest.raises(ApiError):
+        await sweep(there.running.service, there.files)
+    assert await there.files.records.find_one({"_id": signed["objectKey"]})
+
+
+async def test_the_service_starts_while_s3_is_away(mongodb_uri: str, tmp_path: Path, s3: S3Server) -> None:
+    async with place(mongodb_uri, tmp_path, s3, s3_endpoint="http://127.0.0.1:9", **LIMITS) as there:
+        expect(await there.anonymous.get("/api/health/ready"), 50300)
+        expect(await there.admin.get("/api/v1/auth/profile"))

@@ -1,0 +1,275 @@
+"""One contract, kept by a local disk and by S3 over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from tornado.ioloop import IOLoop
+
+from plugins.api import ApiError, utc_now
+from plugins.files.local import LocalStorage
+from plugins.files.names import new_key
+from plugins.files.s3 import S3Storage, s3_storage
+from plugins.files.settings import FilesSettings
+from plugins.files.signatures import Signatures
+from plugins.files.storage import Label, Storage, Visibility
+from plugins.files.types import PDF
+from plugins.files.types import PNG as PNG_TYPE
+from tests.plugins.files.places import MEBIBYTE
+from tests.plugins.files.s3_server import S3Server
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+LABEL = Label("文件.pdf", PDF)
+BOTH: tuple[Visibility, ...] = ("public", "private")
+
+
+@pytest.fixture(scope="module", params=["local", "s3"])
+def storage(
+    request: pytest.FixtureRequest, io_loop: IOLoop, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Storage]:
+    if request.param == "local":
+        local = LocalStorage(tmp_path_factory.mktemp("storage"), Signatures(["secret"]))
+        local.prepare()
+        yield local
+        return
+    s3: S3Server = request.getfixturevalue("s3")
+    stack = AsyncExitStack()
+    settings = FilesSettings(_env_file=None, **s3.buckets())  # type: ignore[arg-type]
+    yield io_loop.run_sync(lambda: stack.enter_async_context(s3_storage(settings)))
+    io_loop.run_sync(stack.aclose)
+
+
+def key(label: Label = LABEL) -> str:
+    return new_key(utc_now(), label.type.extension)
+
+
+async def put(
+    storage: Storage, content: bytes, visibility: Visibility = "private", told: bool = True
+) -> tuple[str, str]:
+    """Store a file; its key and etag."""
+    name = key()
+    async with storage.writer(name, visibility if told else None, LABEL) as writer:
+        for at in range(0, len(content), MEBIBYTE):
+            await writer.write(content[at : at + MEBIBYTE])
+        return name, await writer.commit(visibility, LABEL)
+
+
+async def read(storage: Storage, visibility: Visibility, name: str, etag: str, start: int, stop: int) -> bytes | None:
+    source = await storage.open(visibility, name, etag, start, stop)
+    if source is None:
+        return None
+    try:
+        return b"".join([block async for block in source])
+    finally:
+        await source.aclose()
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("visibility", BOTH)
+@pytest.mark.parametrize("size", [1, MEBIBYTE, 5 * MEBIBYTE, 11 * MEBIBYTE + 3])
+async def test_what_was_committed_is_read_back(storage: Storage, visibility: Visibility, size: int, told: bool) -> None:
+    content = os.urandom(size)
+    name, etag = await put(storage, content, visibility, told)
+    found = await storage.stat(visibility, name)
+    assert found is not None
+    assert (found.size, found.etag) == (size, etag)
+    assert await read(storage, visibility, name, etag, 0, size) == content
+
+
+async def test_a_part_is_just_that_part(storage: Storage) -> None:
+    content = os.urandom(MEBIBYTE)
+    name, etag = await put(storage, content)
+    for start, stop in ((0, 1), (MEBIBYTE - 1, MEBIBYTE), (1000, 700_000)):
+        assert await read(storage, "private", name, etag, start, stop) == content[start:stop]
+
+
+async def test_the_buckets_are_two(storage: Storage) -> None:
+    name, etag = await put(storage, b"public", "public", told=False)
+    assert await storage.stat("private", name) is None
+    assert await read(storage, "private", name, etag, 0, 1) is None
+
+
+async def test_nothing_is_there_before_the_commit(storage: Storage) -> None:
+    name = key()
+    async with storage.writer(name, "private", LABEL) as writer:
+        for _ in range(6):
+            await writer.write(bytes(MEBIBYTE))
+        assert await storage.stat("private", name) is None
+
+
+@pytest.mark.parametrize("size", [1, 6])
+async def test_what_is_not_committed_leaves_nothing(storage: Storage, size: int) -> None:
+    name = key()
+    async with storage.writer(name, "private", LABEL) as writer:
+        for _ in range(size):
+            await writer.write(bytes(MEBIBYTE))
+    await nothing_left(storage, name)
+
+
+@pytest.mark.parametrize("size", [1, 6])
+@pytest.mark.parametrize("committed", [True, False])
+async def test_an_error_leaves_nothing(storage: Storage, size: int, committed: bool) -> None:
+    name = key()
+
+    async def fail() -> None:
+        async with storage.writer(name, None, LABEL) as writer:
+            for _ in range(size):
+                await writer.write(bytes(MEBIBYTE))
+            if committed:
+                await writer.commit("public", LABEL)
+            raise EOFError
+
+    with pytest.raises(EOFError):
+        await fail()
+    await nothing_left(storage, name)
+
+
+async def test_a_cancelled_writer_leaves_nothing(storage: Storage) -> None:
+    name, writing = key(), asyncio.Event()
+
+    async def write() -> None:
+        async with storage.writer(name, "private", LABEL) as writer:
+            for _ in range(6):
+                await writer.write(bytes(MEBIBYTE))
+            writing.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(write())
+    await writing.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await nothing_left(storage, name)
+
+
+async def nothing_left(storage: Storage, name: str) -> None:
+    for visibility in BOTH:
+        assert await storage.stat(visibility, name) is None
+    async with storage.writer(name, "private", LABEL) as writer:  # a half-written one would be in the way
+        await writer.write(b"again")
+        await writer.commit("private", LABEL)
+    await storage.delete("private", name)
+
+
+async def test_a_deleted_file_is_gone_and_may_be_deleted_again(storage: Storage) -> None:
+    name, etag = await put(storage, b"text")
+    for _ in range(2):
+        await storage.delete("private", name)
+        assert await read(storage, "private", name, etag, 0, 4) is None
+
+
+async def test_what_is_discarded_is_gone_from_everywhere(storage: Storage) -> None:
+    name, _ = await put(storage, b"text")
+    await storage.discard(name)
+    assert await storage.stat("private", name) is None
+    await storage.discard(name)
+
+
+async def begun(storage: Storage, name: str) -> None:
+    """What a server leaves that ended in the middle."""
+    if isinstance(storage, LocalStorage):
+        storage._arriving(name).write_bytes(b"half")
+    elif isinstance(storage, S3Storage):
+        await storage._calls("begin", "create_multipart_upload", **storage._at("private", name))
+
+
+async def left(storage: Storage, name: str) -> bool:
+    if isinstance(storage, LocalStorage):
+        return storage._arriving(name).exists()
+    listed = await storage._calls("look", "list_multipart_uploads", Bucket=storage._buckets["private"], Prefix=name)
+    return bool(listed.get("Uploads"))
+
+
+async def test_what_was_begun_and_forgotten_is_tidied_away(storage: Storage) -> None:
+    name, (stored, etag) = key(), await put(storage, b"text")
+    await begun(storage, name)
+    await storage.tidy(utc_now() - timedelta(days=10_000))  # moto says of every upload that it was begun in 2010
+    assert await left(storage, name)
+    await storage.tidy(utc_now() + timedelta(hours=1))
+    assert not await left(storage, name)
+    assert await read(storage, "private", stored, etag, 0, 4) == b"text"
+
+
+async def test_a_cleared_storage_is_empty(storage: Storage) -> None:
+    stored = [(visibility, *await put(storage, b"text", visibility)) for visibility in BOTH]
+    await storage.clear()
+    for visibility, name, _ in stored:
+        assert await storage.stat(visibility, name) is None
+
+
+async def test_a_sound_storage_says_so(storage: Storage) -> None:
+    await storage.check()
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "/etc/passwd", "a/b", "", ".", "20261120-0123456789abcdef0123456789abcdef"]
+)
+async def test_a_key_of_another_form_reaches_nothing(storage: Storage, name: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        await storage.discard(name)
+    assert refused.value.kind.code == 40400
+
+
+async def test_the_label_goes_with_the_addresses(storage: Storage) -> None:
+    label = Label("图.png", PNG_TYPE)
+    address = await storage.upload_address("private", key(label), label, 5, 900)
+    assert address.headers == {"Content-Type": "image/png"}
+    assert storage.public_url(key(label)).endswith(".png")
+
+
+# -- what only a disk does
+
+
+@contextmanager
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    def no_space(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("plugins.files.local._write_all", no_space)
+        yield
+
+
+async def test_a_full_disk_is_50300_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    disk = LocalStorage(tmp_path, Signatures(["secret"]))
+    disk.prepare()
+    with full_disk(monkeypatch), pytest.raises(ApiError) as refused:
+        await put(disk, b"text")
+    assert (refused.value.kind.code, refused.value.headers["Retry-After"]) == (50300, "5")
+    assert "No space left on device" in str([vars(record) for record in caplog.records])
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+async def test_a_disk_that_cannot_be_written_is_not_ready(tmp_path: Path) -> None:
+    disk = LocalStorage(tmp_path / "gone", Signatures(["secret"]))
+    with pytest.raises(OSError, match="No such file"):
+        await disk.check()
+
+
+async def test_nobody_else_reads_the_folders(tmp_path: Path) -> None:
+    disk = LocalStorage(tmp_path / "files", Signatures(["secret"]))
+    disk.prepare()
+    await put(disk, b"text")
+    folders = [path for path in tmp_path.rglob("*") if path.is_dir() and path != tmp_path / "files"]
+    assert {path.stat().st_mode & 0o077 for path in folders} == {0}
+
+
+Sync = Callable[[int], None]
+
+
+async def test_a_file_is_on_the_disk_before_it_appears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk, steps, fsync, rename = LocalStorage(tmp_path, Signatures(["secret"])), [], os.fsync, Path.rename
+    disk.prepare()
+    monkeypatch.setattr(os, "fsync", lambda fd: (steps.append(os.readlink(f"/proc/self/fd/{fd}")), fsync(fd)))
+    monkeypatch.setattr(Path, "rename", lambda path, target: (steps.append("rename"), rename(path, target)))
+    name, _ = await put(disk, b"text")
+    folder = tmp_path / "private" / name[9:11]
+    assert steps == [str(tmp_path / "arriving" / name), "rename", str(folder), str(folder.parent)]

@@ -1,0 +1,165 @@
+"""What is removed without anybody asking, and what never is (CONTRACT 8: nothing attached in 24 h is swept)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plugins.api import anything, array, choice, mapping, obj, text, utc_now
+from plugins.files.objects import Files
+from plugins.files.records import OBJECTS
+from plugins.files.sweeping import _places, sweep
+from plugins.runtime import Running
+from plugins.testing import Client, eventually, expect, unique
+from tests.plugins.files.places import Place, place
+from tests.plugins.files.samples import PNG, attach, customer, note, upload
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+
+
+async def age(running: Running, key: str, hours: float = 25) -> None:
+    """Let a file have come that long ago."""
+    values = {"$set": {"created_at": utc_now() - timedelta(hours=hours)}}
+    await running.service.database.driver.update_one(OBJECTS.name, {"_id": key}, values)
+
+
+async def swept(running: Running, key: str, hours: float = 25) -> bool:
+    """Whether a sweep removes this file, when it is so old."""
+    await age(running, key, hours)
+    files = running.service.part(Files)
+    await sweep(running.service, files)
+    record = await files.records.find_one({"_id": key})
+    found = [await files.storage.stat(bucket, key) for bucket in ("public", "private")]
+    assert (record is None) == (found == [None, None])
+    return record is None
+
+
+async def test_a_file_that_nothing_was_attached_to_is_swept(here: Place) -> None:
+    stored = await note(here.admin)
+    assert await swept(here.running, stored["objectKey"])
+    expect(await here.admin.get(f"/api/file/dl?object_key={stored['objectKey']}"), 40400)
+
+
+async def test_a_public_file_that_nothing_names_is_swept(here: Place) -> None:
+    stored = await upload(here.admin, PNG, "a.png", "public")
+    assert await swept(here.running, stored["objectKey"])
+
+
+async def test_a_file_of_less_than_a_day_is_kept(here: Place) -> None:
+    assert not await swept(here.running, (await note(here.admin))["objectKey"], hours=23.9)
+
+
+async def test_an_attached_file_is_kept_also_when_the_attachment_goes(here: Place) -> None:
+    stored = await note(here.admin)
+    attachment = expect(await attach(here.admin, await customer(here.admin), stored))
+    assert not await swept(here.running, stored["objectKey"])
+    expect(await here.admin.delete(f"/api/attachments/{attachment['id']}"))
+    assert not await swept(here.running, stored["objectKey"])
+
+
+async def test_an_address_that_nobody_used_is_swept(here: Place) -> None:
+    signed = expect(await here.admin.get(f"/api/upload/sts?file_name=a.png&content_type=image/png&size={len(PNG)}"))
+    assert await swept(here.running, signed["objectKey"])
+
+
+async def test_a_file_that_came_by_an_address_and_that_nothing_names_is_swept(here: Place) -> None:
+    signed = expect(await here.admin.get(f"/api/upload/sts?file_name=a.png&content_type=image/png&size={len(PNG)}"))
+    client, path = here.address(signed["uploadUrl"])
+    await client.put(path, raw=PNG, headers=signed["headers"])
+    assert await swept(here.running, signed["objectKey"])
+
+
+async def test_a_sweep_that_was_interrupted_is_finished(here: Place) -> None:
+    stored = await note(here.admin)
+    leaving = {"$set": {"state": "leaving"}}
+    await here.running.service.database.driver.update_one(OBJECTS.name, {"_id": stored["objectKey"]}, leaving)
+    expect(await here.admin.get(f"/api/file/dl?object_key={stored['objectKey']}"), 40400)
+    expect(await attach(here.admin, await customer(here.admin), stored), 40400)
+    assert await swept(here.running, stored["objectKey"])
+
+
+# -- files that a record names without an attachment
+
+Use = Callable[[Client, str], Awaitable[None]]
+
+
+async def as_an_avatar(admin: Client, url: str) -> None:
+    expect(await admin.patch("/api/v1/auth/profile", {"avatar": url}))
+
+
+async def as_a_cover(admin: Client, url: str) -> None:
+    expect(await admin.post("/api/v1/cms/manage/articles", {"title": unique("article"), "cover": url}))
+
+
+async def in_an_article(admin: Client, url: str) -> None:
+    body = {"title": unique("article"), "content": f'<p><img src="{url}"></p>'}
+    expect(await admin.post("/api/v1/cms/manage/articles", body))
+
+
+async def only_in_an_old_revision(admin: Client, url: str) -> None:
+    at = "/api/v1/cms/manage/articles"
+    made = expect(await admin.post(at, {"title": unique("article"), "content": f'<p><img src="{url}"></p>'}))
+    expect(await admin.patch(f"{at}/{made['id']}", {"version": made["version"], "content": "<p>without</p>"}))
+
+
+async def in_a_remark(admin: Client, url: str) -> None:
+    expect(await admin.post("/api/v1/crm/customers", {"name": "x", "remark": f"see {url}, please"}))
+
+
+@pytest.mark.parametrize("use", [as_an_avatar, as_a_cover, in_an_article, only_in_an_old_revision, in_a_remark])
+async def test_a_public_file_that_a_record_names_is_kept(use: Use, tradewind: Running, admin: Client) -> None:
+    stored = await upload(admin, PNG, "a.png", "public")
+    await use(admin, stored["url"])
+    assert not await swept(tradewind, stored["objectKey"])
+
+
+async def test_a_file_that_went_straight_to_s3_is_looked_at_before_it_is_kept(here: Place) -> None:
+    evil = b"<html><script>alert(1)</script>".ljust(len(PNG))
+    for content, kept in ((PNG, True), (evil, False)):
+        query = f"file_name=a.png&content_type=image/png&size={len(PNG)}&visibility=public"
+        signed = expect(await here.admin.get(f"/api/upload/sts?{query}"))
+        client, path = here.address(signed["uploadUrl"])
+        await client.put(path, raw=content, headers=signed["headers"])
+        await in_a_remark(here.admin, signed["url"])
+        assert await swept(here.running, signed["objectKey"]) != kept
+
+
+def test_every_place_that_can_hold_a_key_is_looked_at() -> None:
+    fields = {
+        "address": text(),
+        "short": text(max_length=10),
+        "kind": choice("a", "b"),
+        "tags": array(text()),
+        "contact": obj(None, {"page": text()}),
+        "rows": array(obj(None, {"image": text(), "more": anything()})),
+        "layout": anything(),
+        "labels": mapping(text()),
+    }
+    assert _places(fields) == (["address", "tags", "contact.page", "rows.image"], ["rows.more", "layout", "labels"])
+
+
+# -- when
+
+
+async def test_the_sweep_runs_by_itself(mongodb_uri: str, tmp_path: Path) -> None:
+    async with place(mongodb_uri, tmp_path, sweep_seconds=0.3, unattached_hours=0.000_01) as there:
+        await note(there.admin)
+
+        async def gone() -> bool:
+            return await there.kept() == set()
+
+        await eventually(gone, seconds=15)
+
+
+async def test_a_data_reset_removes_the_files_too(mongodb_uri: str, tmp_path: Path) -> None:
+    async with place(mongodb_uri, tmp_path) as there:
+        await note(there.admin)
+        await upload(there.admin, PNG, "a.png", "public")
+        body: dict[str, Any] = {"modules": ["files"], "confirm": "RESET"}
+        expect(await there.admin.post("/api/v1/system/data-reset", body))
+        assert await there.kept() == set()
+        assert (await note(there.admin))["size"] > 0

@@ -1,0 +1,64 @@
+"""Requests of finance that need a state first: a claim that was submitted, an invoice that is open."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+from handlers.route import Route
+from tests.exercises import Exercise, HandMade, Maker, path_with
+from tests.plugins.finance.books import AT, Books
+
+CLAIMS, INVOICES = f"{AT}/expense-claims", f"{AT}/invoices"
+_months = itertools.count()
+
+
+async def book(maker: Maker, route: Route) -> Exercise:
+    # a transfer has another account, and nothing else has
+    books = await Books.fresh(maker.admin)
+    body = {"kind": "income", "account_id": books.account_id, "amount": "12.00", "day": "2026-11-20"}
+    return Exercise(maker.admin, route, route.path, body)
+
+
+async def close_month(maker: Maker, route: Route) -> Exercise:
+    # months of long ago, each of which can be closed once
+    year, month = divmod(next(_months), 12)
+    return Exercise(maker.admin, route, path_with(route, f"{1000 + year}-{month + 1:02}"))
+
+
+def claim_after(*actions: str) -> HandMade:
+    async def made(maker: Maker, route: Route) -> Exercise:
+        claim = await (await Books.fresh(maker.admin)).claim(*actions)
+        return Exercise(maker.admin, route, path_with(route, claim["id"]), _body(route, {}), record=claim)
+
+    return made
+
+
+async def pay_claim(maker: Maker, route: Route) -> Exercise:
+    books = await Books.fresh(maker.admin)
+    claim = await books.claim("submit", "approve")
+    body = {"account_id": books.account_id, "version": claim["version"]}
+    return Exercise(maker.admin, route, path_with(route, claim["id"]), body, record=claim)
+
+
+async def pay_invoice(maker: Maker, route: Route) -> Exercise:
+    books = await Books.fresh(maker.admin)
+    invoice = await books.invoice()
+    body = {"account_id": books.account_id, "amount": "13.00", "version": invoice["version"]}
+    return Exercise(maker.admin, route, path_with(route, invoice["id"]), body, record=invoice)
+
+
+def _body(route: Route, body: dict[str, Any]) -> dict[str, Any] | None:
+    return body if route.body else None
+
+
+FINANCE_HAND_MADE: Mapping[str, HandMade] = {
+    f"POST {AT}/vouchers": book,
+    f"POST {AT}/periods/{{month}}/close": close_month,
+    f"POST {CLAIMS}/{{id}}/withdraw": claim_after("submit"),
+    f"POST {CLAIMS}/{{id}}/approve": claim_after("submit"),
+    f"POST {CLAIMS}/{{id}}/reject": claim_after("submit"),
+    f"POST {CLAIMS}/{{id}}/pay": pay_claim,
+    f"POST {INVOICES}/{{id}}/pay": pay_invoice,
+}

@@ -1,0 +1,150 @@
+"""kill -9 of the server, or of `mongod`, during a thousand transactions: the ledgers agree, nothing acknowledged is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tornado.httpclient import HTTPClientError
+
+from config.database import open_driver
+from config.embedded import acquire
+from plugins.testing import PASSWORD, Client, Reply, eventually, expect
+from scripts.ledger_verification import differences
+from tests.plugins.finance.books import Books
+from tests.plugins.inventory.goods import Goods
+
+pytestmark = pytest.mark.gen_test(timeout=120)
+ROOT = Path(__file__).resolve().parents[3]
+WRITERS, EACH, KILL_AFTER = 4, 250, 300
+
+
+@dataclass
+class Site:
+    """A server as a process of its own, which is started again when it is killed."""
+
+    uri: str
+    folder: Path
+    database: str = field(default_factory=lambda: f"test_{uuid.uuid4().hex[:12]}")
+    port: int = 0
+    process: asyncio.subprocess.Process | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it answers."""
+        return f"http://127.0.0.1:{self.port}"
+
+    async def start(self) -> None:
+        """Start the server and wait until it serves."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
+        environment |= {
+            "TRADEWIND_MONGODB_URI": self.uri, "TRADEWIND_MONGODB_DATABASE": self.database,
+            "TRADEWIND_DATA_DIR": str(self.folder), "TRADEWIND_PORT": str(self.port),
+            "TRADEWIND_PLUGINS": "auth,rbac,inventory,finance", "TRADEWIND_RATE_LIMITS": "off",
+            "TRADEWIND_ADMIN_PASSWORD": PASSWORD, "TRADEWIND_BCRYPT_COST": "4",
+            "TRADEWIND_JWT_SECRET": "a-key-of-the-tests-with-enough-characters",
+        }  # fmt: skip
+        with (self.folder / "server.log").open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable, str(ROOT / "server.py"), cwd=ROOT, env=environment, stdout=log, stderr=log
+            )
+        await eventually(self.serves, seconds=30, every=0.1)
+
+    async def serves(self) -> bool:
+        """Whether it answers and has its database."""
+        reply = await attempted(Client(self.url).get("/api/health/ready"))
+        return reply is not None and reply.status == 200
+
+    async def kill(self) -> None:
+        """End the server without a warning."""
+        assert self.process is not None
+        self.process.kill()
+        await self.process.wait()
+
+
+@asynccontextmanager
+async def site_at(folder: Path) -> AsyncIterator[Site]:
+    """A server over a `mongod` of its own."""
+    embedded = await asyncio.to_thread(acquire, folder / "mongodb")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    site = Site(embedded.uri, folder, port=port)
+    try:
+        await site.start()
+        yield site
+    finally:
+        await site.kill()
+        await asyncio.to_thread(embedded.release_and_wait, 15)
+
+
+async def attempted(request: Awaitable[Reply]) -> Reply | None:
+    """The answer, or None where there was none."""
+    try:
+        return await request
+    except (OSError, HTTPClientError):
+        return None
+
+
+@pytest.mark.parametrize("victim", ["server", "mongod"])
+async def test_after_a_kill_the_ledgers_agree_and_nothing_acknowledged_is_lost(victim: str, tmp_path: Path) -> None:
+    acknowledged: set[str] = set()
+    async with site_at(tmp_path) as site:
+        admin = await Client(site.url).log_in("admin")
+        driver = open_driver("pymongo", site.uri, site.database, 10_000)
+        mongod = int((await driver.command({"serverStatus": 1}))["pid"])
+        assert str(tmp_path).encode() in Path(f"/proc/{mongod}/cmdline").read_bytes()
+
+        async def writer(write: Callable[[int], Awaitable[Reply]]) -> None:
+            for number in range(EACH):
+                reply = await attempted(write(number))
+                if reply is not None and reply.code == 0:
+                    acknowledged.add(reply.data["id"])
+                else:
+                    await eventually(site.serves, seconds=30, every=0.1)
+
+        async def killer() -> None:
+            async def enough() -> bool:
+                return len(acknowledged) >= KILL_AFTER
+
+            await eventually(enough, seconds=60)
+            if victim == "server":
+                await site.kill()
+                await site.start()
+            else:
+                os.kill(mongod, signal.SIGKILL)
+
+        await asyncio.gather(killer(), *(writer(write) for write in await writes(admin)))
+        await eventually(site.serves, seconds=30, every=0.1)
+        assert await differences(driver) == []
+        stored = {str(row["_id"]) for name in ("finance_vouchers", "inventory_transfers")
+                  for row in await driver.find(name, {}, fields=["_id"])}  # fmt: skip
+        assert len(acknowledged) > KILL_AFTER
+        assert acknowledged <= stored
+        await driver.close()
+
+
+async def writes(admin: Client) -> list[Callable[[int], Awaitable[Any]]]:
+    """Two who book payments, and two who carry goods to and fro."""
+    here, books = await Goods.stocked(admin, 100), await Books.fresh(admin)
+    there = Goods(admin, here.product_id, await here.warehouse())
+    expect(await here.transfer(there.warehouse_id, 50))
+
+    async def pay(number: int) -> Reply:
+        return await books.book("income" if number % 3 else "expense", f"0.{number % 99 + 1:02}")
+
+    async def carry(number: int) -> Reply:
+        source, target = (here, there) if number % 2 else (there, here)
+        return await source.transfer(target.warehouse_id, "0.5")
+
+    return [pay, pay, carry, carry][:WRITERS]

@@ -1,0 +1,139 @@
+"""Expense claims and invoices over HTTP: their states, and the vouchers that pay them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from plugins.runtime import Running
+from plugins.testing import Client, eventually, expect
+from tests.plugins.finance.books import AT, Books
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+CLAIMS, INVOICES = f"{AT}/expense-claims", f"{AT}/invoices"
+
+
+async def test_a_claim_is_submitted_approved_and_paid(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    claim = await books.claim("submit", "approve")
+    assert (claim["amount"], claim["status"]) == ("100.05", "approved")
+    assert expect(await books.pay_claim(claim))["status"] == "paid"
+    assert await books.balance() == "-100.05"
+
+
+async def test_a_claim_is_paid_once(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    claim = await books.claim("submit", "approve")
+    replies = await asyncio.gather(*(books.pay_claim(claim) for _ in range(10)))
+    assert Counter(reply.code for reply in replies) == {0: 1, 40901: 9}
+    assert await books.balance() == "-100.05"
+
+
+async def test_a_claim_that_was_not_approved_is_not_paid(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    expect(await books.pay_claim(await books.claim("submit")), 40901)
+
+
+async def test_a_rejected_claim_is_changed_and_submitted_again(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    claim = await books.claim("submit")
+    at = f"{CLAIMS}/{claim['id']}"
+    rejected = expect(await admin.post(f"{at}/reject", {"reason": "no receipt"}))
+    assert (rejected["status"], rejected["reason"]) == ("rejected", "no receipt")
+    expect(await admin.patch(at, {"version": rejected["version"], "title": "with receipt"}))
+    assert expect(await admin.post(f"{at}/submit"))["status"] == "submitted"
+
+
+async def test_a_submitted_claim_cannot_be_changed(admin: Client) -> None:
+    claim = await (await Books.fresh(admin)).claim("submit")
+    expect(await admin.patch(f"{CLAIMS}/{claim['id']}", {"version": claim["version"], "title": "other"}), 40901)
+
+
+async def test_a_reversed_payment_is_to_be_made_again(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    claim = expect(await books.pay_claim(await books.claim("submit", "approve")))
+    expect(await books.reverse({"id": claim["voucher_id"]}))
+    assert expect(await admin.get(f"{CLAIMS}/{claim['id']}"))["status"] == "approved"
+    expect(await books.pay_claim(claim))
+    assert await books.balance() == "-100.05"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status"),
+    [("approved", "approved"), ("rejected", "rejected"), ("returned", "draft"), ("withdrawn", "draft")],
+)
+async def test_the_end_of_an_approval_decides_the_claim(
+    outcome: str, status: str, admin: Client, tradewind: Running
+) -> None:
+    claim = await (await Books.fresh(admin)).claim("submit")
+    ended = {"biz_type": "EXPENSE", "resource_id": claim["id"], "outcome": outcome, "reason": None}
+    await tradewind.service.events.emit("approval.finished", ended)
+    assert expect(await admin.get(f"{CLAIMS}/{claim['id']}"))["status"] == status
+
+
+async def test_submitting_tells_other_plugins(admin: Client, tradewind: Running) -> None:
+    heard = []
+
+    async def listener(payload: object) -> None:
+        heard.append(payload)
+
+    tradewind.service.events.listen("finance.expense.submitted", listener)
+    claim = await (await Books.fresh(admin)).claim("submit")
+
+    async def told() -> bool:
+        return any(payload["resource_id"] == claim["id"] for payload in heard)  # type: ignore[index]
+
+    await eventually(told)
+
+
+async def test_an_invoice_is_paid_in_parts_and_counts_as_receivable_until_then(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    invoice = await books.invoice("out", "100.00", "13.00")
+    assert invoice["total"] == "113.00"
+    assert expect(await books.pay_invoice(invoice, "50.00"))["status"] == "partly_paid"
+    assert invoice["id"] in await _open(admin, "receivables")
+    assert expect(await books.pay_invoice(invoice))["status"] == "paid"
+    assert invoice["id"] not in await _open(admin, "receivables")
+    assert await books.balance() == "113.00"
+
+
+async def test_an_invoice_received_is_payable_and_paid_from_the_account(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    invoice = await books.invoice("in")
+    assert invoice["id"] in await _open(admin, "payables")
+    expect(await books.pay_invoice(invoice))
+    assert await books.balance() == "-113.00"
+
+
+async def test_more_than_is_open_cannot_be_paid(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    expect(await books.pay_invoice(await books.invoice(), "113.01"), 40901)
+    assert await books.balance() == "0.00"
+
+
+async def test_fifty_payments_of_one_invoice_are_one(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    invoice = await books.invoice()
+    replies = await asyncio.gather(*(books.pay_invoice(invoice, "113.00") for _ in range(50)))
+    assert Counter(reply.code for reply in replies) == {0: 1, 40901: 49}
+    assert await books.balance() == "113.00"
+
+
+async def test_a_reversed_payment_is_open_again(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    invoice = await books.invoice()
+    expect(await books.pay_invoice(invoice))
+    expect(await books.reverse((await books.vouchers())[0]))
+    reopened = expect(await admin.get(f"{INVOICES}/{invoice['id']}"))
+    assert (reopened["status"], reopened["paid"]) == ("confirmed", "0.00")
+
+
+async def test_a_confirmed_invoice_cannot_be_changed(admin: Client) -> None:
+    invoice = await (await Books.fresh(admin)).invoice()
+    expect(await admin.patch(f"{INVOICES}/{invoice['id']}", {"version": invoice["version"], "tax": "0"}), 40901)
+
+
+async def _open(admin: Client, what: str) -> set[str]:
+    return {row["id"] for row in expect(await admin.get(f"{AT}/{what}?page_size=200"))["items"]}

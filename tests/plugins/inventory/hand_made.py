@@ -1,0 +1,64 @@
+"""Requests of inventory that need a state first: goods on the shelf, an order that is on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from handlers.route import Route
+from plugins.testing import expect
+from tests.exercises import Exercise, HandMade, Maker, path_with
+from tests.plugins.inventory.goods import AT, Goods
+
+PURCHASES, SALES = f"{AT}/purchase-orders", f"{AT}/sales-orders"
+
+
+async def receive(maker: Maker, route: Route) -> Exercise:
+    order = await _ordered(maker, PURCHASES)
+    return _of(maker, route, order, {"warehouse_id": order["warehouse_id"], "version": order["version"]})
+
+
+async def deliver(maker: Maker, route: Route) -> Exercise:
+    order = await _ordered(maker, SALES)
+    return _of(maker, route, order, {"warehouse_id": order["warehouse_id"], "version": order["version"]})
+
+
+async def close_purchase(maker: Maker, route: Route) -> Exercise:
+    return _of(maker, route, await _begun(maker, PURCHASES, "receive"), None)
+
+
+async def close_sale(maker: Maker, route: Route) -> Exercise:
+    return _of(maker, route, await _begun(maker, SALES, "deliver"), None)
+
+
+async def transfer(maker: Maker, route: Route) -> Exercise:
+    goods = await Goods.stocked(maker.admin, 5)
+    other = await goods.warehouse()
+    line = {"product_id": goods.product_id, "quantity": "2"}
+    body = {"from_warehouse_id": goods.warehouse_id, "to_warehouse_id": other, "lines": [line]}
+    return Exercise(maker.admin, route, route.path, body)
+
+
+async def _ordered(maker: Maker, at: str) -> dict[str, Any]:
+    goods = await Goods.stocked(maker.admin, 5)
+    return await (goods.purchase(3) if at == PURCHASES else goods.sale(3))
+
+
+async def _begun(maker: Maker, at: str, action: str) -> dict[str, Any]:
+    order = await _ordered(maker, at)
+    part = {"lines": [{"product_id": order["lines"][0]["product_id"], "quantity": "1"}]}
+    begun: dict[str, Any] = expect(await maker.admin.post(f"{at}/{order['id']}/{action}", part))
+    return begun
+
+
+def _of(maker: Maker, route: Route, order: dict[str, Any], body: Any) -> Exercise:
+    return Exercise(maker.admin, route, path_with(route, order["id"]), body, record=order)
+
+
+INVENTORY_HAND_MADE: Mapping[str, HandMade] = {
+    f"POST {PURCHASES}/{{id}}/receive": receive,
+    f"POST {PURCHASES}/{{id}}/close": close_purchase,
+    f"POST {SALES}/{{id}}/deliver": deliver,
+    f"POST {SALES}/{{id}}/close": close_sale,
+    f"POST {AT}/transfers": transfer,
+}

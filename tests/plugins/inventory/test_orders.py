@@ -1,0 +1,97 @@
+"""Purchase and sales orders over HTTP: their states, and what each allows."""
+
+from __future__ import annotations
+
+import pytest
+
+from plugins.testing import Client, expect
+from tests.plugins.inventory.goods import AT, Goods
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+PURCHASES, SALES = f"{AT}/purchase-orders", f"{AT}/sales-orders"
+
+
+async def test_a_line_takes_the_price_of_its_product(admin: Client) -> None:
+    goods = await Goods.fresh(admin, price="9.90", cost="4.00")
+    assert (await goods.sale(3))["amount"] == "29.70"
+    assert (await goods.purchase(3))["amount"] == "12.00"
+
+
+async def test_an_order_is_received_in_parts(admin: Client) -> None:
+    goods = await Goods.fresh(admin)
+    order = await goods.purchase(3)
+    assert order["status"] == "ordered"
+    assert expect(await goods.receive(order, 1))["status"] == "partly_received"
+    received = expect(await goods.receive(order))
+    assert (received["status"], received["lines"][0]["received"]) == ("received", "3")
+
+
+async def test_an_order_is_delivered_in_parts(admin: Client) -> None:
+    goods = await Goods.stocked(admin, 3)
+    order = await goods.sale(3)
+    assert expect(await goods.deliver(order, 1))["status"] == "partly_delivered"
+    assert expect(await goods.deliver(order))["status"] == "delivered"
+
+
+async def test_more_than_is_open_cannot_be_received(admin: Client) -> None:
+    goods = await Goods.fresh(admin)
+    expect(await goods.receive(await goods.purchase(3), 4), 40901)
+    assert await goods.stock() == ("0", "0.00")
+
+
+async def test_a_draft_cannot_be_received(admin: Client) -> None:
+    goods = await Goods.fresh(admin)
+    line = {"product_id": goods.product_id, "quantity": "1"}
+    draft = expect(await admin.post(PURCHASES, {"supplier_id": await goods.supplier(), "lines": [line]}))
+    expect(await admin.post(f"{PURCHASES}/{draft['id']}/receive", {"warehouse_id": goods.warehouse_id}), 40901)
+
+
+async def test_without_a_warehouse_nothing_is_received(admin: Client) -> None:
+    goods = await Goods.fresh(admin)
+    line = {"product_id": goods.product_id, "quantity": "1"}
+    placeless = expect(await admin.post(PURCHASES, {"supplier_id": await goods.supplier(), "lines": [line]}))
+    expect(await admin.post(f"{PURCHASES}/{placeless['id']}/confirm"))
+    reply = await goods.receive(placeless)
+    expect(reply, 40001)
+    assert reply.fields == {"warehouse_id"}
+
+
+@pytest.mark.parametrize("at", [PURCHASES, SALES])
+async def test_a_confirmed_order_cannot_be_edited(at: str, admin: Client) -> None:
+    goods = await Goods.stocked(admin, 5)
+    order = await (goods.purchase(1) if at == PURCHASES else goods.sale(1))
+    expect(await admin.patch(f"{at}/{order['id']}", {"version": order["version"], "remark": "later"}), 40901)
+
+
+@pytest.mark.parametrize("at", [PURCHASES, SALES])
+async def test_a_cancelled_order_moves_nothing(at: str, admin: Client) -> None:
+    goods = await Goods.stocked(admin, 5)
+    order = await (goods.purchase(1) if at == PURCHASES else goods.sale(1))
+    assert expect(await admin.post(f"{at}/{order['id']}/cancel"))["status"] == "cancelled"
+    expect(await (goods.receive(order) if at == PURCHASES else goods.deliver(order)), 40901)
+    assert await goods.stock() == ("5", "20.00")
+
+
+async def test_an_order_that_began_is_closed_and_not_cancelled(admin: Client) -> None:
+    goods = await Goods.stocked(admin, 5)
+    order = await goods.sale(3)
+    expect(await goods.deliver(order, 1))
+    expect(await admin.post(f"{SALES}/{order['id']}/cancel"), 40901)
+    assert expect(await admin.post(f"{SALES}/{order['id']}/close"))["status"] == "closed"
+    expect(await goods.deliver(order), 40901)
+
+
+async def test_changed_lines_change_the_amount_of_a_draft(admin: Client) -> None:
+    goods = await Goods.fresh(admin)
+    line = {"product_id": goods.product_id, "quantity": "1", "price": "2.00"}
+    draft = expect(await admin.post(SALES, {"customer_name": "somebody", "lines": [line]}))
+    lines = [{**line, "quantity": "2.5"}]
+    assert expect(await admin.patch(f"{SALES}/{draft['id']}", {"version": 1, "lines": lines}))["amount"] == "5.00"
+
+
+async def test_a_delivery_tells_price_and_cost(admin: Client) -> None:
+    goods = await Goods.stocked(admin, 5, "4.00")
+    order = await goods.sale(2, "9.90")
+    expect(await goods.deliver(order))
+    delivery = expect(await admin.get(f"{AT}/deliveries?order_id={order['id']}"))["items"][0]
+    assert (delivery["amount"], delivery["cost"]) == ("19.80", "8.00")

@@ -1,0 +1,32 @@
+"""Requests of notification that cannot be made from a declaration alone (see tests/hand_made.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from handlers.route import Route
+from plugins.testing import expect
+from tests.exercises import Exercise, HandMade, Maker, path_with
+
+AT = "/api/v1/notifications"
+
+
+async def of_a_message(maker: Maker, route: Route) -> Exercise:
+    """About a message that somebody just got."""
+    person = await maker.person()
+    expect(await maker.admin.post(AT, {"user_ids": [person.user["userId"]], "title": "a message"}))
+    message = expect(await person.get(AT))["items"][0]
+    return Exercise(person, route, path_with(route, message["id"]), record=message)
+
+
+async def socket(maker: Maker, route: Route) -> Exercise:
+    """Without the upgrade it is no conversation."""
+    return replace(await maker.derived(route), code=40000)
+
+
+NOTIFICATION_HAND_MADE: Mapping[str, HandMade] = {
+    f"POST {AT}/{{id}}/read": of_a_message,
+    f"DELETE {AT}/{{id}}": of_a_message,
+    f"GET {AT}/ws": socket,
+}

@@ -1,0 +1,134 @@
+"""The WebSocket: what is new comes at once, from every instance, each message once, until the session ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plugins.registry import load_plugins
+from plugins.runtime import Running
+from plugins.testing import Client, People, expect, serving, unique
+from tests.plugins.notification.inboxes import AT, TITLE, listening, send
+
+pytestmark = pytest.mark.gen_test(timeout=60)
+KEY = "a-key-of-the-tests-with-enough-characters"
+
+
+@asynccontextmanager
+async def two_instances(uri: str, folder: Path, **settings: object) -> AsyncIterator[tuple[Running, Running, Client]]:
+    """Two servers on one database, and a person who is known to both."""
+    plugins = load_plugins(("notification",))
+    shared = {"mongodb_database": unique("test").replace("-", "_"), "jwt_secret": KEY, "demo": False, **settings}
+    async with AsyncExitStack() as stack:
+        first, second = [await stack.enter_async_context(serving(uri, folder, plugins, **shared)) for _ in range(2)]
+        yield first, second, await Client(first.url).log_in("admin")
+
+
+@pytest.mark.parametrize("http", ["tornado", "fast"])
+async def test_a_message_of_one_instance_reaches_a_socket_on_the_other_within_a_second(
+    mongodb_uri: str, tmp_path: Path, http: str
+) -> None:
+    async with (
+        two_instances(mongodb_uri, tmp_path, http=http) as (first, second, admin),
+        listening(second.url, admin) as socket,
+    ):
+        sent = asyncio.get_running_loop().time()
+        await send(first, [1])
+        said = await socket.until("notification")
+        assert asyncio.get_running_loop().time() - sent < 1
+        assert said["data"]["title"] == TITLE.zh
+        assert (await socket.until("unread"))["count"] == 1
+
+
+async def test_who_comes_back_with_the_last_id_misses_nothing_and_sees_nothing_twice(
+    mongodb_uri: str, tmp_path: Path
+) -> None:
+    total, names = 120, [str(number) for number in range(120)]
+    seen: list[dict[str, Any]] = []
+    async with two_instances(mongodb_uri, tmp_path) as (first, second, admin):
+        waiting, last_id = list(names), ""
+
+        async def write(running: Running) -> None:
+            while waiting:
+                await send(running, [1], title=waiting.pop())
+
+        async with listening(first.url, admin) as socket:
+            last_id = socket.last_id
+        # eight writers on both instances, while the reader hangs up after every few messages
+        writers = [asyncio.create_task(write(running)) for running in (first, second) for _ in range(4)]
+        while len(seen) < total:
+            running = (first, second)[len(seen) % 2]
+            async with listening(running.url, admin, last_id) as socket:
+                while len(socket.messages) < 7 and len(seen) + len(socket.messages) < total:
+                    await socket.until("notification")
+                seen += socket.messages
+                last_id = socket.last_id
+        await asyncio.gather(*writers)
+        assert sorted(message["title"] for message in seen) == sorted(names)
+        assert [message["id"] for message in seen] == sorted(message["id"] for message in seen)
+
+
+async def test_without_a_last_id_only_what_comes_from_now_on_is_sent(people: People, tradewind: Running) -> None:
+    reader = await people.person()
+    await send(tradewind, [reader.user["userId"]], title="before")
+    async with listening(tradewind.url, reader) as socket:
+        await send(tradewind, [reader.user["userId"]], title="after")
+        await socket.until("notification")
+        assert [message["title"] for message in socket.messages] == ["after"]
+
+
+async def test_a_socket_carries_the_messages_of_its_person_alone(people: People, tradewind: Running) -> None:
+    reader, other = await people.person(), await people.person()
+    async with listening(tradewind.url, reader) as socket:
+        await send(tradewind, [other.user["userId"]], title="not for you")
+        await send(tradewind, [reader.user["userId"]], title="for you")
+        await socket.until("notification")
+        assert [message["title"] for message in socket.messages] == ["for you"]
+
+
+async def test_a_message_read_on_one_device_is_told_to_the_other(people: People, tradewind: Running) -> None:
+    reader = await people.person()
+    await send(tradewind, [reader.user["userId"]])
+    async with listening(tradewind.url, reader) as socket:
+        expect(await reader.post(f"{AT}/read-all"))
+        assert (await socket.until("unread"))["count"] == 0
+
+
+async def test_the_socket_speaks_the_language_of_the_handshake(people: People, tradewind: Running) -> None:
+    reader = await people.person()
+    async with listening(tradewind.url, reader, **{"Accept-Language": "en"}) as socket:
+        await send(tradewind, [reader.user["userId"]])
+        assert (await socket.until("notification"))["data"]["title"] == TITLE.en
+
+
+async def test_the_end_of_the_session_closes_the_socket(mongodb_uri: str, tmp_path: Path) -> None:
+    settings = {"notification_check_seconds": 0.1}
+    async with (
+        two_instances(mongodb_uri, tmp_path, **settings) as (_, second, admin),
+        listening(second.url, admin) as socket,
+    ):
+        expect(await admin.post("/api/v1/auth/logout"))
+        assert await socket.closed() == 1008
+
+
+async def test_after_the_end_of_the_session_nothing_more_is_sent(mongodb_uri: str, tmp_path: Path) -> None:
+    # so rarely that only the check before each message can close it
+    settings = {"notification_check_seconds": 600}
+    async with (
+        two_instances(mongodb_uri, tmp_path, **settings) as (first, _, admin),
+        listening(first.url, admin) as socket,
+    ):
+        expect(await admin.post("/api/v1/auth/logout"))
+        await send(first, [1])
+        assert await socket.closed() == 1008
+        assert socket.messages == []
+
+
+async def test_a_plain_request_is_refused_only_after_log_in(people: People, anonymous: Client) -> None:
+    expect(await anonymous.get(f"{AT}/ws"), 40100)
+    expect(await (await people.person()).get(f"{AT}/ws"), 40000)

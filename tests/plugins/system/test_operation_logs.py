@@ -1,0 +1,82 @@
+"""The operation log as administrators filter it."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from handlers.oplog import OPERATION_LOGS
+from plugins.runtime import Running
+from plugins.testing import Client, People, eventually, expect, unique
+
+pytestmark = pytest.mark.gen_test
+LOGS = "/api/v1/system/operation-logs"
+CUSTOMERS = "/api/v1/crm/customers"
+
+
+async def logged(admin: Client, query: str, rows: int) -> list[dict[str, Any]]:
+    """The entries that match, once there are this many."""
+
+    async def found() -> Any:
+        items = expect(await admin.get(f"{LOGS}?{query}"))["items"]
+        return items if len(items) >= rows else None
+
+    entries: list[dict[str, Any]] = await eventually(found)
+    return entries
+
+
+async def test_a_refused_write_is_found_by_user_and_outcome(people: People, admin: Client) -> None:
+    person = await people.person()
+    expect(await person.post(CUSTOMERS, {"name": "x"}), 40300)
+    expect(await person.patch("/api/v1/auth/profile", {"real_name": "x"}))
+    user_id = person.user["userId"]
+    assert len(await logged(admin, f"user_id={user_id}", 2)) == 2
+    (refused,) = await logged(admin, f"user_id={user_id}&code=40300", 1)
+    assert (refused["path"], refused["status"], refused["username"]) == (CUSTOMERS, 403, person.user["username"])
+
+
+async def test_entries_are_found_by_path(people: People, admin: Client) -> None:
+    path = f"{CUSTOMERS}/{'0' * 24}"
+    person = await people.person()
+    expect(await person.delete(path), 40300)
+    entries = await logged(admin, f"path={quote(path)}&user_id={person.user['userId']}", 1)
+    assert [entry["method"] for entry in entries] == ["DELETE"]
+
+
+async def test_entries_are_found_by_time(people: People, admin: Client) -> None:
+    person = await people.person()
+    user = f"user_id={person.user['userId']}"
+    for _ in range(3):
+        expect(await person.post(CUSTOMERS, {"name": "x"}), 40300)
+    newest, middle, oldest = await logged(admin, user, 3)
+    between = f"{user}&at_from={quote(middle['at'])}&at_to={quote(newest['at'])}"
+    assert [entry["id"] for entry in await logged(admin, between, 2)][:2] == [newest["id"], middle["id"]]
+    assert oldest["at"] <= middle["at"] <= newest["at"]
+
+
+async def test_a_reader_needs_the_permission(people: People) -> None:
+    expect(await (await people.person(["system:operation-log:list"])).get(LOGS))
+    expect(await (await people.person()).get(LOGS), 40300)
+
+
+@pytest.mark.parametrize(
+    "filter", [{"user_id": 7}, {"path": "/x"}, {"code": 40300}, {"at": {"$gte": 0}}, {"request_id": "x"}, {}]
+)
+async def test_every_filter_is_answered_from_an_index(tradewind: Running, filter: dict[str, Any]) -> None:
+    find = {"find": OPERATION_LOGS.name, "filter": filter, "sort": {"at": -1, "_id": -1}}
+    plan = await tradewind.service.database.driver.command({"explain": find, "verbosity": "queryPlanner"})
+    stages = str(plan["queryPlanner"]["winningPlan"])
+    assert "IXSCAN" in stages
+    assert "COLLSCAN" not in stages
+
+
+async def test_what_is_secret_is_not_in_the_log(admin: Client) -> None:
+    name = unique("user")
+    expect(await admin.post("/api/v1/system/users", {"username": name, "password": "Correct-horse-8"}))
+    path = quote("/api/v1/system/users")
+
+    async def entry() -> Any:
+        items = expect(await admin.get(f"{LOGS}?path={path}&page_size=200"))["items"]
+        return next((item for item in items if item["body"] and item["body"].get("username") == name), None)
+
+    assert (await eventually(entry))["body"]["password"] == "***"

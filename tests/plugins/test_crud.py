@@ -1,0 +1,58 @@
+"""`crud()` gives plain routes that say what they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from plugins.api import DUPLICATE, STALE, Collection, Request, crud, text
+
+AT = "/api/v1/acme/boxes"
+BOXES = Collection(name="acme_boxes", title="Box", fields={"name": text(required=True), "mark": text(read_only=True)})
+
+
+async def own(req: Request) -> None:
+    """A handler of somebody's own."""
+
+
+def test_it_gives_the_five_routes_of_a_resource() -> None:
+    made = crud(BOXES, at=AT, resource="acme:box", noun="box", plural="boxes")
+    assert [(f"{route.method} {route.path}", route.access, route.summary) for route in made] == [
+        (f"GET {AT}", "acme:box:list", "List boxes"),
+        (f"GET {AT}/{{id}}", "acme:box:read", "Read a box"),
+        (f"POST {AT}", "acme:box:create", "Create a box"),
+        (f"PATCH {AT}/{{id}}", "acme:box:update", "Change a box"),
+        (f"DELETE {AT}/{{id}}", "acme:box:delete", "Delete a box"),
+    ]
+
+
+def test_its_shapes_are_those_of_the_collection() -> None:
+    listed, read, create, update, delete = crud(BOXES, at=AT, resource="acme:box", noun="box")
+    assert (listed.paged, listed.query) == (True, BOXES.list_query)
+    assert (create.body, update.body, delete.body) == (BOXES.create, BOXES.update, None)
+    assert [route.returns for route in (listed, read, create, update)] == [BOXES.read] * 4
+
+
+def test_its_routes_name_the_collection() -> None:
+    assert {route.collection for route in crud(BOXES, at=AT, resource="acme:box", noun="box")} == {"acme_boxes"}
+
+
+def test_its_writes_declare_their_conflicts() -> None:
+    _, _, create, update, _ = crud(BOXES, at=AT, resource="acme:box", noun="box")
+    assert DUPLICATE in create.errors
+    assert {DUPLICATE, STALE} <= set(update.errors)
+
+
+def test_what_is_left_out_does_not_exist() -> None:
+    made = crud(BOXES, at=AT, resource="acme:box", noun="box", only=("delete", "list"))
+    assert [route.method for route in made] == ["GET", "DELETE"]
+
+
+def test_an_action_can_have_a_handler_of_its_own() -> None:
+    made = crud(BOXES, at=AT, resource="acme:box", noun="box", create=own)
+    assert [route.method for route in made if route.handler is own] == ["POST"]
+
+
+@pytest.mark.parametrize("wrong", [{"only": ("list", "erase")}, {"craete": own}, {"only": ("list",), "create": own}])
+def test_an_action_that_is_not_made_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="acme_boxes"):
+        crud(BOXES, at=AT, resource="acme:box", noun="box", **wrong)  # type: ignore[arg-type]

@@ -1,0 +1,235 @@
+"""`scripts/doctor`: what it finds on an installation with something wrong, and its silence on one without."""
+
+import asyncio
+import json
+import os
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.database import IndexSpec
+from config.settings import Settings
+from handlers.data.database import Database, utc_now
+from plugins.rbac.policy import Policy
+from plugins.rbac.records import MENUS, ROLES, USERS
+from plugins.rbac.settings import RbacSettings
+from plugins.runtime import Running
+from plugins.testing import Client, People, serving, unique
+from scripts.doctor_access import check_access
+from scripts.doctor_database import check_database
+from scripts.doctor_findings import Finding, as_json, as_table, exit_code
+from scripts.doctor_settings import check_settings
+
+ROOT = Path(__file__).resolve().parents[2]
+SECRET = "correct-horse-battery-staple-0123456789"
+PEOPLE = ("disabled-super-administrator", "no-super-administrator", "password-never-changed")
+COMMAND = "import sys; from scripts.doctor_report import main; sys.exit(main(sys.argv[1:]))"
+slow = pytest.mark.gen_test(timeout=60)
+
+
+async def of_access(running: Running, users: list[dict[str, Any]] | None = None) -> set[tuple[str, str]]:
+    """Check and subject of what is found about routes, roles and people."""
+    database = running.service.database
+    rules = await Policy(database).rules()
+    people = users if users is not None else await database.store(USERS).find()
+    found = check_access(running.service.catalogue, rules, people, utc_now())
+    return {(one.check, one.subject) for one in found}
+
+
+async def of_database(database: Database) -> set[tuple[str, str]]:
+    return {(one.check, one.subject) async for one in check_database(database)}
+
+
+def of_settings(**given: Any) -> dict[str, str]:
+    """Setting → level of what is found."""
+    rbac = {name: given.pop(name) for name in list(given) if name in RbacSettings.model_fields}
+    chosen = {"jwt_secret": SECRET, "mongodb_uri": "mongodb://u:p@db.example/", "cors_origins": (), **given}
+    environment: Any = Settings
+    own: Any = RbacSettings
+    settings = environment(_env_file=None, **chosen)
+    found = check_settings(settings, {RbacSettings: own(_env_file=None, **rbac)})
+    return {one.subject.removeprefix("TRADEWIND_").lower(): one.level for one in found}
+
+
+async def run(*arguments: str, **settings: str) -> tuple[int, str]:
+    """The command as its users run it, with these settings alone: exit code and output."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
+    environment |= {f"TRADEWIND_{name.upper()}": value for name, value in settings.items()}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", COMMAND, *arguments, cwd=ROOT, env=environment,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    out, _ = await process.communicate()
+    return process.returncode or 0, out.decode()
+
+
+@slow
+async def test_a_new_installation_has_nothing_wrong(mongodb_uri: str, tmp_path: Path) -> None:
+    async with serving(mongodb_uri, tmp_path) as running:
+        assert await of_database(running.service.database) == set()
+        assert {check for check, _ in await of_access(running)} <= {"code-nobody-holds"}
+
+
+@slow
+async def test_the_command_is_0_on_a_new_demo_and_prints_json(mongodb_uri: str, tmp_path: Path) -> None:
+    async with serving(mongodb_uri, tmp_path) as running:
+        database = running.service.settings.mongodb_database
+        code, out = await run("--json", "--demo", mongodb_uri=mongodb_uri, mongodb_database=database)
+    report = json.loads(out)
+    assert (code, report["errors"], report["warnings"]) == (0, 0, 0)
+    assert {one["level"] for one in report["findings"]} == {"note"}
+
+
+@slow
+async def test_the_command_is_1_and_says_why_when_something_is_wrong(mongodb_uri: str, tmp_path: Path) -> None:
+    async with serving(mongodb_uri, tmp_path) as running:
+        database = running.service.settings.mongodb_database
+        code, out = await run("--demo", mongodb_uri=mongodb_uri, mongodb_database=database, rate_limits="off")
+    assert code == 1
+    assert "warning  setting" in out
+    assert out.splitlines()[-1].startswith("0 errors, 1 warning, ")
+
+
+@pytest.mark.gen_test(timeout=30)
+async def test_settings_that_the_server_refuses_are_a_finding(tmp_path: Path) -> None:
+    code, out = await run(data_dir=str(tmp_path))
+    assert code == 1
+    assert "TRADEWIND_JWT_SECRET is not set" in out
+
+
+@pytest.mark.gen_test(timeout=30)
+async def test_a_folder_without_a_database_is_not_given_one(tmp_path: Path) -> None:
+    code, out = await run("--demo", data_dir=str(tmp_path / "none"))
+    assert code == 1
+    assert "start the server once" in out
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.gen_test(timeout=30)
+async def test_a_database_that_does_not_answer_is_a_finding() -> None:
+    code, out = await run("--demo", mongodb_uri="mongodb://u:p@127.0.0.1:9/", mongodb_timeout_ms="300")
+    assert code == 1
+    assert "MongoDB does not answer" in out
+    assert "u:p" not in out
+
+
+@pytest.mark.gen_test(timeout=30)
+async def test_a_database_that_no_server_prepared_is_a_finding(mongodb_uri: str) -> None:
+    code, out = await run("--demo", mongodb_uri=mongodb_uri, mongodb_database="test_never_prepared")
+    assert code == 1
+    assert "there is no database yet" in out
+
+
+@slow
+async def test_missing_and_left_over_indexes_and_foreign_collections_are_found(
+    mongodb_uri: str, tmp_path: Path
+) -> None:
+    async with serving(mongodb_uri, tmp_path) as running:
+        driver = running.service.database.driver
+        await driver.synchronise_indexes(ROLES.name, [IndexSpec("left_over", (("name", 1),))])
+        await driver.insert("acme_agreements", [{"_id": 1}])
+        found = await of_database(running.service.database)
+    assert ("missing-index", f"{ROLES.name}.code_1_unique") in found
+    assert ("extra-index", f"{ROLES.name}.left_over") in found
+    assert ("unknown-collection", "acme_agreements") in found
+
+
+@slow
+async def test_routes_entries_and_roles_that_lead_nowhere_are_found(mongodb_uri: str, tmp_path: Path) -> None:
+    async with serving(mongodb_uri, tmp_path) as running:
+        menus = running.service.database.store(MENUS)
+        await menus.change_many({"code": "crm:customer:read"}, {"$set": {"apis": []}})
+        await menus.create({
+            "type": "button", "code": "old", "title": "旧", "apis": [{"method": "GET", "path": "/api/v1/gone"}],
+        })  # fmt: skip
+        idle = await People(await Client(running.url).log_in("admin")).role()
+        code = (await running.service.database.store(ROLES).get(idle))["code"]
+        found = await of_access(running)
+    assert ("route-without-entry", "GET /api/v1/crm/customers/{id}") in found
+    assert ("entry-without-route", "GET /api/v1/gone") in found
+    assert ("role-grants-nothing", code) in found
+
+
+@pytest.mark.gen_test(timeout=30)
+async def test_a_code_that_somebody_holds_is_no_finding(tradewind: Running, people: People) -> None:
+    codes = [code for code in tradewind.service.catalogue.permissions if code.startswith("system:menu:")]
+    await people.account([await people.role(codes)])
+    assert ("code-nobody-holds", "system:menu") not in await of_access(tradewind)
+
+
+def person(**fields: Any) -> dict[str, Any]:
+    """A user record."""
+    plain = {
+        "username": unique("user"), "status": "enabled", "is_super": False, "must_change_password": False,
+        "role_ids": [], "updated_at": utc_now(),
+    }  # fmt: skip
+    return {**plain, **fields}
+
+
+@pytest.mark.gen_test
+async def test_people_who_stand_open_are_found(tradewind: Running) -> None:
+    long_ago = utc_now() - timedelta(days=31)
+    users = [
+        person(username="root", is_super=True),
+        person(username="former", is_super=True, status="disabled"),
+        person(username="waiting", must_change_password=True, updated_at=long_ago),
+        person(username="new", must_change_password=True),
+        person(username="gone", must_change_password=True, updated_at=long_ago, status="disabled"),
+    ]
+    found = {one for one in await of_access(tradewind, users) if one[0] in PEOPLE}
+    assert found == {("disabled-super-administrator", "former"), ("password-never-changed", "waiting")}
+
+
+@pytest.mark.gen_test
+async def test_the_lack_of_a_super_administrator_is_found(tradewind: Running) -> None:
+    found = await of_access(tradewind, [person(is_super=True, status="disabled")])
+    assert ("no-super-administrator", "users") in found
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({}, {}),
+        ({"demo": True, "host": "127.0.0.1"}, {}),
+        ({"demo": True, "host": "0.0.0.0"}, {"demo": "error"}),
+        ({"demo": True, "host": "shop.example"}, {"demo": "error"}),
+        ({"rate_limits": "off"}, {"rate_limits": "warning"}),
+        ({"metrics_clients": ("0.0.0.0/0",)}, {"metrics_clients": "warning"}),
+        ({"trusted_proxies": ("::/0",)}, {"trusted_proxies": "error"}),
+        ({"trusted_proxies": ("10.0.0.0/8",)}, {}),
+        ({"cors_origins": ("*",)}, {"cors_origins": "warning"}),
+        ({"cors_origins": ("http://localhost:5173",)}, {"cors_origins": "note"}),
+        ({"mongodb_uri": ""}, {"mongodb_uri": "warning"}),
+        ({"mongodb_uri": "", "demo": True}, {}),
+        ({"mongodb_uri": "mongodb://db.example/"}, {"mongodb_uri": "warning"}),
+        ({"mongodb_uri": "mongodb://127.0.0.1:27017/"}, {}),
+        ({"bcrypt_cost": 9}, {"bcrypt_cost": "warning"}),
+        ({"admin_password": "Correct-horse-7"}, {"admin_password": "note"}),
+    ],
+)
+def test_dangerous_settings_are_found_and_others_are_not(given: dict[str, Any], found: dict[str, str]) -> None:
+    assert of_settings(**given) == found
+
+
+WORSE = Finding("error", "missing-index", "a.b", "start the server")
+LESS = Finding("note", "extra-index", "a.c", "leave it")
+
+
+def test_the_worst_comes_first_in_columns() -> None:
+    assert as_table([LESS, WORSE]).splitlines() == [
+        "error  missing-index  a.b  start the server",
+        "note   extra-index    a.c  leave it",
+        "1 error, 0 warnings, 1 note",
+    ]
+
+
+def test_notes_alone_are_no_failure() -> None:
+    assert (exit_code([LESS]), exit_code([LESS, WORSE]), exit_code([])) == (0, 1, 0)
+
+
+def test_nothing_found_is_said_too() -> None:
+    assert as_table([]) == "0 errors, 0 warnings, 0 notes"
+    assert json.loads(as_json([])) == {"findings": [], "errors": 0, "warnings": 0, "notes": 0}

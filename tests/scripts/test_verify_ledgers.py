@@ -1,0 +1,104 @@
+"""The verification of the ledgers: over what the demo data and the tests have booked, and over damage."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bson import Decimal128, ObjectId
+
+from config.database import Driver
+from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
+from plugins.inventory.records import STOCK, STOCK_ENTRIES
+from plugins.runtime import Running
+from plugins.testing import Client, expect
+from scripts.ledger_verification import differences
+from tests.plugins.finance.books import Books
+from tests.plugins.inventory.goods import Goods
+
+pytestmark = pytest.mark.gen_test(timeout=60)
+ROOT = Path(__file__).resolve().parents[2]
+CENT = Decimal128("0.01")
+# what scripts/verify-ledgers does once its environment is there
+COMMAND = "import sys; from scripts.ledger_verification import main; sys.exit(main(['--demo']))"
+
+
+async def booked(admin: Client) -> tuple[Goods, Books]:
+    """Some stock, a balance and a payment."""
+    goods, books = await Goods.stocked(admin, 3), await Books.fresh(admin)
+    expect(await goods.deliver(await goods.sale(1)))
+    expect(await books.book("income", "5.00", day="2012-02-01"))
+    expect(await books.pay_invoice(await books.invoice()))
+    return goods, books
+
+
+async def test_what_was_booked_through_the_service_agrees(admin: Client, tradewind: Running) -> None:
+    await booked(admin)
+    assert await differences(tradewind.service.database.driver) == []
+
+
+@pytest.mark.parametrize(
+    ("collection", "field", "by", "found"),
+    [
+        (STOCK, "quantity", CENT, "stock of product"),
+        (STOCK, "value", CENT, "stock of product"),
+        (STOCK_ENTRIES, "value", CENT, "stock of product"),
+        (ACCOUNTS, "balance", CENT, "account"),
+        (VOUCHERS, "amount", CENT, "account"),
+        (PERIODS, "last_number", 1, "period"),
+    ],
+    ids=lambda part: getattr(part, "name", str(part)),
+)
+async def test_damage_is_found(
+    collection: Any, field: str, by: Any, found: str, admin: Client, tradewind: Running
+) -> None:
+    goods, books = await booked(admin)
+    owner: dict[str, Any] = {
+        STOCK.name: {"product_id": ObjectId(goods.product_id)},
+        STOCK_ENTRIES.name: {"product_id": ObjectId(goods.product_id)},
+        ACCOUNTS.name: {"_id": ObjectId(books.account_id)},
+        VOUCHERS.name: {"account_id": ObjectId(books.account_id)},
+        PERIODS.name: {"_id": "2012-02"},
+    }[collection.name]
+    driver = tradewind.service.database.driver
+    before = await damaged(driver, collection.name, owner, field, by)
+    try:
+        assert [sentence for sentence in await differences(driver) if sentence.startswith(found)] != []
+    finally:
+        await driver.update_one(collection.name, {"_id": before["_id"]}, {"$set": {field: before[field]}})
+    assert await differences(driver) == []
+
+
+async def damaged(driver: Driver, collection: str, filter: dict[str, Any], field: str, by: Any) -> dict[str, Any]:
+    """The document as it was before somebody changed it behind the service's back."""
+    before = await driver.find_one(collection, filter)
+    assert before is not None
+    await driver.update_one(collection, {"_id": before["_id"]}, {"$inc": {field: by}})
+    return before
+
+
+async def test_the_command_says_that_all_agrees(admin: Client, tradewind: Running, mongodb_uri: str) -> None:
+    await booked(admin)
+    environment = {
+        **os.environ,
+        "TRADEWIND_MONGODB_URI": mongodb_uri,
+        "TRADEWIND_MONGODB_DATABASE": tradewind.service.settings.mongodb_database,
+    }
+    command = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", COMMAND, env=environment, cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    output, errors = await command.communicate()
+    assert (command.returncode, errors.decode()) == (0, "")
+    assert "agree" in output.decode()
+
+
+async def test_amounts_of_any_sign_add_up(admin: Client, tradewind: Running) -> None:
+    books = await Books.fresh(admin)
+    expect(await books.reverse(expect(await books.book("expense", "0.01"))))
+    assert Decimal(await books.balance()) == 0
+    assert await differences(tradewind.service.database.driver) == []

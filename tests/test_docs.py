@@ -1,0 +1,82 @@
+"""Everything that readers rely on is said: settings, errors, routes, parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from config.settings import EnvironmentSettings, Settings
+from handlers.errors import ErrorKind
+from handlers.messages import Message
+from handlers.openapi import describe
+from handlers.schema import Field
+from handlers.validation import Checker
+from plugins.registry import load_plugins
+from tests.catalogue import CATALOGUE
+
+PLUGINS = load_plugins(())
+SETTINGS: list[type[EnvironmentSettings]] = [Settings, *(plugin.settings for plugin in PLUGINS if plugin.settings)]
+DOCUMENT = describe(CATALOGUE.routes, "test")
+
+
+def operations() -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, methods in DOCUMENT["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method.upper()} {path}", operation
+
+
+def parameters() -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, operation in operations():
+        for parameter in operation["parameters"]:
+            yield f"{name} {parameter['in']} {parameter['name']}", parameter
+
+
+@pytest.mark.parametrize("kind", SETTINGS, ids=lambda kind: kind.__name__)
+def test_every_setting_says_what_it_is_for(kind: type[EnvironmentSettings]) -> None:
+    assert [name for name, field in kind.model_fields.items() if not field.description] == []
+
+
+def test_no_two_settings_have_one_name() -> None:
+    names = [name for kind in SETTINGS for name in kind.model_fields]
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("kind", CATALOGUE.errors, ids=lambda kind: kind.name)
+def test_every_error_has_its_sentences_and_says_when(kind: ErrorKind) -> None:
+    assert kind.message.zh
+    assert kind.message.en
+    assert kind.when
+
+
+def test_every_title_is_in_both_languages() -> None:
+    titles: dict[str, Message] = {plugin.name: plugin.title for plugin in PLUGINS}
+    titles |= {menu.code: menu.title for menu in CATALOGUE.menus} | dict(CATALOGUE.permission_titles)
+    for dictionary in CATALOGUE.dictionaries:
+        titles[dictionary.type] = dictionary.title
+        titles |= {f"{dictionary.type}.{item.value}": item.label for item in dictionary.items}
+    for machine in CATALOGUE.state_machines:
+        titles |= {f"{machine.name}.{state}": label for state, label in machine.states.items()}
+    assert [name for name, title in titles.items() if not (title.zh and title.en)] == []
+
+
+def test_every_operation_is_summed_up_and_tagged() -> None:
+    assert [name for name, one in operations() if not (one["summary"] and one["tags"][0])] == []
+
+
+def test_every_parameter_has_an_example() -> None:
+    assert [name for name, parameter in parameters() if parameter.get("example") is None] == []
+
+
+FIELDS_WITH_EXAMPLES = [
+    pytest.param(field, id=f"{route.method} {route.path} {name}")
+    for route in CATALOGUE.routes
+    for name, field in ((route.body and route.body.fields) or {}).items()
+    if field.example is not None
+]
+
+
+@pytest.mark.parametrize("field", FIELDS_WITH_EXAMPLES)
+def test_the_example_of_a_body_field_is_accepted(field: Field) -> None:
+    Checker(field)(field.example)

@@ -1,0 +1,97 @@
+"""What the README shows is run as it stands there."""
+
+import asyncio
+import os
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from plugins.plugin import Plugin
+from plugins.registry import freeze, load_plugins
+from plugins.testing import Client, People, expect, serving
+from scripts.checks import with_tables
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def block(name: str) -> str:
+    found = re.search(rf"<!-- {name} -->\n```\w+\n(.*?)```", README, re.DOTALL)
+    assert found
+    return found.group(1)
+
+
+def example_plugin() -> Plugin:
+    source = re.search(r"## Write a plugin.*?```python\n(.*?)```", README, re.DOTALL)
+    assert source
+    names: dict[str, object] = {}
+    exec(source.group(1), names)
+    plugin = names["plugin"]
+    assert isinstance(plugin, Plugin)
+    return plugin
+
+
+def test_the_tables_are_those_of_the_code() -> None:
+    assert with_tables(README, load_plugins(())) == README
+
+
+def test_every_path_of_the_where_is_table_exists() -> None:
+    table = README.partition("## Where is what")[2].partition("## Write a plugin")[0]
+    paths = re.findall(r"`([^`*]+/[^`*]*)`", table)
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.gen_test(timeout=60)
+async def test_the_example_plugin_serves_its_action(mongodb_uri: str, tmp_path: Path) -> None:
+    plugins = [*load_plugins(()), example_plugin()]
+    freeze(plugins)
+    async with serving(mongodb_uri, tmp_path, plugins=plugins) as service:
+        admin = await Client(service.url).log_in("admin")
+        person = await People(admin).person([f"acme:agreement:{action}" for action in ("create", "sign", "read")])
+        customer = expect(await admin.get("/api/v1/crm/customers?page_size=1"))["items"][0]
+        body = {"number": "A-000001", "customer_id": customer["id"], "amount": "10.00"}
+        expect(await person.post("/api/v1/acme/agreements", body), 40001)  # a customer outside the person's scope
+        mine = expect(await admin.post("/api/v1/acme/agreements", body))
+        assert expect(await admin.post(f"/api/v1/acme/agreements/{mine['id']}/sign"))["signed_at"]
+        expect(await admin.post(f"/api/v1/acme/agreements/{mine['id']}/sign"), 60001)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the transcript needs curl")
+@pytest.mark.gen_test(timeout=60)
+async def test_the_first_session_runs_word_for_word() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        server, base = await started(folder)
+        try:
+            run = await asyncio.create_subprocess_exec(
+                "bash", "-euo", "pipefail", "-c", block("session").replace("http://127.0.0.1:8000", base),
+                cwd=folder, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+            )  # fmt: skip
+            output = (await run.communicate())[0].decode()
+        finally:
+            server.terminate()
+            await server.wait()
+    assert run.returncode == 0, output
+    codes = [int(code) for code in re.findall(r'"code":(\d+)', output)]
+    assert codes[:4] == [0, 0, 0, 40902], output
+    assert "晨光科技" in output
+    assert "Create a customer" in output
+
+
+async def started(folder: str) -> tuple[asyncio.subprocess.Process, str]:
+    """A demo server in `folder`, as `scripts/server` starts it, and its address."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
+    server = await asyncio.create_subprocess_exec(
+        sys.executable, str(ROOT / "server.py"), "--port", "0",
+        cwd=folder, env={**environment, "TRADEWIND_DEMO": "true"}, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert server.stdout
+    async for line in server.stdout:
+        found = re.search(rb'"url":"([^"]+)"', line)
+        if found:
+            return server, found.group(1).decode()
+    raise AssertionError("the server did not start")
