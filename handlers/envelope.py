@@ -9,6 +9,7 @@ import orjson
 
 from handlers.errors import MAX_FAULTS, ApiError, ValidationFailed
 from handlers.messages import RULES, SUCCESS, Language
+from handlers.projection import project
 from handlers.schema import MAX_TEXT, Field, encode, integer, text
 
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
@@ -24,6 +25,12 @@ PAGE_FIELDS: Mapping[str, Field] = {
 def to_json(value: Any) -> bytes:
     """JSON as CONTRACT section 1 writes it: RFC 3339 times, decimals as strings, identifiers as text."""
     return orjson.dumps(value, default=encode, option=_OPTIONS)
+
+
+def as_json(shape: Field, record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record as an answer of this shape shows it, in JSON's own types: for those who do not know the collection."""
+    shown: dict[str, Any] = orjson.loads(to_json(project(shape, record)))
+    return shown
 
 
 def ok(data: Any, language: Language = "zh") -> bytes:

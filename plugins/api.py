@@ -12,6 +12,7 @@ from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.series import by_day, by_month
 from handlers.data.shared import Shared
 from handlers.data.store import Store
+from handlers.envelope import as_json
 from handlers.errors import (
     ACCOUNT_DISABLED,
     BAD_REQUEST,
@@ -156,6 +157,7 @@ __all__ = [
     "answer_once",
     "anything",
     "array",
+    "as_json",
     "boolean",
     "by_day",
     "by_month",

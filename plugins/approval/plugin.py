@@ -104,7 +104,7 @@ plugin = Plugin(
         "approval:task:transfer": Message("转办", "Transfer"),
     },
     options=(
-        Option(requests.WITHOUT_DEFINITION, choice("approve", "leave", "refuse", default="approve", nullable=False),
+        Option(requests.WITHOUT_DEFINITION, choice("leave", "approve", "refuse", default="leave", nullable=False),
                Message("没有适用流程时的处理", "What happens to a request that no flow fits")),
     ),
     dictionaries=(

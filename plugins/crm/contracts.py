@@ -1,6 +1,6 @@
 """Contracts: their numbers, and their way from draft to end.
 
-Approval is joined by events. `submit` makes a contract pending and emits `crm.contract.submitted`; a plugin for
+Approval is joined by events. `submit` makes a contract pending and emits `approval.requested`; a plugin for
 approvals answers with `approval.finished`. Without one, whoever holds `crm:contract:approve` decides.
 """
 
@@ -10,7 +10,19 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from plugins.api import DUPLICATE, ApiError, Message, Request, Service, Store, day_of, invalid, store_money, utc_now
+from plugins.api import (
+    DUPLICATE,
+    ApiError,
+    Message,
+    Request,
+    Service,
+    Store,
+    as_json,
+    day_of,
+    invalid,
+    store_money,
+    utc_now,
+)  # fmt: skip
 from plugins.api import exact as amount_of
 from plugins.crm import below
 from plugins.crm.contract_records import CONTRACTS, PLANS
@@ -23,9 +35,12 @@ from plugins.crm.states import CONTRACT_STATES, after, allows
 Record = dict[str, Any]
 BIZ_TYPE = "CONTRACT"
 SUBMITTED_EVENT = "crm.contract.submitted"
+REQUESTED_EVENT, CANCELLED_EVENT = "approval.requested", "approval.cancelled"
 DECISION_EVENT = "approval.finished"
 # how an approval ended → what that does to the contract
 OUTCOMES = {"approved": "approve", "rejected": "reject", "returned": "withdraw", "withdrawn": "withdraw"}
+# what ends the approval of a contract at the contract itself
+_DECIDED_HERE = ("withdraw", "approve", "reject")
 _EDITABLE = allows(CONTRACT_STATES, "submit")
 _TRIES = 20
 
@@ -101,7 +116,10 @@ async def submit(req: Request) -> Record:
 
     async def work() -> Record:
         contract = await _move(req, "submit", {"submitted_at": req.now, "decided_at": None, "reason": None})
-        await req.emit(SUBMITTED_EVENT, contract=contract, biz_type=BIZ_TYPE, resource_id=str(contract["id"]))
+        this = {"biz_type": BIZ_TYPE, "resource_id": str(contract["id"])}
+        await req.emit(SUBMITTED_EVENT, contract=contract, **this)
+        title = f"{contract['number']} {contract['name']}"
+        await req.emit(REQUESTED_EVENT, title=title, record=as_json(CONTRACTS.read, contract), **this)
         return await req.store(CONTRACTS).get(contract["id"])
 
     return await req.transaction(work)
@@ -137,6 +155,9 @@ async def _decided(req: Request, action: str, values: Mapping[str, Any]) -> Reco
     async def work() -> Record:
         contract = await _move(req, action, values)
         await req.emit(_event_of(action), contract=contract)
+        if action in _DECIDED_HERE:
+            this = {"biz_type": BIZ_TYPE, "resource_id": str(contract["id"])}
+            await req.emit(CANCELLED_EVENT, reason=contract["reason"], **this)
         return contract
 
     return await req.transaction(work)

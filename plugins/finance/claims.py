@@ -1,6 +1,6 @@
 """Expense claims: from draft to payment.
 
-Approval is joined by events. `submit` emits `finance.expense.submitted`; a plugin for approvals answers with
+Approval is joined by events. `submit` emits `approval.requested`; a plugin for approvals answers with
 `approval.finished`. Without one, whoever holds `finance:expense-claim:approve` decides.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, STALE, ApiError, Handler, Request, Service, exact, store_money, utc_now
+from plugins.api import CONFLICT, STALE, ApiError, Handler, Request, Service, as_json, exact, store_money, utc_now
 from plugins.finance.documents import EXPENSE_CLAIMS
 from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, NOT_IN_STATE
 from plugins.finance.states import CLAIM_STATES, after, allows
@@ -20,6 +20,7 @@ BIZ_TYPE = "EXPENSE"
 SUBMITTED_EVENT = "finance.expense.submitted"
 DECIDED_EVENT = "finance.expense.decided"
 PAID_EVENT = "finance.expense.paid"
+REQUESTED_EVENT, CANCELLED_EVENT = "approval.requested", "approval.cancelled"
 DECISION_EVENT = "approval.finished"
 # how an approval ended → what that does to the claim
 OUTCOMES = {"approved": "approve", "rejected": "reject", "returned": "withdraw", "withdrawn": "withdraw"}
@@ -56,7 +57,9 @@ async def submit(req: Request) -> Record:
         claims = req.store(EXPENSE_CLAIMS)
         asked = {"status": after(CLAIM_STATES, "submit"), "submitted_at": req.now, "decided_at": None, "reason": None}
         claim = await claims.update(req.path["id"], asked, where=allows(CLAIM_STATES, "submit"), reason=NOT_IN_STATE)
-        await req.emit(SUBMITTED_EVENT, claim=claim, biz_type=BIZ_TYPE, resource_id=str(claim["id"]))
+        await req.emit(SUBMITTED_EVENT, claim=claim, **_resource(claim))
+        title = f"{claim['number']} {claim['title']}"
+        await req.emit(REQUESTED_EVENT, title=title, record=as_json(EXPENSE_CLAIMS.read, claim), **_resource(claim))
         return await claims.get(claim["id"])
 
     return await req.transaction(work)
@@ -73,6 +76,7 @@ def decider(action: str) -> Handler:
                 req.path["id"], values, where=allows(CLAIM_STATES, action), reason=NOT_IN_STATE
             )
             await req.emit(DECIDED_EVENT, claim=claim)
+            await req.emit(CANCELLED_EVENT, reason=claim["reason"], **_resource(claim))
             return claim
 
         return await req.transaction(work)
@@ -91,6 +95,7 @@ async def after_approval(service: Service, payload: Mapping[str, Any]) -> None:
     if claim["status"] != after(CLAIM_STATES, "submit"):
         return
     values = _decision(action, payload.get("reason"), req.now if req else utc_now())
+    values["decided_by"] = payload.get("by")
     changed = await claims.update(claim["id"], values, where=allows(CLAIM_STATES, action), reason=NOT_IN_STATE)
     await service.events.emit(DECIDED_EVENT, {**payload, "claim": changed})
 
@@ -127,6 +132,10 @@ async def after_reversal(payload: Mapping[str, Any]) -> None:
         await req.system_store(EXPENSE_CLAIMS).update(
             voucher["claim_id"], unpaid, where=allows(CLAIM_STATES, "unpay"), reason=NOT_IN_STATE
         )
+
+
+def _resource(claim: Mapping[str, Any]) -> Record:
+    return {"biz_type": BIZ_TYPE, "resource_id": str(claim["id"])}
 
 
 def _decision(action: str, reason: str | None, now: Any) -> Record:

@@ -34,7 +34,7 @@ async def sales_vs_purchase(req: Request) -> Part:
 async def _ordered(req: Request, orders: Collection, done: str) -> dict[str, Any]:
     """Month → amount; of an order that was closed early the part that was shipped."""
     rows = await req.store(orders).aggregate([
-        {"$match": {**period_of(req).days("ordered_on"), "status": {"$nin": ["draft", "cancelled"]}}},
+        {"$match": {**period_of(req).days("ordered_on"), "status": {"$nin": ["draft", "pending", "cancelled"]}}},
         {"$group": {
             "_id": {"$substrBytes": ["$ordered_on", 0, 7]},
             "amount": {"$sum": {"$cond": [{"$eq": ["$status", "closed"]}, _shipped(done), "$amount"]}},

@@ -73,7 +73,10 @@ PURCHASE_ORDERS = Collection(
     scoped=True,
     fields=_order(
         "PurchaseOrder", PURCHASE_STATES, "received",
-        {"supplier_id": object_id(required=True, ref=SUPPLIERS.name, filter=True)},
+        {
+            "supplier_id": object_id(required=True, ref=SUPPLIERS.name, filter=True),
+            "reason": text(max_length=1000, read_only=True, description="Why it was rejected or given back."),
+        },
     ),
     indexes=(*_ORDER_INDEXES, Index("supplier_id", "-created_at")),
 )  # fmt: skip
@@ -164,6 +167,8 @@ STOCK_COUNTS = Collection(
     },
     indexes=(Index("number", unique=True), Index("day")),
 )
+
+REJECT_BODY = obj("RejectOrderBody", {"reason": text(max_length=1000, example="超出预算")}, nullable=False)
 
 SHIP_BODY = obj(
     "ShipBody",

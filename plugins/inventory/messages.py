@@ -16,6 +16,7 @@ SAME_WAREHOUSE = Message("调出与调入仓库相同", "Both warehouses are the
 WAREHOUSE_GONE = Message("仓库或商品已被删除", "The warehouse or the product has been deleted")
 
 DRAFT = Message("草稿", "Draft")
+PENDING = Message("审批中", "Pending approval")
 ORDERED = Message("已下单", "Ordered")
 PARTLY_RECEIVED = Message("部分入库", "Partly received")
 RECEIVED = Message("已入库", "Received")

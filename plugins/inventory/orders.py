@@ -18,6 +18,7 @@ from plugins.api import (
     store_quantity,
     times,
 )
+from plugins.inventory import purchase_approval
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.lines import Record, numbered, priced, products_of, today, warehouse_of
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOT_IN_STATE, NOTHING_OPEN
@@ -87,23 +88,33 @@ def deleter(trade: Trade) -> Handler:
 
 
 def stepper(trade: Trade, action: str) -> Handler:
-    """A handler that leads an order to its next state: `confirm`, `cancel`, `close`."""
+    """A handler that leads an order to its next state: `confirm`, `cancel`, `close`; `submit`, `withdraw`, `reject`."""
 
     async def step(req: Request) -> Record:
         values: Record = {"status": after(trade.states, action)}
         if action == "confirm":
             values["confirmed_at"] = req.now
+        if action in ("submit", "reject"):
+            values["reason"] = (req.body or {}).get("reason")
 
         async def work() -> Record:
-            order = await req.store(trade.orders).update(
-                req.path["id"], values, where=allows(trade.states, action), reason=NOT_IN_STATE
-            )
-            await req.emit(f"inventory.{trade.noun}.{values['status']}", record=order)
-            return order
+            store = req.store(trade.orders)
+            order = await store.update(req.path["id"], values, where=allows(trade.states, action), reason=NOT_IN_STATE)
+            await req.emit(f"inventory.{trade.noun}.{_done(action, order)}", record=order)
+            if action == "submit":
+                await purchase_approval.request(req, order)
+            elif trade is PURCHASE and action != "close":
+                await purchase_approval.cancel(req, order)
+            # a listener may have decided at once, as part of it
+            return await store.get(order["id"])
 
         return await req.transaction(work)
 
     return step
+
+
+def _done(action: str, order: Record) -> str:
+    return {"submit": "submitted", "withdraw": "withdrawn", "reject": "rejected"}.get(action, str(order["status"]))
 
 
 def shipper(trade: Trade) -> Handler:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
-from plugins.api import CONFLICT, STALE, Menu, Message, Plugin, Route, crud, route
-from plugins.inventory import demo, ledger, master_data, orders, shipments, stock
+from plugins.api import CONFLICT, STALE, Menu, Message, Plugin, Route, Service, crud, route
+from plugins.inventory import demo, ledger, master_data, orders, purchase_approval, shipments, stock
 from plugins.inventory.dashboards import DASHBOARDS
 from plugins.inventory.dictionaries import DICTIONARIES
 from plugins.inventory.documents import (
     DELIVERIES,
     PURCHASE_ORDERS,
     RECEIPTS,
+    REJECT_BODY,
     SALES_ORDERS,
     SHIP_BODY,
     STOCK_COUNTS,
@@ -22,6 +26,14 @@ from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
 
 AT = "/api/v1/inventory"
 _ONCE = ("list", "read", "create")
+
+
+@asynccontextmanager
+async def start(service: Service) -> AsyncIterator[None]:
+    """Hear how approvals end; let movements of one product queue."""
+    service.events.listen(purchase_approval.DECISION_EVENT, partial(purchase_approval.after_approval, service))
+    async with stock.turns(service):
+        yield
 
 
 def _order_routes(trade: orders.Trade, at: str, entity: str, noun: str, ship: str) -> tuple[Route, ...]:
@@ -42,6 +54,21 @@ def _order_routes(trade: orders.Trade, at: str, entity: str, noun: str, ship: st
     )  # fmt: skip
 
 
+def _approval_routes() -> tuple[Route, ...]:
+    """What asks for the approval of a purchase order, takes it back, and refuses it at the order itself."""
+    at, entity = f"{AT}/purchase-orders/{{id}}", "inventory:purchase-order"
+    shared: dict[str, Any] = {"returns": PURCHASE_ORDERS.read, "errors": (CONFLICT,), "tag": "inventory",
+                              "collection": PURCHASE_ORDERS.name}  # fmt: skip
+    return (
+        route(f"POST {at}/submit", orders.stepper(orders.PURCHASE, "submit"), summary="Ask for approval of a purchase order",
+              access=f"{entity}:submit", **shared),
+        route(f"POST {at}/withdraw", orders.stepper(orders.PURCHASE, "withdraw"),
+              summary="Take a purchase order back from approval", access=f"{entity}:submit", **shared),
+        route(f"POST {at}/reject", orders.stepper(orders.PURCHASE, "reject"), summary="Reject a purchase order",
+              access=f"{entity}:confirm", body=REJECT_BODY, **shared),
+    )  # fmt: skip
+
+
 def _page(entity: str, zh: str, en: str, icon: str, order: int) -> Menu:
     return Menu(f"inventory.{entity}", Message(zh, en), path=f"/inventory/{entity}s", parent="inventory",
                 resource=f"inventory:{entity}", icon=icon, order=order)  # fmt: skip
@@ -51,11 +78,11 @@ plugin = Plugin(
     name="inventory",
     title=Message("进销存", "Inventory"),
     requires=("rbac",),
-    start=stock.turns,
+    start=start,
     demo=demo.load,
     collections=(PRODUCTS, WAREHOUSES, SUPPLIERS, PURCHASE_ORDERS, SALES_ORDERS, RECEIPTS, DELIVERIES, TRANSFERS,
                  STOCK_COUNTS, STOCK, STOCK_ENTRIES),
-    biz_types={"PRODUCT": PRODUCTS, "SUPPLIER": SUPPLIERS, "PURCHASE_ORDER": PURCHASE_ORDERS,
+    biz_types={"PRODUCT": PRODUCTS, "SUPPLIER": SUPPLIERS, purchase_approval.BIZ_TYPE: PURCHASE_ORDERS,
                "SALES_ORDER": SALES_ORDERS},
     state_machines=(PURCHASE_STATES, SALES_STATES),
     dictionaries=DICTIONARIES,
@@ -68,6 +95,7 @@ plugin = Plugin(
         *crud(SUPPLIERS, at=f"{AT}/suppliers", resource="inventory:supplier", noun="supplier",
               delete=master_data.deleter(SUPPLIERS)),
         *_order_routes(orders.PURCHASE, f"{AT}/purchase-orders", "purchase-order", "purchase order", "receive"),
+        *_approval_routes(),
         *_order_routes(orders.SALE, f"{AT}/sales-orders", "sales-order", "sales order", "deliver"),
         *crud(RECEIPTS, at=f"{AT}/receipts", resource="inventory:receipt", noun="receipt", only=("list",)),
         *crud(DELIVERIES, at=f"{AT}/deliveries", resource="inventory:delivery", noun="delivery", plural="deliveries",
@@ -101,6 +129,7 @@ plugin = Plugin(
             ("confirm", Message("确认", "Confirm")), ("cancel", Message("取消", "Cancel")),
             ("close", Message("关闭", "Close")),
         )},
+        "inventory:purchase-order:submit": Message("提交审批", "Submit"),
         "inventory:purchase-order:receive": Message("入库", "Receive"),
         "inventory:sales-order:deliver": Message("出库", "Deliver"),
         "inventory:stock:ledger": Message("库存流水", "Ledger"),

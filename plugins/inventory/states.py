@@ -14,6 +14,7 @@ from plugins.inventory.messages import (
     ORDERED,
     PARTLY_DELIVERED,
     PARTLY_RECEIVED,
+    PENDING,
     RECEIVED,
 )
 
@@ -21,14 +22,17 @@ PURCHASE_STATES = StateMachine(
     name="inventory_purchase_order",
     initial="draft",
     states={
-        "draft": DRAFT, "ordered": ORDERED, "partly_received": PARTLY_RECEIVED, "received": RECEIVED,
+        "draft": DRAFT, "pending": PENDING, "ordered": ORDERED, "partly_received": PARTLY_RECEIVED, "received": RECEIVED,
         "closed": CLOSED, "cancelled": CANCELLED,
     },
     transitions={
-        "confirm": (("draft",), "ordered"),
+        "submit": (("draft",), "pending"),
+        "withdraw": (("pending",), "draft"),
+        "reject": (("pending",), "draft"),
+        "confirm": (("draft", "pending"), "ordered"),
         "ship-part": (("ordered", "partly_received"), "partly_received"),
         "ship": (("ordered", "partly_received"), "received"),
-        "cancel": (("draft", "ordered"), "cancelled"),
+        "cancel": (("draft", "pending", "ordered"), "cancelled"),
         "close": (("partly_received",), "closed"),
     },
 )  # fmt: skip

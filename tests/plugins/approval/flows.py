@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from plugins.runtime import Running
@@ -15,6 +16,18 @@ EVERYTHING = [
     *(f"approval:instance:{action}" for action in ("list", "read", "create", "update", "delete", "submit", "withdraw")),
     *(f"approval:delegation:{action}" for action in ("list", "read", "create", "delete")),
 ]
+
+
+@asynccontextmanager
+async def configured(admin: Client, **values: Any) -> AsyncIterator[None]:
+    """Settings that administrators change, for a while."""
+    rows = expect(await admin.get("/api/v1/system/configs?page_size=200"))["items"]
+    before = {row["key"]: row["value"] for row in rows if row["key"] in values}
+    expect(await admin.patch("/api/v1/system/configs", {"values": values}))
+    try:
+        yield
+    finally:
+        expect(await admin.patch("/api/v1/system/configs", {"values": before}))
 
 
 def id_of(client: Client) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -11,7 +9,18 @@ import pytest
 from plugins.api import ApiError
 from plugins.runtime import Running
 from plugins.testing import Client, People, expect, unique
-from tests.plugins.approval.flows import INSTANCES, act, define, id_of, node, read, requested, several, waiting
+from tests.plugins.approval.flows import (
+    INSTANCES,
+    act,
+    configured,
+    define,
+    id_of,
+    node,
+    read,
+    requested,
+    several,
+    waiting,
+)
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 
@@ -68,40 +77,26 @@ async def test_the_business_hears_how_it_ended(
     assert finished[-1]["reason"] == "because"
 
 
-async def test_a_record_that_no_flow_fits_is_approved_at_once(
+async def test_a_record_that_no_flow_fits_is_left_to_the_business(
     tradewind: Running, finished: list[dict[str, Any]]
 ) -> None:
     id = await requested(tradewind, unique("NOTHING"))
-    assert outcomes(finished, id) == ["approved"]
-
-
-@asynccontextmanager
-async def without_definition(admin: Client, value: str) -> AsyncIterator[None]:
-    """The setting for requests that no flow fits, for a while."""
-
-    async def choose(chosen: str) -> None:
-        expect(await admin.patch("/api/v1/system/configs", {"values": {"approval_without_definition": chosen}}))
-
-    await choose(value)
-    try:
-        yield
-    finally:
-        await choose("approve")
+    assert outcomes(finished, id) == []
 
 
 async def test_it_is_refused_when_the_setting_says_so(admin: Client, tradewind: Running) -> None:
-    async with without_definition(admin, "refuse"):
+    async with configured(admin, approval_without_definition="refuse"):
         with pytest.raises(ApiError) as refused:
             await requested(tradewind, unique("NOTHING"))
     assert refused.value.kind.code == 40901
 
 
-async def test_it_is_left_to_the_business_when_the_setting_says_so(
+async def test_it_is_approved_at_once_when_the_setting_says_so(
     admin: Client, tradewind: Running, finished: list[dict[str, Any]]
 ) -> None:
-    async with without_definition(admin, "leave"):
+    async with configured(admin, approval_without_definition="approve"):
         id = await requested(tradewind, unique("NOTHING"))
-    assert outcomes(finished, id) == []
+    assert outcomes(finished, id) == ["approved"]
 
 
 async def test_of_several_flows_the_first_whose_conditions_hold_is_taken(

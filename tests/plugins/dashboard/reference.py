@@ -120,7 +120,7 @@ def _ordered(orders: Sequence[Mapping[str, Any]], month: str, done: str) -> str:
     return money(
         _shipped(one, done) if one["status"] == "closed" else one["amount"]
         for one in orders
-        if one["status"] not in ("draft", "cancelled") and one["ordered_on"][:7] == month
+        if one["status"] not in ("draft", "pending", "cancelled") and one["ordered_on"][:7] == month
     )
 
 

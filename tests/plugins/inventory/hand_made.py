@@ -31,6 +31,12 @@ async def close_sale(maker: Maker, route: Route) -> Exercise:
     return _of(maker, route, await _begun(maker, SALES, "deliver"), None)
 
 
+async def pending_purchase(maker: Maker, route: Route) -> Exercise:
+    draft = await maker.record("inventory_purchase_orders")
+    pending = expect(await maker.admin.post(f"{PURCHASES}/{draft['id']}/submit"))
+    return _of(maker, route, pending, {"reason": "no"} if route.body else None)
+
+
 async def transfer(maker: Maker, route: Route) -> Exercise:
     goods = await Goods.stocked(maker.admin, 5)
     other = await goods.warehouse()
@@ -57,6 +63,8 @@ def _of(maker: Maker, route: Route, order: dict[str, Any], body: Any) -> Exercis
 
 INVENTORY_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {PURCHASES}/{{id}}/receive": receive,
+    f"POST {PURCHASES}/{{id}}/withdraw": pending_purchase,
+    f"POST {PURCHASES}/{{id}}/reject": pending_purchase,
     f"POST {PURCHASES}/{{id}}/close": close_purchase,
     f"POST {SALES}/{{id}}/deliver": deliver,
     f"POST {SALES}/{{id}}/close": close_sale,
