@@ -1,4 +1,4 @@
-"""Brings the Northwind company into a running service as departments, roles, users and customers.
+"""Brings the Northwind company into a running service: departments, roles, users, customers, and what was sold.
 
 Every step looks first and writes only what is missing or different, so a second run changes nothing.
 What the service is asked for: CONTRACT sections 3, 4 and 7.
@@ -11,50 +11,20 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from scripts.northwind_client import LOGIN_REFUSED, Client, Passwords, Record, ServiceError, new_password
-from scripts.northwind_data import Customer, DataError, Employee, Northwind, Note, read
+from scripts.northwind_data import Customer, Employee, Northwind, read
+from scripts.northwind_files import DataError, Note
+from scripts.northwind_roles import ROLES, flatten, grants
+from scripts.northwind_sales import Sales, totals_of
+from scripts.northwind_settling import Tally, settle
 
 ROOT = "northwind"
 COMPANY = "Northwind Traders"
 CUSTOMERS = "/crm/customers"
 PROGRESS_SECONDS = 2
-
-
-class Role(NamedTuple):
-    """A role as it is sent, and what its scope lets a person of `{department}` see, in words."""
-
-    title: str
-    scope: str
-    why: str
-
-
-ROLES = {
-    "vice-president": Role("vice president", "all", "every customer there is"),
-    "manager": Role("manager", "department_and_below", "what {department} and its sub-departments created"),
-    "representative": Role("representative", "self", "what they created themselves"),
-}
-# What every role may do: read, create and correct customers, and nothing else.
-GRANTED = (
-    ("GET", "/api/v1/crm/customers"),
-    ("GET", "/api/v1/crm/customers/{}"),
-    ("POST", "/api/v1/crm/customers"),
-    ("PATCH", "/api/v1/crm/customers/{}"),
-)
-
-
-@dataclass
-class Tally:
-    """What a run did."""
-
-    created: int = 0
-    changed: int = 0
-    reset: int = 0
-    problems: list[str] = field(default_factory=list)
 
 
 def slug(region: str) -> str:
@@ -75,7 +45,8 @@ class Import:
         departments = self.departments()
         users = self.users(departments, self.roles())
         clients = {person.number: self.sign_in(person, users) for person in self.northwind.employees}
-        self.customers(clients)
+        customers = self.customers(clients)
+        self.sales(Sales(clients, self.chief(clients), customers))
         for person in self.northwind.employees:
             print(self.sight(person, clients[person.number]))
 
@@ -83,26 +54,26 @@ class Import:
         """The company and one department a region; their ids by region, the company's under None."""
         path = "/system/departments"
         there = {record["code"]: record for record in flatten(self.admin.call("GET", path))}
-        root = self.settle(self.admin, path, there.get(ROOT), {"code": ROOT, "name": COMPANY})
+        root = settle(self.admin, path, there.get(ROOT), {"code": ROOT, "name": COMPANY}, self.tally)
         ids: dict[str | None, int] = {None: root["id"]}
         for region in self.northwind.regions:
             wanted = {"code": slug(region), "name": region, "parent_id": root["id"]}
-            ids[region] = self.settle(self.admin, path, there.get(slug(region)), wanted)["id"]
+            ids[region] = settle(self.admin, path, there.get(slug(region)), wanted, self.tally)["id"]
         return ids
 
     def roles(self) -> dict[str, int]:
         """The three roles with their scopes and grants; their ids by the name that the data give them."""
         path = "/system/roles"
         there = {record["code"]: record for record in self.admin.every(path)}
-        menus = grants(flatten(self.admin.call("GET", "/system/menus/all")))
+        menus = list(flatten(self.admin.call("GET", "/system/menus/all")))
         ids = {}
         for key, role in ROLES.items():
             code = f"{ROOT}-{key}"
             wanted = {"code": code, "name": f"Northwind {role.title}", "data_scope": role.scope}
-            record = self.settle(self.admin, path, there.get(code), wanted)
-            held = set(record["menu_ids"])
-            if not menus <= held:
-                self.admin.call("PUT", f"{path}/{record['id']}/menus", {"menu_ids": sorted(menus | held)})
+            record = settle(self.admin, path, there.get(code), wanted, self.tally)
+            held, needed = set(record["menu_ids"]), grants(role.entries, menus)
+            if not needed <= held:
+                self.admin.call("PUT", f"{path}/{record['id']}/menus", {"menu_ids": sorted(needed | held)})
                 self.tally.changed += code in there
             ids[key] = record["id"]
         return ids
@@ -121,7 +92,7 @@ class Import:
             }
             password = new_password()
             first = {"password": password, "must_change_password": False}
-            record = self.settle(self.admin, path, there.get(person.username), wanted, first)
+            record = settle(self.admin, path, there.get(person.username), wanted, self.tally, first)
             if person.username not in there:
                 self.passwords.keep(person.username, password)
             ids[person.username] = record["id"]
@@ -147,9 +118,13 @@ class Import:
         client.login(person.username, password)
         return client
 
-    def customers(self, clients: dict[int, Client]) -> None:
-        """Each customer, created or corrected by the employee it belongs to; what is refused is a problem."""
+    def customers(self, clients: dict[int, Client]) -> dict[str, str]:
+        """Each customer, created or corrected by the employee it belongs to; what is refused is a problem.
+
+        Returns the ids of those that are as they should be, by code.
+        """
         there = {record["code"]: record for record in self.admin.every(CUSTOMERS)}
+        ids = {}
         for done, customer in enumerate(self.northwind.customers):
             self.progress(f"{done} of {len(self.northwind.customers)} customers")
             client, record = clients[customer.employee], there.get(customer.code)
@@ -157,9 +132,24 @@ class Import:
                 self.tally.problems.append(f"customer {customer.code} is there, created by somebody else")
                 continue
             try:
-                self.settle(client, CUSTOMERS, record, fields(customer))
+                ids[customer.code] = settle(client, CUSTOMERS, record, fields(customer), self.tally)["id"]
             except ServiceError as error:
                 self.tally.problems.append(f"customer {customer.code}: {error}")
+        return ids
+
+    def chief(self, clients: dict[int, Client]) -> Client:
+        """The vice president, who sees everything; reading the files fails where there is none."""
+        return next(clients[person.number] for person in self.northwind.employees if person.role == "vice-president")
+
+    def sales(self, sales: Sales) -> None:
+        """Contacts, contracts and payments; what does not come to what the files say is a problem."""
+        customers, orders = self.northwind.customers, self.northwind.orders
+        self.tally.add(sales.contacts(customers, self.progress))
+        self.tally.add(sales.contracts(orders, customers, self.progress))
+        found, said = sales.totals(orders), totals_of(orders)
+        print(found)
+        if found != said:
+            self.tally.problems.append(f"the files say {said}")
 
     def sight(self, person: Employee, client: Client) -> str:
         """How many of these customers a person sees, and why, as one line."""
@@ -171,49 +161,11 @@ class Import:
         count = f"{person.username:17} sees {sum(seen):3} customers{others}"
         return f"{count}: {role.title}, scope {role.scope}, {why}"
 
-    def settle(
-        self, client: Client, path: str, there: Record | None, wanted: Record, first: Record | None = None
-    ) -> Record:
-        """The record as wanted: created (with `first` besides), changed where it differs, or left alone."""
-        if there is None:
-            created: Record = client.create(path, wanted | (first or {}))
-            self.tally.created += 1
-            return created
-        different = {name: value for name, value in wanted.items() if there[name] != value}
-        if not different:
-            return there
-        body = different | {"version": there["version"]}
-        changed: Record = client.call("PATCH", f"{path}/{there['id']}", body)
-        self.tally.changed += 1
-        return changed
-
     def progress(self, text: str) -> None:
         """Tell how far it is, at most every two seconds."""
         if time.monotonic() - self._told >= PROGRESS_SECONDS:
             self._told = time.monotonic()
             print(text, file=sys.stderr)
-
-
-def flatten(tree: Iterable[Record]) -> Iterator[Record]:
-    """All nodes of a tree, parents first."""
-    for node in tree:
-        yield node
-        yield from flatten(node["children"])
-
-
-def grants(menus: Iterable[Record]) -> set[int]:
-    """The menus and buttons to grant: for each entry of GRANTED the record that opens the least besides."""
-    entries = {
-        menu["id"]: [(api["method"], re.sub(r"\{[^}]*\}|:[^/]+", "{}", api["path"])) for api in menu["apis"]]
-        for menu in menus
-    }
-    chosen = set()
-    for entry in GRANTED:
-        holders = [number for number, apis in entries.items() if entry in apis]
-        if not holders:
-            raise ServiceError(f"no menu of the service opens {' '.join(entry)}; is its crm plugin loaded?")
-        chosen.add(min(holders, key=lambda number: (len(entries[number]), number)))
-    return chosen
 
 
 def fields(customer: Customer) -> Record:

@@ -1,13 +1,17 @@
 """What is read from the Northwind files, what is mended, and what is reported instead."""
 
 import csv
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import pytest
 
-from scripts.northwind_data import DataError, Northwind, read, rejoin, role_of, username
+from scripts.northwind_data import Northwind, read, role_of, username
+from scripts.northwind_files import DataError, rejoin
+from scripts.northwind_orders import price
 from tests.scripts.northwind_folder import FOLDER, needs_folder
 
+DAYS = "1996-07-04 00:00:00.000,1996-08-01 00:00:00.000,1996-07-16 00:00:00.000"
 FILES = {
     "regions": "regionID,regionDescription\n1,Eastern\n2,Western\n",
     "territories": "territoryID,regionID\n01581,1\n60179,2\n98004,2\n",
@@ -17,7 +21,9 @@ FILES = {
     "customers": "customerID,companyName,contactName,contactTitle,"
     "address,city,region,postalCode,country,phone,fax\n"
     "ALFKI,Alfreds,Maria,Owner,Obere Str. 57,Berlin,NULL,12209,Germany,030-0074321,NULL\n",
-    "orders": "orderID,customerID,employeeID,shipName,shipAddress\n1,ALFKI,1,Alfreds,Obere Str. 57\n",
+    "orders": "orderID,customerID,employeeID,orderDate,requiredDate,shippedDate,shipName,shipAddress\n"
+    f"1,ALFKI,1,{DAYS},Alfreds,Obere Str. 57\n",
+    "order-details": "orderID,productID,unitPrice,quantity,discount\n1,7,14.00,12,0\n",
 }
 
 
@@ -47,7 +53,7 @@ def test_two_candidates_for_one_cell_too_many_are_not_guessed_at() -> None:
 def test_null_is_left_out_of_the_address_and_the_remark(tmp_path: Path) -> None:
     customer = company(tmp_path).customers[0]
     assert customer.address == "Obere Str. 57, Berlin, 12209, Germany"
-    assert customer.remark == "Contact: Maria, Owner"
+    assert customer.remark == ""
 
 
 def test_a_customer_whose_address_holds_a_comma_is_mended(tmp_path: Path) -> None:
@@ -67,21 +73,22 @@ def test_a_customer_whose_line_cannot_be_mended_is_kept_whole_in_the_remark(tmp_
 
 
 def test_an_order_whose_line_cannot_be_mended_still_counts(tmp_path: Path) -> None:
-    northwind = company(tmp_path, orders="2,ALFKI,3,a,b,c\n3,ALFKI,3,a,b,c\n")
+    northwind = company(tmp_path, orders=f"2,ALFKI,3,{DAYS},a,b,c\n3,ALFKI,3,{DAYS},a,b,c\n")
     assert northwind.customers[0].employee == 3
-    assert len([text for text in reported(northwind) if "6 cells instead of 5" in text]) == 2
+    assert len([text for text in reported(northwind) if "9 cells instead of 8" in text]) == 2
 
 
 def test_orders_of_unknown_people_and_repeated_ones_do_not_count(tmp_path: Path) -> None:
     northwind = company(
-        tmp_path, orders="1,ALFKI,3,Alfreds,\n2,ALFKI,99,Alfreds,\n3,NOONE,3,x,\n4,ALFKI,NULL,Alfreds,\n"
+        tmp_path,
+        orders=f"1,ALFKI,3,{DAYS},,\n2,ALFKI,99,{DAYS},,\n3,NOONE,3,{DAYS},x,\n4,ALFKI,NULL,{DAYS},,\n",
     )
     assert northwind.customers[0].employee == 1
     assert [text.split(" ", 2)[:2] for text in reported(northwind)] == [["order", n] for n in "1234"]
 
 
 def test_of_equals_the_lower_employee_number_takes_the_customer(tmp_path: Path) -> None:
-    northwind = company(tmp_path, orders="2,ALFKI,3,Alfreds,\n3,ALFKI,3,Alfreds,\n4,ALFKI,1,Alfreds,\n")
+    northwind = company(tmp_path, orders=f"2,ALFKI,3,{DAYS},,\n3,ALFKI,3,{DAYS},,\n4,ALFKI,1,{DAYS},,\n")
     assert northwind.customers[0].employee == 1
 
 
@@ -92,7 +99,12 @@ def test_a_customer_who_never_ordered_goes_to_the_vice_president(tmp_path: Path)
 
 
 def test_a_customer_named_otherwise_on_every_order_is_reported(tmp_path: Path) -> None:
-    northwind = company(tmp_path, customers="BLONP,Blondesddsl,a,b,c,d,e,f,g,h,i\n", orders="2,BLONP,1,Blondel,x\n")
+    northwind = company(
+        tmp_path,
+        customers="BLONP,Blondesddsl,a,b,c,d,e,f,g,h,i\n",
+        order_details="2,7,1,1,0\n",
+        orders=f"2,BLONP,1,{DAYS},Blondel,x\n",
+    )
     assert reported(northwind) == ["BLONP is 'Blondesddsl' here and 'Blondel' on its orders, kept as here"]
 
 
@@ -115,6 +127,39 @@ def test_an_employee_without_a_territory_belongs_to_the_company_and_is_reported(
     northwind = company(tmp_path, employees="4,Low,Al,Sales Representative\n", employee_territories="4,99999\n")
     assert northwind.employees[3].region is None
     assert len(reported(northwind)) == 2
+
+
+def test_the_contact_of_a_customer_is_read(tmp_path: Path) -> None:
+    customer = company(tmp_path).customers[0]
+    assert (customer.contact, customer.contact_title) == ("Maria", "Owner")
+
+
+def test_an_order_costs_the_sum_of_its_lines_and_keeps_its_days(tmp_path: Path) -> None:
+    order = company(tmp_path, order_details="1,8,2.30,5,0.15\n").orders[0]
+    assert order.amount == Decimal("177.78")  # 168.00 and 9.775
+    assert (order.ordered, order.required, order.shipped) == ("1996-07-04", "1996-08-01", "1996-07-16")
+
+
+def test_an_order_that_was_not_shipped_has_no_such_day(tmp_path: Path) -> None:
+    orders = company(tmp_path, orders="2,ALFKI,1,1996-07-04 00:00:00.000,NULL,NULL,,\n").orders
+    assert orders[1].shipped is None
+
+
+@pytest.mark.parametrize(
+    ("unit_price", "quantity", "discount", "cost"),
+    [("2.30", "5", "0.15", "9.78"), ("0.01", "1", "0.5", "0.01"), ("14.00", "12", "0", "168.00")],
+)
+def test_a_line_is_rounded_to_the_cent_half_a_cent_up(unit_price: str, quantity: str, discount: str, cost: str) -> None:
+    assert str(price(Decimal(unit_price), Decimal(quantity), Decimal(discount))) == cost
+
+
+def test_an_order_without_lines_and_a_line_with_no_number_are_reported(tmp_path: Path) -> None:
+    northwind = company(tmp_path, orders=f"2,ALFKI,1,{DAYS},Alfreds,x\n", order_details="2,7,cheap,1,0\n")
+    assert northwind.orders[1].amount == 0
+    assert reported(northwind) == [
+        "a line of order 2 has something that is no number, not counted",
+        "order 2 has no lines, no contract for it",
+    ]
 
 
 def test_two_employees_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -183,3 +228,15 @@ def test_accents_of_the_real_files_survive() -> None:
 def test_nothing_of_the_real_files_still_says_null() -> None:
     customers = read(FOLDER).customers
     assert not [c.code for c in customers if "NULL" in f"{c.name} {c.phone} {c.address} {c.tags} {c.remark}"]
+
+
+@needs_folder
+def test_all_the_real_orders_come_to_what_their_lines_do() -> None:
+    with (FOLDER / "order-details.csv").open(encoding="utf-8", newline="") as file:
+        lines = [tuple(map(Decimal, row[2:])) for row in list(csv.reader(file))[1:]]
+    exact = [unit_price * quantity * (1 - discount) for unit_price, quantity, discount in lines]
+    whole = sum((cost.quantize(Decimal("0.01"), ROUND_HALF_UP) for cost in exact), Decimal(0))
+    orders = read(FOLDER).orders
+    assert (len(orders), sum(order.amount for order in orders)) == (830, whole)
+    assert (whole, abs(whole - sum(exact)) < 1) == (Decimal("1265793.29"), True)
+    assert sum(order.amount for order in orders if order.shipped) == Decimal("1239855.85")
