@@ -48,7 +48,14 @@ class ApiError(Exception):
         self.kind = kind
         self.reason = reason or kind.message
         self.data = data
-        self.headers = dict(headers or {})
+        self.headers = {**_challenge(kind), **(headers or {})}
+
+
+def _challenge(kind: ErrorKind) -> dict[str, str]:
+    """Every 401 says how to come in (RFC 9110 section 15.5.2, RFC 6750 section 3)."""
+    if kind.status != 401:
+        return {}
+    return {"WWW-Authenticate": "Bearer" if kind is UNAUTHENTICATED else 'Bearer error="invalid_token"'}
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from handlers.errors import (
     UNAVAILABLE,
     ErrorKind,
 )  # fmt: skip
+from handlers.messages import Message
 from handlers.schema import NOTHING, Field
 from handlers.validation import Checker, QueryChecker
 
@@ -55,6 +56,8 @@ class Route:
     `paged`: the answer is a page of `returns`. `logged`: whether a write is put into the operation log.
     `before_password_change`: reachable while the password must be changed. `bare`: the answer is no envelope.
     `collection`: the collection whose row rules the route applies, for explanations and tests.
+    `refusals`: what the handler itself may refuse a person, by the record or by what the body asks for, as error and
+    sentence; an explanation of an authorisation tells them.
     `etag`: answers carry an `ETag`, and a client that has the same one is answered 304 (RFC 9110 section 13.1.2).
     `streamed`: the body is not gathered; the handler reads `req.stream`, within limits of its own.
     `form`: the shape of the `multipart/form-data` that a streamed route reads, for the description.
@@ -72,6 +75,7 @@ class Route:
     query: Mapping[str, Field] = field(default_factory=dict)
     returns: Field = NOTHING
     errors: tuple[ErrorKind, ...] = ()
+    refusals: tuple[tuple[ErrorKind, Message], ...] = ()
     paged: bool = False
     logged: bool = True
     before_password_change: bool = False
@@ -115,7 +119,7 @@ class Route:
     @cached_property
     def every_error(self) -> tuple[ErrorKind, ...]:
         """All errors that the route can answer: its own and those of the lifecycle."""
-        kinds = [INVALID, BAD_REQUEST, INTERNAL, UNAVAILABLE, *self.errors]
+        kinds = [INVALID, BAD_REQUEST, INTERNAL, UNAVAILABLE, *self.errors, *(kind for kind, _ in self.refusals)]
         if self.access != PUBLIC:
             kinds += [UNAUTHENTICATED, TOKEN_EXPIRED, RATE_LIMITED]
         if self.access != PUBLIC and not self.before_password_change:

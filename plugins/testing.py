@@ -11,7 +11,7 @@ import itertools
 import json
 import os
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,14 +62,21 @@ class Reply:
         return {error["field"] for error in self.data["errors"]}
 
 
+Witness = Callable[["Client", HTTPRequest, Reply], Awaitable[None]]
+
+
 @dataclass
 class Client:
-    """An HTTP client of one server, with or without a token."""
+    """An HTTP client of one server, with or without a token.
+
+    `witness` sees every answer, and those of clients that log in by this one: what all answers promise is checked there.
+    """
 
     url: str
     token: str | None = None
     user: dict[str, Any] = field(default_factory=dict)
     session: dict[str, Any] = field(default_factory=dict)
+    witness: Witness | None = None
 
     async def call(
         self,
@@ -92,7 +99,10 @@ class Client:
         answer = await _http().fetch(request, raise_error=False)
         if answer.code == 599:
             raise answer.error or ConnectionError(path)
-        return Reply(answer.code, answer.headers, answer.body)
+        reply = Reply(answer.code, answer.headers, answer.body)
+        if self.witness is not None:
+            await self.witness(self, request, reply)
+        return reply
 
     async def get(self, path: str, **options: Any) -> Reply:
         """GET."""
@@ -119,7 +129,7 @@ class Client:
         reply = await Client(self.url).post("/api/v1/auth/login", {"username": username, "password": password})
         if reply.code:
             raise AssertionError(f"log-in of {username} answered {reply.body.decode()}")
-        return Client(self.url, reply.data["accessToken"], reply.data["userInfo"], reply.data)
+        return Client(self.url, reply.data["accessToken"], reply.data["userInfo"], reply.data, self.witness)
 
 
 def _http() -> AsyncHTTPClient:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,6 +13,7 @@ from scripts.doctor_findings import Finding
 
 Record = dict[str, Any]
 PASSWORD_DAYS = 30
+_NAMED = 5
 
 
 def check_access(catalogue: Catalogue, rules: Rules, users: list[Record], now: datetime) -> Iterator[Finding]:
@@ -20,7 +21,16 @@ def check_access(catalogue: Catalogue, rules: Rules, users: list[Record], now: d
     yield from _routes_and_entries(catalogue, rules)
     yield from _codes(catalogue, rules, users)
     yield from _roles(rules)
-    yield from _people(users, now)
+    yield from _people(rules, users, now)
+
+
+def check_default_roles(codes: Iterable[str], rules: Rules) -> Iterator[Finding]:
+    """Roles that the settings give to users whom a first WeCom scan creates."""
+    enabled = set(rules.codes(rules.enabled(rules.roles)))
+    for code in codes:
+        if code not in enabled:
+            advice = f"no enabled role has the code {code}: first scans are refused"
+            yield Finding("error", "default-role", "TRADEWIND_WECOM_DEFAULT_ROLE", advice)
 
 
 def _routes_and_entries(catalogue: Catalogue, rules: Rules) -> Iterator[Finding]:
@@ -56,14 +66,34 @@ def _codes(catalogue: Catalogue, rules: Rules, users: list[Record]) -> Iterator[
 
 def _roles(rules: Rules) -> Iterator[Finding]:
     for id in rules.enabled(rules.roles):
-        if not rules.grant(frozenset({id})).menu_ids:
-            yield Finding("warning", "role-grants-nothing", rules.roles[id]["code"], "grant it menus, or disable it")
+        role = rules.roles[id]
+        # directories alone lead nowhere: a person's tree leaves them out
+        if all(rules.menus[menu]["type"] == "directory" for menu in rules.grant(frozenset({id})).menu_ids):
+            yield Finding("warning", "role-grants-nothing", role["code"], "grant it menus, or disable it")
+        named = set(role["data_scope_department_ids"] or ())
+        if role["data_scope"] == "custom" and not named & rules.departments.keys():
+            yield Finding(
+                "warning", "role-sees-nothing", role["code"], "its data scope names no department that exists"
+            )
 
 
-def _people(users: list[Record], now: datetime) -> Iterator[Finding]:
+def _without_role(rules: Rules, users: list[Record]) -> Iterator[Finding]:
+    names = [
+        user["username"]
+        for user in users
+        if user["status"] == "enabled" and not user["is_super"] and not rules.enabled(user["role_ids"] or ())
+    ]
+    if names:
+        shown = ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
+        advice = f"hold no enabled role, can log in and do nothing: {shown}"
+        yield Finding("note", "user-without-role", f"{len(names)} users", advice)
+
+
+def _people(rules: Rules, users: list[Record], now: datetime) -> Iterator[Finding]:
     supers = [user for user in users if user["is_super"]]
     if not any(user["status"] == "enabled" for user in supers):
         yield Finding("error", "no-super-administrator", "users", "nobody enabled is a super administrator")
+    yield from _without_role(rules, users)
     for user in supers:
         if user["status"] != "enabled":
             advice = "disabled, but would be a super administrator again when enabled"

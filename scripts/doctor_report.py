@@ -16,12 +16,13 @@ from config.embedded import EmbeddedError, acquire
 from config.embedded.folder import Folder
 from config.settings import EnvironmentSettings, Settings
 from handlers.data.database import Database, utc_now
+from plugins.auth.settings import AuthSettings
 from plugins.plugin import Plugin
 from plugins.rbac.policy import Policy
 from plugins.rbac.records import MENUS, USERS
 from plugins.registry import RegistryError, load_plugins
 from plugins.runtime import catalogue_of
-from scripts.doctor_access import check_access
+from scripts.doctor_access import check_access, check_default_roles
 from scripts.doctor_database import check_database
 from scripts.doctor_findings import Finding, as_json, as_table, exit_code
 from scripts.doctor_settings import check_settings
@@ -51,11 +52,13 @@ def diagnose(given: dict[str, Any]) -> list[Finding]:
     except RegistryError as error:
         return [Finding("error", "plugin", "plugins", problem) for problem in error.problems]
     findings = list(check_settings(settings, own))
+    auth: Any = own.get(AuthSettings)
+    default_roles = auth.wecom_default_role if auth is not None and auth.wecom_first_scan == "create" else ()
     try:
         with database_uri(settings) as uri:
             if uri is None:
                 return [*findings, Finding("error", "database", str(settings.data_dir), _NEVER_STARTED)]
-            return [*findings, *asyncio.run(_looked_into(settings, plugins, uri))]
+            return [*findings, *asyncio.run(_looked_into(settings, plugins, uri, default_roles))]
     except (EmbeddedError, ValueError, DatabaseUnavailable) as error:
         advice = "MongoDB does not answer" if isinstance(error, DatabaseUnavailable) else str(error)
         return [*findings, Finding("error", "database", settings.mongodb_database, advice)]
@@ -90,7 +93,9 @@ def database_uri(settings: Settings) -> Iterator[str | None]:
             embedded.release_and_wait(15)
 
 
-async def _looked_into(settings: Settings, plugins: Sequence[Plugin], uri: str) -> list[Finding]:
+async def _looked_into(
+    settings: Settings, plugins: Sequence[Plugin], uri: str, default_roles: Sequence[str]
+) -> list[Finding]:
     driver = open_driver(settings.mongodb_driver, uri, settings.mongodb_database, settings.mongodb_timeout_ms)
     try:
         catalogue = catalogue_of(settings, plugins)
@@ -101,6 +106,7 @@ async def _looked_into(settings: Settings, plugins: Sequence[Plugin], uri: str) 
         if not await database.store(MENUS).count():
             return [Finding("error", "database", settings.mongodb_database, _NEVER_STARTED)]
         rules = await Policy(database).rules()
-        return [*findings, *check_access(catalogue, rules, await database.store(USERS).find(), utc_now())]
+        findings += check_access(catalogue, rules, await database.store(USERS).find(), utc_now())
+        return [*findings, *check_default_roles(default_roles, rules)]
     finally:
         await driver.close()

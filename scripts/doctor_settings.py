@@ -8,11 +8,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from config.settings import DESKTOP_AND_DEV_ORIGINS, EnvironmentSettings, Settings
+from plugins.auth.settings import WECOM_NEEDS, AuthSettings
 from plugins.rbac.settings import RbacSettings
 from scripts.doctor_findings import Finding, Level
 
 LEAST_BCRYPT_COST = 10
 _CHECK = "setting"
+_OVER_HTTP: tuple[tuple[str, Level, str], ...] = (
+    ("wecom_api_base", "error", "the secret of the WeCom application"),
+    ("wecom_login_base", "warning", "the page that people scan"),
+    ("wecom_redirect_uri", "warning", "the code that logs people in"),
+)
 
 
 def check_settings(
@@ -27,6 +33,9 @@ def check_settings(
         yield _finding("warning", "bcrypt_cost", f"{rbac.bcrypt_cost} is quickly guessed; 12 is the default")
     if rbac is not None and rbac.admin_password.get_secret_value():
         yield _finding("note", "admin_password", "only the first start needs it; take it out of the environment")
+    auth: Any = of_plugins.get(AuthSettings)
+    if auth is not None:
+        yield from _wecom(auth)
 
 
 def _exposure(settings: Settings) -> Iterator[Finding]:
@@ -54,6 +63,19 @@ def _addresses(settings: Settings) -> Iterator[Finding]:
                 continue
             if everybody:
                 yield _finding("error" if name == "trusted_proxies" else "warning", name, danger)
+
+
+def _wecom(auth: AuthSettings) -> Iterator[Finding]:
+    missing = auth.wecom_missing
+    if 0 < len(missing) < len(WECOM_NEEDS):
+        for name in missing:
+            yield _finding("warning", name, "WeCom log-in is off without it")
+    for name, level, danger in _OVER_HTTP:
+        address = urlsplit(getattr(auth, name))
+        if address.scheme == "http" and not _is_loopback(address.hostname or ""):
+            yield _finding(level, name, f"{danger} travels unencrypted: use https")
+    if auth.wecom_first_scan == "create" and not auth.wecom_default_role:
+        yield _finding("warning", "wecom_default_role", "users that a first scan creates hold no role: name one")
 
 
 def _database(settings: Settings) -> Iterator[Finding]:

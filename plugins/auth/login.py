@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from cachetools import TTLCache
+
 from plugins.api import (
     ACCOUNT_DISABLED,
     LOCKED,
@@ -16,6 +18,7 @@ from plugins.api import (
     NOT_FOUND,
     REFRESH_REFUSED,
     ApiError,
+    Page,
     RateLimit,
     Request,
     invalid,
@@ -28,10 +31,33 @@ from plugins.auth.settings import AuthSettings
 from plugins.rbac.api import USERS, Directory, Passwords, Policy, new_credentials
 
 NOBODY = 0
+_REFUSED_ADDRESSES = 10_000
 
 
 class LoginRate(RateLimit):
     """Log-in attempts by address: it stops the spraying of one password over many users."""
+
+    def __init__(self, per_minute: int, on: bool = True) -> None:
+        super().__init__(per_minute, on)
+        self._refused: TTLCache[str, bool] = TTLCache(_REFUSED_ADDRESSES, 60)
+
+    def first_refusal(self, key: str) -> bool:
+        """Whether this is the first refusal of `key` in a minute."""
+        first = key not in self._refused
+        if first:
+            self._refused[key] = True
+        return first
+
+
+async def take_attempt(req: Request, username: str) -> None:
+    """Count an attempt to log in; raises 42900, of which one log entry a minute and address tells."""
+    rate, address = req.part(LoginRate), network_of(req.remote_ip)
+    try:
+        rate.take(address)
+    except ApiError as error:
+        if rate.first_refusal(address):
+            await note(req, "login", username, None, error.kind.code)
+        raise
 
 
 def network_of(address: str) -> str:
@@ -47,8 +73,8 @@ def network_of(address: str) -> str:
 
 async def login(req: Request) -> dict[str, Any]:
     """Check name and password, and begin a session. Refusals: 40010, 42300, 40303, 42900."""
-    req.part(LoginRate).take(network_of(req.remote_ip))
     username, password = req.body["username"], req.body["password"]
+    await take_attempt(req, username)
     user = await req.part(Directory).by_username(username)
     try:
         return await admit(req, *await _checked(req, user, password), username=username)
@@ -165,11 +191,26 @@ async def logout(req: Request) -> None:
 
 async def change_password(req: Request) -> None:
     """A new password for oneself; ends every session of the user."""
-    passwords = req.part(Passwords)
     user = await req.system_store(USERS).get(req.actor.user_id)
+    try:
+        await _change_password(req, user)
+    except ApiError as error:
+        await _password_noted(req, error.kind.code)
+        if error.kind is LOGIN_REFUSED:
+            await _count_failure(req, user)
+        raise
+    await _password_noted(req, 0)
+
+
+async def _password_noted(req: Request, code: int) -> None:
+    actor = req.actor
+    await note(req, "password_change", actor.username, {"id": actor.user_id}, code, actor.session_id)
+
+
+async def _change_password(req: Request, user: dict[str, Any]) -> None:
+    passwords = req.part(Passwords)
     _refuse_locked(req, user)
     if not await passwords.matches(req.body["old_password"], user["password_hash"]):
-        await _count_failure(req, user)
         raise ApiError(LOGIN_REFUSED)
     changed = await new_credentials(passwords, req.body["new_password"], user, "new_password")
 
@@ -184,9 +225,12 @@ async def change_password(req: Request) -> None:
     await req.transaction(work)
 
 
-async def own_sessions(req: Request) -> Any:
-    """The caller's devices."""
-    return await req.system_store(SESSIONS).page(req.query, live(req) | {"user_id": req.actor.user_id})
+async def own_sessions(req: Request) -> Page:
+    """The caller's devices; `current` is the one that asks."""
+    page = await req.system_store(SESSIONS).page(req.query, live(req) | {"user_id": req.actor.user_id})
+    for session in page.items:
+        session["current"] = session["id"] == req.actor.session_id
+    return page
 
 
 async def end_own_session(req: Request) -> None:

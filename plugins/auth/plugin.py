@@ -33,7 +33,15 @@ from plugins.api import (
     text,
 )  # fmt: skip
 from plugins.auth import admin_sessions, login, profile, wecom
-from plugins.auth.records import LOGIN_BODY, LOGIN_LOGS, PASSWORD_BODY, PROFILE_BODY, REFRESH_BODY, SESSIONS
+from plugins.auth.records import (
+    LOGIN_BODY,
+    LOGIN_LOGS,
+    OWN_SESSION,
+    PASSWORD_BODY,
+    PROFILE_BODY,
+    REFRESH_BODY,
+    SESSIONS,
+)  # fmt: skip
 from plugins.auth.sessions import Sessions
 from plugins.auth.settings import WECOM_NEEDS, AuthSettings
 from plugins.auth.tokens import Tokens
@@ -94,6 +102,7 @@ async def _end_sessions(sessions: Sessions, payload: Mapping[str, Any]) -> None:
     await sessions.end({"user_id": payload["user_id"]}, payload["reason"])
 
 
+_OF_SUPER = (SUPER_ONLY, SUPER_ONLY.message)
 _own: dict[str, Any] = {"access": SIGNED_IN, "tag": "auth", "before_password_change": True}
 
 plugin = Plugin(
@@ -117,7 +126,7 @@ plugin = Plugin(
               errors=(LOGIN_REFUSED, LOCKED, CONFLICT), **_own),
         route(f"GET {AT}/codes", profile.codes, summary="My permission codes", returns=profile.PERMISSIONS, **_own),
         route(f"GET {AT}/sessions", login.own_sessions, summary="My devices", access=SIGNED_IN, tag="auth",
-              query=SESSIONS.list_query, returns=SESSIONS.read, paged=True),
+              query=SESSIONS.list_query, returns=OWN_SESSION, paged=True),
         route(f"DELETE {AT}/sessions/{{id}}", login.end_own_session, summary="Log one of my devices out",
               access=SIGNED_IN, errors=(NOT_FOUND,), tag="auth"),
         route(f"GET {AT}/wecom/qr", wecom.qr, summary="What the WeCom QR page needs", access=PUBLIC, returns=QR,
@@ -130,9 +139,9 @@ plugin = Plugin(
         route(f"GET {SYSTEM}/sessions", admin_sessions.list_sessions, summary="Who is online", access="system:session:list",
               query=SESSIONS.list_query, returns=SESSIONS.read, paged=True, tag="system"),
         route(f"DELETE {SYSTEM}/sessions/{{id}}", admin_sessions.end_session, summary="Log somebody out on one device",
-              access="system:session:delete", errors=(SUPER_ONLY,), tag="system"),
+              access="system:session:delete", refusals=(_OF_SUPER,), tag="system"),
         route(f"DELETE {SYSTEM}/users/{{id}}/sessions", admin_sessions.kick_out, summary="Log somebody out everywhere",
-              access="system:user:kick-out", errors=(SUPER_ONLY,), tag="system", collection=USERS.name),
+              access="system:user:kick-out", refusals=(_OF_SUPER,), tag="system", collection=USERS.name),
         route(f"GET {SYSTEM}/login-logs", admin_sessions.list_logins, summary="Who logged in, and who failed to",
               access="system:login-log:list", query=LOGIN_LOGS.list_query, returns=LOGIN_LOGS.read, paged=True,
               tag="system", collection=LOGIN_LOGS.name),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, choice, integer, obj, text, timestamp
+from plugins.api import Collection, Index, boolean, choice, integer, obj, text, timestamp
 
 SESSIONS = Collection(
     name="auth_sessions",
@@ -28,6 +28,12 @@ SESSIONS = Collection(
     internal=("current_hash", "previous_hash", "rotated_at", "ended_at", "end_reason"),
 )
 
+OWN_SESSION = obj(
+    "OwnSession",
+    {**SESSIONS.all_fields, "current": boolean(nullable=False, description="The session of this request.")},
+    nullable=False,
+)
+
 LOGIN_LOGS = Collection(
     name="auth_login_logs",
     title="LoginLog",
@@ -35,7 +41,9 @@ LOGIN_LOGS = Collection(
     default_sort="-at",
     fields={
         "at": timestamp(nullable=False, sort=True, filter=True),
-        "event": choice("login", "logout", "lockout", "token_reuse", "kicked_out", nullable=False, filter=True),
+        "event": choice(
+            "login", "logout", "lockout", "token_reuse", "kicked_out", "password_change", nullable=False, filter=True
+        ),
         "username": text(nullable=False, filter=True),
         "user_id": integer(filter=True),
         "code": integer(nullable=False, filter=True),

@@ -34,6 +34,9 @@ async def update(req: Request) -> dict[str, Any]:
 
     async def work() -> dict[str, Any]:
         before = await req.store(DEPARTMENTS).get(req.path["id"])
+        if values.get("leader_user_id", before["leader_user_id"]) != before["leader_user_id"]:
+            # a leader decides on what the department's people ask for
+            await may_place(req, before["id"])
         if values.get("parent_id", before["parent_id"]) == before["parent_id"]:
             return await req.store(DEPARTMENTS).update(before["id"], values, version=version)
         return await _move(req, before, values, version)

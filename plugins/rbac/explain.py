@@ -59,6 +59,7 @@ async def explain(req: Request) -> Record:
         "allowed": verdict.kind is None,
         "code": verdict.kind.code if verdict.kind else 0,
         "reasons": list(verdict.reasons),
+        "conditions": case.conditions(),
         "grants": list(case.grants()),
         "missing": list(case.missing()) if verdict.kind == FORBIDDEN else [],
         "data_scope": view.described(),
@@ -153,6 +154,12 @@ class Case:
             for menu in menus
             if any(api["method"] == method and _fits(api["path"], path) for api in menu["apis"])
         ]
+
+    def conditions(self) -> list[Record]:
+        """What the handler may refuse for, where the request comes as far as that; not to super administrators."""
+        if self.route is None or self.actor.is_super:
+            return []
+        return [{"code": kind.code, "reason": why.text(self._language)} for kind, why in self.route.refusals]
 
     def grants(self) -> Iterator[Record]:
         """Each enabled role → menu → API entry that allows it."""

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from plugins.api import FORBIDDEN, SUPER_ONLY, ApiError, Message, Request, Scope
-from plugins.rbac.messages import SUPER_BY_SUPER, WIDER_APIS, WIDER_MENUS, WIDER_SCOPE
+from plugins.rbac.messages import NO_GRANTING, SUPER_BY_SUPER, WIDER_APIS, WIDER_MENUS, WIDER_SCOPE
 from plugins.rbac.policy import Policy, Rules
 from plugins.rbac.records import USERS
 
 Record = Mapping[str, Any]
 _NEEDS = {"department": ("department", "department_and_below"), "department_and_below": ("department_and_below",)}
+_GRANTING = ("PUT", "/api/v1/system/roles/{id}/menus")
 _NOBODY: Record = {"id": 0, "role_ids": (), "department_id": None}
 
 
@@ -26,6 +27,12 @@ async def may_grant_menus(req: Request, menu_ids: Iterable[int]) -> None:
         rules = await req.part(Policy).rules()
         if not frozenset(menu_ids) <= rules.grant(req.actor.roles).menu_ids:
             raise refused(WIDER_MENUS)
+
+
+async def may_set_menus(req: Request) -> None:
+    """Whoever grants menus with the role itself may grant them by the route that is there for it, too."""
+    if not req.actor.is_super and _GRANTING not in (await req.part(Policy).rules()).grant(req.actor.roles).apis:
+        raise refused(NO_GRANTING)
 
 
 async def may_bind(req: Request, after: Record, before: Record | None = None) -> None:

@@ -13,6 +13,7 @@ UNDER_ITSELF = Message("不能移动到自身或其下级", "It cannot be moved 
 MENU_HAS_CHILDREN = Message("菜单下存在子菜单", "The menu has children")
 UNDER_BUTTON = Message("按钮下不能有子项", "Nothing can be under a button")
 MENU_DECLARED = Message("由插件声明的菜单不可删除", "A menu that a plugin declares cannot be deleted")
+NO_GRANTING = Message("没有为角色授权的权限", "You are not permitted to grant menus to roles")
 WIDER_MENUS = Message("不能授予自己没有的菜单", "You cannot grant menus that you do not hold")
 WIDER_APIS = Message("不能绑定自己没有的接口或权限码", "You cannot bind an API or permission that you do not hold")
 WIDER_SCOPE = Message("不能授予超出自己数据范围的权限", "You cannot grant a data scope wider than your own")

@@ -44,7 +44,14 @@ ROLES = Collection(
         "data_scope_department_ids": array(
             integer(minimum=1), unique=True, max_items=1000, default=[], ref="rbac_departments"
         ),
-        "menu_ids": array(integer(minimum=1), unique=True, max_items=MAX_MENUS, nullable=False, read_only=True),
+        "menu_ids": array(
+            integer(minimum=1),
+            unique=True,
+            max_items=MAX_MENUS,
+            nullable=False,
+            ref="rbac_menus",
+            description="Writing it takes the permission system:role:grant, as PUT …/menus does.",
+        ),
         "status": STATUS,
         "sort": integer(minimum=0, maximum=1_000_000, default=0, sort=True),
         "remark": text(),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Page, Request, invalid
-from plugins.rbac.limits import may_change_role, may_define_scope, may_grant_menus
+from plugins.api import CONFLICT, STALE, ApiError, Page, Request, invalid
+from plugins.rbac.limits import may_change_role, may_define_scope, may_grant_menus, may_set_menus
 from plugins.rbac.messages import ROLE_HELD
-from plugins.rbac.policy import Policy
 from plugins.rbac.records import MENUS, ROLES, USERS
 
-_RIGHTS = ("data_scope", "data_scope_department_ids", "status")
+# the code too: a setting gives new WeCom users the roles of some codes
+_RIGHTS = ("code", "data_scope", "data_scope_department_ids", "status")
 
 
 async def list_roles(req: Request) -> Page:
@@ -27,19 +27,44 @@ async def read(req: Request) -> dict[str, Any]:
 
 
 async def create(req: Request) -> dict[str, Any]:
-    """A role, not wider than its maker."""
-    await may_define_scope(req, req.body)
-    return await _one(req, await req.store(ROLES).create(req.body))
+    """A role, not wider than its maker, with its menus where they are given."""
+    values = dict(req.body)
+    wanted = _unique(values.pop("menu_ids", None) or ())
+    await may_define_scope(req, values)
+    if wanted:
+        await _may_grant(req, wanted)
+
+    async def work() -> dict[str, Any]:
+        role = await req.store(ROLES).create(values)
+        if wanted:
+            await _grant(req, role["id"], wanted)
+        return await _one(req, role)
+
+    return await req.transaction(work)
 
 
 async def update(req: Request) -> dict[str, Any]:
-    """Change a role; in force on every instance at once."""
+    """Change a role, and its menus where they are given; in force on every instance at once."""
     values = dict(req.body)
     version = values.pop("version")
-    before = await req.store(ROLES).get(req.path["id"])
-    if any(name in values and values[name] != before[name] for name in _RIGHTS):
+    before = await _one(req, await req.store(ROLES).get(req.path["id"]))
+    if before["version"] != version:
+        # what is checked below is what is changed then
+        raise ApiError(STALE)
+    wanted = _unique(values.pop("menu_ids", before["menu_ids"]))
+    regranted = set(wanted) != set(before["menu_ids"])
+    if regranted or any(name in values and values[name] != before[name] for name in _RIGHTS):
         await may_change_role(req, before, {**before, **values})
-    return await _one(req, await req.store(ROLES).update(before["id"], values, version=version))
+    if regranted:
+        await _may_grant(req, wanted)
+
+    async def work() -> dict[str, Any]:
+        changed = await req.store(ROLES).update(before["id"], values, version=version)
+        if regranted:
+            await _grant(req, before["id"], wanted)
+        return await _one(req, changed)
+
+    return await req.transaction(work)
 
 
 async def delete(req: Request) -> None:
@@ -58,10 +83,9 @@ async def delete(req: Request) -> None:
 
 async def set_menus(req: Request) -> dict[str, Any]:
     """Grant exactly these menus and buttons. The caller holds all of them, and all that the role granted before."""
-    wanted = list(dict.fromkeys(req.body["menu_ids"]))
+    wanted = _unique(req.body["menu_ids"])
     role = await req.store(ROLES).get(req.path["id"])
-    if await req.store(MENUS).count({"_id": {"$in": wanted}}) != len(wanted):
-        raise invalid("menu_ids", "reference")
+    await _refuse_unknown(req, wanted)
     await may_change_role(req, role)
     await may_grant_menus(req, wanted)
 
@@ -73,6 +97,21 @@ async def set_menus(req: Request) -> dict[str, Any]:
     return await req.transaction(work)
 
 
+async def _may_grant(req: Request, menu_ids: Sequence[int]) -> None:
+    await _refuse_unknown(req, menu_ids)
+    await may_set_menus(req)
+    await may_grant_menus(req, menu_ids)
+
+
+async def _refuse_unknown(req: Request, menu_ids: Sequence[int]) -> None:
+    if await req.store(MENUS).count({"_id": {"$in": menu_ids}}) != len(menu_ids):
+        raise invalid("menu_ids", "reference")
+
+
+def _unique(menu_ids: Iterable[int]) -> list[int]:
+    return list(dict.fromkeys(menu_ids))
+
+
 async def _grant(req: Request, role_id: int, menu_ids: Sequence[int]) -> None:
     menus = req.system_store(MENUS)
     await menus.change_many({"role_ids": role_id, "_id": {"$nin": list(menu_ids)}}, {"$pull": {"role_ids": role_id}})
@@ -81,15 +120,14 @@ async def _grant(req: Request, role_id: int, menu_ids: Sequence[int]) -> None:
     )
 
 
-async def _menus_of(req: Request, role_id: int) -> list[int]:
-    return [menu["id"] for menu in await req.system_store(MENUS).find({"role_ids": role_id}, sort="order")]
-
-
 async def _one(req: Request, role: dict[str, Any]) -> dict[str, Any]:
-    return {**role, "menu_ids": sorted(await _menus_of(req, role["id"]))}
+    await _with_menus(req, [role])
+    return role
 
 
 async def _with_menus(req: Request, roles: list[dict[str, Any]]) -> None:
-    menus = (await req.part(Policy).rules()).menus.values()
+    """Withdrawn menus too: a client that sends back what it read takes no grant away."""
+    holding = {"role_ids": {"$in": [role["id"] for role in roles]}}
+    menus = await req.system_store(MENUS).find(holding, fields=["role_ids"])
     for role in roles:
         role["menu_ids"] = sorted(menu["id"] for menu in menus if role["id"] in menu["role_ids"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Page, Request
+from plugins.api import CONFLICT, STALE, ApiError, Page, Request
 from plugins.rbac.limits import guard_super, may_give, may_place, may_set_super
 from plugins.rbac.messages import LAST_SUPER, OWN_DELETE, OWN_PASSWORD, USER_ONE
 from plugins.rbac.passwords import Passwords
@@ -37,6 +37,9 @@ async def update(req: Request) -> dict[str, Any]:
     values = dict(req.body)
     version = values.pop("version")
     before = await req.store(USERS).get(req.path["id"])
+    if before["version"] != version:
+        # what is checked below is what is changed then
+        raise ApiError(STALE)
     await _check_update(req, before, values)
     password = values.pop("password", None)
     if password is not None:

@@ -4,20 +4,24 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tornado.ioloop import IOLoop
 
 from config.database import IndexSpec
 from config.settings import Settings
 from handlers.data.database import Database, utc_now
+from plugins.auth.settings import AuthSettings
+from plugins.rbac.declared_menus import synchronise
 from plugins.rbac.policy import Policy
 from plugins.rbac.records import MENUS, ROLES, USERS
 from plugins.rbac.settings import RbacSettings
 from plugins.runtime import Running
-from plugins.testing import Client, People, serving, unique
+from plugins.testing import Client, People, expect, serving, unique
 from scripts.doctor_access import check_access
 from scripts.doctor_database import check_database
 from scripts.doctor_findings import Finding, as_json, as_table, exit_code
@@ -45,12 +49,14 @@ async def of_database(database: Database) -> set[tuple[str, str]]:
 
 def of_settings(**given: Any) -> dict[str, str]:
     """Setting → level of what is found."""
-    rbac = {name: given.pop(name) for name in list(given) if name in RbacSettings.model_fields}
+    kinds: list[Any] = [RbacSettings, AuthSettings]
+    own = {
+        kind: kind(_env_file=None, **{name: given.pop(name) for name in list(given) if name in kind.model_fields})
+        for kind in kinds
+    }
     chosen = {"jwt_secret": SECRET, "mongodb_uri": "mongodb://u:p@db.example/", "cors_origins": (), **given}
     environment: Any = Settings
-    own: Any = RbacSettings
-    settings = environment(_env_file=None, **chosen)
-    found = check_settings(settings, {RbacSettings: own(_env_file=None, **rbac)})
+    found = check_settings(environment(_env_file=None, **chosen), own)
     return {one.subject.removeprefix("TRADEWIND_").lower(): one.level for one in found}
 
 
@@ -66,31 +72,40 @@ async def run(*arguments: str, **settings: str) -> tuple[int, str]:
     return process.returncode or 0, out.decode()
 
 
-@slow
-async def test_a_new_installation_has_nothing_wrong(mongodb_uri: str, tmp_path: Path) -> None:
-    async with serving(mongodb_uri, tmp_path) as running:
-        assert await of_database(running.service.database) == set()
-        assert {check for check, _ in await of_access(running)} <= {"code-nobody-holds"}
+@pytest.fixture(scope="module")
+def installation(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A new demo; what a test breaks it mends."""
+    block = serving(mongodb_uri, tmp_path_factory.mktemp("doctor"))
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
 
 @slow
-async def test_the_command_is_0_on_a_new_demo_and_prints_json(mongodb_uri: str, tmp_path: Path) -> None:
-    async with serving(mongodb_uri, tmp_path) as running:
-        database = running.service.settings.mongodb_database
-        code, out = await run("--json", "--demo", mongodb_uri=mongodb_uri, mongodb_database=database)
+async def test_a_new_installation_has_nothing_wrong(installation: Running) -> None:
+    assert await of_database(installation.service.database) == set()
+    assert {check for check, _ in await of_access(installation)} <= {"code-nobody-holds"}
+
+
+@slow
+async def test_the_command_is_0_on_a_new_demo_and_prints_json(mongodb_uri: str, installation: Running) -> None:
+    database = installation.service.settings.mongodb_database
+    code, out = await run("--json", "--demo", mongodb_uri=mongodb_uri, mongodb_database=database)
     report = json.loads(out)
     assert (code, report["errors"], report["warnings"]) == (0, 0, 0)
     assert {one["level"] for one in report["findings"]} == {"note"}
 
 
 @slow
-async def test_the_command_is_1_and_says_why_when_something_is_wrong(mongodb_uri: str, tmp_path: Path) -> None:
-    async with serving(mongodb_uri, tmp_path) as running:
-        database = running.service.settings.mongodb_database
-        code, out = await run("--demo", mongodb_uri=mongodb_uri, mongodb_database=database, rate_limits="off")
+async def test_the_command_is_1_and_says_why_when_something_is_wrong(mongodb_uri: str, installation: Running) -> None:
+    database = installation.service.settings.mongodb_database
+    code, out = await run(
+        "--demo", mongodb_uri=mongodb_uri, mongodb_database=database, rate_limits="off",
+        wecom_first_scan="create", wecom_default_role="staff,nobody",
+    )  # fmt: skip
     assert code == 1
     assert "warning  setting" in out
-    assert out.splitlines()[-1].startswith("0 errors, 1 warning, ")
+    assert "no enabled role has the code nobody" in out
+    assert out.splitlines()[-1].startswith("1 error, 1 warning, ")
 
 
 @pytest.mark.gen_test(timeout=30)
@@ -124,33 +139,68 @@ async def test_a_database_that_no_server_prepared_is_a_finding(mongodb_uri: str)
 
 
 @slow
-async def test_missing_and_left_over_indexes_and_foreign_collections_are_found(
-    mongodb_uri: str, tmp_path: Path
-) -> None:
-    async with serving(mongodb_uri, tmp_path) as running:
-        driver = running.service.database.driver
-        await driver.synchronise_indexes(ROLES.name, [IndexSpec("left_over", (("name", 1),))])
-        await driver.insert("acme_agreements", [{"_id": 1}])
-        found = await of_database(running.service.database)
+async def test_missing_and_left_over_indexes_and_foreign_collections_are_found(installation: Running) -> None:
+    driver = installation.service.database.driver
+    await driver.synchronise_indexes(ROLES.name, [IndexSpec("left_over", (("name", 1),))])
+    await driver.insert("acme_agreements", [{"_id": 1}])
+    found = await of_database(installation.service.database)
+    await installation.service.database.prepare()
+    await driver.command({"drop": "acme_agreements"})
     assert ("missing-index", f"{ROLES.name}.code_1_unique") in found
     assert ("extra-index", f"{ROLES.name}.left_over") in found
     assert ("unknown-collection", "acme_agreements") in found
 
 
+CODE = (("code", 1),)
+
+
+@pytest.mark.parametrize(
+    ("made", "part"),
+    [
+        (IndexSpec("code_1_unique", (("name", 1),), unique=True, partial={"deleted": False}), "keys"),
+        (IndexSpec("code_1_unique", CODE, partial={"deleted": False}), "uniqueness"),
+        (IndexSpec("code_1_unique", CODE, unique=True), "covered documents"),
+        (IndexSpec("code_1_unique", CODE, True, {"deleted": False}, 60), "time to live"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+@pytest.mark.gen_test(timeout=30)
+async def test_an_index_of_the_declared_name_that_is_made_differently_is_found(
+    installation: Running, made: IndexSpec, part: str
+) -> None:
+    database = installation.service.database
+    await database.driver.synchronise_indexes(ROLES.name, [])
+    await database.driver.synchronise_indexes(ROLES.name, [made])
+    (found,) = [one async for one in check_database(database) if one.check == "different-index"]
+    await database.driver.synchronise_indexes(ROLES.name, [])
+    await database.prepare()
+    assert (found.subject, found.level) == (f"{ROLES.name}.code_1_unique", "error")
+    assert f"({part})" in found.advice
+
+
 @slow
-async def test_routes_entries_and_roles_that_lead_nowhere_are_found(mongodb_uri: str, tmp_path: Path) -> None:
-    async with serving(mongodb_uri, tmp_path) as running:
-        menus = running.service.database.store(MENUS)
-        await menus.change_many({"code": "crm:customer:read"}, {"$set": {"apis": []}})
-        await menus.create({
-            "type": "button", "code": "old", "title": "旧", "apis": [{"method": "GET", "path": "/api/v1/gone"}],
-        })  # fmt: skip
-        idle = await People(await Client(running.url).log_in("admin")).role()
-        code = (await running.service.database.store(ROLES).get(idle))["code"]
-        found = await of_access(running)
+async def test_routes_entries_and_roles_that_lead_nowhere_are_found(installation: Running) -> None:
+    people = People(await Client(installation.url).log_in("admin"))
+    menus = installation.service.database.store(MENUS)
+    await menus.change_many({"code": "crm:customer:read"}, {"$set": {"apis": []}})
+    button = await menus.create({
+        "type": "button", "code": "old", "title": "旧", "apis": [{"method": "GET", "path": "/api/v1/gone"}],
+    })  # fmt: skip
+    directory = await menus.create({"type": "directory", "code": unique("empty"), "title": "空"})
+    idle, blind = await people.role(), await people.role(["crm:customer:list"], "custom")
+    lost = await people.role()
+    expect(await people.admin.put(f"/api/v1/system/roles/{lost}/menus", {"menu_ids": [directory["id"]]}))
+    roles = {role["id"]: role["code"] for role in await installation.service.database.store(ROLES).find()}
+    found = await of_access(installation)
+    for id in (idle, blind, lost):
+        expect(await people.admin.delete(f"/api/v1/system/roles/{id}"))
+    for menu in (button, directory):
+        await menus.delete(menu["id"])
+    await synchronise(installation.service.database, installation.service.catalogue)
     assert ("route-without-entry", "GET /api/v1/crm/customers/{id}") in found
     assert ("entry-without-route", "GET /api/v1/gone") in found
-    assert ("role-grants-nothing", code) in found
+    assert {subject for check, subject in found if check == "role-grants-nothing"} == {roles[idle], roles[lost]}
+    assert {subject for check, subject in found if check == "role-sees-nothing"} == {roles[blind]}
 
 
 @pytest.mark.gen_test(timeout=30)
@@ -184,6 +234,20 @@ async def test_people_who_stand_open_are_found(tradewind: Running) -> None:
 
 
 @pytest.mark.gen_test
+async def test_people_without_an_enabled_role_are_counted(tradewind: Running, people: People) -> None:
+    off, on = await people.role(status="disabled"), await people.role()
+    users = [
+        person(is_super=True), person(role_ids=[on]), person(status="disabled"),
+        person(username="one"), person(username="two", role_ids=[off]),
+    ]  # fmt: skip
+    rules = await Policy(tradewind.service.database).rules()
+    found = check_access(tradewind.service.catalogue, rules, users, utc_now())
+    (finding,) = [one for one in found if one.check == "user-without-role"]
+    assert finding.subject == "2 users"
+    assert finding.advice.endswith(": one, two")
+
+
+@pytest.mark.gen_test
 async def test_the_lack_of_a_super_administrator_is_found(tradewind: Running) -> None:
     found = await of_access(tradewind, [person(is_super=True, status="disabled")])
     assert ("no-super-administrator", "users") in found
@@ -208,6 +272,24 @@ async def test_the_lack_of_a_super_administrator_is_found(tradewind: Running) ->
         ({"mongodb_uri": "mongodb://127.0.0.1:27017/"}, {}),
         ({"bcrypt_cost": 9}, {"bcrypt_cost": "warning"}),
         ({"admin_password": "Correct-horse-7"}, {"admin_password": "note"}),
+        ({"wecom_api_base": "http://wecom.example"}, {"wecom_api_base": "error"}),
+        ({"wecom_api_base": "http://127.0.0.1:9000"}, {}),
+        ({"wecom_login_base": "http://wecom.example"}, {"wecom_login_base": "warning"}),
+        ({"wecom_first_scan": "create"}, {"wecom_default_role": "warning"}),
+        ({"wecom_first_scan": "create", "wecom_default_role": "staff"}, {}),
+        (
+            {"wecom_corp_id": "ww1", "wecom_agent_id": "1", "wecom_secret": "s"},
+            {"wecom_redirect_uri": "warning"},
+        ),
+        (
+            {
+                "wecom_corp_id": "ww1",
+                "wecom_agent_id": "1",
+                "wecom_secret": "s",
+                "wecom_redirect_uri": "http://a.example/",
+            },
+            {"wecom_redirect_uri": "warning"},
+        ),
     ],
 )
 def test_dangerous_settings_are_found_and_others_are_not(given: dict[str, Any], found: dict[str, str]) -> None:

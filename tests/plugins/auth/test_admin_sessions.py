@@ -2,12 +2,11 @@
 
 import base64
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from plugins.testing import PASSWORD, Client, People, eventually, expect, serving, unique
+from plugins.testing import PASSWORD, Client, People, expect, unique
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 SESSIONS = "/api/v1/system/sessions"
@@ -138,14 +137,3 @@ async def test_a_failed_log_in_of_nobody_is_logged(admin: Client) -> None:
     await Client(admin.url).post("/api/v1/auth/login", {"username": name, "password": PASSWORD})
     (entry,) = expect(await admin.get(f"{LOGINS}?username={name}"))["items"]
     assert (entry["user_id"], entry["code"]) == (None, 40010)
-
-
-async def test_a_kick_out_is_in_force_on_another_instance_within_two_seconds(mongodb_uri: str, tmp_path: Path) -> None:
-    shared: dict[str, Any] = {"mongodb_database": f"test_kick_{tmp_path.name[-20:]}"}
-    async with serving(mongodb_uri, tmp_path, **shared) as here, serving(mongodb_uri, tmp_path, **shared) as there:
-        admin = await Client(here.url).log_in("admin")
-        person = await People(admin).person()
-        elsewhere = Client(there.url, person.token)
-        expect(await elsewhere.get(PROFILE))
-        expect(await admin.delete(kick_path(person)))
-        await eventually(lambda: refused(elsewhere), seconds=2)

@@ -85,6 +85,28 @@ async def test_every_attempt_is_logged_with_its_outcome(tradewind: Running, peop
     ]  # fmt: skip
 
 
+async def test_a_locked_and_a_disabled_account_leave_their_refusals_in_the_log(
+    tradewind: Running, people: People
+) -> None:
+    user = await people.account()
+    await lock(tradewind.url, user["username"])
+    await try_login(tradewind.url, user["username"], PASSWORD)
+    expect(await people.admin.post(f"{USERS_PATH}/{user['id']}/unlock"))
+    version = expect(await people.admin.get(f"{USERS_PATH}/{user['id']}"))["version"]
+    expect(await people.admin.patch(f"{USERS_PATH}/{user['id']}", {"status": "disabled", "version": version}))
+    await try_login(tradewind.url, user["username"], PASSWORD)
+    codes = [entry["code"] for entry in await logged(tradewind, user_id=user["id"], event="login")]
+    assert codes == [*[40010] * 5, 42300, 40303]
+
+
+async def test_changes_of_ones_own_password_are_logged_with_their_outcome(tradewind: Running, people: People) -> None:
+    person = await people.person()
+    for old in (WRONG, PASSWORD):
+        await person.put(PASSWORD_PATH, {"old_password": old, "new_password": f"{PASSWORD}-2"})
+    entries = await logged(tradewind, user_id=person.user["userId"], event="password_change")
+    assert [entry["code"] for entry in entries] == [40010, 0]
+
+
 # -- lockout
 
 
@@ -195,8 +217,11 @@ async def test_attempts_over_many_users_from_one_address_are_limited(mongodb_uri
     async with instances(mongodb_uri, tmp_path, {}, rate_limits="on", logins_per_minute=3) as (server,):
         for _ in range(3):
             expect(await try_login(server.url, unique("nobody")), 40010)
-        reply = await try_login(server.url, "admin", PASSWORD)
-        assert (reply.status, reply.code) == (429, 42900)
+        for _ in range(2):
+            reply = await try_login(server.url, "admin", PASSWORD)
+            assert (reply.status, reply.code) == (429, 42900)
+        # one entry a minute: the log is not the attacker's to fill
+        assert [entry["username"] for entry in await logged(server, code=42900)] == ["admin"]
         assert 1 <= int(reply.headers["Retry-After"]) <= 60
 
 
@@ -234,21 +259,22 @@ def test_an_ipv6_network_counts_as_one_address(address: str, counted: str) -> No
 async def test_an_unknown_user_takes_as_long_as_a_wrong_password(mongodb_uri: str, tmp_path: Path) -> None:
     async with instances(mongodb_uri, tmp_path, {}, bcrypt_cost=10, lockout_failures=1000) as (server,):
         differences = []
-        for _ in range(5):
-            wrong, unknown = await _medians(server.url)
-            differences.append(abs(wrong - unknown) / wrong)
+        # a difference that the service makes is in every round; what a busy machine makes is not
+        for _ in range(8):
+            differences.append(await _difference(server.url))
             if differences[-1] < 0.05:
                 break
         assert min(differences) < 0.05, f"the medians differ by {differences}"
 
 
-async def _medians(url: str, rounds: int = 30) -> tuple[float, float]:
-    """The medians in seconds of a wrong password and of an unknown user, asked in turn."""
-    wrong, unknown = [], []
-    for _ in range(rounds):
-        wrong.append(await _seconds(url, "admin"))
-        unknown.append(await _seconds(url, "nobody"))
-    return statistics.median(wrong), statistics.median(unknown)
+async def _difference(url: str, rounds: int = 30) -> float:
+    """The medians of a wrong password and of an unknown user, asked in turn and first by turns: their difference as a share."""
+    taken: dict[str, list[float]] = {"admin": [], "nobody": []}
+    for number in range(rounds):
+        for username in sorted(taken, reverse=bool(number % 2)):
+            taken[username].append(await _seconds(url, username))
+    wrong, unknown = (statistics.median(taken[username]) for username in taken)
+    return abs(wrong - unknown) / wrong
 
 
 async def _seconds(url: str, username: str) -> float:

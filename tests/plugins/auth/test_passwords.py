@@ -253,9 +253,8 @@ async def test_a_cheaper_old_hash_takes_as_long_as_a_current_one() -> None:
     passwords, earlier = Passwords(RbacSettings(bcrypt_cost=9)), Passwords(RbacSettings(bcrypt_cost=6))
     current, old = await passwords.hash(PASSWORD), await earlier.hash(PASSWORD)
     ratios = []
-    for _ in range(5):
-        seconds = [await _median_seconds(passwords, hashed) for hashed in (old, current)]
-        ratios.append(seconds[0] / seconds[1])
+    for _ in range(10):
+        ratios.append(await _ratio(passwords, old, current))
         if 0.8 < ratios[-1] < 1.25:
             break
     passwords.close()
@@ -263,13 +262,14 @@ async def test_a_cheaper_old_hash_takes_as_long_as_a_current_one() -> None:
     assert 0.8 < ratios[-1] < 1.25, ratios
 
 
-async def _median_seconds(passwords: Passwords, hashed: str) -> float:
-    taken = []
-    for _ in range(9):
+async def _ratio(passwords: Passwords, one: str, other: str) -> float:
+    """The median time of comparing with one hash over that of the other, compared in turn."""
+    taken: dict[str, list[float]] = {one: [], other: []}
+    for hashed in (one, other) * 9:
         began = time.perf_counter()
         assert not await passwords.matches("another", hashed)
-        taken.append(time.perf_counter() - began)
-    return statistics.median(taken)
+        taken[hashed].append(time.perf_counter() - began)
+    return statistics.median(taken[one]) / statistics.median(taken[other])
 
 
 async def test_a_login_beyond_the_queue_is_told_to_come_again(mongodb_uri: str, tmp_path: Path) -> None:
@@ -289,12 +289,12 @@ async def test_32_logins_in_flight_at_cost_12_do_not_slow_other_requests_beyond_
     async with instances(mongodb_uri, tmp_path, {}, bcrypt_cost=12) as (server,):
         admin = await Client(server.url).log_in("admin")
         await _p99(admin)
-        ratios = []
-        for _ in range(3):
-            idle = await _p99(admin)
-            ratios.append(await _p99_during_logins(admin) / idle)
-            if ratios[-1] <= 3:
-                break
+        ratios: list[float] = []
+        before = await _p99(admin)
+        while len(ratios) < 5 and (not ratios or ratios[-1] > 3):
+            during, after = await _p99_during_logins(admin), await _p99(admin)
+            ratios.append(2 * during / (before + after))
+            before = after
         assert min(ratios) <= 3, f"p99 during log-ins over p99 of an idle run: {ratios}"
 
 

@@ -60,6 +60,17 @@ async def test_an_expired_access_token_is_40101(tradewind: Running, people: Peop
     assert (reply.status, reply.code) == (401, 40101)
 
 
+async def test_every_401_says_how_to_come_in(tradewind: Running, people: People) -> None:
+    person = await people.person()
+    expired = signed(tradewind, {**claims_of(person.token), "exp": 1})
+    replies = [await Client(tradewind.url, token).get(PROFILE) for token in (None, "x.y.z", expired)]
+    replies.append(await refresh(tradewind.url, "x.y.z"))
+    assert [(reply.code, reply.headers["WWW-Authenticate"]) for reply in replies] == [
+        (40100, "Bearer"), (40100, "Bearer"), (40101, 'Bearer error="invalid_token"'),
+        (40102, 'Bearer error="invalid_token"'),
+    ]  # fmt: skip
+
+
 async def test_an_expired_refresh_token_is_40102(tradewind: Running, people: People) -> None:
     person = await people.person()
     claims = claims_of(person.session["refreshToken"])

@@ -12,7 +12,7 @@ import pytest
 from plugins.api import utc_now
 from plugins.auth.wecom_records import WECOM_STATES
 from plugins.testing import Client, expect, serving
-from tests.plugins.auth.wecom_platform import AUTH, OUTSIDER, Platform, enter, finish, scan, settings
+from tests.plugins.auth.wecom_platform import AUTH, OUTSIDER, PLUGINS, Platform, enter, finish, scan, settings
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 
@@ -126,7 +126,7 @@ async def test_a_made_up_state_is_refused_and_its_code_not_spent(platform: Platf
 
 async def test_the_state_of_another_deployment_is_refused(platform: Platform, tmp_path: Path) -> None:
     _, member = await platform.bound_account()
-    async with serving(platform.uri, tmp_path, **settings(platform.wecom)) as other:
+    async with serving(platform.uri, tmp_path, PLUGINS, **settings(platform.wecom)) as other:
         foreign = await scan(other, member)
     await finish(platform.link, foreign, 40011)
 

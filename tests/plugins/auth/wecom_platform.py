@@ -12,11 +12,14 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from tornado.httpclient import HTTPRequest, HTTPResponse
 from tornado.simple_httpclient import SimpleAsyncHTTPClient
 
+from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Client, People, expect, serving, unique
+from tests.plugins.auth.servers import KEYS
 from tests.wecom_simulator import Simulator, simulating
 
 AUTH = "/api/v1/auth"
+PLUGINS = load_plugins(("auth", "rbac"))
 OUTSIDER = "oAbCd-outsider"
 
 
@@ -43,7 +46,7 @@ class Platform:
     async def server(self, **changed: Any) -> AsyncIterator[Running]:
         """One more server on the same database, with other settings."""
         options = {**settings(self.wecom), "mongodb_database": self.database, **changed}
-        async with serving(self.uri, self.data_dir, **options) as server:
+        async with serving(self.uri, self.data_dir, PLUGINS, **options) as server:
             yield server
 
     async def log_in(self, user: dict[str, Any]) -> Client:
@@ -65,6 +68,8 @@ class Platform:
 def settings(wecom: Simulator) -> dict[str, Any]:
     """The settings of a server that uses this WeCom."""
     return {
+        "demo": False,
+        "jwt_secret": KEYS[0],
         "wecom_corp_id": wecom.corp_id,
         "wecom_agent_id": wecom.agent_id,
         "wecom_secret": wecom.secret,
@@ -83,13 +88,16 @@ async def platform_on(uri: str, data_dir: Path) -> AsyncIterator[Platform]:
         servers = {
             first_scan: await stack.enter_async_context(
                 serving(
-                    uri, data_dir, mongodb_database=database, wecom_first_scan=first_scan, wecom_default_role="staff",
-                    **settings(wecom),
+                    uri, data_dir, PLUGINS, mongodb_database=database, wecom_first_scan=first_scan,
+                    wecom_default_role="staff", **settings(wecom),
                 )
             )
             for first_scan in ("link", "create", "refuse")
         }  # fmt: skip
         people = People(await Client(servers["link"].url).log_in("admin"))
+        staff = {"code": "staff", "name": "员工"}
+        role = expect(await people.admin.post("/api/v1/system/roles", staff))["id"]
+        await people.account([role], username="staff")
         yield Platform(wecom, **servers, people=people, uri=uri, database=database, data_dir=data_dir)
 
 

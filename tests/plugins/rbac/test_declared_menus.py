@@ -1,17 +1,19 @@
-"""Menus that plugins declare, over restarts: what is new comes, what is gone is marked, what was edited stays."""
+"""Menus that plugins declare, over starts: what is new comes, what is gone is marked, what was edited stays."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tornado.ioloop import IOLoop
 
 from plugins.api import Menu, Message, Plugin, Request, route
-from plugins.registry import load_plugins
-from plugins.testing import Client, People, expect, serving, unique
+from plugins.rbac.api import MENUS
+from plugins.rbac.declared_menus import synchronise
+from plugins.registry import freeze, load_plugins
+from plugins.runtime import Running
+from plugins.testing import Client, People, expect, serving
 from tests.plugins.auth.servers import KEYS
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -40,18 +42,41 @@ def acme(title: str, *actions: str) -> Plugin:
     )  # fmt: skip
 
 
+BASE = load_plugins(("auth", "rbac"))
+
+
+@pytest.fixture(scope="module")
+def server(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server whose routes are those of acme with all its actions."""
+    plugins = [*BASE, acme("协议", "list", "sign")]
+    block = serving(mongodb_uri, tmp_path_factory.mktemp("menus"), plugins, demo=False, jwt_secret=KEYS[0])
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
+
+
+class Site:
+    """The server, and what a start of it with other plugins does to the menus."""
+
+    def __init__(self, running: Running, admin: Client) -> None:
+        self.people = People(admin)
+        self._database = running.service.database
+
+    async def start(self, *plugins: Plugin) -> People:
+        """Bring the menus of these plugins in, besides those for log-ins."""
+        await synchronise(self._database, freeze([*BASE, *plugins]))
+        return self.people
+
+
 @pytest.fixture
-def database() -> str:
-    """The name of a database that a test's servers share, one after the other."""
-    return unique("test").replace("-", "_")
+def site(io_loop: IOLoop, server: Running) -> Site:
+    """The server without any menu yet."""
 
+    async def emptied() -> Site:
+        await server.service.database.wipe(MENUS)
+        return Site(server, await Client(server.url).log_in("admin"))
 
-@asynccontextmanager
-async def started(uri: str, folder: Path, database: str, *plugins: Plugin) -> AsyncIterator[People]:
-    """A server with these plugins besides those for log-ins."""
-    loaded = [*load_plugins(("auth", "rbac")), *plugins]
-    async with serving(uri, folder, loaded, mongodb_database=database, demo=False, jwt_secret=KEYS[0]) as running:
-        yield People(await Client(running.url).log_in("admin"))
+    fresh: Site = io_loop.run_sync(emptied)
+    return fresh
 
 
 async def declared(people: People) -> dict[str, dict[str, Any]]:
@@ -59,11 +84,9 @@ async def declared(people: People) -> dict[str, dict[str, Any]]:
     return {menu["code"]: menu for menu in await people.menus() if menu["code"].startswith("acme")}
 
 
-async def test_a_page_and_its_buttons_are_derived_from_the_routes(
-    mongodb_uri: str, tmp_path: Path, database: str
-) -> None:
-    async with started(mongodb_uri, tmp_path, database, acme("协议", "list", "sign")) as people:
-        menus = await declared(people)
+async def test_a_page_and_its_buttons_are_derived_from_the_routes(site: Site) -> None:
+    people = await site.start(acme("协议", "list", "sign"))
+    menus = await declared(people)
     assert [(menu["type"], menu["permission"]) for menu in menus.values()] == [
         ("directory", None), ("menu", "acme:agreement:list"), ("button", "acme:agreement:sign"),
     ]  # fmt: skip
@@ -71,80 +94,72 @@ async def test_a_page_and_its_buttons_are_derived_from_the_routes(
     assert menus["acme:agreement:sign"]["parent_id"] == menus["acme.agreement"]["id"]
 
 
-async def test_a_restart_changes_no_record(mongodb_uri: str, tmp_path: Path, database: str) -> None:
+async def test_a_restart_changes_no_record(site: Site) -> None:
     seen = []
     for _ in range(2):
-        async with started(mongodb_uri, tmp_path, database, acme("协议", "list", "sign")) as people:
-            seen.append(await people.menus())
+        people = await site.start(acme("协议", "list", "sign"))
+        seen.append(await people.menus())
     assert seen[0] == seen[1]
 
 
-async def test_a_new_version_brings_titles_and_buttons_and_keeps_the_grants(
-    mongodb_uri: str, tmp_path: Path, database: str
-) -> None:
-    async with started(mongodb_uri, tmp_path, database, acme("协议", "list")) as people:
-        role = await people.role(["acme:agreement:list"])
-    async with started(mongodb_uri, tmp_path, database, acme("服务协议", "list", "sign")) as people:
-        menus = await declared(people)
+async def test_a_new_version_brings_titles_and_buttons_and_keeps_the_grants(site: Site) -> None:
+    people = await site.start(acme("协议", "list"))
+    role = await people.role(["acme:agreement:list"])
+    people = await site.start(acme("服务协议", "list", "sign"))
+    menus = await declared(people)
     assert menus["acme.agreement"]["title"] == "服务协议"
     assert menus["acme.agreement"]["role_ids"] == [role]
     assert "acme:agreement:sign" in menus
 
 
-async def test_what_an_administrator_edited_is_kept(mongodb_uri: str, tmp_path: Path, database: str) -> None:
+async def test_what_an_administrator_edited_is_kept(site: Site) -> None:
     edited = {"title": "我的协议", "title_en": "Mine", "order": 77, "icon": "lucide:star", "hidden": True}
-    async with started(mongodb_uri, tmp_path, database, acme("协议", "list")) as people:
-        menu = (await declared(people))["acme.agreement"]
-        expect(await people.admin.patch(f"{AT}/{menu['id']}", {**edited, "version": menu["version"]}))
-    async with started(mongodb_uri, tmp_path, database, acme("服务协议", "list")) as people:
-        menu = (await declared(people))["acme.agreement"]
-        assert {name: menu[name] for name in edited} == edited
+    people = await site.start(acme("协议", "list"))
+    menu = (await declared(people))["acme.agreement"]
+    expect(await people.admin.patch(f"{AT}/{menu['id']}", {**edited, "version": menu["version"]}))
+    people = await site.start(acme("服务协议", "list"))
+    menu = (await declared(people))["acme.agreement"]
+    assert {name: menu[name] for name in edited} == edited
 
 
-async def test_a_form_that_sends_unchanged_values_back_edits_nothing(
-    mongodb_uri: str, tmp_path: Path, database: str
-) -> None:
-    async with started(mongodb_uri, tmp_path, database, acme("协议", "list")) as people:
-        menu = (await declared(people))["acme.agreement"]
-        sent = {name: menu[name] for name in ("title", "title_en", "order", "icon", "hidden")}
-        expect(await people.admin.patch(f"{AT}/{menu['id']}", {**sent, "version": menu["version"]}))
-    async with started(mongodb_uri, tmp_path, database, acme("服务协议", "list")) as people:
-        assert (await declared(people))["acme.agreement"]["title"] == "服务协议"
+async def test_a_form_that_sends_unchanged_values_back_edits_nothing(site: Site) -> None:
+    people = await site.start(acme("协议", "list"))
+    menu = (await declared(people))["acme.agreement"]
+    sent = {name: menu[name] for name in ("title", "title_en", "order", "icon", "hidden")}
+    expect(await people.admin.patch(f"{AT}/{menu['id']}", {**sent, "version": menu["version"]}))
+    people = await site.start(acme("服务协议", "list"))
+    assert (await declared(people))["acme.agreement"]["title"] == "服务协议"
 
 
-async def test_apis_and_codes_of_a_declared_menu_are_the_plugins_again_at_the_next_start(
-    mongodb_uri: str, tmp_path: Path, database: str
-) -> None:
-    async with started(mongodb_uri, tmp_path, database, acme("协议", "list")) as people:
-        menu = (await declared(people))["acme.agreement"]
-        values = {"apis": [], "permission": "acme:agreement:other", "version": menu["version"]}
-        expect(await people.admin.patch(f"{AT}/{menu['id']}", values))
-    async with started(mongodb_uri, tmp_path, database, acme("协议", "list")) as people:
-        again = (await declared(people))["acme.agreement"]
-        assert (again["apis"], again["permission"]) == (menu["apis"], menu["permission"])
+async def test_apis_and_codes_of_a_declared_menu_are_the_plugins_again_at_the_next_start(site: Site) -> None:
+    people = await site.start(acme("协议", "list"))
+    menu = (await declared(people))["acme.agreement"]
+    values = {"apis": [], "permission": "acme:agreement:other", "version": menu["version"]}
+    expect(await people.admin.patch(f"{AT}/{menu['id']}", values))
+    people = await site.start(acme("协议", "list"))
+    again = (await declared(people))["acme.agreement"]
+    assert (again["apis"], again["permission"]) == (menu["apis"], menu["permission"])
 
 
-async def test_a_withdrawn_menu_is_marked_out_of_force_and_may_be_deleted(
-    mongodb_uri: str, tmp_path: Path, database: str
-) -> None:
-    async with started(mongodb_uri, tmp_path, database, acme("协议", "list", "sign")) as people:
-        role = await people.role(["acme:agreement:list", "acme:agreement:sign"])
-        user = await people.account([role])
-    async with started(mongodb_uri, tmp_path, database, acme("协议", "list")) as people:
-        menus = await declared(people)
-        assert [code for code, menu in menus.items() if menu["withdrawn"]] == ["acme:agreement:sign"]
-        person = await people.admin.log_in(user["username"])
-        assert expect(await person.get("/api/v1/auth/codes")) == ["acme:agreement:list"]
-        expect(await people.admin.delete(f"{AT}/{menus['acme:agreement:sign']['id']}"))
+async def test_a_withdrawn_menu_is_marked_out_of_force_and_may_be_deleted(site: Site) -> None:
+    people = await site.start(acme("协议", "list", "sign"))
+    role = await people.role(["acme:agreement:list", "acme:agreement:sign"])
+    user = await people.account([role])
+    people = await site.start(acme("协议", "list"))
+    menus = await declared(people)
+    assert [code for code, menu in menus.items() if menu["withdrawn"]] == ["acme:agreement:sign"]
+    person = await people.admin.log_in(user["username"])
+    assert expect(await person.get("/api/v1/auth/codes")) == ["acme:agreement:list"]
+    expect(await people.admin.delete(f"{AT}/{menus['acme:agreement:sign']['id']}"))
 
 
-async def test_a_menu_that_comes_back_has_its_grants_again(mongodb_uri: str, tmp_path: Path, database: str) -> None:
-    async with started(mongodb_uri, tmp_path, database, acme("协议", "list", "sign")) as people:
-        role = await people.role(["acme:agreement:sign"])
-        user = await people.account([role])
-    async with started(mongodb_uri, tmp_path, database) as people:
-        assert all(menu["withdrawn"] for menu in (await declared(people)).values())
-    async with started(mongodb_uri, tmp_path, database, acme("协议", "list", "sign")) as people:
-        assert not any(menu["withdrawn"] for menu in (await declared(people)).values())
-        person = await people.admin.log_in(user["username"])
-        expect(await person.post("/api/v1/acme/agreements/sign"))
+async def test_a_menu_that_comes_back_has_its_grants_again(site: Site) -> None:
+    people = await site.start(acme("协议", "list", "sign"))
+    role = await people.role(["acme:agreement:sign"])
+    user = await people.account([role])
+    people = await site.start()
+    assert all(menu["withdrawn"] for menu in (await declared(people)).values())
+    people = await site.start(acme("协议", "list", "sign"))
+    assert not any(menu["withdrawn"] for menu in (await declared(people)).values())
+    person = await people.admin.log_in(user["username"])
+    expect(await person.post("/api/v1/acme/agreements/sign"))

@@ -116,6 +116,16 @@ async def test_other_routes_are_explained_by_what_they_are(
     assert (answer["allowed"], answer["reasons"]) == (allowed, [reason])
 
 
+async def test_what_the_handler_may_refuse_besides_is_told_to_all_but_super_administrators(
+    admin: Client, people: People
+) -> None:
+    user = await people.account([await people.role(["system:role:create"])])
+    answer = await explained(admin, user["id"], "POST", "/api/v1/system/roles")
+    assert answer["allowed"] is True
+    assert {"code": 40300, "reason": "You cannot grant menus that you do not hold"} in answer["conditions"]
+    assert (await explained(admin, 1, "POST", "/api/v1/system/roles"))["conditions"] == []
+
+
 async def test_a_path_without_a_route_has_none(admin: Client) -> None:
     answer = await explained(admin, 1, "GET", "/api/v1/nothing")
     assert (answer["route"], answer["code"]) == (None, 40400)

@@ -302,6 +302,28 @@ async def test_nobody_grants_menus_that_they_do_not_hold(branch: Branch) -> None
 async def test_the_menus_of_a_wider_role_are_not_changed(branch: Branch) -> None:
     for wider in (await branch.people.role([NOT_HELD], "self"), await branch.people.role(HELD, "all")):
         expect(await branch.manager.put(f"{ROLES}/{wider}/menus", {"menu_ids": []}), 40300)
+        expect(await change(branch.manager, f"{ROLES}/{wider}", menu_ids=[]), 40300)
+
+
+async def test_nobody_makes_or_changes_a_role_with_menus_that_they_do_not_hold(branch: Branch) -> None:
+    wanted = [(await menu_of(branch.people, NOT_HELD))["id"]]
+    expect(await branch.manager.post(ROLES, {"code": unique("role"), "name": "x", "menu_ids": wanted}), 40300)
+    for role in (await branch.people.role(HELD, "self"), branch.own_role):
+        expect(await change(branch.manager, f"{ROLES}/{role}", menu_ids=wanted), 40300)
+
+
+async def test_menus_in_the_form_of_a_role_take_the_permission_to_grant(people: People) -> None:
+    clerk = await people.person(["system:role:read", "system:role:create", "system:role:update", *HELD])
+    role, held = await people.role(HELD[:1]), (await menu_of(people, HELD[0]))["id"]
+    expect(await clerk.post(ROLES, {"code": unique("role"), "name": "x", "menu_ids": [held]}), 40300)
+    expect(await change(clerk, f"{ROLES}/{role}", menu_ids=[]), 40300)
+    # a form sends all that it shows
+    assert expect(await change(clerk, f"{ROLES}/{role}", menu_ids=[held], name="新名"))["menu_ids"] == [held]
+
+
+async def test_nobody_gives_a_wider_role_the_code_that_new_wecom_users_get(branch: Branch) -> None:
+    wider = await branch.people.role(HELD, "all")
+    expect(await change(branch.manager, f"{ROLES}/{wider}", code=unique("staff")), 40300)
 
 
 async def test_the_name_of_a_wider_role_may_be_changed(branch: Branch) -> None:
@@ -364,6 +386,13 @@ async def test_a_department_is_not_moved_together_with_one_below_it_that_is_fore
 async def test_nobody_moves_the_department_above_their_own(branch: Branch) -> None:
     top = expect(await branch.people.admin.get(f"{DEPARTMENTS}/{branch.department}"))["parent_id"]
     expect(await change(branch.manager, f"{DEPARTMENTS}/{top}", parent_id=await branch.people.department()), 40300)
+
+
+async def test_nobody_becomes_the_leader_of_a_foreign_department(branch: Branch) -> None:
+    # approvals go to leaders
+    me = branch.manager.user["userId"]
+    expect(await change(branch.manager, f"{DEPARTMENTS}/{branch.foreign}", leader_user_id=me), 40300)
+    expect(await change(branch.manager, f"{DEPARTMENTS}/{branch.below}", leader_user_id=me))
 
 
 async def test_a_department_of_ones_own_branch_may_be_moved_within_it(branch: Branch) -> None:

@@ -209,7 +209,7 @@ def makers(io_loop: IOLoop, server: Running) -> People:
     return People(io_loop.run_sync(lambda: Client(server.url).log_in("admin")))
 
 
-@settings(max_examples=30, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 @given(company=companies())
 def test_the_service_answers_what_the_model_says(
     io_loop: IOLoop, server: Running, makers: People, company: Company

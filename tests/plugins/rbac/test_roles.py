@@ -49,10 +49,21 @@ async def test_a_menu_that_does_not_exist_is_not_granted(people: People) -> None
     assert len(expect(await people.admin.get(f"{AT}/{role}"))["menu_ids"]) == 1
 
 
-async def test_menus_are_not_granted_by_creating_or_changing_a_role(people: People) -> None:
-    reply = await people.admin.post(AT, {"code": unique("role"), "name": "x", "menu_ids": [1]})
+async def test_menus_may_come_with_the_role_itself(people: People) -> None:
+    first = await menu_ids(people, "system:department:list")
+    role = expect(await people.admin.post(AT, {"code": unique("role"), "name": "x", "menu_ids": first}))
+    second = await menu_ids(people, "system:department:read", "system:department:delete")
+    changed = expect(await people.admin.patch(f"{AT}/{role['id']}", {"menu_ids": second, "version": role["version"]}))
+    assert (role["menu_ids"], changed["menu_ids"], changed["version"]) == (first, second, role["version"] + 1)
+    assert expect(await people.admin.get(f"{AT}/{role['id']}"))["menu_ids"] == second
+
+
+async def test_a_role_is_not_made_with_a_menu_that_does_not_exist(people: People) -> None:
+    code = unique("role")
+    reply = await people.admin.post(AT, {"code": code, "name": "x", "menu_ids": [999_999]})
     expect(reply, 40001)
     assert reply.fields == {"menu_ids"}
+    assert expect(await people.admin.get(f"{AT}?q={code}"))["items"] == []
 
 
 async def test_a_role_code_is_taken_once_and_free_again_after_a_delete(people: People) -> None:

@@ -1,69 +1,78 @@
 """Data reset: the super administrator empties business plugins, and nothing else."""
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+from tornado.ioloop import IOLoop
 
 from plugins.api import SYSTEM, Collection, Message, Plugin, text
 from plugins.registry import load_plugins
+from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, serving
+from tests.plugins.auth.servers import KEYS
+from tests.plugins.notes import AT as NOTES_PATH
+from tests.plugins.notes import NOTES_PLUGIN
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 RESET = "/api/v1/system/data-reset"
 CUSTOMERS = "/api/v1/crm/customers"
-NOTES = Collection(name="crm_plus_notes", title="PlusNote", fields={"name": text()})
-CRM_PLUS = Plugin(name="crm_plus", title=Message("扩展", "Plus"), requires=("crm",), collections=(NOTES,))
+MORE = Collection(name="notes_plus_things", title="PlusThing", fields={"name": text()})
+NOTES_PLUS = Plugin(name="notes_plus", title=Message("扩展", "Plus"), requires=("notes",), collections=(MORE,))
+REQUEST = {"modules": ["notes"], "confirm": "RESET"}
 
 
-async def test_a_reset_removes_every_record_of_the_module_and_says_how_many(mongodb_uri: str, tmp_path: Path) -> None:
-    async with serving(mongodb_uri, tmp_path) as running:
-        admin = await Client(running.url).log_in("admin")
-        gone = expect(await admin.post(CUSTOMERS, {"name": "deleted before the reset"}))["id"]
-        there = expect(await admin.get(CUSTOMERS))["total"]
-        expect(await admin.delete(f"{CUSTOMERS}/{gone}"))
-        answer = expect(await admin.post(RESET, {"modules": ["crm"], "confirm": "RESET"}))
-        counts = {row["name"]: row["removed"] for row in answer["collections"]}
-        assert counts["crm_customers"] == there > 0
-        assert answer["removed"] == sum(counts.values())
-        assert expect(await admin.get(CUSTOMERS))["total"] == 0
+@pytest.fixture(scope="module")
+def running(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server with notes to reset."""
+    plugins = [*load_plugins(("auth", "rbac", "system")), NOTES_PLUGIN, NOTES_PLUS]
+    block = serving(mongodb_uri, tmp_path_factory.mktemp("reset"), plugins, demo=False, jwt_secret=KEYS[0])
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
 
-async def test_only_the_named_module_is_emptied(mongodb_uri: str, tmp_path: Path) -> None:
-    async with serving(mongodb_uri, tmp_path, [*load_plugins(()), CRM_PLUS]) as running:
-        notes = running.service.database.store(NOTES, SYSTEM)
-        await notes.create({"name": "kept"})
-        admin = await Client(running.url).log_in("admin")
-        people = expect(await admin.get("/api/v1/system/users"))["total"]
-        answer = expect(await admin.post(RESET, {"modules": ["crm"], "confirm": "RESET"}))
-        assert "crm_plus_notes" not in {row["name"] for row in answer["collections"]}
-        assert await notes.count() == 1
-        assert expect(await admin.get("/api/v1/system/users"))["total"] == people
+@pytest.fixture(scope="module")
+def keeper(io_loop: IOLoop, running: Running) -> Client:
+    """The super administrator of the server with notes."""
+    client: Client = io_loop.run_sync(lambda: Client(running.url).log_in("admin"))
+    return client
 
 
-async def test_other_plugins_are_told(mongodb_uri: str, tmp_path: Path) -> None:
-    async with serving(mongodb_uri, tmp_path) as running:
-        heard: list[Any] = []
-
-        async def listen(payload: Mapping[str, Any]) -> None:
-            heard.append(payload["modules"])
-
-        running.service.events.listen("system.data_reset", listen)
-        admin = await Client(running.url).log_in("admin")
-        expect(await admin.post(RESET, {"modules": ["crm"], "confirm": "RESET"}))
-        assert heard == [["crm"]]
+async def test_a_reset_removes_every_record_of_the_module_and_says_how_many(keeper: Client) -> None:
+    made = [expect(await keeper.post(NOTES_PATH, {"name": "note"}))["id"] for _ in range(3)]
+    expect(await keeper.delete(f"{NOTES_PATH}/{made[0]}"))
+    answer = expect(await keeper.post(RESET, REQUEST))
+    assert answer == {"collections": [{"name": "notes_notes", "removed": 3}], "removed": 3}
+    assert expect(await keeper.get(NOTES_PATH))["total"] == 0
 
 
-async def test_more_records_than_one_batch_are_all_removed(
-    mongodb_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_only_the_named_module_is_emptied(running: Running, keeper: Client) -> None:
+    things = running.service.database.store(MORE, SYSTEM)
+    await things.create({"name": "kept"})
+    people = expect(await keeper.get("/api/v1/system/users"))["total"]
+    answer = expect(await keeper.post(RESET, REQUEST))
+    assert [row["name"] for row in answer["collections"]] == ["notes_notes"]
+    assert await things.count() == 1
+    assert expect(await keeper.get("/api/v1/system/users"))["total"] == people
+
+
+async def test_other_plugins_are_told(running: Running, keeper: Client) -> None:
+    heard: list[Any] = []
+
+    async def listen(payload: Mapping[str, Any]) -> None:
+        heard.append(payload["modules"])
+
+    running.service.events.listen("system.data_reset", listen)
+    expect(await keeper.post(RESET, REQUEST))
+    assert heard == [["notes"]]
+
+
+async def test_more_records_than_one_batch_are_all_removed(keeper: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("handlers.data.database._WIPE_BATCH", 3)
-    async with serving(mongodb_uri, tmp_path) as running:
-        admin = await Client(running.url).log_in("admin")
-        assert expect(await admin.get(CUSTOMERS))["total"] > 3
-        expect(await admin.post(RESET, {"modules": ["crm"], "confirm": "RESET"}))
-        assert expect(await admin.get(CUSTOMERS))["total"] == 0
+    for _ in range(7):
+        expect(await keeper.post(NOTES_PATH, {"name": "note"}))
+    assert expect(await keeper.post(RESET, REQUEST))["removed"] == 7
+    assert expect(await keeper.get(NOTES_PATH))["total"] == 0
 
 
 @pytest.mark.parametrize("module", ["auth", "rbac", "system", "core", "no-such-plugin"])
