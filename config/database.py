@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import pymongo
 from motor.motor_asyncio import AsyncIOMotorClient
-from pymongo import AsyncMongoClient, IndexModel, ReturnDocument, UpdateOne
+from pymongo import AsyncMongoClient, IndexModel, ReturnDocument, UpdateOne, WriteConcern
 from pymongo.errors import (
     AutoReconnect,
     BulkWriteError,
@@ -55,6 +55,7 @@ _CLOSE_SECONDS = 0.5
 _WATCH_WAIT_MS = 500
 _WATCH_SILENCE_MS = 2000
 _CONNECT_MS = 2000
+_UNWAITED = WriteConcern(w=1, j=False)
 
 
 class DatabaseUnavailable(Exception):
@@ -191,14 +192,18 @@ class Driver:
 
     async def update_one(
         self, collection: str, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]], *,
-        upsert: bool = False, apart: bool = False, sort: Sort = (),
+        upsert: bool = False, apart: bool = False, followed: bool = False, sort: Sort = (),
     ) -> Document | None:  # fmt: skip
         """Change one document atomically and answer it as it is afterwards; None where none matches.
 
-        `apart` keeps the change out of the transaction that it is called in.
+        `apart` keeps the change out of the transaction that it is called in. `followed` does not wait until it is
+        durable: a write that follows and is durable makes it so (the oplog and the journal are in order).
         """
+        target = self._database[collection]
+        if followed:
+            target = target.with_options(write_concern=_UNWAITED)
         async with self._operation():
-            changed: Document | None = await self._database[collection].find_one_and_update(
+            changed: Document | None = await target.find_one_and_update(
                 filter, update, upsert=upsert, sort=list(sort) or None,
                 return_document=ReturnDocument.AFTER, session=None if apart else _session.get(),
             )  # fmt: skip

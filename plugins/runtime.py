@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,7 +12,7 @@ from typing import Any
 
 from tornado.netutil import bind_sockets
 
-from config.database import DatabaseRefused, DatabaseUnavailable, Driver, DuplicateKey, open_driver
+from config.database import DatabaseRefused, DatabaseUnavailable, Driver, open_driver
 from config.local_secrets import demo_password, local_secret
 from config.settings import Settings
 from handlers.app import Front, listen
@@ -148,16 +148,20 @@ async def _prepare(service: Service, plugins: Sequence[Plugin]) -> None:
             if plugin.prepare is not None:
                 await plugin.prepare(service)
         for plugin in plugins if service.settings.demo else ():
-            if plugin.demo is not None and await _first_time(service, f"demo:{plugin.name}"):
-                await plugin.demo(service)
+            if plugin.demo is not None:
+                await _once(service, f"demo:{plugin.name}", plugin.demo)
 
 
-async def _first_time(service: Service, mark: str) -> bool:
-    try:
-        await service.database.driver.insert(MARKS, [{"_id": mark}])
-    except DuplicateKey:
-        return False
-    return True
+async def _once(service: Service, mark: str, work: Callable[[Service], Awaitable[None]]) -> None:
+    """Do `work` and leave its mark in one transaction, unless the mark is there."""
+
+    async def marked() -> None:
+        await driver.insert(MARKS, [{"_id": mark}])
+        await work(service)
+
+    driver = service.database.driver
+    if not await driver.find(MARKS, {"_id": mark}, limit=1):
+        await service.database.transaction(marked)
 
 
 async def _listen(service: Service, stack: AsyncExitStack) -> Running:

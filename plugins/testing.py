@@ -12,7 +12,7 @@ import json
 import os
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.ioloop import IOLoop
 from tornado.simple_httpclient import SimpleAsyncHTTPClient
 
+from config.database import open_driver
 from config.embedded import acquire
 from config.settings import Settings
 from plugins.plugin import Plugin
@@ -29,8 +30,10 @@ from plugins.registry import load_plugins
 from plugins.runtime import Running, running
 
 PASSWORD = "Correct-horse-7"
+SECRET = "Nj4-a-signing-secret-for-tests-and-nothing-else"
 OPTIONS: Mapping[str, Any] = {"admin_password": PASSWORD, "bcrypt_cost": 4}
 _serial = itertools.count(1)
+_databases: dict[str, list[str]] = {}  # of each MongoDB, those that no test uses now
 
 
 @dataclass(frozen=True)
@@ -226,18 +229,41 @@ async def eventually(condition: Callable[[], Any], seconds: float = 5, every: fl
 async def serving(
     uri: str, data_dir: Path, plugins: Sequence[Plugin] | None = None, **settings: Any
 ) -> AsyncIterator[Running]:
-    """A server of one's own on a free port: for tests that need other settings or plugins."""
+    """A server of one's own on a free port, without demo data: for tests that need other settings or plugins."""
     options = {name: settings.pop(name) for name in list(settings) if name not in Settings.model_fields}
-    chosen = {
-        "port": 0, "demo": True, "rate_limits": "off", "data_dir": data_dir, "drain_seconds": 2,
-        "mongodb_database": f"test_{uuid.uuid4().hex[:12]}", **settings,
-    }  # fmt: skip
     environment: Any = Settings
     loaded = load_plugins(()) if plugins is None else plugins
-    async with running(
-        environment(_env_file=None, **chosen), loaded, uri, {**OPTIONS, **options}, say=lambda _: None
-    ) as service:
-        yield service
+    async with AsyncExitStack() as stack:
+        if "mongodb_database" not in settings:
+            settings["mongodb_database"] = await stack.enter_async_context(empty_database(uri))
+        chosen = {
+            "port": 0, "demo": False, "jwt_secret": SECRET, "rate_limits": "off", "data_dir": data_dir,
+            "drain_seconds": 2, **settings,
+        }  # fmt: skip
+        configured = environment(_env_file=None, **chosen)
+        yield await stack.enter_async_context(
+            running(configured, loaded, uri, {**OPTIONS, **options}, say=lambda _: None)
+        )
+
+
+@asynccontextmanager
+async def empty_database(uri: str) -> AsyncIterator[str]:
+    """The name of a database without a document, which may have collections and indexes of an earlier test.
+
+    Making those costs seconds on a slow disk, emptying them does not; so a database is used again.
+    """
+    waiting = _databases.setdefault(uri, [])
+    name = waiting.pop() if waiting else f"test_{uuid.uuid4().hex[:12]}"
+    yield name
+    driver = open_driver("pymongo", uri, name, timeout_ms=30_000)
+    try:
+        found = await driver.command({"listCollections": 1, "nameOnly": True, "filter": {"type": "collection"}})
+        for collection in found["cursor"]["firstBatch"]:
+            if not collection["name"].startswith("system."):
+                await driver.delete_many(collection["name"], {})
+    finally:
+        await driver.close()
+    waiting.append(name)
 
 
 @pytest.fixture(scope="session")
@@ -264,7 +290,7 @@ def mongodb_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def tradewind(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A running server with every built-in plugin and demo data."""
-    block = serving(mongodb_uri, tmp_path_factory.mktemp("data"))
+    block = serving(mongodb_uri, tmp_path_factory.mktemp("data"), demo=True)
     yield io_loop.run_sync(block.__aenter__)
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 

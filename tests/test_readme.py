@@ -50,7 +50,7 @@ def test_every_path_of_the_where_is_table_exists() -> None:
 async def test_the_example_plugin_serves_its_action(mongodb_uri: str, tmp_path: Path) -> None:
     plugins = [*load_plugins(()), example_plugin()]
     freeze(plugins)
-    async with serving(mongodb_uri, tmp_path, plugins=plugins) as service:
+    async with serving(mongodb_uri, tmp_path, plugins=plugins, demo=True) as service:
         admin = await Client(service.url).log_in("admin")
         person = await People(admin).person([f"acme:agreement:{action}" for action in ("create", "sign", "read")])
         customer = expect(await admin.get("/api/v1/crm/customers?page_size=1"))["items"][0]

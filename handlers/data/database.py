@@ -78,7 +78,7 @@ class Database:
         `apart` numbers leave gaps when a transaction fails; without it the number is part of the transaction.
         """
         counter = await self.driver.update_one(
-            COUNTERS, {"_id": name}, {"$inc": {"value": 1}}, upsert=True, apart=apart
+            COUNTERS, {"_id": name}, {"$inc": {"value": 1}}, upsert=True, apart=apart, followed=apart
         )
         return int(counter["value"]) if counter else 0
 

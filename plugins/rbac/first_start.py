@@ -20,7 +20,7 @@ async def prepare(service: Service) -> None:
     for collection in (DEPARTMENTS, MENUS):
         # made here: two transactions cannot both make it
         await service.database.next_number(turn_of(collection))
-    await synchronise(service.database, service.catalogue)
+    await service.database.transaction(lambda: synchronise(service.database, service.catalogue))
     users = service.database.store(USERS)
     if await users.find_one({"_id": FIRST_USER}):
         return

@@ -61,7 +61,7 @@ async def start(service: Service) -> AsyncIterator[None]:
 
 async def prepare(service: Service) -> None:
     """Bring the declared dictionaries and settings in."""
-    await synchronise(service.database, service.catalogue)
+    await service.database.transaction(lambda: synchronise(service.database, service.catalogue))
     await service.part(Configs).prepare()
 
 

@@ -40,7 +40,7 @@ def http(request: pytest.FixtureRequest) -> str:
 
 @asynccontextmanager
 async def echoing(uri: str, folder: Path, http: str) -> AsyncIterator[tuple[Running, Client]]:
-    async with serving(uri, folder, plugins=[*load_plugins(()), ECHO], http=http) as service:
+    async with serving(uri, folder, plugins=[*load_plugins(("auth", "rbac")), ECHO], http=http) as service:
         yield service, await Client(service.url).log_in("admin")
 
 

@@ -10,6 +10,7 @@ from config.database import DatabaseUnavailable
 from handlers import system
 from handlers.messages import Message
 from handlers.service import Service, StateMachine
+from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Client, expect, serving
 
@@ -119,7 +120,7 @@ async def test_metrics_count_requests_by_route(anonymous: Client) -> None:
 
 
 async def test_metrics_are_hidden_from_an_address_off_the_list(mongodb_uri: str, tmp_path: Path) -> None:
-    async with serving(mongodb_uri, tmp_path, metrics_clients=("10.0.0.1",)) as elsewhere:
+    async with serving(mongodb_uri, tmp_path, load_plugins(("auth",)), metrics_clients=("10.0.0.1",)) as elsewhere:
         expect(await Client(elsewhere.url).get("/metrics"), 40400)
 
 

@@ -75,7 +75,7 @@ async def run(*arguments: str, **settings: str) -> tuple[int, str]:
 @pytest.fixture(scope="module")
 def installation(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A new demo; what a test breaks it mends."""
-    block = serving(mongodb_uri, tmp_path_factory.mktemp("doctor"))
+    block = serving(mongodb_uri, tmp_path_factory.mktemp("doctor"), demo=True, mongodb_database="test_doctor")
     yield io_loop.run_sync(block.__aenter__)
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 

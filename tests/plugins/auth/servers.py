@@ -12,7 +12,7 @@ import jwt
 from plugins.auth.records import LOGIN_LOGS
 from plugins.registry import load_plugins
 from plugins.runtime import Running
-from plugins.testing import Client, Reply, serving, unique
+from plugins.testing import Client, Reply, empty_database, serving
 from tests.plugins.notes import NOTES_PLUGIN
 
 PROFILE = "/api/v1/auth/profile"
@@ -25,8 +25,9 @@ WRONG = "Wrong-horse-8"
 @asynccontextmanager
 async def instances(uri: str, folder: Path, *each: dict[str, Any], **settings: Any) -> AsyncIterator[list[Running]]:
     """As many servers as `each` has entries, on one new database, with the settings of all and those of each."""
-    shared = {"mongodb_database": unique("test").replace("-", "_"), "demo": False, "jwt_secret": KEYS[0], **settings}
     async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(empty_database(uri))
+        shared = {"mongodb_database": database, "jwt_secret": KEYS[0], **settings}
         yield [
             await stack.enter_async_context(
                 serving(uri, folder, [*load_plugins(("auth", "rbac")), NOTES_PLUGIN], **{**shared, **own})
