@@ -7,10 +7,21 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any
 
-from plugins.api import CONFLICT, FORBIDDEN, MEDIA_TYPE, TOO_LARGE, ApiError, Request, answer_once, invalid
+from plugins.api import (
+    CONFLICT,
+    FORBIDDEN,
+    MEDIA_TYPE,
+    TOO_LARGE,
+    ApiError,
+    FormPart,
+    FormPartEnd,
+    Request,
+    answer_once,
+    invalid,
+    read_form,
+)
 from plugins.files.inspection import check_type, needs_proof
 from plugins.files.messages import FILE_TOO_LARGE, OTHER_THAN_SIGNED, TYPE_REFUSED, UPLOADED_ALREADY
-from plugins.files.multipart import Event, Part, PartEnd, read_form
 from plugins.files.names import clean_name
 from plugins.files.objects import File, Files
 from plugins.files.receiving import Intake
@@ -85,11 +96,11 @@ class _Form:
         """The bucket: private unless said otherwise."""
         return self._told or "private"
 
-    async def take(self, event: Event) -> None:
+    async def take(self, event: FormPart | bytes | FormPartEnd) -> None:
         """The next piece of the form; 40001 for a field that is not expected, or comes twice."""
-        if isinstance(event, Part):
+        if isinstance(event, FormPart):
             await self._begin(event)
-        elif isinstance(event, PartEnd):
+        elif isinstance(event, FormPartEnd):
             self._end_value()
         elif self._field == "file" and self._intake is not None:
             await self._intake.feed(event)
@@ -98,7 +109,7 @@ class _Form:
             if len(self._value) > _VALUE_BYTES:
                 raise invalid(self._field, "maxLength")
 
-    async def _begin(self, part: Part) -> None:
+    async def _begin(self, part: FormPart) -> None:
         if part.name in self._fields or part.name not in ("file", "visibility"):
             raise invalid(part.name[:100] or "body", "duplicate" if part.name in self._fields else "unknown")
         self._fields.add(part.name)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from tornado.ioloop import IOLoop
 
+from scripts.s3_stand_in import S3Server, s3_server
 from tests.plugins.files.places import Place, place
-from tests.plugins.files.s3_server import S3Server, s3_server
 
 KINDS: dict[str, dict[str, str]] = {"local": {}, "fast": {"http": "fast"}, "s3": {}}
 

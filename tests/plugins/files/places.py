@@ -17,8 +17,8 @@ from plugins.files.records import ATTACHMENTS, OBJECTS
 from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Client, People, serving
+from scripts.s3_stand_in import S3Server
 from tests.described import Described
-from tests.plugins.files.s3_server import S3Server
 
 PLUGINS = ("auth", "rbac", "system", "crm", "files")
 SECRET = "a-signing-secret-of-the-tests-of-files"

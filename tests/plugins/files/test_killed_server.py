@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from plugins.testing import Client, eventually, expect, unique
+from scripts.s3_stand_in import S3Server
 from tests.plugins.files.places import MEBIBYTE, SECRET, Place, place
-from tests.plugins.files.s3_server import S3Server
 from tests.plugins.files.samples import BOUNDARY, RAR
 from tests.raw_http import Wire, connected, request
 from tests.server_process import environment, server_process

@@ -17,10 +17,10 @@ from plugins.files.storage import Label
 from plugins.files.sweeping import clean_up, sweep
 from plugins.files.types import PDF
 from plugins.testing import Reply, eventually, expect
+from scripts.s3_stand_in import S3Server
 from tests.faults.proxy import Proxy
 from tests.plugins.files.broken_s3 import REFUSALS, refusing_s3
 from tests.plugins.files.places import MEBIBYTE, Place, place
-from tests.plugins.files.s3_server import S3Server
 from tests.plugins.files.samples import RAR, note, send
 from tests.raw_http import connected, request
 

@@ -21,7 +21,7 @@ from plugins.files.s3 import S3Storage, s3_storage
 from plugins.files.settings import FilesSettings
 from plugins.files.storage import Label
 from plugins.files.types import PDF, SVG
-from tests.plugins.files.s3_server import ACCESS_KEY, REGION, SECRET_KEY
+from scripts.s3_stand_in import ACCESS_KEY, REGION, SECRET_KEY
 from tests.server_process import ROOT
 
 pytestmark = pytest.mark.gen_test(timeout=30)

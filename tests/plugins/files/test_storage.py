@@ -21,8 +21,8 @@ from plugins.files.signatures import Signatures
 from plugins.files.storage import Label, Storage, Visibility
 from plugins.files.types import PDF
 from plugins.files.types import PNG as PNG_TYPE
+from scripts.s3_stand_in import S3Server
 from tests.plugins.files.places import MEBIBYTE
-from tests.plugins.files.s3_server import S3Server
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 LABEL = Label("文件.pdf", PDF)

@@ -1,8 +1,9 @@
-"""An S3 to test with: `moto[server]` as a process of its own, which speaks the protocol over HTTP and checks no signature."""
+"""An S3 for tests and measurements: `moto[server]` as a process of its own, over HTTP. It checks no signature."""
 
 from __future__ import annotations
 
 import json
+import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,11 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import botocore.session
+import botocore.session  # type: ignore[import-untyped]
 
-from plugins.testing import unique
-
-ACCESS_KEY, SECRET_KEY, REGION = "an-access-key", "a-secret-key-of-the-tests", "eu-central-1"
+ACCESS_KEY, SECRET_KEY, REGION = "an-access-key", "a-secret-key-of-the-stand-in", "eu-central-1"
 _PROGRAM = """
 import time
 from moto.server import ThreadedMotoServer
@@ -35,6 +34,7 @@ class S3Server:
 
     @cached_property
     def client(self) -> Any:
+        """botocore's own."""
         return botocore.session.get_session().create_client(
             "s3", endpoint_url=self.endpoint, region_name=REGION, aws_access_key_id=ACCESS_KEY,
             aws_secret_access_key=SECRET_KEY,
@@ -42,7 +42,8 @@ class S3Server:
 
     def buckets(self) -> dict[str, str]:
         """The settings of two new buckets."""
-        names = {"s3_public_bucket": unique("public"), "s3_private_bucket": unique("private")}
+        mark = secrets.token_hex(4)
+        names = {"s3_public_bucket": f"public-{mark}", "s3_private_bucket": f"private-{mark}"}
         for name in names.values():
             self.client.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": REGION})
         self.client.put_bucket_policy(Bucket=names["s3_public_bucket"], Policy=_readable(names["s3_public_bucket"]))

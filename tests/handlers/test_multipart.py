@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plugins.api import ApiError
-from plugins.files.multipart import Part, PartEnd, read_form
+from plugins.api import ApiError, FormPart, FormPartEnd, read_form
 from tests.plugins.files.samples import BOUNDARY, form
 
 Result = TypeVar("Result")
@@ -34,9 +33,9 @@ def parts(pieces: Iterable[bytes], media: str = TYPE) -> list[tuple[str, str | N
     async def read() -> list[tuple[str, str | None, bytes]]:
         found: list[tuple[str, str | None, bytes]] = []
         async for event in read_form(media, feed(pieces)):
-            if isinstance(event, Part):
+            if isinstance(event, FormPart):
                 found.append((event.name, event.file_name, b""))
-            elif not isinstance(event, PartEnd):
+            elif not isinstance(event, FormPartEnd):
                 found[-1] = (*found[-1][:2], found[-1][2] + event)
         return found
 

@@ -1,0 +1,1 @@
+"""The same work as other frameworks' programs: what Tradewind is measured beside."""
