@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
-from plugins.registry import load_plugins
-from plugins.runtime import Running
-from plugins.testing import Client, expect, serving, unique
+from plugins.testing import Client, expect, unique
 
 CMS = "/api/v1/cms"
 ARTICLES = f"{CMS}/manage/articles"
@@ -17,11 +13,6 @@ CATEGORIES = f"{CMS}/manage/categories"
 SITE = f"{CMS}/manage/site-config"
 PUBLIC = f"{CMS}/articles"
 Record = dict[str, Any]
-
-
-def cms_server(uri: str, folder: Path, **settings: Any) -> AbstractAsyncContextManager[Running]:
-    """A server of cms and what it needs."""
-    return serving(uri, folder, load_plugins(("auth", "system", "cms")), **settings)
 
 
 def from_now(**ahead: float) -> str:

@@ -4,13 +4,12 @@ import asyncio
 from collections import Counter
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from plugins.cms.publication import PUBLISHED_EVENT, publish_due
-from plugins.testing import Client, empty_database, eventually, expect
-from tests.plugins.cms.content import ARTICLES, cms_server, draft, from_now, publish
+from plugins.testing import Client, eventually, expect, serving, unique
+from tests.plugins.cms.content import ARTICLES, draft, from_now, publish
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 
@@ -18,17 +17,14 @@ pytestmark = pytest.mark.gen_test(timeout=40)
 async def test_an_article_is_published_at_its_time_by_exactly_one_of_two_instances(
     mongodb_uri: str, tmp_path: Path
 ) -> None:
+    shared = {"mongodb_database": unique("two").replace("-", "_"), "cms_publish_seconds": 0.2}
     told: Counter[str] = Counter()
 
     async def tell(payload: dict) -> None:
         told[str(payload["article"]["id"])] += 1
 
     async with AsyncExitStack() as stack:
-        shared: Any = {
-            "mongodb_database": await stack.enter_async_context(empty_database(mongodb_uri)),
-            "cms_publish_seconds": 0.2,
-        }
-        running = [await stack.enter_async_context(cms_server(mongodb_uri, tmp_path, **shared)) for _ in range(2)]
+        running = [await stack.enter_async_context(serving(mongodb_uri, tmp_path, **shared)) for _ in range(2)]
         for one in running:
             one.service.events.listen(PUBLISHED_EVENT, tell)
         admin = await Client(running[0].url).log_in("admin")
@@ -48,7 +44,7 @@ async def test_an_article_is_published_at_its_time_by_exactly_one_of_two_instanc
 
 
 async def test_the_job_alone_publishes_what_is_due(mongodb_uri: str, tmp_path: Path) -> None:
-    async with cms_server(mongodb_uri, tmp_path, cms_publish_seconds=0.2) as one:
+    async with serving(mongodb_uri, tmp_path, cms_publish_seconds=0.2) as one:
         admin = await Client(one.url).log_in("admin")
         article = await publish(admin, await draft(admin), publish_at=from_now(milliseconds=300))
 

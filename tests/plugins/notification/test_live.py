@@ -12,18 +12,19 @@ import pytest
 
 from plugins.registry import load_plugins
 from plugins.runtime import Running
-from plugins.testing import Client, People, empty_database, expect, serving
+from plugins.testing import Client, People, expect, serving, unique
 from tests.plugins.notification.inboxes import AT, TITLE, listening, send
 
 pytestmark = pytest.mark.gen_test(timeout=60)
+KEY = "a-key-of-the-tests-with-enough-characters"
 
 
 @asynccontextmanager
 async def two_instances(uri: str, folder: Path, **settings: object) -> AsyncIterator[tuple[Running, Running, Client]]:
     """Two servers on one database, and a person who is known to both."""
     plugins = load_plugins(("notification",))
+    shared = {"mongodb_database": unique("test").replace("-", "_"), "jwt_secret": KEY, "demo": False, **settings}
     async with AsyncExitStack() as stack:
-        shared = {"mongodb_database": await stack.enter_async_context(empty_database(uri)), **settings}
         first, second = [await stack.enter_async_context(serving(uri, folder, plugins, **shared)) for _ in range(2)]
         yield first, second, await Client(first.url).log_in("admin")
 
