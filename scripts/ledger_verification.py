@@ -1,7 +1,7 @@
 """What `scripts/verify-ledgers` does: add up every entry and compare it with what the service keeps as the sum.
 
-Stock against its ledger, account balances against vouchers, paid invoices against their vouchers, voucher numbers
-against their periods. Reads one database; changes nothing.
+Stock against its ledger, account balances against vouchers, paid invoices and payables against their vouchers, voucher
+numbers against their periods, what was received of contracts and payment plans against the payments. Reads one database; changes nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from config.database import DatabaseUnavailable, Driver, open_driver
 from config.embedded import EmbeddedError
 from config.settings import Settings
 from handlers.money import exact
-from plugins.finance.documents import INVOICES
+from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
+from plugins.finance.documents import INVOICES, OPEN_ITEMS
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
 from plugins.finance.vouchers import effects
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     except (ValidationError, EmbeddedError, ValueError, DatabaseUnavailable) as error:
         print(f"verify-ledgers: {error}", file=sys.stderr)
         return 2
-    print("\n".join(found) or "Stock, balances, invoices and voucher numbers agree with their entries.")
+    print("\n".join(found) or "Stock, balances, voucher numbers and what was paid agree with their entries.")
     return 1 if found else 0
 
 
@@ -67,7 +68,10 @@ async def differences(driver: Driver) -> list[str]:
         return [
             *await _stock(driver),
             *await _balances(driver),
-            *await _invoices(driver),
+            *await _paid(driver, INVOICES.name, "invoice", VOUCHERS.name, "invoice_id"),
+            *await _paid(driver, OPEN_ITEMS.name, "payable", VOUCHERS.name, "open_item_id", {"paid_elsewhere": False}),
+            *await _paid(driver, CONTRACTS.name, "contract", PAYMENTS.name, "contract_id", field="received_amount"),
+            *await _paid(driver, PLANS.name, "payment plan", PAYMENTS.name, "plan_id", field="paid_amount"),
             *await _numbers(driver),
         ]
 
@@ -112,16 +116,18 @@ async def _balances(driver: Driver) -> list[str]:
     ]
 
 
-async def _invoices(driver: Driver) -> list[str]:
-    of_invoices = {**_LIVE, "invoice_id": {"$ne": None}}
-    sums = {"$group": {"_id": "$invoice_id", "amount": {"$sum": "$amount"}}}
-    booked = {
-        row["_id"]: row["amount"] for row in await driver.aggregate(VOUCHERS.name, [{"$match": of_invoices}, sums])
-    }
+async def _paid(
+    driver: Driver, of: str, noun: str, entries: str, named_by: str, which: Mapping[str, Any] | None = None,
+    field: str = "paid",
+) -> list[str]:  # fmt: skip
+    """What is kept as paid in `field` against the entries that name the document in `named_by`."""
+    sums = {"$group": {"_id": f"${named_by}", "amount": {"$sum": "$amount"}}}
+    rows = await driver.aggregate(entries, [{"$match": {**_LIVE, named_by: {"$ne": None}}}, sums])
+    entered = {row["_id"]: row["amount"] for row in rows}
     return [
         fault
-        for invoice in await driver.find(INVOICES.name, _LIVE)
-        for fault in _unlike(f"invoice {invoice['number']}", "paid", invoice["paid"], booked.get(invoice["_id"]))
+        for one in await driver.find(of, {**_LIVE, **(which or {})}, fields=[field])
+        for fault in _unlike(f"{noun} {one['_id']}", field, one[field], entered.get(one["_id"]))
     ]
 
 

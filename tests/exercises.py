@@ -79,7 +79,7 @@ class Maker:
 
     async def record(self, collection: str) -> dict[str, Any]:
         """A new record of the collection, with no more than it must have."""
-        route = self.creator(collection)
+        route = self.creator(collection) or self._leading_to(collection)
         if route is None:
             raise AssertionError(f"no route creates records of {collection}: add what needs them to tests/hand_made.py")
         exercise = await self.exercise(route, only_required=True)
@@ -100,6 +100,12 @@ class Maker:
         """The route that creates records of the collection."""
         body = self.catalogue.collections[collection].create if collection in self.catalogue.collections else None
         return next((route for route in self._routes.values() if route.method == "POST" and route.body is body), None)
+
+    def _leading_to(self, collection: str) -> Route | None:
+        """A hand-made POST that answers such a record: of a collection whose records other requests lead to."""
+        shape = self.catalogue.collections[collection].read if collection in self.catalogue.collections else None
+        posts = (self._routes[name] for name in self._hand_made if name.startswith("POST ") and name in self._routes)
+        return next((route for route in posts if route.returns is shape), None)
 
     def collection_of(self, route: Route) -> Collection | None:
         """The collection whose create or update body the route takes."""

@@ -67,7 +67,7 @@ PLANS = Collection(
         Index("owner_id", "-created_at"),
         Index("settled", "due_date"),
     ),
-    internal=("settled", EDITORS),
+    internal=("settled", "reminded", EDITORS),
     **SHARED,
 )
 

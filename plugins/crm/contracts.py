@@ -24,7 +24,7 @@ from plugins.api import (
     utc_now,
 )  # fmt: skip
 from plugins.api import exact as amount_of
-from plugins.crm import below
+from plugins.crm import below, receivables
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.customers import bury
 from plugins.crm.messages import CONTRACT_FIXED, WRONG_STATE
@@ -33,7 +33,7 @@ from plugins.crm.records import CUSTOMERS, OPPORTUNITIES
 from plugins.crm.states import CONTRACT_STATES, after, allows
 
 Record = dict[str, Any]
-BIZ_TYPE = "CONTRACT"
+BIZ_TYPE = receivables.BIZ_TYPE
 SUBMITTED_EVENT = "crm.contract.submitted"
 REQUESTED_EVENT, CANCELLED_EVENT = "approval.requested", "approval.cancelled"
 DECISION_EVENT = "approval.finished"
@@ -158,6 +158,7 @@ async def _decided(req: Request, action: str, values: Mapping[str, Any]) -> Reco
         if action in _DECIDED_HERE:
             this = {"biz_type": BIZ_TYPE, "resource_id": str(contract["id"])}
             await req.emit(CANCELLED_EVENT, reason=contract["reason"], **this)
+        await receivables.tell(req.service, req, contract["id"])
         return contract
 
     return await req.transaction(work)
@@ -205,3 +206,4 @@ async def after_approval(service: Service, payload: Mapping[str, Any]) -> None:
         values = _approval(service, contract, now)
     changed = await _change(store, contract["id"], action, values, None, WRONG_STATE)
     await service.events.emit(_event_of(action), {**payload, "contract": changed})
+    await receivables.tell(service, req, contract["id"])

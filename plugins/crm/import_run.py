@@ -38,7 +38,9 @@ from plugins.rbac.api import Directory, Policy
 
 Record = dict[str, Any]
 Rows = Sequence[tuple[int, list[str]]]
-IMPORTED_EVENT, NOTIFICATION_EVENT = "crm.customer.imported", "notification.send"
+IMPORTED_EVENT = "crm.customer.imported"
+NOTIFICATION_EVENT, PROGRESS_EVENT = "notification.send", "notification.progress"
+_KIND = "import_progress"
 DONE = Message("客户导入完成：新增 {created}，更新 {updated}，失败 {failed}",
                "Customers imported: {created} new, {updated} changed, {failed} failed")  # fmt: skip
 _LEASE_SECONDS = 60
@@ -66,7 +68,7 @@ async def run(service: Service, id: Any, *, notify: bool = False) -> None:
     try:
         record = await service.database.store(IMPORTS).get(id)
         if record["status"] == "running":
-            work = _Import(await _request(service, record), record, lease)
+            work = _Import(await _request(service, record), record, lease, notify)
             await (work.all_or_none() if record["atomic"] else work.row_by_row())
             await _finish(work.req, id, notify)
     except Exception:
@@ -96,9 +98,20 @@ async def _finish(req: Request, id: Any, notify: bool) -> None:
     if notify:
         counts = {name: record[name] for name in ("created", "updated", "failed")}
         await req.emit(
-            NOTIFICATION_EVENT, user_ids=[record["creator_id"]], kind="crm.import", title=DONE.filled(**counts),
+            NOTIFICATION_EVENT, user_ids=[record["creator_id"]], kind=_KIND, title=DONE.filled(**counts),
             link="/crm/customers", data={"import_id": str(id)}, key=f"crm.import:{id}",
         )  # fmt: skip
+        await _tell_progress(req, record, over=True)
+
+
+async def _tell_progress(req: Request, record: Record, *, over: bool = False) -> None:
+    """How far an import is, for whoever is looking on."""
+    counts = {name: record[name] for name in ("done", "total", "created", "updated", "unchanged", "failed")}
+    data = {"import_id": str(record["id"]), **counts}
+    await req.emit(
+        PROGRESS_EVENT, user_ids=[record["creator_id"]], kind=_KIND, key=f"crm.import:{record['id']}",
+        data=None if over else data,
+    )  # fmt: skip
 
 
 @dataclass
@@ -122,8 +135,9 @@ class _Report:
 class _Import:
     """One import under way."""
 
-    def __init__(self, req: Request, record: Record, lease: Lease) -> None:
+    def __init__(self, req: Request, record: Record, lease: Lease, notify: bool) -> None:
         self.req = req
+        self._notify = notify
         self._record = record
         self._lease = lease
         self._create = _route(req.service, CUSTOMERS.create)
@@ -140,6 +154,8 @@ class _Import:
                     # somebody took a code meanwhile: seen at the next attempt
                     if error.kind is not DUPLICATE or attempt == _TRIES - 1:
                         raise
+            if self._notify:
+                await _tell_progress(self.req, await self.req.system_store(IMPORTS).get(self._record["id"]))
             if not await self._lease.renew():
                 raise RuntimeError("another instance took the import over")
 

@@ -18,6 +18,9 @@ OVERPAID = Message("金额超过未收余额", "The amount is more than what is 
 NOT_PAYABLE = Message("合同未生效，不能登记回款", "The contract is not in force: nothing can be received for it")
 OVERPLANNED = Message("计划金额合计超过合同金额", "The plans would come to more than the contract")
 PLAN_PAID = Message("计划已有回款", "Something was paid on the plan already")
+FOLLOW_UP_DUE = Message("该跟进客户了：{name}", "Time to follow up with {name}")
+PAYMENT_DUE = Message("{day} 应回款 {amount}：{contract}", "{amount} is due on {day}: {contract}")
+PAYMENT_OVERDUE = Message("回款已逾期，应于 {day} 回款 {amount}：{contract}", "{amount} was due on {day}: {contract}")
 TOO_MANY_ROWS = Message("文件超过 {rows} 行", "The file has more than {rows} rows")
 UNREADABLE = Message(
     "文件无法读取：需要 UTF-8 编码的 CSV 或 XLSX", "The file cannot be read: CSV in UTF-8, or XLSX, is needed"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Page, Request, array, choice, day_of, exact, invalid, store_money
-from plugins.crm import below
+from plugins.crm import below, receivables
 from plugins.crm.contract_records import CONTRACTS, PLAN_STATES, PLANS
 from plugins.crm.messages import OVERPLANNED, PLAN_PAID, WRONG_STATE
 from plugins.crm.ownership import editable, referred
@@ -46,7 +46,9 @@ async def create(req: Request) -> Record:
         await _plan(req, contract["id"], req.body["amount"])
         values = {"paid_amount": store_money(exact(None)), "settled": False, **req.body}
         values["sequence"] = values.get("sequence") or await _next_sequence(req, contract["id"])
-        return await below.insert(req, PLANS, values, customer, contract["owner_id"])
+        planned = await below.insert(req, PLANS, values, customer, contract["owner_id"])
+        await receivables.tell(req.service, req, contract["id"])
+        return planned
 
     return _shown(await req.transaction(work), _today(req))
 
@@ -64,9 +66,13 @@ async def update(req: Request) -> Record:
             raise invalid("amount", "minimum")
         await _plan(req, before["contract_id"], store_money(amount - exact(before["amount"])))
         changes = {**values, "settled": paid >= amount}
-        return await req.store(PLANS).update(
+        if values.get("due_date", before["due_date"]) != before["due_date"]:
+            changes["reminded"] = None
+        planned = await req.store(PLANS).update(
             before["id"], changes, version=version, where={"paid_amount": before["paid_amount"]}, reason=PLAN_PAID
         )
+        await receivables.tell(req.service, req, before["contract_id"])
+        return planned
 
     return _shown(await req.transaction(work), _today(req))
 
@@ -80,6 +86,7 @@ async def delete(req: Request) -> None:
             raise ApiError(CONFLICT, PLAN_PAID)
         await req.store(PLANS).delete(plan["id"])
         await _plan(req, plan["contract_id"], store_money(-exact(plan["amount"])))
+        await receivables.tell(req.service, req, plan["contract_id"])
 
     await req.transaction(work)
 

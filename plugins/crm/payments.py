@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Collection, Request
-from plugins.crm import below
+from plugins.crm import below, receivables
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.messages import NOT_PAYABLE, OVERPAID
 from plugins.crm.ownership import editable, referred
@@ -30,6 +30,7 @@ async def create(req: Request) -> Record:
         await _receive(req, contract["id"], body.get("plan_id"), body["amount"])
         payment = await below.insert(req, PAYMENTS, values, customer, contract["owner_id"])
         await req.emit(RECEIVED_EVENT, payment=payment, contract=contract)
+        await receivables.tell(req.service, req, contract["id"])
         return payment
 
     return await req.transaction(work)
@@ -45,6 +46,7 @@ async def delete(req: Request) -> None:
         if payment["plan_id"] is not None:
             await _add(req, PLANS, payment["plan_id"], "paid_amount", _negative(payment["amount"]))
         await req.emit(REMOVED_EVENT, payment=payment)
+        await receivables.tell(req.service, req, payment["contract_id"])
 
     await req.transaction(work)
 

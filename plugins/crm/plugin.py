@@ -45,6 +45,7 @@ from plugins.crm import (
     payment_plans,
     payments,
     pool,
+    reminders,
 )  # fmt: skip
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS, VERSION_BODY
 from plugins.crm.dashboards import DASHBOARDS
@@ -68,6 +69,7 @@ async def start(service: Service) -> AsyncIterator[None]:
     settings, jobs = service.settings_of(CrmSettings), service.part(Jobs)
     service.events.listen(contracts.DECISION_EVENT, partial(contracts.after_approval, service))
     jobs.every(settings.crm_pool_seconds, "crm.pool", partial(pool.return_neglected, service))
+    jobs.every(settings.crm_reminder_seconds, "crm.reminders", partial(reminders.remind, service))
     jobs.every(settings.crm_import_resume_seconds, "crm.imports", partial(resume, service))
     yield
 
@@ -204,5 +206,7 @@ plugin = Plugin(
         Option(pool.RETURN_DAYS_KEY, integer(minimum=0, maximum=3650, default=0),
                Message("超过多少天未跟进自动退回公海，0 为不退回",
                        "Days without follow-up after which a customer returns to the pool; 0: never")),
+        Option(reminders.DAYS_KEY, integer(minimum=0, maximum=365, default=3),
+               Message("回款到期前多少天提醒", "Days before a payment is due on which its owner is reminded")),
     ),
 )  # fmt: skip

@@ -72,9 +72,10 @@ CUSTOMERS = Collection(
         Index("name_key"),
         Index("phone_key"),
         Index("owned_since"),
+        Index("next_follow_at"),
         Index("2dsphere:point"),
     ),
-    internal=("pool_left_at", "owned_since", "name_key", "phone_key", "point", EDITORS),
+    internal=("pool_left_at", "owned_since", "name_key", "phone_key", "point", "reminded_for", EDITORS),
     **SHARED,
 )
 

@@ -8,10 +8,13 @@ from plugins.api import EnvironmentSettings
 
 
 class CrmSettings(EnvironmentSettings):
-    """How often the pool is looked after, and what an import may be."""
+    """How often the pool and reminders are looked after, and what an import may be."""
 
     crm_pool_seconds: float = Field(
         3600, gt=0, description="How often customers that were not followed up are returned to the pool, in seconds."
+    )
+    crm_reminder_seconds: float = Field(
+        60, gt=0, description="How often follow-ups and payments to remind people of are looked for, in seconds."
     )
     crm_import_bytes: int = Field(100 << 20, ge=1024, le=1 << 30, description="Largest file of an import, in bytes.")
     crm_import_waits_rows: int = Field(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, array, choice, day, integer, money, obj, object_id, text, timestamp
+from plugins.api import Collection, Index, array, boolean, choice, day, integer, money, obj, object_id, text, timestamp
 from plugins.finance.records import ACCOUNTS, CATEGORY, COUNTERPARTY, MAX_AMOUNT, REMARK
 from plugins.finance.states import CLAIM_STATES, INVOICE_STATES
 
@@ -55,6 +55,10 @@ INVOICES = Collection(
         "tax": money(minimum="0", maximum=MAX_AMOUNT, default="0.00", nullable=False, example="130.00"),
         "total": _SUM.but(description="`amount` and `tax`."),
         "paid": _SUM.but(description="Of the total."),
+        "open_item_id": object_id(
+            ref="finance_open_items", filter=True,
+            description="The receivable or payable of a contract or an order that it bills: paid there, and no further one.",
+        ),
         "status": choice(*INVOICE_STATES.states, read_only=True, nullable=False, filter=True, sort=True),
         "category": CATEGORY,
         "remark": REMARK,
@@ -63,6 +67,34 @@ INVOICES = Collection(
         Index("number", "counterparty", unique=True),
         Index("direction", "status", "due_on"),
         Index("day"),
+    ),
+)  # fmt: skip
+
+_PART = obj(
+    "OpenItemPart", {"due_on": day(nullable=False), "amount": money(nullable=False), "paid": money(nullable=False)}
+)
+
+OPEN_ITEMS = Collection(
+    name="finance_open_items",
+    title="OpenItem",
+    scoped=True,
+    fields={
+        "direction": choice("in", "out", read_only=True, nullable=False, description="`out`: a receivable; `in`: a payable."),
+        "biz_type": text(max_length=64, read_only=True, nullable=False, filter=True, example="CONTRACT"),
+        "resource_id": text(max_length=100, read_only=True, nullable=False, filter=True),
+        "number": text(max_length=64, read_only=True, sort=True, filter=True, search=True),
+        "counterparty": COUNTERPARTY.but(read_only=True),
+        "amount": _SUM,
+        "paid": _SUM.but(description="Of the amount."),
+        "due_on": day(read_only=True, filter=True, sort=True, description="Of the next payment."),
+        "schedule": array(_PART, max_items=1000, read_only=True, description="What is to be paid by when, where it is agreed."),
+        "status": choice("open", "partly_paid", "paid", "void", read_only=True, nullable=False, filter=True, sort=True),
+        "paid_elsewhere": boolean(read_only=True, nullable=False, description="Payments are entered where it comes from."),
+    },
+    indexes=(
+        Index("biz_type", "resource_id", unique=True),
+        Index("direction", "status", "due_on"),
+        Index("resource_id"),
     ),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Invoices, sent and received, and what is still open on them: receivables and payables."""
+"""Invoices, sent and received, and what is paid on them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, STALE, ApiError, Handler, Page, Request, exact, store_money
+from plugins.api import CONFLICT, STALE, ApiError, Handler, Request, exact, store_money
+from plugins.finance import open_items
 from plugins.finance.documents import INVOICES
-from plugins.finance.messages import MORE_THAN_OPEN, NOT_DELETABLE, NOT_EDITABLE, NOT_IN_STATE
+from plugins.finance.messages import MORE_THAN_OPEN, NOT_DELETABLE, NOT_EDITABLE, NOT_IN_STATE, PAID_ELSEWHERE
 from plugins.finance.states import INVOICE_STATES, after, allows
 from plugins.finance.vouchers import Record, book, day_in, in_turn
 
@@ -43,9 +44,15 @@ def stepper(action: str) -> Handler:
 
     async def step(req: Request) -> Record:
         values = {"status": after(INVOICE_STATES, action)}
-        return await req.store(INVOICES).update(
-            req.path["id"], values, where=allows(INVOICE_STATES, action), reason=NOT_IN_STATE
-        )
+
+        async def work() -> Record:
+            invoice = await req.store(INVOICES).update(
+                req.path["id"], values, where=allows(INVOICE_STATES, action), reason=NOT_IN_STATE
+            )
+            await open_items.of_invoice(req, invoice)
+            return invoice
+
+        return await req.transaction(work)
 
     return step
 
@@ -63,6 +70,7 @@ async def pay(req: Request) -> Record:
             "counterparty": invoice["counterparty"], "remark": invoice["number"], "invoice_id": invoice["id"],
         })  # fmt: skip
         changed = await req.store(INVOICES).update(invoice["id"], _paid(invoice, amount), version=invoice["version"])
+        await open_items.of_invoice(req, changed)
         await req.emit(PAID_EVENT, invoice=changed, voucher=voucher)
         return changed
 
@@ -75,6 +83,8 @@ def _payment(req: Request, invoice: Record) -> Decimal:
         raise ApiError(STALE)
     if invoice["status"] not in INVOICE_STATES.transitions["pay"][0]:
         raise ApiError(CONFLICT, NOT_IN_STATE)
+    if invoice["open_item_id"] is not None:
+        raise ApiError(CONFLICT, PAID_ELSEWHERE)
     unpaid = exact(invoice["total"]) - exact(invoice["paid"])
     amount = exact(req.body["amount"]) if req.body.get("amount") is not None else unpaid
     if amount > unpaid:
@@ -98,16 +108,8 @@ async def after_reversal(payload: Mapping[str, Any]) -> None:
     if voucher["invoice_id"]:
         invoices = req.system_store(INVOICES)
         invoice = await invoices.get(voucher["invoice_id"])
-        await invoices.update(invoice["id"], _paid(invoice, -exact(voucher["amount"])), version=invoice["version"])
-
-
-def lister(direction: str) -> Handler:
-    """A handler that lists what is open in a direction: `out` are receivables, `in` payables."""
-
-    async def list_open(req: Request) -> Page:
-        return await req.store(INVOICES).page(req.query, {"direction": direction, **allows(INVOICE_STATES, "pay")})
-
-    return list_open
+        changed = _paid(invoice, -exact(voucher["amount"]))
+        await open_items.of_invoice(req, await invoices.update(invoice["id"], changed, version=invoice["version"]))
 
 
 def _total(values: Mapping[str, Any]) -> Any:

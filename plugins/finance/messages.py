@@ -8,6 +8,9 @@ ACCOUNT_USED = Message("账户已有凭证，不能删除", "There are vouchers 
 NOT_EDITABLE = Message("当前状态不能修改", "It cannot be changed in this state")
 NOT_DELETABLE = Message("当前状态不能删除", "It cannot be deleted in this state")
 NOT_IN_STATE = Message("当前状态不允许该操作", "Its state does not allow this")
+PAID_ELSEWHERE = Message(
+    "付款在来源单据处登记", "It is paid where it comes from: the contract, the order or the invoice"
+)
 MORE_THAN_OPEN = Message("金额超过未结金额：{open}", "More than is open: {open}")
 
 DRAFT = Message("草稿", "Draft")

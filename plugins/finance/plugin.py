@@ -8,10 +8,17 @@ from functools import partial
 from typing import Any
 
 from plugins.api import CONFLICT, STALE, Menu, Message, Plugin, Service, crud, route
-from plugins.finance import claims, demo, invoices, periods, vouchers
+from plugins.finance import claims, demo, invoices, open_items, periods, vouchers
 from plugins.finance.dashboards import DASHBOARDS
 from plugins.finance.dictionaries import DICTIONARIES
-from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES, PAY_CLAIM_BODY, PAY_INVOICE_BODY, REJECT_BODY
+from plugins.finance.documents import (
+    EXPENSE_CLAIMS,
+    INVOICES,
+    OPEN_ITEMS,
+    PAY_CLAIM_BODY,
+    PAY_INVOICE_BODY,
+    REJECT_BODY,
+)
 from plugins.finance.records import ACCOUNTS, PERIODS, REVERSE_BODY, VOUCHERS
 from plugins.finance.states import CLAIM_STATES, INVOICE_STATES
 
@@ -21,16 +28,19 @@ _claim: dict[str, Any] = {"returns": EXPENSE_CLAIMS.read, "errors": (CONFLICT,),
                           "collection": EXPENSE_CLAIMS.name}  # fmt: skip
 _invoice: dict[str, Any] = {"returns": INVOICES.read, "errors": (CONFLICT,), "tag": "finance",
                             "collection": INVOICES.name}  # fmt: skip
-_open: dict[str, Any] = {"query": INVOICES.list_query, "returns": INVOICES.read, "paged": True, "tag": "finance",
-                         "collection": INVOICES.name}  # fmt: skip
+_open: dict[str, Any] = {"query": OPEN_ITEMS.list_query, "returns": OPEN_ITEMS.read, "paged": True, "tag": "finance",
+                         "collection": OPEN_ITEMS.name}  # fmt: skip
 
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Hear of approvals that ended and of vouchers that were reversed."""
+    """Hear of approvals that ended, of vouchers that were reversed, and of what is owed."""
     service.events.listen(claims.DECISION_EVENT, partial(claims.after_approval, service))
     service.events.listen(vouchers.REVERSED_EVENT, claims.after_reversal)
     service.events.listen(vouchers.REVERSED_EVENT, invoices.after_reversal)
+    service.events.listen(vouchers.REVERSED_EVENT, open_items.after_reversal)
+    service.events.listen(open_items.RECEIVABLE_EVENT, partial(open_items.on_changed, "out", service))
+    service.events.listen(open_items.PAYABLE_EVENT, partial(open_items.on_changed, "in", service))
     async with vouchers.turns(service):
         yield
 
@@ -46,7 +56,7 @@ plugin = Plugin(
     requires=("rbac",),
     start=start,
     demo=demo.load,
-    collections=(ACCOUNTS, VOUCHERS, PERIODS, EXPENSE_CLAIMS, INVOICES),
+    collections=(ACCOUNTS, VOUCHERS, PERIODS, EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS),
     biz_types={claims.BIZ_TYPE: EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES},
     state_machines=(CLAIM_STATES, INVOICE_STATES),
     dictionaries=DICTIONARIES,
@@ -83,10 +93,13 @@ plugin = Plugin(
               access="finance:invoice:void", **_invoice),
         route(f"POST {_INVOICES}/{{id}}/pay", invoices.pay, summary="Book a payment on an invoice",
               access="finance:invoice:pay", body=PAY_INVOICE_BODY, **{**_invoice, "errors": (CONFLICT, STALE)}),
-        route(f"GET {AT}/receivables", invoices.lister("out"), summary="List what is to be received",
+        route(f"GET {AT}/receivables", open_items.lister("out"), summary="List what is to be received",
               access="finance:invoice:receivables", **_open),
-        route(f"GET {AT}/payables", invoices.lister("in"), summary="List what is to be paid",
+        route(f"GET {AT}/payables", open_items.lister("in"), summary="List what is to be paid",
               access="finance:invoice:payables", **_open),
+        route(f"POST {AT}/payables/{{id}}/pay", open_items.pay, summary="Pay a payable", access="finance:invoice:pay",
+              body=PAY_INVOICE_BODY, returns=OPEN_ITEMS.read, errors=(CONFLICT, STALE), tag="finance",
+              collection=OPEN_ITEMS.name),
     ),
     menus=(
         Menu("finance", Message("财务", "Finance"), path="/finance", icon="lucide:landmark", order=400),

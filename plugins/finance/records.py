@@ -48,6 +48,7 @@ VOUCHERS = Collection(
         "remark": REMARK,
         "invoice_id": object_id(read_only=True, filter=True),
         "claim_id": object_id(read_only=True, filter=True),
+        "open_item_id": object_id(read_only=True, filter=True, description="The payable that it pays."),
         "reverses_id": object_id(read_only=True, filter=True),
         "reversed_by_id": object_id(read_only=True),
     },
@@ -58,6 +59,7 @@ VOUCHERS = Collection(
         Index("kind", "day"),
         Index("day"),
         Index("invoice_id"),
+        Index("open_item_id"),
     ),
 )  # fmt: skip
 

@@ -99,7 +99,8 @@ async def reverse(req: Request) -> Record:
 
 
 def _opposite(voucher: Record, day: str, remark: str | None) -> Record:
-    kept = ("kind", "account_id", "to_account_id", "category", "counterparty", "invoice_id", "claim_id")
+    kept = ("kind", "account_id", "to_account_id", "category", "counterparty", "invoice_id", "claim_id",
+            "open_item_id")  # fmt: skip
     amount = store_money(-exact(voucher["amount"]))
     same = {name: voucher[name] for name in kept}
     return {**same, "amount": amount, "day": day, "remark": remark, "reverses_id": voucher["id"]}

@@ -18,7 +18,7 @@ from plugins.api import (
     store_quantity,
     times,
 )
-from plugins.inventory import purchase_approval
+from plugins.inventory import payables, purchase_approval
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.lines import Record, numbered, priced, products_of, today, warehouse_of
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOT_IN_STATE, NOTHING_OPEN
@@ -147,6 +147,8 @@ async def _shipped(req: Request, trade: Trade, order: Record) -> Record:
     made = await req.store(trade.shipments).create(shipment, id=shipment.pop("_id"))
     changed = await _carried_forward(req, trade, order, wanted)
     await req.emit(f"inventory.{trade.noun}.shipped", record=changed, shipment=made)
+    if trade is PURCHASE:
+        await payables.tell(req, changed)
     return changed
 
 

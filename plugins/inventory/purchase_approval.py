@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import Request, Service, as_json, utc_now
+from plugins.inventory import payables
 from plugins.inventory.documents import PURCHASE_ORDERS
 from plugins.inventory.lines import Record
 from plugins.inventory.states import PURCHASE_STATES, after, allows
 
-BIZ_TYPE = "PURCHASE_ORDER"
+BIZ_TYPE = payables.BIZ_TYPE
 REQUESTED_EVENT, CANCELLED_EVENT = "approval.requested", "approval.cancelled"
 DECISION_EVENT = "approval.finished"
 # how an approval ended → what that does to the order

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from plugins.api import SYSTEM, Actor, Database, Language, Message, Request, Scope, Store, utc_now
-from plugins.notification.records import MAX_BODY, MAX_TITLE, MESSAGES, SENT, SIGNALS, message_id
+from plugins.notification.records import MAX_BODY, MAX_TITLE, MESSAGES, PROGRESS, SENT, SIGNALS, message_id
 
-SEND_EVENT = "notification.send"
+SEND_EVENT, PROGRESS_EVENT = "notification.send", "notification.progress"
 
 
 def own(req: Request) -> Store:
@@ -67,6 +67,18 @@ class Inbox:
             return False
         await sent.create({"at": utc_now()}, id=id)
         return True
+
+    async def progress(self, user_ids: Iterable[int], kind: str, key: str, data: Mapping[str, Any] | None) -> None:
+        """Show these people how far something is, in place of what was told under `key`; None: it is over."""
+        store = self._database.store(PROGRESS)
+        for user_id in user_ids:
+            id = f"{user_id}:{key}"
+            if data is None:
+                await store.remove({"_id": id})
+            else:
+                row = {"user_id": user_id, "key": key, "kind": kind, "data": dict(data), "at": utc_now()}
+                await store.upsert(id, row)
+            await self.signal(user_id)
 
     async def signal(self, user_id: int) -> None:
         """Wake the person's WebSockets on every instance."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from plugins.api import Database, Request
 from plugins.notification.inbox import Inbox, own, shown
-from plugins.notification.records import MESSAGES, SIGNALS
+from plugins.notification.records import MESSAGES, PROGRESS, SIGNALS
 from plugins.notification.settings import NotificationSettings
 
 _BATCH = 100
@@ -48,7 +48,8 @@ class Listeners:
 
 
 async def live(req: Request) -> None:
-    """Send `ready`, then every message behind `last_id` and every change of the number of unread ones.
+    """Send `ready`, then every message behind `last_id`, every change of the number of unread ones, and how far is what
+    runs in the background.
 
     Ends with 40100 or 40300 when the session ended or the access token ran out: checked before anything is sent, and
     every few seconds.
@@ -59,6 +60,7 @@ async def live(req: Request) -> None:
         unread = await own(req).count({"unread": True})
         await req.socket.send({"type": "ready", "last_id": last_id, "unread": unread})
         changed.set()
+        told: dict[str, Any] = {}
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(changed.wait(), seconds)
@@ -67,6 +69,7 @@ async def live(req: Request) -> None:
                 changed.clear()
                 last_id = await _send_new(req, last_id)
                 unread = await _send_unread(req, unread)
+                told = await _send_progress(req, told)
 
 
 async def _send_new(req: Request, last_id: Any) -> Any:
@@ -80,6 +83,15 @@ async def _send_new(req: Request, last_id: Any) -> Any:
 
 def _answered(message: dict[str, Any]) -> dict[str, Any]:
     return {name: message.get(name) for name in MESSAGES.all_fields}
+
+
+async def _send_progress(req: Request, told: dict[str, Any]) -> dict[str, Any]:
+    """Send what is not as it was told last; answers what is told now."""
+    rows = await req.system_store(PROGRESS).find({"user_id": req.actor.user_id}, sort="id")
+    for row in rows:
+        if told.get(row["key"]) != row["data"]:
+            await req.socket.send({"type": "progress", **{name: row[name] for name in ("kind", "key", "data")}})
+    return {row["key"]: row["data"] for row in rows}
 
 
 async def _send_unread(req: Request, before: int) -> int:

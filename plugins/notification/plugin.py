@@ -21,9 +21,9 @@ from plugins.api import (
     route,
 )  # fmt: skip
 from plugins.notification import demo, live, notifications
-from plugins.notification.inbox import SEND_EVENT, Inbox
+from plugins.notification.inbox import PROGRESS_EVENT, SEND_EVENT, Inbox
 from plugins.notification.messages import KINDS
-from plugins.notification.records import COUNT, MESSAGES, SEND_BODY, SENT, SIGNALS
+from plugins.notification.records import COUNT, MESSAGES, PROGRESS, SEND_BODY, SENT, SIGNALS
 from plugins.notification.settings import NotificationSettings
 
 AT = "/api/v1/notifications"
@@ -42,6 +42,7 @@ async def start(service: Service) -> AsyncIterator[None]:
     service.provide(Inbox, inbox)
     service.provide(live.Listeners, live.Listeners(service.database))
     service.events.listen(SEND_EVENT, partial(_send, inbox))
+    service.events.listen(PROGRESS_EVENT, partial(_progress, inbox))
     yield
 
 
@@ -51,6 +52,10 @@ async def _send(inbox: Inbox, payload: Mapping[str, Any]) -> None:
     await inbox.send(**asked, actor=request.actor if request is not None else SYSTEM)
 
 
+async def _progress(inbox: Inbox, payload: Mapping[str, Any]) -> None:
+    await inbox.progress(**{name: value for name, value in payload.items() if name != "request"})
+
+
 plugin = Plugin(
     name="notification",
     title=Message("消息通知", "Notifications"),
@@ -58,7 +63,7 @@ plugin = Plugin(
     settings=NotificationSettings,
     start=start,
     demo=demo.load,
-    collections=(MESSAGES, SIGNALS, SENT),
+    collections=(MESSAGES, SIGNALS, SENT, PROGRESS),
     routes=(
         route(f"GET {AT}", notifications.list_messages, summary="List my notifications", paged=True,
               query=MESSAGES.list_query, returns=MESSAGES.read, **_own),

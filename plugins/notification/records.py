@@ -60,6 +60,23 @@ SENT = Collection(
     indexes=(Index("at", expire_seconds=_KEPT_SECONDS),),
 )
 
+# how far something is that runs in the background: the newest word on it, until it is over
+PROGRESS = Collection(
+    name="notification_progress",
+    title="NotificationProgress",
+    plain=True,
+    ids="text",
+    default_sort="id",
+    fields={
+        "user_id": integer(minimum=1, nullable=False),
+        "key": text(nullable=False),
+        "kind": text(nullable=False),
+        "data": mapping(anything()),
+        "at": timestamp(nullable=False),
+    },
+    indexes=(Index("user_id"), Index("at", expire_seconds=86_400)),
+)
+
 SEND_BODY = obj(
     "NotificationSend",
     {

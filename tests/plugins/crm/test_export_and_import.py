@@ -13,6 +13,7 @@ from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, serving, unique
 from tests.plugins.crm.sales import CUSTOMERS, Record, customer, seller
 from tests.plugins.crm.tables import as_csv, as_xlsx, form, import_table, read_csv, read_xlsx
+from tests.plugins.notification.inboxes import listening
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 FORMATS = pytest.mark.parametrize(("format", "read"), [("csv", read_csv), ("xlsx", read_xlsx)])
@@ -171,7 +172,10 @@ async def test_an_import_is_its_own_persons(people: People) -> None:
 async def test_a_big_import_goes_on_behind_and_tells_its_progress(mongodb_uri: str, tmp_path: Path) -> None:
     async with serving(mongodb_uri, tmp_path, crm_import_waits_rows=10) as service:
         admin = await Client(service.url).log_in("admin")
-        report = await import_table(admin, as_csv([["name"], *[[f"n{number}"] for number in range(900)]]))
+        async with listening(service.url, admin) as socket:
+            report = await import_table(admin, as_csv([["name"], *[[f"n{number}"] for number in range(900)]]))
+            assert (await socket.until("progress", 20))["data"]["import_id"] == report["id"]
+            assert (await socket.until("notification", 20))["data"]["kind"] == "import_progress"
         seen = [report["done"]]
 
         async def finished() -> bool:

@@ -136,4 +136,4 @@ async def test_a_confirmed_invoice_cannot_be_changed(admin: Client) -> None:
 
 
 async def _open(admin: Client, what: str) -> set[str]:
-    return {row["id"] for row in expect(await admin.get(f"{AT}/{what}?page_size=200"))["items"]}
+    return {row["resource_id"] for row in expect(await admin.get(f"{AT}/{what}?page_size=200"))["items"]}

@@ -99,6 +99,27 @@ async def test_a_message_read_on_one_device_is_told_to_the_other(people: People,
         assert (await socket.until("unread"))["count"] == 0
 
 
+async def test_how_far_something_is_is_told_until_it_is_over_and_is_no_message(
+    people: People, tradewind: Running
+) -> None:
+    reader = await people.person()
+
+    async def further(data: dict[str, int] | None) -> None:
+        word = {"user_ids": [reader.user["userId"]], "kind": "import_progress", "key": "import:1", "data": data}
+        await tradewind.service.events.emit("notification.progress", word)
+
+    async with listening(tradewind.url, reader) as socket:
+        for done in (1, 2):
+            await further({"done": done})
+            assert (await socket.until("progress"))["data"] == {"done": done}
+    async with listening(tradewind.url, reader) as socket:
+        assert (await socket.until("progress"))["data"] == {"done": 2}
+    await further(None)
+    async with listening(tradewind.url, reader) as socket:
+        await send(tradewind, [reader.user["userId"]])
+        assert [(await socket.next() or {})["type"] for _ in range(2)] == ["notification", "unread"]
+
+
 async def test_the_socket_speaks_the_language_of_the_handshake(people: People, tradewind: Running) -> None:
     reader = await people.person()
     async with listening(tradewind.url, reader, **{"Accept-Language": "en"}) as socket:

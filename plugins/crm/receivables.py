@@ -1,0 +1,39 @@
+"""What is owed on contracts, for a plugin that keeps the books: told whenever it changes, in the same transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plugins.api import Request, Service
+from plugins.crm.contract_records import CONTRACTS, PLANS
+from plugins.crm.records import CUSTOMERS
+
+Record = dict[str, Any]
+BIZ_TYPE = "CONTRACT"
+EVENT = "finance.receivable.changed"
+_OWED = ("in_force", "completed", "terminated")
+
+
+async def tell(service: Service, request: Request | None, contract_id: Any) -> None:
+    """Tell what is owed on a contract now; nothing on one that is not in force yet, no more on one that was terminated."""
+    stores = service.database.store
+    contract = await stores(CONTRACTS).get(contract_id)
+    if contract["status"] not in _OWED:
+        return
+    customer = await stores(CUSTOMERS).find_one({"_id": contract["customer_id"]})
+    plans = await stores(PLANS).find({"contract_id": contract["id"]}, sort="due_date")
+    ended = contract["status"] == "terminated"
+    await service.events.emit(EVENT, {
+        "request": request, "biz_type": BIZ_TYPE, "resource_id": str(contract["id"]), "number": contract["number"],
+        "counterparty": customer["name"] if customer else "",
+        "amount": contract["received_amount"] if ended else contract["amount"], "paid": contract["received_amount"],
+        **_schedule(plans), "creator_id": contract["creator_id"],
+        "creator_department_id": contract["creator_department_id"],
+    })  # fmt: skip
+
+
+def _schedule(plans: Sequence[Mapping[str, Any]]) -> Record:
+    """The plans as a schedule, and the day by which the next of them is to be paid."""
+    parts = [{"due_on": plan["due_date"], "amount": plan["amount"], "paid": plan["paid_amount"]} for plan in plans]
+    return {"schedule": parts, "due_on": next((plan["due_date"] for plan in plans if not plan["settled"]), None)}

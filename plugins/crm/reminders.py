@@ -1,0 +1,75 @@
+"""Reminders in the notification centre: a customer that is to be followed up, a payment that is due or late.
+
+Each is noted at its record in the transaction that sends it, so it comes once, whichever instance runs the job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from plugins.api import Collection, Message, Service, Store, day_of, utc_now
+from plugins.crm.contract_records import CONTRACTS, PLANS
+from plugins.crm.messages import FOLLOW_UP_DUE, PAYMENT_DUE, PAYMENT_OVERDUE
+from plugins.crm.payments import PAYABLE
+from plugins.crm.records import CUSTOMERS
+from plugins.system.api import Configs
+
+Record = dict[str, Any]
+SEND_EVENT = "notification.send"
+DAYS_KEY = "crm_payment_reminder_days"
+# what is older was to be reminded of before this service looked: an import of old data sends no flood
+_LATEST_FOLLOW_UP, _LATEST_PAYMENT = timedelta(days=7), timedelta(days=30)
+
+
+async def remind(service: Service) -> None:
+    """Send what is to be reminded of now and was not before."""
+    now = utc_now()
+    await _follow_ups(service, now)
+    days = await service.part(Configs).value(DAYS_KEY)
+    today = day_of(now, service.settings.zone)
+    first, last = (today - _LATEST_PAYMENT).isoformat(), (today + timedelta(days=days)).isoformat()
+    await _payments(service, {"$gte": first, "$lt": today.isoformat()}, "overdue", PAYMENT_OVERDUE)
+    await _payments(service, {"$gte": today.isoformat(), "$lte": last}, "due", PAYMENT_DUE)
+
+
+async def _follow_ups(service: Service, now: datetime) -> None:
+    due = {
+        "next_follow_at": {"$gt": now - _LATEST_FOLLOW_UP, "$lte": now},
+        "owner_id": {"$ne": None},
+        # who was there since need not be reminded
+        "$expr": {"$and": [{"$ne": ["$reminded_for", "$next_follow_at"]}, {"$lt": ["$last_follow_at", "$next_follow_at"]}]},
+    }  # fmt: skip
+    async for row in _store(service, CUSTOMERS).stream({}, due):
+        note = {"reminded_for": row["next_follow_at"]}
+        message = {"kind": "follow_up_reminder", "title": FOLLOW_UP_DUE.filled(name=row["name"]),
+                   "link": f"/crm/customers/{row['id']}", "data": {"customer_id": str(row["id"])}}  # fmt: skip
+        await _send(service, CUSTOMERS, row, {**due, "next_follow_at": row["next_follow_at"]}, note, message)
+
+
+async def _payments(service: Service, days: Mapping[str, str], stage: str, sentence: Message) -> None:
+    due = {"settled": False, "due_date": days, "owner_id": {"$ne": None}, "reminded": {"$ne": stage}}
+    async for row in _store(service, PLANS).stream({}, due):
+        contract = await _store(service, CONTRACTS).get(row["contract_id"])
+        if contract["status"] not in PAYABLE:
+            continue
+        text = sentence.filled(contract=contract["name"], day=row["due_date"], amount=row["amount"])
+        data = {"plan_id": str(row["id"]), "contract_id": str(contract["id"])}
+        message = {"kind": "payment_reminder", "title": text, "link": f"/crm/contracts/{contract['id']}", "data": data}
+        await _send(service, PLANS, row, due, {"reminded": stage}, message)
+
+
+async def _send(
+    service: Service, of: Collection, row: Record, still: Record, note: Record, message: Record
+) -> None:  # fmt: skip
+    async def work() -> None:
+        noted = await _store(service, of).change_quietly({"_id": row["id"], **still}, {"$set": note})
+        if noted is not None:
+            await service.events.emit(SEND_EVENT, {"user_ids": [noted["owner_id"]], **message})
+
+    await service.database.transaction(work)
+
+
+def _store(service: Service, of: Collection) -> Store:
+    return service.database.store(of)

@@ -1,0 +1,23 @@
+"""What is owed for goods received, for a plugin that keeps the books: told in the transaction of the receipt."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import Request, exact, store_money, times
+from plugins.inventory.records import SUPPLIERS
+
+EVENT = "finance.payable.changed"
+BIZ_TYPE = "PURCHASE_ORDER"
+
+
+async def tell(req: Request, order: dict[str, Any]) -> None:
+    """Tell what is owed for all that was received of a purchase order, at its prices."""
+    received = (times(exact(line["received"]), exact(line["price"])) for line in order["lines"])
+    supplier = await req.system_store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
+    await req.emit(
+        EVENT, biz_type=BIZ_TYPE, resource_id=str(order["id"]), number=order["number"],
+        counterparty=supplier["name"] if supplier else "", amount=store_money(sum(received, Decimal(0))),
+        creator_id=order["creator_id"], creator_department_id=order["creator_department_id"],
+    )  # fmt: skip

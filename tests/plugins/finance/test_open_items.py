@@ -1,0 +1,124 @@
+"""Receivables from contracts and payment plans, payables from goods received: what is owed, and what is paid of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from plugins.testing import Client, expect, unique
+from tests.plugins.crm.sales import CONTRACTS, PAYMENTS, PLANS, contract, in_force
+from tests.plugins.finance.books import AT, Books
+from tests.plugins.inventory.goods import Goods
+
+pytestmark = pytest.mark.gen_test(timeout=60)
+
+
+async def item_of(client: Client, what: str, record: dict[str, Any], status: str = "") -> dict[str, Any] | None:
+    """The open item of a record, or None."""
+    query = f"resource_id={record['id']}" + (f"&status={status}" if status else "")
+    rows = expect(await client.get(f"{AT}/{what}?{query}"))["items"]
+    assert len(rows) <= 1
+    return rows[0] if rows else None
+
+
+def shown(item: dict[str, Any] | None, *names: str) -> tuple[Any, ...]:
+    assert item is not None
+    return tuple(item[name] for name in names)
+
+
+async def test_a_contract_in_force_is_a_receivable_by_its_plans(admin: Client) -> None:
+    made = await in_force(admin, "100.00")
+    owed = await item_of(admin, "receivables", made)
+    assert shown(owed, "number", "amount", "paid", "due_on") == (made["number"], "100.00", "0.00", None)
+    for amount, day in (("60.00", "2031-03-01"), ("40.00", "2031-02-01")):
+        expect(await admin.post(PLANS, {"contract_id": made["id"], "amount": amount, "due_date": day}))
+    owed = await item_of(admin, "receivables", made)
+    assert shown(owed, "due_on") == ("2031-02-01",)
+    assert owed is not None
+    assert [part["amount"] for part in owed["schedule"]] == ["40.00", "60.00"]
+
+
+async def test_payments_of_a_contract_leave_less_to_receive(admin: Client) -> None:
+    made = await in_force(admin, "100.00")
+    paid = expect(await admin.post(PAYMENTS, {"contract_id": made["id"], "amount": "30.00"}))
+    assert shown(await item_of(admin, "receivables", made), "paid", "status") == ("30.00", "partly_paid")
+    expect(await admin.post(PAYMENTS, {"contract_id": made["id"], "amount": "70.00"}))
+    assert await item_of(admin, "receivables", made) is None
+    assert shown(await item_of(admin, "receivables", made, "paid"), "paid") == ("100.00",)
+    expect(await admin.delete(f"{PAYMENTS}/{paid['id']}"))
+    assert shown(await item_of(admin, "receivables", made), "paid") == ("70.00",)
+
+
+async def test_nothing_is_owed_before_a_contract_is_in_force_or_after_it_was_terminated(admin: Client) -> None:
+    draft = await contract(admin, "100.00")
+    expect(await admin.post(f"{CONTRACTS}/{draft['id']}/submit", {}))
+    assert await item_of(admin, "receivables", draft) is None
+    expect(await admin.post(f"{CONTRACTS}/{draft['id']}/approve", {}))
+    assert await item_of(admin, "receivables", draft) is not None
+    expect(await admin.post(f"{CONTRACTS}/{draft['id']}/terminate", {"reason": "bankrupt"}))
+    assert await item_of(admin, "receivables", draft) is None
+
+
+async def test_goods_received_are_payable_and_paid_by_vouchers(admin: Client) -> None:
+    goods, books = await Goods.fresh(admin), await Books.fresh(admin)
+    order = await goods.purchase(3, "4.00")
+    assert await item_of(admin, "payables", order) is None
+    expect(await goods.receive(order, 1))
+    assert shown(await item_of(admin, "payables", order), "amount") == ("4.00",)
+    expect(await goods.receive(order))
+    item = await item_of(admin, "payables", order)
+    assert item is not None
+    part = {"account_id": books.account_id, "amount": "5.00"}
+    assert expect(await admin.post(f"{AT}/payables/{item['id']}/pay", part))["status"] == "partly_paid"
+    rest = {"account_id": books.account_id}
+    assert expect(await admin.post(f"{AT}/payables/{item['id']}/pay", rest))["status"] == "paid"
+    assert await books.balance() == "-12.00"
+    voucher = next(one for one in await books.vouchers() if one["amount"] == "5.00")
+    expect(await books.reverse(voucher))
+    assert shown(await item_of(admin, "payables", order), "paid", "status") == ("7.00", "partly_paid")
+
+
+async def test_fifty_payments_of_one_payable_are_one(admin: Client) -> None:
+    goods, books = await Goods.fresh(admin), await Books.fresh(admin)
+    order = await goods.purchase(3, "4.00")
+    expect(await goods.receive(order))
+    item = await item_of(admin, "payables", order)
+    assert item is not None
+    body = {"account_id": books.account_id, "amount": "12.00"}
+    replies = await asyncio.gather(*(admin.post(f"{AT}/payables/{item['id']}/pay", body) for _ in range(50)))
+    assert Counter(reply.code for reply in replies) == {0: 1, 40901: 49}
+    assert await books.balance() == "-12.00"
+
+
+async def test_what_is_paid_elsewhere_is_not_paid_here(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    received = await item_of(admin, "receivables", await in_force(admin))
+    invoiced = await item_of(admin, "payables", await books.invoice("in"))
+    for item in (received, invoiced):
+        assert item is not None
+        expect(await admin.post(f"{AT}/payables/{item['id']}/pay", {"account_id": books.account_id}), 40901)
+    assert await books.balance() == "0.00"
+
+
+async def test_an_invoice_that_bills_an_order_is_no_further_payable(admin: Client) -> None:
+    goods, books = await Goods.fresh(admin), await Books.fresh(admin)
+    order = await goods.purchase(3, "4.00")
+    expect(await goods.receive(order))
+    item = await item_of(admin, "payables", order)
+    assert item is not None
+    body = {"direction": "in", "number": unique("INV"), "counterparty": "s", "amount": "12.00",
+            "open_item_id": item["id"]}  # fmt: skip
+    invoice = expect(await admin.post(f"{AT}/invoices", body))
+    expect(await admin.post(f"{AT}/invoices/{invoice['id']}/confirm"))
+    assert await item_of(admin, "payables", invoice) is None
+    expect(await books.pay_invoice(invoice), 40901)
+
+
+async def test_a_void_invoice_is_not_owed(admin: Client) -> None:
+    invoice = await (await Books.fresh(admin)).invoice()
+    assert await item_of(admin, "receivables", invoice) is not None
+    expect(await admin.post(f"{AT}/invoices/{invoice['id']}/void"))
+    assert await item_of(admin, "receivables", invoice) is None
