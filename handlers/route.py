@@ -60,7 +60,7 @@ class Route:
     sentence; an explanation of an authorisation tells them.
     `etag`: answers carry an `ETag`, and a client that has the same one is answered 304 (RFC 9110 section 13.1.2).
     `streamed`: the body is not gathered; the handler reads `req.stream`, within limits of its own.
-    `form`: the shape of the `multipart/form-data` that a streamed route reads, for the description.
+    `form`: the shape of the `multipart/form-data` that a streamed route reads; files are texts of the format `binary`.
     `ranges`: the answer may be asked for in parts (RFC 9110 section 14).
     `signed`: tells of a request whether its address carries its own permission; then it needs no token.
     `socket`: a WebSocket; the handler talks over `req.socket` for as long as the client stays.
@@ -115,6 +115,13 @@ class Route:
     def check_query(self) -> QueryChecker:
         """The compiled check of the query string."""
         return QueryChecker(self.query)
+
+    @cached_property
+    def check_form(self) -> Mapping[str, QueryChecker]:
+        """The compiled check of each field of the form that is no file."""
+        fields = (self.form.fields or {}) if self.form is not None else {}
+        values = {name: field for name, field in fields.items() if field.rules.get("format") != "binary"}
+        return {name: QueryChecker({name: field}) for name, field in values.items()}
 
     @cached_property
     def every_error(self) -> tuple[ErrorKind, ...]:

@@ -92,10 +92,11 @@ def text(
     *, min_length: int | None = None, max_length: int = MAX_TEXT, pattern: str | None = None, format: str | None = None,
     **options: Options,
 ) -> Field:  # fmt: skip
-    """A string. A required one holds at least one character that is not blank."""
+    """A string. A required one holds at least one character that is not blank. `binary` is a file of a form."""
     if options.get("required") and pattern is None and format is None:
         pattern, min_length = r"\S", min_length or 1
-    rules = {"minLength": min_length, "maxLength": max_length, "pattern": pattern, "format": format}
+    most = None if format == "binary" else max_length  # the route that reads the form has its own limit, in bytes
+    rules = {"minLength": min_length, "maxLength": most, "pattern": pattern, "format": format}
     return _field("text", rules, options)
 
 

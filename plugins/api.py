@@ -48,7 +48,7 @@ from handlers.jobs import Jobs
 from handlers.lifecycle import Answer, refusal
 from handlers.messages import RULES, Language, Message
 from handlers.money import exact, rounded, share, store_money, store_quantity, times
-from handlers.multipart import FormPart, FormPartEnd, read_form
+from handlers.multipart import Form, FormFile, FormPart, FormPartEnd, read_form
 from handlers.oplog import OPERATION_LOGS
 from handlers.ports import Authenticator, Authorizer
 from handlers.ratelimit import RateLimit
@@ -127,6 +127,8 @@ __all__ = [
     "Events",
     "Field",
     "FieldError",
+    "Form",
+    "FormFile",
     "FormPart",
     "FormPartEnd",
     "Handler",

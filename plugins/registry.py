@@ -144,7 +144,7 @@ def freeze(plugins: Sequence[Plugin]) -> Catalogue:
         raise RegistryError(problems)
     routes = (*CORE_ROUTES, *_all(plugins, lambda plugin: plugin.routes))
     for route in routes:
-        _ = route.check_body, route.check_query
+        _ = route.check_body, route.check_query, route.check_form
     return Catalogue(
         plugins=tuple(plugin.name for plugin in plugins),
         routes=routes,
@@ -242,7 +242,7 @@ def _route_problems(plugin: Plugin, route: Route, menus: Iterable[Menu]) -> Iter
         yield f"{where} needs {route.access}, but no menu has the resource {route.access.rpartition(':')[0]}: nobody could be granted it."
     if not route.summary:
         yield f"{where} has no summary."
-    for part in ("check_body", "check_query"):
+    for part in ("check_body", "check_query", "check_form"):
         try:
             getattr(route, part)
         except jsonschema_rs.ValidationError as error:

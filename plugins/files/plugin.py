@@ -25,6 +25,7 @@ from plugins.api import (
 )  # fmt: skip
 from plugins.files import attachments, downloads, uploads
 from plugins.files.local import DOWNLOAD_AT, PUBLIC_AT, UPLOAD_AT, LocalStorage
+from plugins.files.messages import NOT_YOURS_TO_DELETE, OTHER_THAN_SIGNED
 from plugins.files.objects import Files
 from plugins.files.presence import Presence
 from plugins.files.records import (
@@ -113,7 +114,8 @@ plugin = Plugin(
         route("GET /api/upload/sts", uploads.sign, summary="An address for a direct upload", access=SIGNED_IN,
               query=UPLOAD_QUERY, returns=SIGNED_UPLOAD, errors=(MEDIA_TYPE, TOO_LARGE), tag="files"),
         route(f"PUT {UPLOAD_AT}", uploads.receive, summary="Upload to a signed address of local storage", access=PUBLIC,
-              streamed=True, query=_DIRECT_QUERY, errors=(FORBIDDEN, CONFLICT, MEDIA_TYPE, TOO_LARGE), tag="files"),
+              streamed=True, query=_DIRECT_QUERY, errors=(CONFLICT, MEDIA_TYPE, TOO_LARGE),
+              refusals=((FORBIDDEN, OTHER_THAN_SIGNED),), tag="files"),
         route("GET /api/file/sign", downloads.sign, summary="An address for a download", access=SIGNED_IN,
               query=KEY_QUERY, returns=SIGNED_DOWNLOAD, errors=(NOT_FOUND, MEDIA_TYPE), tag="files"),
         route(f"GET {DOWNLOAD_AT}", downloads.download, summary="Download a file", access=SIGNED_IN,
@@ -126,6 +128,6 @@ plugin = Plugin(
         route("POST /api/attachments", attachments.create, summary="Attach a file to a record", access=SIGNED_IN,
               body=ATTACHMENT_BODY, returns=ATTACHMENT, errors=(NOT_FOUND,), tag="files"),
         route("DELETE /api/attachments/{id}", attachments.delete, summary="Detach a file from a record", access=SIGNED_IN,
-              errors=(FORBIDDEN,), tag="files"),
+              refusals=((FORBIDDEN, NOT_YOURS_TO_DELETE),), tag="files"),
     ),
 )  # fmt: skip

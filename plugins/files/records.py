@@ -103,7 +103,7 @@ UPLOADED = obj(
 UPLOAD_FORM = obj(
     "FileUploadForm",
     {
-        "file": text(format="binary", required=True, max_length=5 << 30, description="The file, with its name."),
+        "file": text(format="binary", required=True, description="The file, with its name."),
         "visibility": choice(*VISIBILITIES, default="private", description="Fields come in any order."),
     },
     nullable=False,

@@ -13,37 +13,39 @@ from plugins.api import (
     MEDIA_TYPE,
     TOO_LARGE,
     ApiError,
-    FormPart,
-    FormPartEnd,
+    Form,
+    FormFile,
     Request,
     answer_once,
-    invalid,
-    read_form,
 )
 from plugins.files.inspection import check_type, needs_proof
 from plugins.files.messages import FILE_TOO_LARGE, OTHER_THAN_SIGNED, TYPE_REFUSED, UPLOADED_ALREADY
 from plugins.files.names import clean_name
 from plugins.files.objects import File, Files
 from plugins.files.receiving import Intake
-from plugins.files.records import VISIBILITIES
 from plugins.files.signatures import Signatures
 from plugins.files.storage import Label, Visibility
 from plugins.files.types import BY_MEDIA, canonical
 
 SIGNED_SECONDS = 900  # SPEC 8
-_FORM_BYTES = 64 << 10  # what a form may need besides its file
-_VALUE_BYTES = 64
 
 
 async def upload(req: Request) -> dict[str, Any]:
     """Take in the one file of a form; a retry with the same idempotency key stores it once."""
+    files = req.part(Files)
+    limit = files.settings.max_upload_bytes
+    form = Form(req, limit, ApiError(TOO_LARGE, FILE_TOO_LARGE.filled(bytes=limit)))
     async with AsyncExitStack() as stack:
-        form = _Form(req, stack)
-        async for event in read_form(req.headers.get("Content-Type", ""), _bounded(req)):
-            await form.take(event)
-        intake = await form.end()
+        async for piece in form:
+            if isinstance(piece, FormFile):
+                name = clean_name(piece.name, piece.field)
+                told = form.values.get("visibility")
+                intake = await stack.enter_async_context(Intake(files, req.actor, name, piece.media, told))
+            else:
+                await intake.feed(piece)
+        await intake.end(form.values["visibility"])
         # what the idempotency key stands for, and what the operation log tells
-        said = {"visibility": form.visibility, "file_name": form.name, "size": intake.size, "sha256": intake.sha256}
+        said = {**form.values, "file_name": name, "size": intake.size, "sha256": intake.sha256}
         req.raw_body = json.dumps(said, ensure_ascii=False).encode()
         answer = await _stored_once(req, intake)
         if answer["objectKey"] == intake.key:
@@ -76,80 +78,6 @@ def _uploaded(files: Files, file: File) -> dict[str, Any]:
 
 def _url(files: Files, visibility: str, key: str) -> str | None:
     return files.storage.public_url(key) if visibility == "public" else None
-
-
-class _Form:
-    """The form of an upload: `file` and `visibility`, each at most once, in any order."""
-
-    def __init__(self, req: Request, stack: AsyncExitStack) -> None:
-        self._req = req
-        self._stack = stack
-        self._fields: set[str] = set()
-        self._field = ""
-        self._value = b""
-        self._intake: Intake | None = None
-        self._told: Visibility | None = None
-        self.name = ""
-
-    @property
-    def visibility(self) -> Visibility:
-        """The bucket: private unless said otherwise."""
-        return self._told or "private"
-
-    async def take(self, event: FormPart | bytes | FormPartEnd) -> None:
-        """The next piece of the form; 40001 for a field that is not expected, or comes twice."""
-        if isinstance(event, FormPart):
-            await self._begin(event)
-        elif isinstance(event, FormPartEnd):
-            self._end_value()
-        elif self._field == "file" and self._intake is not None:
-            await self._intake.feed(event)
-        else:
-            self._value += event
-            if len(self._value) > _VALUE_BYTES:
-                raise invalid(self._field, "maxLength")
-
-    async def _begin(self, part: FormPart) -> None:
-        if part.name in self._fields or part.name not in ("file", "visibility"):
-            raise invalid(part.name[:100] or "body", "duplicate" if part.name in self._fields else "unknown")
-        self._fields.add(part.name)
-        self._field, self._value = part.name, b""
-        if part.name == "file":
-            if part.file_name is None:
-                raise invalid("file", "type")
-            self.name = clean_name(part.file_name, "file")
-            intake = Intake(self._req.part(Files), self._req.actor, self.name, part.media, self._told)
-            self._intake = await self._stack.enter_async_context(intake)
-
-    def _end_value(self) -> None:
-        if self._field != "visibility":
-            return
-        for value in VISIBILITIES:
-            if self._value == value.encode():
-                self._told = "public" if value == "public" else "private"
-                return
-        raise invalid("visibility", "enum")
-
-    async def end(self) -> Intake:
-        """The form is whole: its file, looked at and not stored yet."""
-        if self._intake is None:
-            raise invalid("file", "required")
-        await self._intake.end(self.visibility)
-        return self._intake
-
-
-async def _bounded(req: Request) -> AsyncIterator[bytes]:
-    """The body; 41300 as soon as it is, or says that it is, larger than any file may be."""
-    limit = req.part(Files).settings.max_upload_bytes
-    too_large = ApiError(TOO_LARGE, FILE_TOO_LARGE.filled(bytes=limit))
-    if _length(req) > limit + _FORM_BYTES:
-        raise too_large
-    size = 0
-    async for chunk in _stream(req):
-        size += len(chunk)
-        if size > limit + _FORM_BYTES:
-            raise too_large
-        yield chunk
 
 
 def _length(req: Request) -> int:

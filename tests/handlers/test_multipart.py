@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plugins.api import ApiError, FormPart, FormPartEnd, read_form
+from handlers.openapi import describe
+from plugins.api import ApiError, FormPart, FormPartEnd, Route, read_form
+from tests.catalogue import CATALOGUE
 from tests.plugins.files.samples import BOUNDARY, form
 
 Result = TypeVar("Result")
@@ -102,3 +104,27 @@ def test_the_extended_file_name_is_not_believed() -> None:
     head = 'Content-Disposition: form-data; name="file"; filename="a.txt"; filename*=UTF-8\'\'..%2Fb'
     ((_, name, _),) = parts([f"--{BOUNDARY}\r\n{head}\r\n\r\nx\r\n--{BOUNDARY}--\r\n".encode()])
     assert name == "a.txt"
+
+
+# -- what a route declares
+
+FORMS = [route for route in CATALOGUE.routes if route.form is not None]
+
+
+def test_every_streamed_post_declares_its_form() -> None:
+    streamed = [route for route in CATALOGUE.routes if route.streamed and route.method == "POST"]
+    assert streamed
+    assert streamed == FORMS
+
+
+@pytest.mark.parametrize("route", FORMS, ids=lambda route: route.path)
+def test_a_declared_form_is_described(route: Route) -> None:
+    document = describe(CATALOGUE.routes, "test")
+    body = document["paths"][route.path]["post"]["requestBody"]["content"]
+    assert list(body) == ["multipart/form-data"]
+    shape = document["components"]["schemas"][body["multipart/form-data"]["schema"]["$ref"].rpartition("/")[2]]
+    fields = (route.form and route.form.fields) or {}
+    assert set(shape["properties"]) == set(fields)
+    assert shape["properties"]["file"] == {**shape["properties"]["file"], "type": "string", "format": "binary"}
+    assert "maxLength" not in shape["properties"]["file"]
+    assert set(shape["required"]) == {name for name, field in fields.items() if field.required}
