@@ -13,13 +13,14 @@ import json
 import os
 import platform
 import secrets
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.client import HTTPConnection
@@ -27,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from config.embedded import acquire
-from scripts.bench_foundation import RESULTS, ROOT, free_port, log_in, server, summary
+from scripts.bench_foundation import RESULTS, ROOT, summary
 from scripts.bench_transfers import BOUNDARY, Transfer, get_file, peak_growth, put_file, upload_file
 from scripts.s3_stand_in import S3Server, s3_server
 
@@ -67,12 +68,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--modes", default=",".join("-".join(mode) for mode in MODES), help="such as local-fast,s3-fast"
     )
-    parser.add_argument("--skip-slow", action="store_true", help="without the slow uploaders")
     given = parser.parse_args(arguments)
-    figures: Figures = {
+    about: Figures = {
         "when": datetime.now(UTC).isoformat(timespec="seconds"), "python": platform.python_version(),
-        "cores": os.cpu_count(), "mebibytes": given.mebibytes, "rounds": given.rounds, "modes": {},
+        "cores": os.cpu_count(), "mebibytes": given.mebibytes, "rounds": given.rounds,
     }  # fmt: skip
+    RESULTS.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         place = Path(folder)
         embedded = acquire(place / "database")
@@ -82,15 +83,14 @@ def main(arguments: Sequence[str]) -> int:
         for name in given.modes.split(","):
             storage, _, http = name.partition("-")
             print(f"{name} …", flush=True)
-            bucket_settings = s3.buckets()
-            with _service(place / name, embedded.uri, storage, http, bucket_settings) as service:
-                measured = _transfers(service, storage, large, given.rounds, s3, bucket_settings, place)
-                if storage == "local" and not given.skip_slow:
+            buckets = s3.buckets()
+            with _service(place / name, embedded.uri, storage, http, buckets) as service:
+                measured = {**about, **_transfers(service, storage, large, given.rounds, s3, buckets, place)}
+                if storage == "local":
                     measured["slow_uploaders"] = _slow(service, given.rounds)
-            figures["modes"][name] = measured
-            print(json.dumps(measured, indent=1), flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"files-{figures['when'][:10]}.json").write_text(json.dumps(figures, indent=1) + "\n")
+            text = json.dumps(measured, indent=1) + "\n"
+            (RESULTS / f"files-{name}-{about['when'][:10]}.json").write_text(text)
+            print(text, flush=True)
     return 0
 
 
@@ -105,14 +105,38 @@ def _large_file(path: Path, mebibytes: int) -> Path:
 
 @contextmanager
 def _service(folder: Path, uri: str, storage: str, http: str, buckets: dict[str, str]) -> Iterator[Service]:
-    password, port = secrets.token_urlsafe(12) + "-aZ7", free_port()
+    password, port = secrets.token_urlsafe(12) + "-aZ7", _free_port()
     names = {**SETTINGS, "HTTP": http, "MONGODB_URI": uri, "MONGODB_DATABASE": f"files_{secrets.token_hex(4)}",
-             "DATA_DIR": str(folder), "ADMIN_PASSWORD": password}  # fmt: skip
+             "DATA_DIR": str(folder), "ADMIN_PASSWORD": password, "PORT": str(port)}  # fmt: skip
     if storage == "s3":
         names |= {name.upper(): value for name, value in buckets.items()}
-    environment = {f"TRADEWIND_{name}": value for name, value in names.items()}
-    with server(["server.py", "--port", str(port)], environment, port=port) as started:
-        yield Service(f"http://127.0.0.1:{port}", port, started.process.pid, log_in(port, password))
+    environment = {**os.environ, **{f"TRADEWIND_{name}": value for name, value in names.items()}}
+    command = [sys.executable, "server.py"]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield Service(f"http://127.0.0.1:{port}", port, process.pid, _log_in(process, port, password))
+        finally:
+            process.terminate()
+
+
+def _log_in(process: subprocess.Popen[bytes], port: int, password: str) -> str:
+    """An access token of the administrator, as soon as the service answers."""
+    body = json.dumps({"username": "admin", "password": password})
+    while process.poll() is None:
+        connection = HTTPConnection("127.0.0.1", port)
+        with suppress(ConnectionRefusedError):
+            connection.request("POST", "/api/v1/auth/login", body, {"Content-Type": "application/json"})
+            token: str = json.load(connection.getresponse())["data"]["accessToken"]
+            return token
+        time.sleep(0.05)
+    raise RuntimeError("the service did not start")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 # -- large transfers
