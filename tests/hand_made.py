@@ -16,6 +16,7 @@ from tests.plugins.cms.hand_made import CMS_HAND_MADE
 from tests.plugins.crm.hand_made import HAND_MADE as CRM
 from tests.plugins.files.hand_made import FILES_HAND_MADE
 from tests.plugins.finance.hand_made import FINANCE_HAND_MADE
+from tests.plugins.hrm.hand_made import HRM_HAND_MADE
 from tests.plugins.inventory.hand_made import INVENTORY_HAND_MADE
 from tests.plugins.notification.hand_made import NOTIFICATION_HAND_MADE
 
@@ -81,5 +82,6 @@ HAND_MADE: Mapping[str, HandMade] = {
     **NOTIFICATION_HAND_MADE,
     **FILES_HAND_MADE,
     **FINANCE_HAND_MADE,
+    **HRM_HAND_MADE,
     **INVENTORY_HAND_MADE,
 }

@@ -11,13 +11,14 @@ from plugins.rbac.users import credentials
 
 _READING = ("list", "read")
 _OWN_WORK = (
-    *_READING, "create", "update", "claim", "release", "share", "convert", "advance", "win", "lose", "submit", "withdraw",
+    *_READING, "punch", "create", "update", "claim", "release", "share", "convert", "advance", "win", "lose", "submit",
+    "withdraw",
 )  # fmt: skip
 # role: code, name, data scope, the actions granted on business pages (all where empty)
 _ROLES = (
     ("manager", "部门经理", "department_and_below", ()),
     ("sales", "销售", "self", _OWN_WORK),
-    ("staff", "员工", "self", _READING),
+    ("staff", "员工", "self", (*_READING, "punch")),
 )
 _DEPARTMENTS = (
     ("hq", "总公司", None),

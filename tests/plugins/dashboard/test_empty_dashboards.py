@@ -51,7 +51,7 @@ async def without_data(uri: str, folder: Path, *further: str) -> AsyncIterator[C
         yield await Client(service.url).log_in("admin")
 
 
-@pytest.mark.parametrize("further", [(), ("crm", "inventory", "finance")], ids=["not loaded", "without records"])
+@pytest.mark.parametrize("further", [(), ("crm", "inventory", "finance", "hrm")], ids=["not loaded", "without records"])
 async def test_a_dashboard_over_nothing_answers_zeros(
     mongodb_uri: str, tmp_path: Path, further: tuple[str, ...]
 ) -> None:

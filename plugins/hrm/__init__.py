@@ -1,0 +1,1 @@
+"""People and their time: employees, shifts, attendance by GPS and WiFi, leave."""

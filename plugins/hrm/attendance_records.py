@@ -1,0 +1,160 @@
+"""What happens: punches, leave, and the daily results that follow from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plugins.api import (
+    Collection,
+    Index,
+    array,
+    boolean,
+    choice,
+    day,
+    integer,
+    number,
+    obj,
+    object_id,
+    quantity,
+    text,
+    timestamp,
+)
+from plugins.hrm.records import LOCATION, MAC, PLACES, SYSTEM
+from plugins.hrm.states import LEAVE_STATES
+
+RESULTS = ("accepted", "outside", "unproven", "refused")
+DAY_STATUSES = ("pending", "normal", "late", "early_leave", "missed", "absent", "leave", "rest")
+LEAVE_TYPES = ("annual", "sick", "personal", "compensatory", "marriage", "maternity", "bereavement", "other")
+_shown: dict[str, Any] = {"read_only": True, "nullable": False}
+
+# what a client says of itself is evidence, never the time: that is the server's
+PUNCHES = Collection(
+    name="hrm_punches",
+    title="Punch",
+    scoped=True,
+    fields={
+        "location": LOCATION,
+        "coordinate_system": SYSTEM,
+        "accuracy": number(minimum=0, maximum=1_000_000, example=15, description="Of the position, in metres."),
+        "fix_at": timestamp(description="When the position was found."),
+        "mock": boolean(default=False, nullable=False, description="The device says that the position is made up."),
+        "bssid": text(max_length=17, pattern=MAC, example="9c:54:1c:00:a1:b2", description="The access point in use."),
+        "ssid": text(max_length=64),
+        "device_id": text(max_length=100),
+        "remark": text(max_length=500),
+        "employee_id": object_id(read_only=True, nullable=False, filter=True),
+        "user_id": integer(filter=True, **_shown),
+        "at": timestamp(sort=True, filter=True, **_shown, description="By the server's clock."),
+        "day": day(filter=True, **_shown, description="The working day that it belongs to."),
+        "result": choice(*RESULTS, filter=True, **_shown),
+        "counts": boolean(filter=True, **_shown, description="Whether it makes a daily result."),
+        "place_id": object_id(read_only=True, filter=True, description="Where it was, or the nearest place."),
+        "method": choice("gps", "wifi", read_only=True, description="What proved the place."),
+        "distance": number(read_only=True, description="To the place, in metres."),
+        "risks": array(text(), **_shown, default=[]),
+        "reviewed_by": integer(read_only=True),
+        "reviewed_at": timestamp(read_only=True),
+        "review_remark": text(max_length=500, read_only=True),
+    },
+    indexes=(Index("employee_id", "-at"), Index("result", "-at"), Index("day")),
+    internal=("point",),
+)  # fmt: skip
+
+_RISK = obj("PunchRisk", {"code": text(nullable=False), "message": text(nullable=False)}, nullable=False)
+_PLACE = obj("PunchPlace", {name: PLACES.all_fields[name] for name in ("id", "name")})
+PUNCH_REPLY = obj(
+    "PunchReply",
+    {
+        **{name: PUNCHES.all_fields[name] for name in ("id", "at", "day", "result", "counts", "method", "distance")},
+        "message": text(nullable=False, description="The result in words."),
+        "place": _PLACE.but(description="Where it was, or the nearest place."),
+        "risks": array(_RISK, nullable=False),
+        "repeated": boolean(nullable=False, description="There was a punch just before: this is that one."),
+        "day_status": choice(*DAY_STATUSES, description="What the day has come to."),
+    },
+    nullable=False,
+)
+REVIEW_BODY = obj(
+    "PunchReview",
+    {"counts": boolean(required=True, nullable=False), "remark": text(max_length=500)},
+    nullable=False,
+)
+
+DAYS = Collection(
+    name="hrm_attendance_days",
+    title="DailyResult",
+    scoped=True,
+    scope_department="department_id",
+    scope_person="user_id",
+    default_sort="-day",
+    fields={
+        "employee_id": object_id(filter=True, **_shown),
+        "employee_name": text(max_length=100, **_shown),
+        "user_id": integer(read_only=True, filter=True),
+        "department_id": integer(read_only=True, filter=True),
+        "day": day(sort=True, filter=True, **_shown),
+        "status": choice(*DAY_STATUSES, filter=True, **_shown, description="`pending`: nothing can be said yet."),
+        "arrived_at": timestamp(read_only=True),
+        "departed_at": timestamp(read_only=True),
+        "late_minutes": integer(minimum=0, **_shown),
+        "early_minutes": integer(minimum=0, **_shown),
+    },
+    indexes=(
+        Index("employee_id", "day", unique=True),
+        Index("employee_id", "-day"),
+        Index("settles_at"),
+        # the dashboard reads no more than the index
+        Index("day", "status", "late_minutes", "department_id", "user_id"),
+    ),
+    internal=("settles_at",),
+)
+
+# one for each employee: changed by everything that touches their attendance, so that no two such things run at once
+MARKS = Collection(
+    name="hrm_attendance_marks",
+    title="AttendanceMark",
+    plain=True,
+    default_sort="id",
+    fields={
+        "stale": boolean(description="All results are to be made again."),
+        "attended_to": day(description="The last day for which there are results."),
+        "last_punch_id": object_id(),
+        "turns": integer(),
+    },
+    indexes=(Index("stale"), Index("attended_to")),
+)
+
+TODAY = obj(
+    "AttendanceToday",
+    {
+        "day": day(nullable=False, description="The working day that a punch of now belongs to."),
+        "employee_id": object_id(),
+        "working": boolean(nullable=False),
+        "start": text(description="Of the shift."),
+        "end": text(description="Of the shift."),
+        "result": DAYS.read.but(nullable=True),
+        "punches": array(PUNCHES.read, max_items=1000, nullable=False),
+    },
+    nullable=False,
+)
+
+LEAVES = Collection(
+    name="hrm_leaves",
+    title="Leave",
+    scoped=True,
+    fields={
+        "type": choice(*LEAVE_TYPES, required=True, filter=True),
+        "starts_at": timestamp(required=True, sort=True, filter=True, example="2026-12-01T01:00:00.000Z"),
+        "ends_at": timestamp(required=True, sort=True, filter=True, example="2026-12-02T10:00:00.000Z"),
+        "reason": text(max_length=500, example="回家探亲"),
+        "user_id": integer(filter=True, **_shown),
+        "days": quantity(**_shown, description="Days of work that it takes, by halves."),
+        "status": choice(*LEAVE_STATES.states, filter=True, sort=True, **_shown),
+        "submitted_at": timestamp(read_only=True),
+        "decided_at": timestamp(read_only=True),
+        "decided_by": integer(minimum=0, read_only=True),
+        "decision_reason": text(max_length=1000, read_only=True),
+    },
+    indexes=(Index("user_id", "status", "starts_at"), Index("status", "-created_at")),
+)
+REJECT_BODY = obj("LeaveReject", {"reason": text(max_length=500)}, nullable=False)

@@ -1,0 +1,45 @@
+"""The calendar that an employee's attendance goes by, read from their group and its shift."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plugins.api import Service
+from plugins.hrm.records import EMPLOYEES, GROUPS, SHIFTS
+from plugins.hrm.timetable import DAY, Calendar, Timetable
+
+# what leave is counted by for people without attendance
+OFFICE = Calendar(Timetable(9 * 60, 18 * 60), frozenset({1, 2, 3, 4, 5}), {})
+
+
+async def calendar_of(service: Service, employee: Mapping[str, Any] | None) -> Calendar | None:
+    """The calendar of the employee's group; None for who is in none."""
+    if employee is None or employee["attendance_group_id"] is None:
+        return None
+    group = await service.database.store(GROUPS).find_one({"_id": employee["attendance_group_id"]})
+    shift = await service.database.store(SHIFTS).find_one({"_id": group["shift_id"]}) if group else None
+    return _calendar(group, shift) if group and shift else None
+
+
+async def employee_of(service: Service, user_id: int) -> dict[str, Any] | None:
+    """The employee whose account this is."""
+    return await service.database.store(EMPLOYEES).find_one({"user_id": user_id})
+
+
+def timetable_of(shift: Mapping[str, Any]) -> Timetable:
+    """The shift as minutes; one that ends before it starts goes on in the next day."""
+    start, end = _minutes(shift["start"]), _minutes(shift["end"])
+    return Timetable(
+        start, end if end > start else end + DAY, shift["flexible_minutes"] or 0, shift["grace_minutes"] or 0
+    )
+
+
+def _calendar(group: Mapping[str, Any], shift: Mapping[str, Any]) -> Calendar:
+    exceptions = {one["day"]: bool(one.get("working")) for one in group["holidays"]}
+    return Calendar(timetable_of(shift), frozenset(group["working_days"]), exceptions)
+
+
+def _minutes(clock: str) -> int:
+    hours, _, minutes = clock.partition(":")
+    return int(hours) * 60 + int(minutes)

@@ -1,0 +1,118 @@
+"""Demonstration staff: people who came and left over two years, and three weeks of attendance of the demo people."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from plugins.api import ALL_ROWS, Actor, Collection, Request, Service, day_of, utc_now
+from plugins.hrm import employees, leaves, masters
+from plugins.hrm.attendance_records import LEAVES, PUNCHES
+from plugins.hrm.records import GROUPS, POSITIONS, SHIFTS
+from plugins.hrm.results import mark, settle
+from plugins.rbac.api import Directory
+
+Record = dict[str, Any]
+_DAYS = 21
+_HEAD_OFFICE = {"lng": 121.4737, "lat": 31.2304}
+# who, months since they came, months since they left, and whose department they are in
+_COLLEAGUES = (
+    ("陈静", 22, None, "manager"), ("刘洋", 17, None, "sales"), ("周杰", 15, 4, "sales"), ("吴敏", 11, None, "staff"),
+    ("郑爽", 8, None, "staff"), ("孙丽", 6, 1, "staff"), ("钱进", 3, None, "sales"), ("冯雪", 1, None, "manager"),
+)  # fmt: skip
+# minutes after nine and after six at which people come and go, one day after the other; None is a punch forgotten
+_COMING = (-12, -5, -20, 18, -8, -3, None, -15, 42, -7, -10)
+_GOING = (6, 15, 3, 25, None, 40, 12, -35, 8, 5, 31)
+
+
+async def load(service: Service) -> None:
+    """Positions, a group with its shift and place, employees, punches and leave."""
+    directory = service.part(Directory)
+    found = {name: await directory.by_username(name) for name in ("manager", "sales", "staff")}
+    people = {name: user for name, user in found.items() if user}
+    if len(people) == len(found):
+        await _Staff(service, people).run()
+
+
+class _Staff:
+    def __init__(self, service: Service, people: dict[str, Record]) -> None:
+        self.service, self.people, self.now = service, people, utc_now()
+        self.zone = service.settings.zone
+        self.today = day_of(self.now, self.zone)
+
+    async def run(self) -> None:
+        """Masters first, then the people, then what they did."""
+        positions = [await self._made(POSITIONS, name=name) for name in ("销售经理", "销售代表", "行政专员")]
+        shift = await self._made(SHIFTS, name="早九晚六", start="09:00", end="18:00", grace_minutes=5)
+        place = await masters.create_place(self._request("manager", {
+            "name": "上海总部", "address": "上海市黄浦区", "location": _HEAD_OFFICE, "coordinate_system": "gcj02",
+            "radius": 300, "bssids": ["9c:54:1c:00:a1:b2"],
+        }))  # fmt: skip
+        group = await self._made(GROUPS, name="总部考勤组", shift_id=shift["id"], place_ids=[place["id"]])
+        attends = {"attendance_group_id": group["id"], "attends_from": (self.today - timedelta(days=_DAYS)).isoformat()}
+        for number, (name, user) in enumerate(self.people.items()):
+            employee = await self._employee(name, user["real_name"], 20, None, positions[number], number, attends)
+            await self._punches(name, employee, place, number)
+        for number, (real_name, came, left, like) in enumerate(_COLLEAGUES, len(self.people)):
+            await self._employee(like, real_name, came, left, positions[number % 3], number, {})
+        await self._leave("staff", -5, "annual", approved=True)
+        await self._leave("sales", 5, "personal", approved=False)
+        await settle(self.service, self.now)
+
+    async def _employee(
+        self, of: str, name: str, came: int, left: int | None, position: Record, number: int, attends: Record
+    ) -> Record:
+        body = {
+            "number": f"E-{number + 1:04}", "name": name, "department_id": self.people[of]["department_id"],
+            "position_id": position["id"], "hired_on": self._months_ago(came), **attends,
+            "left_on": self._months_ago(left) if left else None, "user_id": self.people[of]["id"] if attends else None,
+        }  # fmt: skip
+        return await employees.create(self._request("manager", body))
+
+    async def _punches(self, name: str, employee: Record, place: Record, shift: int) -> None:
+        rows = []
+        for back in range(_DAYS, 0, -1):
+            day = self.today - timedelta(days=back)
+            times = ((9, _COMING[(back + 4 * shift) % 11]), (18, _GOING[(back + 4 * shift) % 11]))
+            rows += [self._punch(employee, place, day, hour, late) for hour, late in times if late is not None]
+        working = [row for row in rows if date.fromisoformat(row["day"]).isoweekday() < 6]
+        await self.service.database.store(PUNCHES, self._actor(name)).create_many(working)
+        await mark(self.service, employee["id"])
+
+    def _punch(self, employee: Record, place: Record, day: date, hour: int, late: int) -> Record:
+        at = (datetime.combine(day, time(hour), self.zone) + timedelta(minutes=late)).astimezone(self.now.tzinfo)
+        return {
+            "location": _HEAD_OFFICE, "coordinate_system": "gcj02", "accuracy": 12.0, "fix_at": at, "mock": False,
+            "point": place["point"], "employee_id": employee["id"], "user_id": employee["user_id"], "at": at,
+            "day": day.isoformat(), "result": "accepted", "counts": True, "place_id": place["id"], "method": "gps",
+            "distance": 0.0, "risks": [],
+        }  # fmt: skip
+
+    async def _leave(self, name: str, step: int, type: str, *, approved: bool) -> None:
+        """A day of leave `step` days from today, or on the next day of work from there."""
+        day = self.today + timedelta(days=step)
+        while day.isoweekday() > 5:
+            day += timedelta(days=1 if step > 0 else -1)
+        starts, ends = (datetime.combine(day, time(hour), self.zone).astimezone(self.now.tzinfo) for hour in (9, 18))
+        leave = await leaves.create(self._request(name, {"type": type, "starts_at": starts, "ends_at": ends}))
+        # set without asking, so that no approval is left waiting for it
+        values = {"status": "approved", "decided_at": self.now} if approved else {"status": "pending"}
+        await self.service.database.store(LEAVES, self._actor(name)).update(
+            leave["id"], {**values, "submitted_at": self.now}
+        )
+
+    async def _made(self, collection: Collection, **values: Any) -> Record:
+        return await self.service.database.store(collection, self._actor("manager")).create(values)
+
+    def _months_ago(self, months: int) -> str:
+        return (self.today - timedelta(days=30 * months)).isoformat()
+
+    def _actor(self, name: str) -> Actor:
+        user = self.people[name]
+        return Actor(user_id=user["id"], username=user["username"], department_id=user["department_id"])
+
+    def _request(self, name: str, body: Record) -> Request:
+        return Request(
+            service=self.service, method="POST", target="", id="demo", headers={}, remote_ip="", now=self.now,
+            body=body, actor=self._actor(name), scope=ALL_ROWS,
+        )  # fmt: skip

@@ -1,0 +1,39 @@
+"""The dictionaries of hrm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from plugins.api import Dictionary, Item, Message
+
+RISKS: Mapping[str, Message] = {
+    "mock_location": Message("设备报告了模拟定位", "The device says that the position is made up"),
+    "impossible_speed": Message("与上次打卡相比移动速度不可能", "Nobody moves that fast from the punch before"),
+    "low_accuracy": Message("定位精度过低", "The position is too inaccurate"),
+    "unknown_accuracy": Message("未提供定位精度", "The accuracy of the position is not told"),
+    "old_fix": Message("定位信息已过期", "The position is too old"),
+    "future_fix": Message("定位时间晚于服务器时间", "The position is from the future"),
+    "unknown_fix_time": Message("未提供定位时间", "The time of the position is not told"),
+    "unknown_wifi": Message("未登记的 WiFi", "The WiFi is of no place"),
+}
+
+DICTIONARIES = (
+    Dictionary("hrm_punch_result", Message("打卡结果", "Result of a punch"), (
+        Item("accepted", Message("有效", "Accepted"), "green"), Item("outside", Message("外勤", "Outside"), "orange"),
+        Item("unproven", Message("位置不可靠", "Unproven"), "orange"), Item("refused", Message("拒绝", "Refused"), "red"),
+    )),
+    Dictionary("hrm_punch_risk", Message("打卡风险", "Risk of a punch"),
+               tuple(Item(code, words) for code, words in RISKS.items())),
+    Dictionary("hrm_attendance_status", Message("考勤结果", "Daily result"), (
+        Item("pending", Message("待打卡", "Pending"), "gray"), Item("normal", Message("正常", "Normal"), "green"),
+        Item("late", Message("迟到", "Late"), "orange"), Item("early_leave", Message("早退", "Early leave"), "orange"),
+        Item("missed", Message("缺卡", "Missed punch"), "red"), Item("absent", Message("旷工", "Absent"), "red"),
+        Item("leave", Message("请假", "Leave"), "blue"), Item("rest", Message("休息", "Day off"), "gray"),
+    )),
+    Dictionary("hrm_leave_type", Message("请假类型", "Type of leave"), (
+        Item("annual", Message("年假", "Annual leave")), Item("sick", Message("病假", "Sick leave")),
+        Item("personal", Message("事假", "Personal leave")), Item("compensatory", Message("调休", "Time off in lieu")),
+        Item("marriage", Message("婚假", "Marriage leave")), Item("maternity", Message("产假", "Maternity leave")),
+        Item("bereavement", Message("丧假", "Bereavement leave")), Item("other", Message("其他", "Other")),
+    )),
+)  # fmt: skip

@@ -1,0 +1,82 @@
+"""Employees: who works where, since when and until when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plugins.api import CONFLICT, ApiError, Request, day_of, invalid
+from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
+from plugins.hrm.messages import HAS_PUNCHES
+from plugins.hrm.records import EMPLOYEES
+from plugins.hrm.results import mark, settle_soon
+
+Record = dict[str, Any]
+# what results depend on, or show
+_OF_RESULTS = {"name", "user_id", "department_id", "hired_on", "left_on", "attendance_group_id", "attends_from"}
+
+
+async def create(req: Request) -> Record:
+    """An employee; of the caller's department unless the body says another, or none."""
+    values = {"department_id": req.actor.department_id, **req.body}
+    _check(values)
+
+    async def work() -> Record:
+        employee = await req.store(EMPLOYEES).create({**values, **_derived(req, values, {})})
+        await mark(req.service, employee["id"])
+        return employee
+
+    employee = await req.transaction(work)
+    settle_soon(req.service)
+    return employee
+
+
+async def update(req: Request) -> Record:
+    """Change an employee; results are made again where they depend on it."""
+    values = dict(req.body)
+    version = values.pop("version")
+
+    async def work() -> Record:
+        store = req.store(EMPLOYEES)
+        before = await store.get(req.path["id"])
+        _check({**before, **values})
+        changed = await store.update(before["id"], {**values, **_derived(req, values, before)}, version=version)
+        if _OF_RESULTS & values.keys():
+            await mark(req.service, before["id"])
+        return changed
+
+    employee = await req.transaction(work)
+    settle_soon(req.service)
+    return employee
+
+
+async def delete(req: Request) -> None:
+    """Delete somebody who never punched, with their results; of others it is known when they left."""
+
+    async def work() -> None:
+        employee = await req.store(EMPLOYEES).get(req.path["id"])
+        await mark(req.service, employee["id"])
+        if await req.system_store(PUNCHES).find_one({"employee_id": employee["id"]}):
+            raise ApiError(CONFLICT, HAS_PUNCHES)
+        gone = {"$set": {"deleted": True, "deleted_at": req.now}}
+        await req.system_store(DAYS).change_many({"employee_id": employee["id"]}, gone)
+        await req.system_store(MARKS).remove({"_id": employee["id"]})
+        await req.store(EMPLOYEES).delete(employee["id"])
+
+    await req.transaction(work)
+
+
+def _derived(req: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> Record:
+    """Who sees their own file, and since when attendance is kept."""
+    derived: Record = {}
+    if "user_id" in values or not before:
+        derived["shared_with"] = [values["user_id"]] if values.get("user_id") else []
+    group = values.get("attendance_group_id")
+    if group and group != before.get("attendance_group_id") and not values.get("attends_from"):
+        derived["attends_from"] = before.get("attends_from") or day_of(req.now, req.service.settings.zone).isoformat()
+    return derived
+
+
+def _check(employee: Mapping[str, Any]) -> None:
+    if employee.get("left_on") and employee["left_on"] < employee["hired_on"]:
+        raise invalid("left_on", "minimum")

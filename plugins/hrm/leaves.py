@@ -1,0 +1,168 @@
+"""Leave: from draft to approval, and what it does to attendance.
+
+Approval is joined by events: `submit` emits `approval.requested`, and a plugin for approvals answers with
+`approval.finished`. Without one, or where it leaves the request alone, whoever holds `hrm:leave:approve` decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from plugins.api import (
+    CONFLICT,
+    ApiError,
+    Handler,
+    Request,
+    Service,
+    as_json,
+    day_of,
+    invalid,
+    store_quantity,
+    utc_now,
+)
+from plugins.hrm.attendance_records import LEAVES
+from plugins.hrm.calendars import OFFICE, calendar_of, employee_of
+from plugins.hrm.messages import LEAVE_TITLE, NOT_DELETABLE, NOT_EDITABLE, NOT_IN_STATE, OVERLAPS
+from plugins.hrm.results import Record, remake, touch
+from plugins.hrm.states import after, allows
+from plugins.hrm.timetable import working_days
+
+BIZ_TYPE = "LEAVE"
+REQUESTED_EVENT, CANCELLED_EVENT, FINISHED_EVENT = "approval.requested", "approval.cancelled", "approval.finished"
+DECIDED_EVENT = "hrm.leave.decided"
+# how an approval ended → what that does to the leave
+OUTCOMES = {"approved": "approve", "rejected": "reject", "returned": "withdraw", "withdrawn": "withdraw"}
+_LONGEST = timedelta(days=366)
+_EDITABLE = allows("submit")
+
+
+async def create(req: Request) -> Record:
+    """A draft of the caller's own leave."""
+    values = {**req.body, "user_id": req.actor.user_id, "status": "draft"}
+    return await req.store(LEAVES).create({**values, "days": await _days(req, values)})
+
+
+async def update(req: Request) -> Record:
+    """Change leave that is not on its way."""
+    values = dict(req.body)
+    version = values.pop("version")
+    leaves = req.store(LEAVES)
+    before = await leaves.get(req.path["id"])
+    values["days"] = await _days(req, {**before, **values})
+    # on the version that the days were counted with
+    where = {**_EDITABLE, "starts_at": before["starts_at"], "ends_at": before["ends_at"]}
+    return await leaves.update(before["id"], values, version=version, where=where, reason=NOT_EDITABLE)
+
+
+async def delete(req: Request) -> None:
+    """Delete leave that is not on its way."""
+    await req.store(LEAVES).delete(req.path["id"], where=_EDITABLE, reason=NOT_DELETABLE)
+
+
+async def submit(req: Request) -> Record:
+    """Ask for approval. A listener of the event may decide at once, as part of it."""
+
+    async def work() -> Record:
+        leaves = req.store(LEAVES)
+        asked = {"status": after("submit"), "submitted_at": req.now, "decided_at": None, "decided_by": None,
+                 "decision_reason": None}  # fmt: skip
+        leave = await leaves.update(req.path["id"], asked, where=allows("submit"), reason=NOT_IN_STATE)
+        await _alone(req, leave)
+        await req.emit(REQUESTED_EVENT, **_this(leave), **await _described(req, leave))
+        return await leaves.get(leave["id"])
+
+    return await req.transaction(work)
+
+
+def decider(action: str) -> Handler:
+    """A handler that decides by hand: `withdraw`, `approve`, `reject`, `cancel`; an approval under way ends."""
+
+    async def decide(req: Request) -> Record:
+        values = {**_decision(action, (req.body or {}).get("reason"), req.now), "decided_by": req.actor.user_id}
+
+        async def work() -> Record:
+            leave = await req.store(LEAVES).update(
+                req.path["id"], values, where=allows(action), reason=NOT_IN_STATE
+            )  # fmt: skip
+            await _decided(req.service, leave, req.now, {"request": req})
+            await req.emit(CANCELLED_EVENT, **_this(leave), reason=leave["decision_reason"])
+            return leave
+
+        return await req.transaction(work)
+
+    return decide
+
+
+async def after_approval(service: Service, payload: Mapping[str, Any]) -> None:
+    """An approval ended: do to the leave what its outcome says; leave that is no longer pending stays as it is."""
+    action = OUTCOMES.get(payload["outcome"])
+    if payload["biz_type"] != BIZ_TYPE or action is None:
+        return
+    req = payload.get("request")
+    now = req.now if req else utc_now()
+
+    async def work() -> None:
+        leaves = req.system_store(LEAVES) if req else service.database.store(LEAVES, now=now)
+        leave = await leaves.get(payload["resource_id"])
+        if leave["status"] != after("submit"):
+            return
+        values = {**_decision(action, payload.get("reason"), now), "decided_by": payload.get("by")}
+        changed = await leaves.update(leave["id"], values, where=allows(action), reason=NOT_IN_STATE)
+        await _decided(service, changed, now, payload)
+
+    await service.database.transaction(work)
+
+
+async def _decided(service: Service, leave: Record, now: datetime, payload: Mapping[str, Any]) -> None:
+    """Make the results of the days of the leave again, as far as they have begun, and tell other plugins."""
+    employee = await employee_of(service, leave["user_id"])
+    calendar = await calendar_of(service, employee)
+    if employee is not None and calendar is not None:
+        await touch(service, employee["id"])
+        first, last = (day_of(leave[name], service.settings.zone) for name in ("starts_at", "ends_at"))
+        today: date = day_of(now, service.settings.zone)
+        await remake(service, employee, calendar, first - timedelta(days=1), min(last, today), now)
+    await service.events.emit(DECIDED_EVENT, {**payload, "leave": leave})
+
+
+async def _alone(req: Request, leave: Record) -> None:
+    """Refuse leave at a time of which the person has asked for other leave."""
+    others = {"_id": {"$ne": leave["id"]}, "user_id": leave["user_id"], "status": {"$in": ["pending", "approved"]}}
+    during = {"starts_at": {"$lt": leave["ends_at"]}, "ends_at": {"$gt": leave["starts_at"]}}
+    if await req.system_store(LEAVES).find_one({**others, **during}):
+        raise ApiError(CONFLICT, OVERLAPS)
+
+
+def _this(leave: Record) -> Record:
+    return {"biz_type": BIZ_TYPE, "resource_id": str(leave["id"])}
+
+
+async def _described(req: Request, leave: Record) -> Record:
+    """What the flow's conditions and its approvers look at."""
+    employee = await employee_of(req.service, leave["user_id"])
+    name = employee["name"] if employee else req.actor.name or req.actor.username
+    record = as_json(LEAVES.read, leave)
+    words = (text.replace("{days}", record["days"]).replace("{name}", name) for text in LEAVE_TITLE)
+    title = type(LEAVE_TITLE)(*words)
+    return {
+        "title": title,
+        "record": {**record, "employee": name, "department_id": employee and employee["department_id"]},
+    }
+
+
+def _decision(action: str, reason: str | None, now: datetime) -> Record:
+    return {"status": after(action), "decided_at": now, "decision_reason": reason}
+
+
+async def _days(req: Request, leave: Mapping[str, Any]) -> Any:
+    """The days of work that leave takes, by the calendar of whose it is; refuses what does not end after it starts."""
+    if leave["ends_at"] <= leave["starts_at"]:
+        raise invalid("ends_at", "minimum")
+    if leave["ends_at"] - leave["starts_at"] > _LONGEST:
+        raise invalid("ends_at", "maximum")
+    calendar = await calendar_of(req.service, await employee_of(req.service, leave["user_id"])) or OFFICE
+    zone = req.service.settings.zone
+    starts, ends = (leave[name].astimezone(zone).replace(tzinfo=None) for name in ("starts_at", "ends_at"))
+    return store_quantity(working_days(calendar, starts, ends))

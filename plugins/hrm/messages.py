@@ -1,0 +1,30 @@
+"""The sentences of hrm."""
+
+from plugins.api import Message
+
+IN_USE = Message("已被使用，不能删除", "In use; it cannot be deleted")
+HAS_PUNCHES = Message(
+    "员工已有打卡记录，请填写离职日期", "There are punches of this employee; set the last day instead"
+)
+NOT_EMPLOYED = Message("您不是在职员工", "You are not employed at present")
+NOT_ATTENDED = Message("您不在任何考勤组中", "You are in no attendance group")
+OWN_PUNCH = Message("不能复核自己的打卡", "Nobody reviews their own punch")
+NOT_EDITABLE = Message("当前状态不能修改", "It cannot be changed in this state")
+NOT_DELETABLE = Message("当前状态不能删除", "It cannot be deleted in this state")
+NOT_IN_STATE = Message("当前状态不允许该操作", "Its state does not allow this")
+OVERLAPS = Message("与其他请假时间重叠", "It overlaps with other leave")
+LEAVE_TITLE = Message("{name} 请假 {days} 天", "Leave of {name}: {days} days")
+UNASSIGNED = Message("未分配部门", "No department")
+
+DRAFT = Message("草稿", "Draft")
+PENDING = Message("审批中", "Pending")
+APPROVED = Message("已批准", "Approved")
+REJECTED = Message("已驳回", "Rejected")
+CANCELLED = Message("已销假", "Cancelled")
+
+# what a punch is answered
+ACCEPTED_AT = Message("打卡成功：{place}", "Punched at {place}")
+ACCEPTED_OUTSIDE = Message("外勤打卡成功", "Punched outside of every place")
+OUTSIDE = Message("不在考勤地点范围内，本次打卡不计入考勤", "Outside of every place; this punch does not count")
+UNPROVEN = Message("位置信息不可靠，本次打卡不计入考勤", "The position proves nothing; this punch does not count")
+REFUSED = Message("位置存在作弊风险，本次打卡不计入考勤", "The position looks forged; this punch does not count")

@@ -1,0 +1,24 @@
+"""What administrators set of the judgement of punches."""
+
+from __future__ import annotations
+
+from plugins.api import Message, Option, Service, integer
+from plugins.hrm.evidence import Limits
+from plugins.system.api import Configs
+
+_ACCURACY, _AGE, _SPEED = "hrm_max_accuracy_metres", "hrm_max_fix_age_seconds", "hrm_max_speed_kmh"
+
+OPTIONS = (
+    Option(_ACCURACY, integer(minimum=5, maximum=10_000, default=200, nullable=False),
+           Message("打卡定位的最大误差（米）", "How inaccurate the position of a punch may be, in metres")),
+    Option(_AGE, integer(minimum=5, maximum=86_400, default=300, nullable=False),
+           Message("打卡定位的最长时效（秒）", "How old the position of a punch may be, in seconds")),
+    Option(_SPEED, integer(minimum=50, maximum=10_000, default=1_000, nullable=False),
+           Message("两次打卡之间的最大速度（公里/小时）", "How fast people travel between punches, in km/h")),
+)  # fmt: skip
+
+
+async def limits_of(service: Service) -> Limits:
+    """The limits in force."""
+    configs = service.part(Configs)
+    return Limits(*[await configs.value(key) for key in (_ACCURACY, _AGE, _SPEED)])

@@ -1,0 +1,113 @@
+"""Employees and attendance."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+from plugins.api import CONFLICT, Jobs, Menu, Message, Plugin, Service, crud, route
+from plugins.hrm import demo, employees, leaves, masters, punches, results
+from plugins.hrm.attendance_records import (
+    DAYS,
+    LEAVES,
+    MARKS,
+    PUNCH_REPLY,
+    PUNCHES,
+    REJECT_BODY,
+    REVIEW_BODY,
+    TODAY,
+)
+from plugins.hrm.dashboards import DASHBOARDS
+from plugins.hrm.dictionaries import DICTIONARIES
+from plugins.hrm.options import OPTIONS
+from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
+from plugins.hrm.states import LEAVE_STATES
+
+AT = "/api/v1/hrm"
+_SETTLE_SECONDS = 60
+_punch: dict[str, Any] = {"errors": (CONFLICT,), "tag": "hrm", "collection": PUNCHES.name}
+_leave: dict[str, Any] = {"returns": LEAVES.read, "errors": (CONFLICT,), "tag": "hrm", "collection": LEAVES.name}
+
+
+@asynccontextmanager
+async def start(service: Service) -> AsyncIterator[None]:
+    """Hear of approvals that ended; begin and end the days of attendance."""
+    service.events.listen(leaves.FINISHED_EVENT, partial(leaves.after_approval, service))
+    service.provide(punches.PunchTurns, punches.PunchTurns())
+    service.provide(results.Settling, results.Settling())
+    service.part(Jobs).every(_SETTLE_SECONDS, "hrm.settle", partial(results.settle, service))
+    yield
+
+
+def _page(entity: str, path: str, zh: str, en: str, icon: str, order: int) -> Menu:
+    return Menu(f"hrm.{entity}", Message(zh, en), path=f"/hrm/{path}", parent="hrm", resource=f"hrm:{entity}",
+                icon=icon, order=order)  # fmt: skip
+
+
+plugin = Plugin(
+    name="hrm",
+    title=Message("人事考勤", "HRM"),
+    requires=("rbac", "system"),
+    start=start,
+    demo=demo.load,
+    collections=(POSITIONS, SHIFTS, PLACES, GROUPS, EMPLOYEES, PUNCHES, DAYS, MARKS, LEAVES),
+    biz_types={"EMPLOYEE": EMPLOYEES, leaves.BIZ_TYPE: LEAVES},
+    state_machines=(LEAVE_STATES,),
+    dictionaries=DICTIONARIES,
+    options=OPTIONS,
+    dashboards=DASHBOARDS,
+    routes=(
+        *crud(EMPLOYEES, at=f"{AT}/employees", resource="hrm:employee", noun="employee", create=employees.create,
+              update=employees.update, delete=employees.delete),
+        *crud(POSITIONS, at=f"{AT}/positions", resource="hrm:position", noun="position",
+              delete=masters.deleter(POSITIONS)),
+        *crud(SHIFTS, at=f"{AT}/shifts", resource="hrm:shift", noun="shift", create=masters.create_shift,
+              update=masters.update_shift, delete=masters.deleter(SHIFTS)),
+        *crud(GROUPS, at=f"{AT}/attendance-groups", resource="hrm:attendance-group", noun="attendance group",
+              update=masters.update_group, delete=masters.deleter(GROUPS)),
+        *crud(PLACES, at=f"{AT}/places", resource="hrm:place", noun="place of attendance",
+              plural="places of attendance", create=masters.create_place, update=masters.update_place,
+              delete=masters.deleter(PLACES)),
+        *crud(PUNCHES, at=f"{AT}/punches", resource="hrm:punch", noun="punch", plural="punches",
+              only=("list", "read")),
+        route(f"POST {AT}/punches", punches.punch, summary="Punch", access="hrm:attendance:punch", body=PUNCHES.create,
+              returns=PUNCH_REPLY, **_punch),
+        route(f"POST {AT}/punches/{{id}}/review", punches.review, summary="Decide whether a punch counts",
+              access="hrm:punch:review", body=REVIEW_BODY, returns=PUNCHES.read, **_punch),
+        route(f"GET {AT}/attendance/today", punches.today, summary="Show my working day",
+              access="hrm:attendance:punch", returns=TODAY, tag="hrm"),
+        *crud(DAYS, at=f"{AT}/attendance", resource="hrm:attendance", noun="daily result", only=("list",)),
+        *crud(LEAVES, at=f"{AT}/leaves", resource="hrm:leave", noun="leave", plural="leave", create=leaves.create,
+              update=leaves.update, delete=leaves.delete),
+        route(f"POST {AT}/leaves/{{id}}/submit", leaves.submit, summary="Ask for leave", access="hrm:leave:submit",
+              **_leave),
+        route(f"POST {AT}/leaves/{{id}}/withdraw", leaves.decider("withdraw"), summary="Take leave back",
+              access="hrm:leave:submit", **_leave),
+        route(f"POST {AT}/leaves/{{id}}/approve", leaves.decider("approve"), summary="Approve leave",
+              access="hrm:leave:approve", **_leave),
+        route(f"POST {AT}/leaves/{{id}}/reject", leaves.decider("reject"), summary="Reject leave",
+              access="hrm:leave:approve", body=REJECT_BODY, **_leave),
+        route(f"POST {AT}/leaves/{{id}}/cancel", leaves.decider("cancel"), summary="Cancel leave that was approved",
+              access="hrm:leave:cancel", **_leave),
+    ),
+    menus=(
+        Menu("hrm", Message("人事考勤", "HRM"), path="/hrm", icon="lucide:users", order=250),
+        _page("employee", "employees", "员工", "Employees", "lucide:id-card", 1),
+        _page("position", "positions", "职位", "Positions", "lucide:briefcase", 2),
+        _page("attendance", "attendance", "考勤", "Attendance", "lucide:calendar-check", 3),
+        _page("punch", "punches", "打卡记录", "Punches", "lucide:map-pin-check", 4),
+        _page("leave", "leaves", "请假", "Leave", "lucide:plane", 5),
+        _page("shift", "shifts", "班次", "Shifts", "lucide:clock", 6),
+        _page("attendance-group", "attendance-groups", "考勤组", "Attendance groups", "lucide:users-round", 7),
+        _page("place", "places", "考勤地点", "Places of attendance", "lucide:map-pin", 8),
+    ),
+    permissions={
+        "hrm:attendance:punch": Message("打卡", "Punch"),
+        "hrm:punch:review": Message("复核", "Review"),
+        "hrm:leave:submit": Message("提交", "Submit"),
+        "hrm:leave:approve": Message("审批", "Approve"),
+        "hrm:leave:cancel": Message("销假", "Cancel"),
+    },
+)  # fmt: skip

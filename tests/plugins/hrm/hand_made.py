@@ -1,0 +1,59 @@
+"""Requests of hrm that need a state first: somebody who may punch, leave that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from handlers.route import Route
+from plugins.testing import expect
+from tests.exercises import Exercise, HandMade, Maker, path_with
+from tests.plugins.hrm.staff import AT, OFFICE, Staff
+
+EXAMPLE = {"type": "annual", "starts_at": "2026-12-01T01:00:00.000Z", "ends_at": "2026-12-02T10:00:00.000Z"}
+
+
+async def punch(maker: Maker, route: Route) -> Exercise:
+    staff = await Staff.hired(maker.admin)
+    return Exercise(staff.client, route, route.path, {"location": OFFICE, "accuracy": 10})
+
+
+async def review(maker: Maker, route: Route) -> Exercise:
+    made = await _punch_of_somebody(maker)
+    return Exercise(maker.admin, route, path_with(route, made["id"]), {"counts": False}, record=made)
+
+
+async def read_punch(maker: Maker, route: Route) -> Exercise:
+    made = await _punch_of_somebody(maker)
+    return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
+
+
+async def _punch_of_somebody(maker: Maker) -> dict[str, Any]:
+    made = expect(await (await Staff.hired(maker.admin)).punch())
+    punch: dict[str, Any] = expect(await maker.admin.get(f"{AT}/punches/{made['id']}"))
+    return punch
+
+
+def leave_after(*actions: str) -> HandMade:
+    async def made(maker: Maker, route: Route) -> Exercise:
+        # whose time is nobody else's, so that it overlaps with nothing
+        client = await maker.person()
+        leave = expect(await client.post(f"{AT}/leaves", EXAMPLE))
+        for action in actions:
+            leave = expect(await client.post(f"{AT}/leaves/{leave['id']}/{action}"))
+        body: dict[str, Any] | None = {} if route.body else None
+        return Exercise(maker.admin, route, path_with(route, leave["id"]), body, record=leave)
+
+    return made
+
+
+HRM_HAND_MADE: Mapping[str, HandMade] = {
+    f"POST {AT}/punches": punch,
+    f"GET {AT}/punches/{{id}}": read_punch,
+    f"POST {AT}/punches/{{id}}/review": review,
+    f"POST {AT}/leaves/{{id}}/submit": leave_after(),
+    f"POST {AT}/leaves/{{id}}/withdraw": leave_after("submit"),
+    f"POST {AT}/leaves/{{id}}/approve": leave_after("submit"),
+    f"POST {AT}/leaves/{{id}}/reject": leave_after("submit"),
+    f"POST {AT}/leaves/{{id}}/cancel": leave_after("submit", "approve"),
+}

@@ -1,0 +1,83 @@
+"""An employee with a shift and a place, and what they do over HTTP or at a moment of one's choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from handlers.actor import Actor
+from handlers.data.scope import ALL_ROWS
+from handlers.request import Request
+from plugins.hrm import punches
+from plugins.hrm.attendance_records import PUNCHES
+from plugins.runtime import Running
+from plugins.testing import PASSWORD, Client, Reply, expect, unique
+
+AT = "/api/v1/hrm"
+OFFICE = {"lng": 121.4737, "lat": 31.2304}
+BSSID = "9c:54:1c:00:a1:b2"
+
+
+async def made(admin: Client, what: str, **body: Any) -> dict[str, Any]:
+    record: dict[str, Any] = expect(await admin.post(f"{AT}/{what}", body))
+    return record
+
+
+@dataclass
+class Staff:
+    """An employee: the administrator who looks after them, their own client, and their records."""
+
+    admin: Client
+    client: Client
+    employee: dict[str, Any]
+    group: dict[str, Any]
+    shift: dict[str, Any]
+    place: dict[str, Any]
+
+    @classmethod
+    async def hired(
+        cls, admin: Client, shift: Mapping[str, Any] | None = None, group: Mapping[str, Any] | None = None, **fields: Any
+    ) -> Staff:  # fmt: skip
+        """A person who works every day from nine to six at a place of their own."""
+        hours = {"name": unique("shift"), "start": "09:00", "end": "18:00", **(shift or {})}
+        of_shift = await made(admin, "shifts", **hours)
+        place = await made(admin, "places", name=unique("place"), location=OFFICE, radius=200, bssids=[BSSID])
+        days = {"working_days": [1, 2, 3, 4, 5, 6, 7], "shift_id": of_shift["id"], "place_ids": [place["id"]]}
+        of_group = await made(admin, "attendance-groups", name=unique("group"), **{**days, **(group or {})})
+        account = {"username": unique("person"), "password": PASSWORD, "is_super": True, "must_change_password": False}
+        user = expect(await admin.post("/api/v1/system/users", account))
+        person = {"name": "Mei", "user_id": user["id"], "hired_on": "2025-01-01", "attendance_group_id": of_group["id"]}
+        employee = await made(admin, "employees", **{**person, **fields})
+        return cls(admin, await admin.log_in(user["username"]), employee, of_group, of_shift, place)
+
+    async def punch(self, **evidence: Any) -> Reply:
+        """Punch now; at the office by a good position unless the evidence says otherwise."""
+        return await self.client.post(f"{AT}/punches", evidence or {"location": OFFICE, "accuracy": 10})
+
+    async def punch_at(self, service: Running, at: datetime, **evidence: Any) -> dict[str, Any]:
+        """Punch at a moment: as the server would have answered then."""
+        body = PUNCHES.create  # checked as a request is
+        route = next(one for one in service.service.catalogue.routes if one.body is body)
+        assert route.check_body is not None
+        given = route.check_body(evidence or {"location": OFFICE, "accuracy": 10})
+        return await punches.punch(self.request(service, at, given))
+
+    def request(self, service: Running, at: datetime, body: Any) -> Request:
+        actor = Actor(user_id=self.client.user["userId"])
+        return Request(service=service.service, method="POST", target="", id="test", headers={}, remote_ip="", now=at,
+                       body=body, actor=actor, scope=ALL_ROWS)  # fmt: skip
+
+    async def days(self) -> dict[str, dict[str, Any]]:
+        """Day → daily result."""
+        query = f"employee_id={self.employee['id']}&page_size=200"
+        return {row["day"]: row for row in expect(await self.admin.get(f"{AT}/attendance?{query}"))["items"]}
+
+    async def leave(self, starts_at: str, ends_at: str, *actions: str) -> dict[str, Any]:
+        """Leave of this person that went through these actions."""
+        body = {"type": "annual", "starts_at": starts_at, "ends_at": ends_at}
+        leave: dict[str, Any] = expect(await self.client.post(f"{AT}/leaves", body))
+        for action in actions:
+            leave = expect(await self.admin.post(f"{AT}/leaves/{leave['id']}/{action}"))
+        return leave

@@ -1,0 +1,158 @@
+"""Daily results follow from punches, shifts and leave, and are made again when those change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tornado.ioloop import IOLoop
+
+from plugins.hrm.results import settle
+from plugins.runtime import Running
+from plugins.testing import Client, eventually, expect
+from tests.plugins.hrm.staff import AT, Staff
+
+MONDAY = datetime(2026, 11, 16, tzinfo=UTC) - timedelta(hours=8)  # its midnight in Shanghai
+DAYS = ["2026-11-16", "2026-11-17", "2026-11-18"]
+Result = tuple[str, int, int]
+
+
+def model(start: int, end: int, flexible: int, grace: int, punches: Sequence[int], leave: Sequence[int]) -> Result:
+    """Status, minutes late and minutes early of a day that is over, all in minutes from its midnight."""
+    begins = leave[1] if leave and leave[0] <= start < leave[1] else start
+    ends = leave[0] if leave and leave[0] < end <= leave[1] else end
+    if begins >= ends or not punches:
+        return ("leave" if begins >= ends else "absent", 0, 0)
+    came = punches[0] if len(punches) > 1 or punches[0] < ends else None
+    went = punches[-1] if len(punches) > 1 or came is None else None
+    late = 0 if came is None else came - begins - (flexible if begins == start else 0)
+    later = 0 if came is None or (leave and (begins, ends) != (start, end)) else min(max(came - start, 0), flexible)
+    late, early = (minutes if minutes > grace else 0 for minutes in (late, 0 if went is None else ends + later - went))
+    status = "missed" if None in (came, went) else "late" if late else "early_leave" if early else "normal"
+    return status, late, early
+
+
+SHIFTS = st.sampled_from([("09:00", "18:00", 540, 1080), ("22:00", "06:00", 1320, 1800), ("00:30", "09:00", 30, 540)])
+NEAR = st.integers(-200, 200)  # around the begin or the end of the shift
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    shift=SHIFTS, flexible=st.sampled_from([0, 30]), grace=st.sampled_from([0, 5]),
+    taps=st.lists(st.tuples(st.integers(0, 2), st.booleans(), NEAR), max_size=9),
+    leave=st.none() | st.tuples(st.integers(0, 2), NEAR, st.integers(1, 600)),
+)  # fmt: skip
+def test_random_punches_make_what_the_model_says(
+    shift: tuple[str, str, int, int], flexible: int, grace: int, taps: Any, leave: Any,
+    admin: Client, tradewind: Running, io_loop: IOLoop,
+) -> None:  # fmt: skip
+    opens, closes, start, end = shift
+    hours = {"start": opens, "end": closes, "flexible_minutes": flexible, "grace_minutes": grace}
+    minutes = sorted({1440 * day + (end if going else start) + by for day, going, by in taps})
+    away = (1440 * leave[0] + start + leave[1], 1440 * leave[0] + start + leave[1] + leave[2]) if leave else ()
+
+    async def compare() -> None:
+        staff = await Staff.hired(admin, hours, attends_from=DAYS[0], left_on=DAYS[-1])
+        if away:
+            await staff.leave(*(moment(minute) for minute in away), "submit", "approve")
+        for minute in minutes:
+            await staff.punch_at(tradewind, MONDAY + timedelta(minutes=minute))
+        await settle(tradewind.service)
+        rows = await staff.days()
+        found = {day: (row["status"], row["late_minutes"], row["early_minutes"]) for day, row in rows.items()}
+        assert found == {day: expected(number) for number, day in enumerate(DAYS)}
+
+    def expected(number: int) -> Result:
+        first = start - (1440 - (end - start)) // 2
+        own = [minute - 1440 * number for minute in minutes if first <= minute - 1440 * number < first + 1440]
+        return model(start, end, flexible, grace, own, [minute - 1440 * number for minute in away])
+
+    io_loop.run_sync(compare, timeout=60)
+
+
+def moment(minutes: int) -> str:
+    return (MONDAY + timedelta(minutes=minutes)).isoformat()
+
+
+@pytest.fixture(scope="module")
+def monday(io_loop: IOLoop, admin: Client, tradewind: Running) -> Staff:
+    """Somebody who came at 09:20 and left at 18:00 on Monday, the only day of their attendance."""
+
+    async def worked() -> Staff:
+        staff = await Staff.hired(admin, attends_from=DAYS[0], left_on=DAYS[0])
+        for minute in (560, 1080):
+            await staff.punch_at(tradewind, MONDAY + timedelta(minutes=minute))
+        return staff
+
+    staff: Staff = io_loop.run_sync(worked)
+    return staff
+
+
+async def becomes(staff: Staff, status: str) -> None:
+    async def is_so() -> bool:
+        return {day: row["status"] for day, row in (await staff.days()).items()} == {DAYS[0]: status}
+
+    await eventually(is_so)
+
+
+async def patched(staff: Staff, what: str, record: dict[str, Any], **values: Any) -> None:
+    """Change a record, whatever its version is by now."""
+    at = f"{AT}/{what}/{record['id']}"
+    version = expect(await staff.admin.get(at))["version"]
+    expect(await staff.admin.patch(at, {"version": version, **values}))
+
+
+@pytest.mark.gen_test(timeout=30)
+async def test_a_change_of_the_shift_makes_them_again(monday: Staff) -> None:
+    await becomes(monday, "late")
+    await patched(monday, "shifts", monday.shift, grace_minutes=20)
+    await becomes(monday, "normal")
+    await patched(monday, "shifts", monday.shift, grace_minutes=0, flexible_minutes=30)
+    await becomes(monday, "early_leave")  # who comes later stays longer
+    await patched(monday, "shifts", monday.shift, flexible_minutes=0)
+    await becomes(monday, "late")
+
+
+@pytest.mark.gen_test(timeout=30)
+async def test_a_holiday_makes_them_again(monday: Staff) -> None:
+    await patched(monday, "attendance-groups", monday.group, holidays=[{"day": DAYS[0], "name": "day off"}])
+    await becomes(monday, "rest")
+    await patched(monday, "attendance-groups", monday.group, holidays=[])
+    await becomes(monday, "late")
+
+
+@pytest.mark.gen_test(timeout=30)
+async def test_leave_makes_them_again_and_its_cancellation_too(monday: Staff) -> None:
+    await becomes(monday, "late")
+    leave = await monday.leave(moment(540), moment(600), "submit")
+    await becomes(monday, "late")  # asked for is not given
+    expect(await monday.admin.post(f"{AT}/leaves/{leave['id']}/approve"))
+    await becomes(monday, "normal")
+    expect(await monday.admin.post(f"{AT}/leaves/{leave['id']}/cancel"))
+    await becomes(monday, "late")
+
+
+@pytest.mark.gen_test(timeout=30)
+async def test_days_after_the_last_one_are_no_days_of_attendance(admin: Client) -> None:
+    staff = await Staff.hired(admin, attends_from=DAYS[0], left_on=DAYS[2])
+
+    async def is_told_of(days: list[str]) -> bool:
+        return sorted(await staff.days()) == days
+
+    await eventually(lambda: is_told_of(DAYS))
+    await patched(staff, "employees", staff.employee, left_on=DAYS[1])
+    await eventually(lambda: is_told_of(DAYS[:2]))
+
+
+@pytest.mark.gen_test(timeout=30)
+async def test_a_day_that_has_begun_waits_and_ends_by_itself(admin: Client, tradewind: Running) -> None:
+    # seen from its noon Monday is under way: one punch is no missed one yet
+    staff = await Staff.hired(admin, attends_from=DAYS[0], left_on=DAYS[0])
+    reply = await staff.punch_at(tradewind, MONDAY + timedelta(minutes=530))
+    assert reply["day_status"] == "normal"
+    await settle(tradewind.service)
+    await becomes(staff, "missed")

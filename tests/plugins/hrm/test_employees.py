@@ -1,0 +1,75 @@
+"""Employees and what their attendance goes by."""
+
+from __future__ import annotations
+
+import pytest
+
+from plugins.testing import Client, People, expect, unique
+from tests.plugins.hrm.staff import AT, Staff
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+HIRED = {"name": "Mei", "hired_on": "2025-01-01"}
+
+
+async def test_nobody_leaves_before_they_come(admin: Client) -> None:
+    reply = await admin.post(f"{AT}/employees", {**HIRED, "left_on": "2024-12-31"})
+    expect(reply, 40001)
+    assert reply.fields == {"left_on"}
+    made = expect(await admin.post(f"{AT}/employees", HIRED))
+    left = {"version": made["version"], "left_on": "2024-12-31"}
+    expect(await admin.patch(f"{AT}/employees/{made['id']}", left), 40001)
+
+
+async def test_people_see_their_own_file_and_their_department_those_of_its_people(
+    admin: Client, people: People
+) -> None:
+    department = await people.department()
+    sees = ["hrm:employee:list"]
+    me = await people.person(sees, "self")
+    head = await people.person(sees, "department", department)
+    own = {**HIRED, "user_id": me.user["userId"], "department_id": department}
+    mine = expect(await admin.post(f"{AT}/employees", own))["id"]
+    colleague = expect(await admin.post(f"{AT}/employees", {**HIRED, "department_id": department}))["id"]
+    listed = [
+        {one["id"] for one in expect(await who.get(f"{AT}/employees?page_size=200"))["items"]} for who in (me, head)
+    ]
+    assert listed == [{mine}, {mine, colleague}]
+
+
+async def test_an_employee_is_of_the_department_of_who_enters_them(people: People) -> None:
+    department = await people.department()
+    clerk = await people.person(["hrm:employee:create"], "department", department)
+    assert expect(await clerk.post(f"{AT}/employees", HIRED))["department_id"] == department
+
+
+async def test_an_account_is_of_one_employee(admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    again = await admin.post(f"{AT}/employees", {**HIRED, "user_id": staff.employee["user_id"]})
+    assert expect(again, 40900) == {"field": "user_id"}
+
+
+async def test_who_punched_is_not_deleted_and_others_go_with_their_results(admin: Client) -> None:
+    staff, other = await Staff.hired(admin), await Staff.hired(admin, attends_from="2026-11-02")
+    expect(await staff.punch())
+    expect(await admin.delete(f"{AT}/employees/{staff.employee['id']}"), 40901)
+    expect(await admin.delete(f"{AT}/employees/{other.employee['id']}"))
+    assert await other.days() == {}
+
+
+@pytest.mark.parametrize("what", ["shift", "place", "group"])
+async def test_what_is_in_use_is_not_deleted(what: str, admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    path = {"shift": "shifts", "place": "places", "group": "attendance-groups"}[what]
+    expect(await admin.delete(f"{AT}/{path}/{getattr(staff, what)['id']}"), 40901)
+
+
+async def test_a_position_that_somebody_holds_is_not_deleted(admin: Client) -> None:
+    position = expect(await admin.post(f"{AT}/positions", {"name": unique("position")}))
+    employee = expect(await admin.post(f"{AT}/employees", {**HIRED, "position_id": position["id"]}))
+    expect(await admin.delete(f"{AT}/positions/{position['id']}"), 40901)
+    expect(await admin.delete(f"{AT}/employees/{employee['id']}"))
+    expect(await admin.delete(f"{AT}/positions/{position['id']}"))
+
+
+async def test_a_shift_has_some_length(admin: Client) -> None:
+    expect(await admin.post(f"{AT}/shifts", {"name": unique("shift"), "start": "09:00", "end": "09:00"}), 40001)

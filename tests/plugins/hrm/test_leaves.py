@@ -1,0 +1,111 @@
+"""Leave over HTTP: its states, its days, and the approval that it joins through events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from plugins.runtime import Running
+from plugins.testing import Client, expect
+from tests.plugins.hrm.staff import AT, Staff
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+APPROVALS = "/api/v1/approvals"
+WEDNESDAY = ("2026-12-02T01:00:00Z", "2026-12-02T10:00:00Z")  # nine to six in Shanghai
+
+
+async def flow(admin: Client, **condition: Any) -> dict[str, Any]:
+    """A flow for leave that asks user 1."""
+    node = {"key": "boss", "name": "boss", "approvers": {"users": [1]}, "mode": "any", "on_reject": "end"}
+    body = {"name": "leave", "biz_type": "LEAVE", "conditions": [condition], "nodes": [node], "priority": 1}
+    made: dict[str, Any] = expect(await admin.post(f"{APPROVALS}/definitions", body))
+    return made
+
+
+async def asked(admin: Client) -> tuple[Staff, dict[str, Any], dict[str, Any]]:
+    """Somebody whose leave a flow of its own asks for, the leave, and the approval."""
+    staff = await Staff.hired(admin)
+    await flow(admin, field="user_id", op="eq", value=staff.client.user["userId"])
+    leave = await staff.leave(*WEDNESDAY, "submit")
+    found = expect(await admin.get(f"{APPROVALS}/instances?biz_type=LEAVE&resource_id={leave['id']}"))["items"]
+    return staff, leave, found[0]
+
+
+async def status(admin: Client, leave: dict[str, Any]) -> str:
+    return str(expect(await admin.get(f"{AT}/leaves/{leave['id']}"))["status"])
+
+
+@pytest.mark.parametrize(("action", "outcome"), [("agree", "approved"), ("reject", "rejected"), ("send-back", "draft")])
+async def test_the_answer_of_the_approval_decides(action: str, outcome: str, admin: Client) -> None:
+    _, leave, instance = await asked(admin)
+    assert (leave["status"], instance["status"], instance["title"]) == ("pending", "pending", "Mei 请假 1 天")
+    expect(await admin.post(f"{APPROVALS}/instances/{instance['id']}/{action}", {"comment": "so be it"}))
+    decided = expect(await admin.get(f"{AT}/leaves/{leave['id']}"))
+    assert (decided["status"], decided["decision_reason"], decided["decided_by"]) == (outcome, "so be it", 1)
+
+
+@pytest.mark.parametrize("action", ["withdraw", "approve", "reject"])
+async def test_leave_that_is_decided_by_hand_ends_its_approval(action: str, admin: Client) -> None:
+    _, leave, instance = await asked(admin)
+    body = {} if action == "reject" else None
+    decided = expect(await admin.post(f"{AT}/leaves/{leave['id']}/{action}", body))
+    assert expect(await admin.get(f"{APPROVALS}/instances/{instance['id']}"))["status"] == "withdrawn"
+    assert await status(admin, leave) == decided["status"] != "pending"
+
+
+async def test_fifty_answers_at_once_decide_once(admin: Client) -> None:
+    _, leave, instance = await asked(admin)
+    at = f"{APPROVALS}/instances/{instance['id']}/agree"
+    replies = await asyncio.gather(*(admin.post(at, {}) for _ in range(50)))
+    assert Counter(reply.code for reply in replies) == {0: 1, 40901: 49}
+    assert await status(admin, leave) == "approved"
+
+
+async def test_other_plugins_hear_of_the_decision(admin: Client, tradewind: Running) -> None:
+    heard: list[str] = []
+
+    async def listener(payload: Any) -> None:
+        heard.append(str(payload["leave"]["id"]))
+
+    tradewind.service.events.listen("hrm.leave.decided", listener)
+    leave = await (await Staff.hired(admin)).leave(*WEDNESDAY, "submit", "approve")
+    assert leave["id"] in heard
+
+
+@pytest.mark.parametrize(
+    ("starts_at", "ends_at", "days"),
+    [
+        (*WEDNESDAY, "1"),
+        ("2026-12-02T01:00:00Z", "2026-12-02T03:00:00Z", "0.5"),
+        ("2026-12-03T16:00:00Z", "2026-12-07T16:00:00Z", "2"),  # Friday to Monday
+        ("2026-12-05T01:00:00Z", "2026-12-05T10:00:00Z", "0"),  # Saturday
+    ],
+)
+async def test_leave_takes_days_of_work_by_halves(starts_at: str, ends_at: str, days: str, admin: Client) -> None:
+    staff = await Staff.hired(admin, group={"working_days": [1, 2, 3, 4, 5]})
+    assert (await staff.leave(starts_at, ends_at))["days"] == days
+
+
+async def test_nobody_asks_for_the_same_time_twice(admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    await staff.leave(*WEDNESDAY, "submit")
+    again = await staff.leave("2026-12-02T09:00:00Z", "2026-12-03T10:00:00Z")
+    expect(await staff.client.post(f"{AT}/leaves/{again['id']}/submit"), 40901)
+    assert await status(admin, again) == "draft"
+
+
+@pytest.mark.parametrize("ends_at", [WEDNESDAY[0], "2026-12-01T00:00:00Z", "2028-01-01T00:00:00Z"])
+async def test_leave_ends_after_it_starts_and_within_a_year(ends_at: str, admin: Client) -> None:
+    reply = await admin.post(f"{AT}/leaves", {"type": "sick", "starts_at": WEDNESDAY[0], "ends_at": ends_at})
+    expect(reply, 40001)
+    assert reply.fields == {"ends_at"}
+
+
+async def test_leave_that_was_asked_for_is_neither_changed_nor_deleted(admin: Client) -> None:
+    leave = await (await Staff.hired(admin)).leave(*WEDNESDAY, "submit")
+    at = f"{AT}/leaves/{leave['id']}"
+    expect(await admin.patch(at, {"version": leave["version"], "reason": "other"}), 40901)
+    expect(await admin.delete(at), 40901)
