@@ -37,7 +37,7 @@ def model(start: int, end: int, flexible: int, grace: int, punches: Sequence[int
 
 
 SHIFTS = st.sampled_from([("09:00", "18:00", 540, 1080), ("22:00", "06:00", 1320, 1800), ("00:30", "09:00", 30, 540)])
-NEAR = st.integers(-200, 200)  # around the begin or the end of the shift
+NEAR = st.integers(-200, 200) | st.integers(-6, 36)  # around the begin or the end of the shift
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
