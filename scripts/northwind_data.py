@@ -1,16 +1,18 @@
 """Reads the Northwind CSV files and mends what is plainly broken in them. Pure: no network, nothing printed.
 
-`read(folder)` gives regions, employees, customers and orders ready to be sent, and a note for every line that
+`read(folder)` gives regions, employees, customers, orders and goods ready to be sent, and a note for every line that
 was mended, for every one that could not be, and for every choice the files leave open.
 """
 
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 
-from scripts.northwind_files import ADDRESS, LEFT_OVER, DataError, Line, Note, lines_of
+from scripts.northwind_files import ADDRESS, LEFT_OVER, DataError, Line, Note, day_of, lines_of
+from scripts.northwind_goods import Goods, read_goods
 from scripts.northwind_orders import Order, read_orders
 
 
@@ -24,6 +26,7 @@ class Employee:
     title: str
     role: str
     region: str | None
+    hired: str | None
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class Northwind:
     employees: tuple[Employee, ...]
     customers: tuple[Customer, ...]
     orders: tuple[Order, ...]
+    goods: Goods
     notes: tuple[Note, ...]
 
 
@@ -61,7 +65,24 @@ def read(folder: Path) -> Northwind:
     codes = _customer_lines(folder, notes)
     orders = read_orders(folder, codes, {str(person.number): person.number for person in employees}, notes)
     customers = _customers(folder, codes, employees, orders, notes)
-    return Northwind(tuple(regions.values()), employees, customers, orders, tuple(notes))
+    goods = read_goods(folder, notes)
+    return Northwind(tuple(regions.values()), employees, customers, orders, goods, tuple(notes))
+
+
+def until(northwind: Northwind, last: date) -> Northwind:
+    """The same company with all its days moved, so that the last order was made on this day."""
+    ordered = [date.fromisoformat(order.ordered) for order in northwind.orders if order.ordered]
+    later = last - max(ordered, default=last)
+
+    def moved(day: str | None) -> str | None:
+        return (date.fromisoformat(day) + later).isoformat() if day else None
+
+    orders = tuple(
+        replace(one, ordered=moved(one.ordered), required=moved(one.required), shipped=moved(one.shipped))
+        for one in northwind.orders
+    )
+    employees = tuple(replace(person, hired=moved(person.hired)) for person in northwind.employees)
+    return replace(northwind, employees=employees, orders=orders)
 
 
 def _employees(folder: Path, regions: dict[str, str], notes: list[Note]) -> tuple[Employee, ...]:
@@ -116,6 +137,7 @@ def _employee(line: Line, region: str | None) -> Employee:
         title=cells["title"],
         role=role,
         region=region,
+        hired=day_of(cells["hireDate"]),
     )
 
 

@@ -4,6 +4,7 @@ Pure: no network, nothing printed. What was mended, and what could not be, is no
 """
 
 import csv
+import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +15,15 @@ COLUMNS = {  # what is used of each file; without one of these nothing sensible 
     "regions": ("regionID", "regionDescription"),
     "territories": ("territoryID", "regionID"),
     "employee-territories": ("employeeID", "territoryID"),
-    "employees": ("employeeID", "firstName", "lastName", "title"),
+    "employees": ("employeeID", "firstName", "lastName", "title", "hireDate"),
     "customers": ("customerID", "companyName", "contactName", "contactTitle", *ADDRESS, "phone", "fax"),
     "orders": ("orderID", "customerID", "employeeID", "orderDate", "requiredDate", "shippedDate", "shipName"),
-    "order-details": ("orderID", "unitPrice", "quantity", "discount"),
-}
+    "order-details": ("orderID", "productID", "unitPrice", "quantity", "discount"),
+    "suppliers": ("supplierID", "companyName", "contactName", *ADDRESS, "phone"),
+    "categories": ("categoryID", "categoryName"),
+    "products": ("productID", "productName", "supplierID", "categoryID", "quantityPerUnit", "unitPrice", "unitsInStock",
+                 "unitsOnOrder", "discontinued"),
+}  # fmt: skip
 LEFT_OVER = ""  # the key under which a line that cannot be mended keeps what follows its trusted columns
 
 
@@ -79,6 +84,12 @@ def lines_of(folder: Path, name: str, notes: list[Note], trusted: int = 0) -> It
         if usable:
             known = dict.fromkeys(header, "") | dict(zip(header, map(_clean, cells[:trusted]), strict=False))
             yield Line(number, known | {LEFT_OVER: ",".join(cells[trusted:])})
+
+
+def day_of(cell: str) -> str | None:
+    """The day of `1996-07-04 00:00:00.000`."""
+    found = re.match(r"\d{4}-\d\d-\d\d(?= |$)", cell)
+    return found.group() if found else None
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:

@@ -1,7 +1,7 @@
-"""Brings the Northwind company into a running service: departments, roles, users, customers, and what was sold.
+"""Brings the Northwind company into a running service: its people, customers, sales, goods, orders and deliveries.
 
 Every step looks first and writes only what is missing or different, so a second run changes nothing.
-What the service is asked for: CONTRACT sections 3, 4 and 7.
+What the service is asked for: CONTRACT sections 3, 4, 7 and 10.
 """
 
 import argparse
@@ -12,14 +12,17 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import date
 from pathlib import Path
 
 from scripts.northwind_client import LOGIN_REFUSED, Client, Passwords, Record, ServiceError, new_password
-from scripts.northwind_data import Customer, Employee, Northwind, read
+from scripts.northwind_data import Customer, Employee, Northwind, read, until
 from scripts.northwind_files import DataError, Note
 from scripts.northwind_roles import ROLES, flatten, grants
 from scripts.northwind_sales import Sales, totals_of
 from scripts.northwind_settling import Tally, settle
+from scripts.northwind_staff import employ
+from scripts.northwind_trade import Trade
 
 ROOT = "northwind"
 COMPANY = "Northwind Traders"
@@ -44,9 +47,11 @@ class Import:
         """Everything, in the order in which one thing needs the other; prints what each person sees."""
         departments = self.departments()
         users = self.users(departments, self.roles())
+        self.tally.add(employ(self.admin, self.northwind.employees, departments, users))
         clients = {person.number: self.sign_in(person, users) for person in self.northwind.employees}
         customers = self.customers(clients)
         self.sales(Sales(clients, self.chief(clients), customers))
+        self.tally.add(Trade(self.admin, self.northwind, self.progress).run(customers, clients))
         for person in self.northwind.employees:
             print(self.sight(person, clients[person.number]))
 
@@ -195,6 +200,12 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/northwind", description=__doc__)
     parser.add_argument("folder", type=Path, help="where the CSV files are")
     parser.add_argument("--base", default="http://127.0.0.1:8000", help="address of the service")
+    parser.add_argument(
+        "--until",
+        type=date.fromisoformat,
+        metavar="DAY",
+        help="move all days so that the last order was made on this day, such as 2026-11-20 (default: as in the files)",
+    )
     parser.add_argument("--username", default="admin", help="an administrator")
     parser.add_argument(
         "--passwords",
@@ -221,6 +232,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = arguments(argv)
     try:
         northwind = read(given.folder)
+        northwind = until(northwind, given.until) if given.until else northwind
         password = administrator_password(given.username)
         print(*summary(northwind.notes), sep="\n")
         admin = Client(given.base)

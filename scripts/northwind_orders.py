@@ -4,17 +4,31 @@ What a line costs is unitPrice x quantity x (1 - discount), to the cent, half a 
 the sum of its lines. That is the service's own rule (`handlers/money.py`). Freight is not part of it.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from pathlib import Path
 
-from scripts.northwind_files import Line, Note, lines_of
+from scripts.northwind_files import Note, day_of, lines_of
 
 CENT = Decimal("0.01")
 _WHOLE_BEFORE_ADDRESS = 6  # the columns that come before the first text which may hold a comma
+
+
+@dataclass(frozen=True)
+class OrderLine:
+    """So many of a product, at a price less a discount (a fraction); `amount` is what that costs."""
+
+    product: str
+    unit_price: Decimal
+    quantity: Decimal
+    discount: Decimal
+
+    @property
+    def amount(self) -> Decimal:
+        """To the cent."""
+        return price(self.unit_price, self.quantity, self.discount)
 
 
 @dataclass(frozen=True)
@@ -28,7 +42,12 @@ class Order:
     ordered: str | None
     required: str | None
     shipped: str | None
-    amount: Decimal
+    lines: tuple[OrderLine, ...]
+
+    @property
+    def amount(self) -> Decimal:
+        """What its lines cost."""
+        return sum((line.amount for line in self.lines), Decimal(0))
 
 
 def read_orders(
@@ -36,14 +55,14 @@ def read_orders(
 ) -> tuple[Order, ...]:
     """Every order that names a known customer and employee, in the order of the file."""
     orders: dict[str, Order] = {}
-    amounts = _amounts(folder, notes)
+    details = _details(folder, notes)
     for line in lines_of(folder, "orders", notes, trusted=_WHOLE_BEFORE_ADDRESS):
         number, customer, employee = (line.cells[name] for name in ("orderID", "customerID", "employeeID"))
         if number in orders or customer not in customers or employee not in employees:
             why = "again" if number in orders else f"of unknown customer {customer!r} or employee {employee!r}"
             notes.append(Note("reported", "orders.csv", line.number, f"order {number} {why}, not counted"))
             continue
-        if number not in amounts:
+        if number not in details:
             notes.append(
                 Note("reported", "orders.csv", line.number, f"order {number} has no lines, no contract for it")
             )
@@ -52,10 +71,10 @@ def read_orders(
             customer=customer,
             employee=employees[employee],
             ship_name=line.cells["shipName"],
-            ordered=_day(line.cells["orderDate"]),
-            required=_day(line.cells["requiredDate"]),
-            shipped=_day(line.cells["shippedDate"]),
-            amount=amounts.get(number, Decimal(0)),
+            ordered=day_of(line.cells["orderDate"]),
+            required=day_of(line.cells["requiredDate"]),
+            shipped=day_of(line.cells["shippedDate"]),
+            lines=tuple(details.get(number, ())),
         )
     return tuple(orders.values())
 
@@ -65,25 +84,15 @@ def price(unit_price: Decimal, quantity: Decimal, discount: Decimal) -> Decimal:
     return (unit_price * quantity * (1 - discount)).quantize(CENT, ROUND_HALF_UP)
 
 
-def _amounts(folder: Path, notes: list[Note]) -> dict[str, Decimal]:
-    """What each order costs, by its number."""
-    amounts: defaultdict[str, Decimal] = defaultdict(Decimal)
+def _details(folder: Path, notes: list[Note]) -> dict[str, list[OrderLine]]:
+    """The lines of each order, by its number."""
+    details: defaultdict[str, list[OrderLine]] = defaultdict(list)
     for line in lines_of(folder, "order-details", notes):
         try:
-            cost = _line_price(line)
+            numbers = [Decimal(line.cells[name]) for name in ("unitPrice", "quantity", "discount")]
         except InvalidOperation:
             text = f"a line of order {line.cells['orderID']} has something that is no number, not counted"
             notes.append(Note("reported", "order-details.csv", line.number, text))
             continue
-        amounts[line.cells["orderID"]] += cost
-    return dict(amounts)
-
-
-def _line_price(line: Line) -> Decimal:
-    return price(*(Decimal(line.cells[name]) for name in ("unitPrice", "quantity", "discount")))
-
-
-def _day(cell: str) -> str | None:
-    """The day of `1996-07-04 00:00:00.000`."""
-    found = re.match(r"\d{4}-\d\d-\d\d(?= |$)", cell)
-    return found.group() if found else None
+        details[line.cells["orderID"]].append(OrderLine(line.cells["productID"], *numbers))
+    return dict(details)

@@ -25,14 +25,23 @@ def block(name: str) -> str:
     return found.group(1)
 
 
-def example_plugin() -> Plugin:
-    source = re.search(r"## Write a plugin.*?```python\n(.*?)```", README, re.DOTALL)
+def example(heading: str) -> str:
+    source = re.search(rf"{heading}\n.*?```python\n(.*?)```", README, re.DOTALL)
     assert source
+    return source.group(1)
+
+
+def example_plugins() -> list[Plugin]:
+    """The plugin of the README, and the dashboard that is added to it."""
     names: dict[str, object] = {}
-    exec(source.group(1), names)
-    plugin = names["plugin"]
-    assert isinstance(plugin, Plugin)
-    return plugin
+    for heading in ("## Write a plugin", "### A further dashboard"):
+        exec(example(heading), names)
+    return [plugin for plugin in (names["plugin"], names["figures"]) if isinstance(plugin, Plugin)]
+
+
+def test_the_further_dashboard_has_as_many_lines_as_it_says() -> None:
+    lines = [line for line in example("### A further dashboard").splitlines() if line]
+    assert f"These {len(lines)} lines" in README
 
 
 def test_the_tables_are_those_of_the_code() -> None:
@@ -48,7 +57,7 @@ def test_every_path_of_the_where_is_table_exists() -> None:
 
 @pytest.mark.gen_test(timeout=60)
 async def test_the_example_plugin_serves_its_action(mongodb_uri: str, tmp_path: Path) -> None:
-    plugins = [*load_plugins(()), example_plugin()]
+    plugins = [*load_plugins(()), *example_plugins()]
     freeze(plugins)
     async with serving(mongodb_uri, tmp_path, plugins=plugins, demo=True) as service:
         admin = await Client(service.url).log_in("admin")
@@ -59,6 +68,9 @@ async def test_the_example_plugin_serves_its_action(mongodb_uri: str, tmp_path: 
         mine = expect(await admin.post("/api/v1/acme/agreements", body))
         assert expect(await admin.post(f"/api/v1/acme/agreements/{mine['id']}/sign"))["signed_at"]
         expect(await admin.post(f"/api/v1/acme/agreements/{mine['id']}/sign"), 60001)
+        items = expect(await admin.get("/api/dashboard/acme-signed?months=3"))["items"]
+        assert [(item["count"], item["amount"]) for item in items] == [(0, "0.00"), (0, "0.00"), (1, "10.00")]
+        expect(await person.get("/api/dashboard/acme-signed"), 40300)
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the transcript needs curl")

@@ -45,7 +45,8 @@ async def _ordered(req: Request, orders: Collection, done: str) -> dict[str, Any
 
 def _shipped(done: str) -> Part:
     # to the cent, half a cent up, as shipments are priced: `$round` would take half a cent to the even one
-    exactly = {"$multiply": [f"$$line.{done}", "$$line.price"]}
+    kept = {"$subtract": [1, {"$ifNull": ["$$line.discount", 0]}]}
+    exactly = {"$multiply": [f"$$line.{done}", "$$line.price", kept]}
     cents = {"$trunc": [{"$add": [exactly, {"$toDecimal": "0.005"}]}, 2]}
     return {"$sum": {"$map": {"input": "$lines", "as": "line", "in": cents}}}
 

@@ -42,6 +42,7 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         "product_id": _PRODUCT,
         "quantity": _POSITIVE,
         "price": price(description="For one unit; the product's own unless given."),
+        "discount": quantity(minimum="0", maximum="1", description="Off the price, as a fraction.", example="0.05"),
         "amount": _AMOUNT,
         done: quantity(read_only=True, nullable=False),
     }

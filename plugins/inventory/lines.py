@@ -58,10 +58,16 @@ async def priced(req: Request, lines: Sequence[Line], default: str, done: str) -
             "product_id": line["product_id"],
             "quantity": line["quantity"],
             "price": store_money(unit_price),
-            "amount": store_money(times(exact(line["quantity"]), unit_price)),
+            "discount": line.get("discount"),
             done: store_quantity(Decimal(0)),
         })  # fmt: skip
+        made[-1]["amount"] = store_money(cost_of(made[-1], exact(line["quantity"])))
     return {"lines": made, "amount": total(made, "amount")}
+
+
+def cost_of(line: Line, quantity: Decimal) -> Decimal:
+    """What so many of an order line cost with its discount: rounded once, to the cent."""
+    return times(quantity, exact(line["price"]) * (1 - exact(line.get("discount"))))
 
 
 def total(lines: Sequence[Line], field: str) -> Any:

@@ -16,11 +16,10 @@ from plugins.api import (
     StateMachine,
     exact,
     store_quantity,
-    times,
 )
 from plugins.inventory import payables, purchase_approval
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
-from plugins.inventory.lines import Record, numbered, priced, products_of, today, warehouse_of
+from plugins.inventory.lines import Record, cost_of, numbered, priced, products_of, today, warehouse_of
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOT_IN_STATE, NOTHING_OPEN
 from plugins.inventory.shipments import ship_lines
 from plugins.inventory.states import PURCHASE_STATES, SALES_STATES, after, allows
@@ -183,8 +182,9 @@ def _priced_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal]) -> li
     for line in order["lines"]:
         quantity = wanted.get(line["product_id"])
         if quantity is not None:
-            before, price = exact(line[trade.done]), exact(line["price"])
-            parts.append((line["product_id"], quantity, times(before + quantity, price) - times(before, price)))
+            before = exact(line[trade.done])
+            amount = cost_of(line, before + quantity) - cost_of(line, before)
+            parts.append((line["product_id"], quantity, amount))
     return parts
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Request, exact, store_money, times
+from plugins.api import Request, exact, store_money
+from plugins.inventory.lines import cost_of
 from plugins.inventory.records import SUPPLIERS
 
 EVENT = "finance.payable.changed"
@@ -14,7 +15,7 @@ BIZ_TYPE = "PURCHASE_ORDER"
 
 async def tell(req: Request, order: dict[str, Any]) -> None:
     """Tell what is owed for all that was received of a purchase order, at its prices."""
-    received = (times(exact(line["received"]), exact(line["price"])) for line in order["lines"])
+    received = (cost_of(line, exact(line["received"])) for line in order["lines"])
     supplier = await req.system_store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
     await req.emit(
         EVENT, biz_type=BIZ_TYPE, resource_id=str(order["id"]), number=order["number"],

@@ -1,7 +1,15 @@
-"""Where the Northwind files are: TRADEWIND_NORTHWIND, else beside the repository in ../shared/northwind."""
+"""Where the Northwind files are (TRADEWIND_NORTHWIND, else beside the repository in ../shared/northwind), what is in
+them by a reader of its own, and the command that brings them into a service.
+"""
 
+import asyncio
+import csv
 import os
+from collections import defaultdict
+from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -12,3 +20,50 @@ needs_folder = pytest.mark.skipif(
     not (FOLDER / "customers.csv").is_file(),
     reason=f"no Northwind files in {FOLDER}; set TRADEWIND_NORTHWIND to their folder",
 )
+
+
+class Run(NamedTuple):
+    """How a run of the command ended and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+def a_twentieth(made: Path) -> Path:
+    """Put the files with every twentieth of their orders into the folder `made`."""
+    for file in FOLDER.glob("*.csv"):
+        lines = file.read_text("utf-8").splitlines(keepends=True)
+        if file.stem in ("orders", "order-details"):
+            lines = lines[:1] + [line for line in lines[1:] if int(line.split(",")[0]) % 20 == 0]
+        (made / file.name).write_text("".join(lines), "utf-8")
+    return made
+
+
+async def northwind(*arguments: object, admin_password: str = "") -> Run:
+    """Run the command without ever blocking the loop: the service may live on it."""
+    process = await asyncio.create_subprocess_exec(
+        ROOT / "scripts" / "northwind",
+        *map(str, arguments),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "TRADEWIND_ADMIN_PASSWORD": admin_password, "PYTHONUTF8": "1"},
+    )
+    out, err = await process.communicate()
+    assert process.returncode is not None
+    return Run(process.returncode, out.decode(), err.decode())
+
+
+def rows(folder: Path, name: str) -> Iterator[list[str]]:
+    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        yield from list(csv.reader(file))[1:]
+
+
+def costs(folder: Path) -> dict[str, Decimal]:
+    """What each order costs: each line to the cent, half a cent up, by the CSV files alone."""
+    found: dict[str, Decimal] = defaultdict(Decimal)
+    for order, _, unit_price, quantity, discount in rows(folder, "order-details"):
+        exact = Decimal(unit_price) * Decimal(quantity) * (1 - Decimal(discount))
+        found[order] += exact.quantize(Decimal("0.01"), ROUND_HALF_UP)
+    return dict(found)

@@ -1,27 +1,25 @@
 """`scripts/northwind` as its users run it, against a service; what it must give is worked out here anew.
 
-The service gets a tenth of the orders, which is much quicker; `test_northwind_data` sums up all of them.
+The service gets a twentieth of the orders, which is much quicker; `test_northwind_data` sums up all of them.
 """
 
-import asyncio
-import csv
 import json
-import os
 import re
-import socket
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from decimal import ROUND_HALF_UP, Decimal
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import pytest
 from tornado.httpclient import AsyncHTTPClient
+from tornado.ioloop import IOLoop
 
-from plugins.runtime import Running
-from plugins.testing import PASSWORD
-from tests.scripts.northwind_folder import FOLDER, ROOT, needs_folder
+from plugins.testing import PASSWORD, serving
+from tests.scripts.northwind_figures import TODAY, Files, by_month, money, months, ranked
+from tests.scripts.northwind_folder import Run, a_twentieth, costs, needs_folder, northwind, rows
 
 run_takes_up_to_three_minutes = pytest.mark.gen_test(timeout=180)
 
@@ -36,29 +34,19 @@ class Service(NamedTuple):
     admin_password: str
 
 
-class Run(NamedTuple):
-    """How a run of the command ended and what it said."""
-
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def service(tradewind: Running) -> Service:
-    return Service(tradewind.url, PASSWORD)
+@pytest.fixture(scope="module")
+def service(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service that holds the Northwind company and nothing else."""
+    secret = "a-key-for-northwind-0123456789-abcd"
+    block = serving(mongodb_uri, tmp_path_factory.mktemp("data"), demo=False, jwt_secret=secret)
+    yield Service(io_loop.run_sync(block.__aenter__).url, PASSWORD)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files with every tenth of their orders."""
-    made = tmp_path_factory.mktemp("northwind-files")
-    for file in FOLDER.glob("*.csv"):
-        lines = file.read_text("utf-8").splitlines(keepends=True)
-        if file.stem in ("orders", "order-details"):
-            lines = lines[:1] + [line for line in lines[1:] if line.split(",")[0].endswith("0")]
-        (made / file.name).write_text("".join(lines), "utf-8")
-    return made
+    """The files with every twentieth of their orders."""
+    return a_twentieth(tmp_path_factory.mktemp("northwind-files"))
 
 
 @pytest.fixture(scope="module")
@@ -66,25 +54,11 @@ def passwords(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("northwind") / "passwords.json"
 
 
-async def northwind(*arguments: object, admin_password: str = "") -> Run:
-    """Run the command without ever blocking the loop: the service may live on it."""
-    process = await asyncio.create_subprocess_exec(
-        ROOT / "scripts" / "northwind",
-        *map(str, arguments),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={**os.environ, "TRADEWIND_ADMIN_PASSWORD": admin_password, "PYTHONUTF8": "1"},
-    )
-    out, err = await process.communicate()
-    assert process.returncode is not None
-    return Run(process.returncode, out.decode(), err.decode())
-
-
 async def imported(service: Service, folder: Path, passwords: Path) -> Run:
     return await northwind(
-        folder, "--base", service.base, "--passwords", passwords, admin_password=service.admin_password
-    )
+        folder, "--base", service.base, "--passwords", passwords, "--until", TODAY.isoformat(),
+        admin_password=service.admin_password,
+    )  # fmt: skip
 
 
 async def call(service: Service, method: str, path: str, body: object = None, token: str = "") -> Any:
@@ -114,11 +88,6 @@ async def every(service: Service, path: str, token: str) -> list[dict[str, Any]]
     return records
 
 
-def rows(folder: Path, name: str) -> Iterator[list[str]]:
-    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        yield from list(csv.reader(file))[1:]
-
-
 def expected(folder: Path) -> dict[str, set[str]]:
     """Which customers each of the nine sees, from the CSV files alone."""
     taken = Counter((row[1], int(row[2])) for row in rows(folder, "orders"))
@@ -139,15 +108,6 @@ def expected(folder: Path) -> dict[str, set[str]]:
         else:
             sees[username] = {code for code, by in owner.items() if by == number}
     return sees
-
-
-def costs(folder: Path) -> dict[str, Decimal]:
-    """What each order costs: each line to the cent, half a cent up, by the CSV files alone."""
-    found: dict[str, Decimal] = defaultdict(Decimal)
-    for order, _, unit_price, quantity, discount in rows(folder, "order-details"):
-        exact = Decimal(unit_price) * Decimal(quantity) * (1 - Decimal(discount))
-        found[order] += exact.quantize(Decimal("0.01"), ROUND_HALF_UP)
-    return dict(found)
 
 
 async def versions(service: Service) -> dict[str, dict[Any, int]]:
@@ -269,34 +229,126 @@ async def test_the_passwords_are_for_their_owner_alone(service: Service, folder:
     assert passwords.stat().st_mode & 0o077 == 0
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
-async def test_a_refused_log_in_is_one_line(service: Service) -> None:
-    run = await northwind(FOLDER, "--base", service.base, admin_password="wrong")
-    assert run.code == 1
-    assert run.err.startswith("northwind: admin cannot log in: ")
-    assert run.err.count("\n") == 1
+@pytest.fixture(scope="module")
+def files(io_loop: IOLoop, service: Service, folder: Path, passwords: Path) -> Files:
+    """What the files say, once the service holds them."""
+    run: Run = io_loop.run_sync(lambda: imported(service, folder, passwords))
+    assert run.code == 0, run.err
+    return Files(folder)
+
+
+async def shown(service: Service, path: str) -> Any:
+    """A dashboard as the administrator sees it."""
+    token = await log_in(service, "admin", service.admin_password)
+    return await call(service, "GET", f"/api/dashboard/{path}", token=token)
 
 
 @needs_folder
 @run_takes_up_to_three_minutes
-async def test_a_service_that_is_away_is_one_line() -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))  # bound and not listening: nobody can answer there
-        base = f"http://127.0.0.1:{unused.getsockname()[1]}"
-        run = await northwind(FOLDER, "--base", base, admin_password="any")
-    assert run.code == 1
-    assert run.err.startswith(f"northwind: {base} is out of reach: ")
-    assert run.err.count("\n") == 1
-
-
-@run_takes_up_to_three_minutes
-async def test_a_folder_without_the_files_is_one_line(tmp_path: Path) -> None:
-    assert await northwind(tmp_path) == Run(2, "", f"northwind: {tmp_path / 'regions.csv'} is missing\n")
+async def test_the_dashboard_overview(service: Service, files: Files) -> None:
+    assert await shown(service, "overview") == {
+        "customers": 91, "opportunities": 0, "contract_amount": money(files.cost.values()),
+        "received_amount": money(amount for _, _, amount in files.received()), "pending_approvals": 0,
+    }  # fmt: skip
 
 
 @needs_folder
 @run_takes_up_to_three_minutes
-async def test_no_password_at_all_is_one_line() -> None:
-    run = await northwind(FOLDER)
-    assert (run.code, run.err) == (2, "northwind: set TRADEWIND_ADMIN_PASSWORD to the password of admin\n")
+async def test_the_dashboard_sales_trend(service: Service, files: Files) -> None:
+    by_day = defaultdict(list)
+    for _, day, amount in files.received():
+        by_day[day].append(amount)
+    days = [(TODAY - timedelta(days=back)).isoformat() for back in reversed(range(366))]
+    expected = [{"date": day, "amount": money(by_day[day]), "count": len(by_day[day])} for day in days]
+    assert (await shown(service, "sales-trend?days=366"))["items"] == expected
+    assert sum(item["count"] for item in expected) > 10
+
+
+@needs_folder
+@run_takes_up_to_three_minutes
+async def test_the_dashboard_finance_summary(service: Service, files: Files) -> None:
+    summary = await shown(service, "finance-summary")
+    received = by_month(files.received())
+    income = money(amount for amounts in received.values() for amount in amounts)
+    assert (summary["income"], summary["expense"], summary["profit"]) == (income, "0.00", income)
+    assert {item["month"]: item["income"] for item in summary["items"] if item["income"] != "0.00"} == {
+        month: money(amounts) for month, amounts in received.items()
+    }
+
+
+@needs_folder
+@run_takes_up_to_three_minutes
+async def test_the_dashboard_contract_trend(service: Service, files: Files) -> None:
+    signed = by_month(files.signed())
+    expected = [{"month": one, "count": len(signed[one]), "amount": money(signed[one])} for one in months(36)]
+    assert (await shown(service, "contract-trend?months=36"))["items"] == expected
+    assert sum(item["count"] for item in expected) == len(files.cost)
+
+
+@needs_folder
+@run_takes_up_to_three_minutes
+async def test_the_dashboard_sales_ranking(service: Service, files: Files) -> None:
+    for by, found in (("payments", files.received()), ("contracts", files.signed())):
+        items = (await shown(service, f"sales-ranking?by={by}&limit=100"))["items"]
+        assert [(item["name"], item["amount"], item["count"]) for item in items] == ranked(files, found)
+        assert [item["rank"] for item in items] == list(range(1, len(items) + 1))
+
+
+@needs_folder
+@run_takes_up_to_three_minutes
+async def test_the_dashboard_sales_vs_purchase(service: Service, files: Files) -> None:
+    sold = by_month(files.signed())
+    on_order = money(int(row[7]) * Decimal(row[5]) for row in files.products)
+    this_month = f"{TODAY:%Y-%m}"
+    assert (await shown(service, "sales-vs-purchase?months=36"))["items"] == [
+        {"month": one, "sales": money(sold[one]), "purchase": on_order if one == this_month else "0.00"}
+        for one in months(36)
+    ]
+
+
+@needs_folder
+@run_takes_up_to_three_minutes
+async def test_the_dashboard_stock_value_by_warehouse(service: Service, files: Files) -> None:
+    (item,) = (await shown(service, "stock-value-by-warehouse"))["items"]
+    left = [(int(row[6]), Decimal(row[5])) for row in files.products]
+    assert Decimal(item["quantity"]) == sum(pieces for pieces, _ in left)
+    assert item["value"] == money(pieces * price for pieces, price in left)
+
+
+@needs_folder
+@run_takes_up_to_three_minutes
+async def test_the_dashboard_employee_distribution(service: Service, files: Files) -> None:
+    items = (await shown(service, "employee-distribution"))["items"]
+    assert {item["name"]: item["value"] for item in items} == Counter(files.department.values())
+
+
+@needs_folder
+@run_takes_up_to_three_minutes
+async def test_the_dashboard_headcount_trend(service: Service, files: Files) -> None:
+    def until(month: str) -> int:
+        return sum(day[:7] <= month for day in files.hired.values())
+
+    assert (await shown(service, "headcount-trend?months=36"))["items"] == [
+        {
+            "month": one,
+            "headcount": until(one),
+            "joined": sum(day[:7] == one for day in files.hired.values()),
+            "left": 0,
+        }
+        for one in months(36)
+    ]
+    assert len(files.hired) == 9
+
+
+@needs_folder
+@run_takes_up_to_three_minutes
+async def test_what_the_files_do_not_tell_is_empty_or_zero(service: Service, files: Files) -> None:
+    unspecified = [{"name": "未填写", "value": 91}]
+    assert await shown(service, "customer-distribution") == {"by_industry": unspecified, "by_level": unspecified}
+    assert await shown(service, "lead-source-distribution") == {"items": []}
+    funnel = (await shown(service, "opportunity-funnel"))["items"]
+    assert {(item["count"], item["amount"]) for item in funnel} == {(0, "0.00")}
+    attendance = await shown(service, "attendance-summary?date_from=2026-01-01&date_to=2026-01-02")
+    none = {"present": 0, "late": 0, "missed_punch": 0}
+    days = [{"date": f"2026-01-0{day}", **none} for day in (1, 2)]
+    assert attendance == {**none, "items": days}

@@ -1,12 +1,14 @@
 """What is read from the Northwind files, what is mended, and what is reported instead."""
 
 import csv
+from collections import Counter
+from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import pytest
 
-from scripts.northwind_data import Northwind, read, role_of, username
+from scripts.northwind_data import Northwind, read, role_of, until, username
 from scripts.northwind_files import DataError, rejoin
 from scripts.northwind_orders import price
 from tests.scripts.northwind_folder import FOLDER, needs_folder
@@ -16,14 +18,19 @@ FILES = {
     "regions": "regionID,regionDescription\n1,Eastern\n2,Western\n",
     "territories": "territoryID,regionID\n01581,1\n60179,2\n98004,2\n",
     "employee-territories": "employeeID,territoryID\n1,01581\n2,60179\n3,01581\n3,60179\n3,98004\n",
-    "employees": "employeeID,lastName,firstName,title\n"
-    '1,Müller,Zoë,Sales Representative\n2,Fuller,Andrew,"Vice President, Sales"\n3,King,Bob,Sales Manager\n',
+    "employees": "employeeID,lastName,firstName,title,hireDate\n1,Müller,Zoë,Sales Representative,1992-05-01 00:00:00.000\n"
+    '2,Fuller,Andrew,"Vice President, Sales",1992-08-14 00:00:00.000\n3,King,Bob,Sales Manager,NULL\n',
     "customers": "customerID,companyName,contactName,contactTitle,"
     "address,city,region,postalCode,country,phone,fax\n"
     "ALFKI,Alfreds,Maria,Owner,Obere Str. 57,Berlin,NULL,12209,Germany,030-0074321,NULL\n",
     "orders": "orderID,customerID,employeeID,orderDate,requiredDate,shippedDate,shipName,shipAddress\n"
     f"1,ALFKI,1,{DAYS},Alfreds,Obere Str. 57\n",
     "order-details": "orderID,productID,unitPrice,quantity,discount\n1,7,14.00,12,0\n",
+    "suppliers": "supplierID,companyName,contactName,address,city,region,postalCode,country,phone\n"
+    "3,Kelly's,Regina,707 Oxford Rd.,Ann Arbor,MI,48104,USA,(313) 555-5735\n",
+    "categories": "categoryID,categoryName,description\n2,Condiments,Sauces\n",
+    "products": "productID,productName,supplierID,categoryID,quantityPerUnit,unitPrice,unitsInStock,unitsOnOrder,"
+    "discontinued\n7,Pears,3,2,12 - 1 lb pkgs.,30.00,15,5,0\n",
 }
 
 
@@ -124,7 +131,7 @@ def test_the_department_follows_from_the_territories_for_everybody(tmp_path: Pat
 
 
 def test_an_employee_without_a_territory_belongs_to_the_company_and_is_reported(tmp_path: Path) -> None:
-    northwind = company(tmp_path, employees="4,Low,Al,Sales Representative\n", employee_territories="4,99999\n")
+    northwind = company(tmp_path, employees="4,Low,Al,Sales Representative,NULL\n", employee_territories="4,99999\n")
     assert northwind.employees[3].region is None
     assert len(reported(northwind)) == 2
 
@@ -164,7 +171,7 @@ def test_an_order_without_lines_and_a_line_with_no_number_are_reported(tmp_path:
 
 def test_two_employees_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"2 people would be the user bob\.king"):
-        company(tmp_path, employees="4,King,Bob,Sales Representative\n")
+        company(tmp_path, employees="4,King,Bob,Sales Representative,NULL\n")
 
 
 @pytest.mark.parametrize(
@@ -212,7 +219,8 @@ def test_no_customer_of_the_real_files_is_lost() -> None:
 def test_every_line_of_the_real_files_is_mended_and_none_is_left_over() -> None:
     notes = read(FOLDER).notes
     mended = [note.file for note in notes if note.kind == "mended"]
-    assert (mended.count("customers.csv"), mended.count("orders.csv"), len(mended)) == (24, 176, 200)
+    counts = {"customers.csv": 24, "orders.csv": 176, "suppliers.csv": 9}
+    assert Counter(mended) == counts
     assert not [note for note in notes if "cells instead of" in note.text]
 
 
@@ -240,3 +248,28 @@ def test_all_the_real_orders_come_to_what_their_lines_do() -> None:
     assert (len(orders), sum(order.amount for order in orders)) == (830, whole)
     assert (whole, abs(whole - sum(exact)) < 1) == (Decimal("1265793.29"), True)
     assert sum(order.amount for order in orders if order.shipped) == Decimal("1239855.85")
+
+
+def test_products_name_their_supplier_and_category(tmp_path: Path) -> None:
+    pears, *others = company(tmp_path, products="8,Jam,9,2,x,1.00,1,0,0\n9,Tea,3,2,x,free,1,0,0\n").goods.products
+    assert (pears.supplier, pears.category, pears.price, pears.stock) == ("3", "Condiments", Decimal("30.00"), 15)
+    assert others == []
+    assert reported(company(tmp_path, products="8,Jam,9,2,x,1.00,1,0,0\n9,Tea,3,2,x,free,1,0,0\n")) == [
+        "product 8 of unknown supplier '9', left out",
+        "product 9 has something that is no number, left out",
+    ]
+
+
+def test_all_days_are_moved_until_the_last_order_is_on_the_day(tmp_path: Path) -> None:
+    later = "1996-07-14 00:00:00.000,NULL,NULL"
+    moved = until(company(tmp_path, orders=f"2,ALFKI,1,{later},,\n"), date(2026, 11, 20))
+    assert [order.ordered for order in moved.orders] == ["2026-11-10", "2026-11-20"]
+    assert (moved.orders[0].shipped, moved.orders[1].shipped) == ("2026-11-22", None)
+    assert [person.hired for person in moved.employees][::2] == ["2022-09-07", None]
+
+
+@needs_folder
+def test_the_real_goods_are_all_read() -> None:
+    goods = read(FOLDER).goods
+    assert (len(goods.suppliers), len(goods.products)) == (29, 77)
+    assert sum(one.stock * one.price for one in goods.products) == Decimal("74050.85")

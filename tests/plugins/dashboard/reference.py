@@ -41,6 +41,7 @@ def overview(found: Records) -> dict[str, Any]:
         "customers": len(found["customers"]), "opportunities": len(found["opportunities"]),
         "contract_amount": money(one["amount"] for one in agreed(found)),
         "received_amount": money(one["amount"] for one in found["payments"]),
+        "pending_approvals": sum(one["status"] == "pending" for one in found["instances"]),
     }  # fmt: skip
 
 
@@ -125,5 +126,7 @@ def _ordered(orders: Sequence[Mapping[str, Any]], month: str, done: str) -> str:
 
 
 def _shipped(order: Mapping[str, Any], done: str) -> Decimal:
-    lines = [Decimal(line[done]) * Decimal(line["price"]) for line in order["lines"]]
+    lines = [
+        Decimal(line[done]) * Decimal(line["price"]) * (1 - Decimal(line["discount"] or 0)) for line in order["lines"]
+    ]
     return sum((amount.quantize(CENT, ROUND_HALF_UP) for amount in lines), Decimal(0))

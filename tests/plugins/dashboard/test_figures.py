@@ -14,10 +14,10 @@ from plugins.registry import load_plugins
 from plugins.testing import Client, expect, serving
 from tests.plugins.dashboard import reference
 from tests.plugins.dashboard.reference import SHANGHAI, Records
-from tests.plugins.dashboard.trade import LISTS, founded, listed
+from tests.plugins.dashboard.trade import LISTS, MODULES, founded, listed
 
 FIRST, LAST = "2026-01-16", "2026-11-20"
-PLUGINS = ("rbac", "auth", "system", "dashboard", *LISTS)
+PLUGINS = ("rbac", "auth", "system", "dashboard", *MODULES)
 
 
 @pytest.mark.gen_test(timeout=120)

@@ -13,6 +13,8 @@ from handlers.actor import Actor
 from handlers.data.collection import Collection
 from handlers.data.database import Database
 from handlers.schema import store_money, store_quantity
+from plugins.approval.records import INSTANCES
+from plugins.approval.states import STATES
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
 from plugins.crm.states import CONTRACT_STATES, LEAD_STATES, OPPORTUNITY_STAGES
@@ -29,11 +31,13 @@ LISTS = {
     "crm": ("customers", "leads", "opportunities", "contracts", "payments"),
     "inventory": ("warehouses", "stock", "sales-orders", "purchase-orders"),
     "finance": ("vouchers",),
+    "approvals": ("instances",),
 }
+MODULES = ("crm", "inventory", "finance", "approval")
 _SEES = sorted({
     route.access for route in CATALOGUE.routes
     if route.access.startswith(f"{RESOURCE}:")
-    or (route.method == "GET" and route.access.endswith(":list") and route.access.split(":")[0] in LISTS)
+    or (route.method == "GET" and route.access.endswith(":list") and route.access.split(":")[0] in MODULES)
 })  # fmt: skip
 
 
@@ -49,7 +53,7 @@ class Company:
     async def records(self, count: int) -> None:
         """Records of everybody: `count` payments, and fewer of the rest."""
         makers = {self._customer: 1, self._lead: 1, self._opportunity: 1, self._contract: 1, self._payment: 3,
-                  self._order: 1, self._stock: 1, self._voucher: 2}  # fmt: skip
+                  self._order: 1, self._stock: 1, self._voucher: 2, self._approval: 1}  # fmt: skip
         for maker, weight in makers.items():
             for number in range(count * weight // 3):
                 await maker(number)
@@ -118,6 +122,7 @@ class Company:
             Decimal(self.chance.randrange(1, 10**5)) / 100,
         )
         line = {"product_id": product["id"], "quantity": store_quantity(quantity), "price": store_money(price),
+                "discount": self.chance.choice([None, store_quantity(Decimal("0.15"))]),
                 "amount": self._money(), done: store_quantity(quantity / 2)}  # fmt: skip
         await self._made(SALES_ORDERS if selling else PURCHASE_ORDERS, {
             "number": f"O-{number}", "lines": [line], "amount": line["amount"], "ordered_on": self._day(),
@@ -143,6 +148,10 @@ class Company:
             "number": f"V-{number}", "kind": self.chance.choice(["income", "expense", "transfer"]),
             "amount": self._money(), "day": self._day(), "account_id": account["id"],
         })  # fmt: skip
+
+    async def _approval(self, number: int) -> None:
+        status = self.chance.choice(list(STATES.states))
+        await self._made(INSTANCES, {"title": f"asked {number}", "status": status, "initiator_id": self._person()})
 
 
 async def founded(admin: Client, database: Database, chance: random.Random) -> Company:

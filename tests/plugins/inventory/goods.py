@@ -53,12 +53,14 @@ class Goods:
         """A purchase order that has gone out."""
         return await self._ordered("purchase-orders", {"supplier_id": await self.supplier()}, quantity, price)
 
-    async def sale(self, quantity: Any, price: str | None = None) -> dict[str, Any]:
+    async def sale(self, quantity: Any, price: str | None = None, **line: Any) -> dict[str, Any]:
         """A confirmed sales order."""
-        return await self._ordered("sales-orders", {"customer_name": "somebody"}, quantity, price)
+        return await self._ordered("sales-orders", {"customer_name": "somebody"}, quantity, price, **line)
 
-    async def _ordered(self, at: str, body: dict[str, Any], quantity: Any, price: str | None) -> dict[str, Any]:
-        line = {"product_id": self.product_id, "quantity": str(quantity), "price": price}
+    async def _ordered(
+        self, at: str, body: dict[str, Any], quantity: Any, price: str | None, **further: Any
+    ) -> dict[str, Any]:
+        line = {"product_id": self.product_id, "quantity": str(quantity), "price": price, **further}
         draft = {**body, "warehouse_id": self.warehouse_id, "lines": [line]}
         order = expect(await self.client.post(f"{AT}/{at}", draft))
         confirmed: dict[str, Any] = expect(await self.client.post(f"{AT}/{at}/{order['id']}/confirm"))

@@ -17,6 +17,24 @@ async def test_a_line_takes_the_price_of_its_product(admin: Client) -> None:
     assert (await goods.purchase(3))["amount"] == "12.00"
 
 
+async def test_a_discount_is_off_the_whole_line_and_its_parts_add_up(admin: Client) -> None:
+    goods = await Goods.stocked(admin, 7)
+    order = await goods.sale(7, "2.35", discount="0.15")
+    assert order["amount"] == "13.98"
+    for quantity in (1, 2, 4):
+        expect(await goods.deliver(order, quantity))
+    parts = expect(await admin.get(f"{AT}/deliveries?order_id={order['id']}"))["items"]
+    assert sorted(part["amount"] for part in parts) == ["2.00", "3.99", "7.99"]
+
+
+async def test_a_discount_is_a_part_of_the_price(admin: Client) -> None:
+    goods = await Goods.fresh(admin)
+    for discount in ("1.01", "-0.1"):
+        line = {"product_id": goods.product_id, "quantity": "1", "discount": discount}
+        reply = await admin.post(SALES, {"customer_name": "somebody", "lines": [line]})
+        assert reply.fields == {"lines[0].discount"}
+
+
 async def test_an_order_is_received_in_parts(admin: Client) -> None:
     goods = await Goods.fresh(admin)
     order = await goods.purchase(3)
