@@ -68,13 +68,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--modes", default=",".join("-".join(mode) for mode in MODES), help="such as local-fast,s3-fast"
     )
+    parser.add_argument("--folder", type=Path, help="where files are kept; /dev/shm takes the disk out of the figures")
     given = parser.parse_args(arguments)
     about: Figures = {
         "when": datetime.now(UTC).isoformat(timespec="seconds"), "python": platform.python_version(),
         "cores": os.cpu_count(), "mebibytes": given.mebibytes, "rounds": given.rounds,
     }  # fmt: skip
     RESULTS.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder, ExitStack() as stack:
         place = Path(folder)
         embedded = acquire(place / "database")
         stack.callback(embedded.release_and_wait, 15)
@@ -89,7 +90,8 @@ def main(arguments: Sequence[str]) -> int:
                 if storage == "local":
                     measured["slow_uploaders"] = _slow(service, given.rounds)
             text = json.dumps(measured, indent=1) + "\n"
-            (RESULTS / f"files-{name}-{about['when'][:10]}.json").write_text(text)
+            where = f"-{given.folder.name}" if given.folder else ""
+            (RESULTS / f"files-{name}{where}-{about['when'][:10]}.json").write_text(text)
             print(text, flush=True)
     return 0
 
