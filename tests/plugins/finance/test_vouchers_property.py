@@ -9,7 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
+from plugins.runtime import Running
 from plugins.testing import Client, expect
+from scripts.ledger_verification import differences
 from tests.plugins.finance.books import Books
 
 AMOUNTS = st.decimals("0.01", "99999.99", places=2)
@@ -36,7 +38,9 @@ class Model:
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
-def test_balances_are_what_the_model_says(steps: list[tuple[str, Decimal]], admin: Client, io_loop: IOLoop) -> None:
+def test_balances_are_what_the_model_says(
+    steps: list[tuple[str, Decimal]], admin: Client, tradewind: Running, io_loop: IOLoop
+) -> None:
     async def compare() -> None:
         one, other, model = await Books.fresh(admin), await Books.fresh(admin), Model()
         booked: list[dict[str, Any]] = []
@@ -50,5 +54,7 @@ def test_balances_are_what_the_model_says(steps: list[tuple[str, Decimal]], admi
                 model.reverse()
             balances = [int(Decimal(await books.balance()) * 100) for books in (one, other)]
             assert balances == model.balances
+        faults = await differences(tradewind.service.database.driver)
+        assert [fault for fault in faults if one.account_id in fault or other.account_id in fault] == []
 
     io_loop.run_sync(compare, timeout=60)

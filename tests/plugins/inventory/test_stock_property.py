@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
 from handlers.money import rounded
+from plugins.runtime import Running
 from plugins.testing import Client
+from scripts.ledger_verification import differences
 from tests.plugins.inventory.goods import Goods
 
 QUANTITIES = st.decimals("0.0001", "9.9999", places=4).map(lambda quantity: format(quantity.normalize(), "f"))
@@ -50,7 +52,9 @@ def cents(amount: Fraction) -> Fraction:
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=MOVES)
-def test_stock_is_what_the_model_says(moves: list[tuple[str, str, str]], admin: Client, io_loop: IOLoop) -> None:
+def test_stock_is_what_the_model_says(
+    moves: list[tuple[str, str, str]], admin: Client, tradewind: Running, io_loop: IOLoop
+) -> None:
     async def compare() -> None:
         goods, model = await Goods.fresh(admin), Model()
         for kind, quantity, price in moves:
@@ -61,6 +65,8 @@ def test_stock_is_what_the_model_says(moves: list[tuple[str, str, str]], admin: 
         ledger = await goods.ledger()
         assert sum(Decimal(entry["quantity"]) for entry in ledger) == Decimal(stock[0])
         assert sum(Decimal(entry["value"]) for entry in ledger) == Decimal(stock[1])
+        faults = await differences(tradewind.service.database.driver)
+        assert [fault for fault in faults if goods.product_id in fault] == []
 
     io_loop.run_sync(compare, timeout=60)
 
