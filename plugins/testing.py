@@ -25,6 +25,7 @@ from tornado.simple_httpclient import SimpleAsyncHTTPClient
 from config.database import open_driver
 from config.embedded import acquire
 from config.settings import Settings
+from handlers.errors import TOKEN_EXPIRED
 from plugins.plugin import Plugin
 from plugins.registry import load_plugins
 from plugins.runtime import Running, running
@@ -90,7 +91,7 @@ class Client:
         raw: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        """Send a request; `body` goes as JSON, `raw` as it is."""
+        """Send a request; `body` goes as JSON, `raw` as it is. As clients do, it refreshes an expired token and replays."""
         sent = raw if raw is not None else json.dumps(body).encode() if body is not None else None
         given = {"Content-Type": "application/json"} if sent is not None else {}
         if self.token:
@@ -99,13 +100,20 @@ class Client:
             self.url + path, method, headers={**given, **(headers or {})}, body=sent, allow_nonstandard_methods=True,
             request_timeout=60, follow_redirects=False, decompress_response=False,
         )  # fmt: skip
-        answer = await _http().fetch(request, raise_error=False)
-        if answer.code == 599:
-            raise answer.error or ConnectionError(path)
-        reply = Reply(answer.code, answer.headers, answer.body)
+        reply = await _answer(request)
+        if self.session and reply.status == 401 and reply.code == TOKEN_EXPIRED.code:
+            await self._refresh()
+            request.headers["Authorization"] = f"Bearer {self.token}"
+            reply = await _answer(request)
         if self.witness is not None:
             await self.witness(self, request, reply)
         return reply
+
+    async def _refresh(self) -> None:
+        """A new pair of tokens: a long test run outlives an access token."""
+        reply = await Client(self.url).post("/api/v1/auth/refresh", {"refreshToken": self.session["refreshToken"]})
+        self.session.update(expect(reply))
+        self.token = self.session["accessToken"]
 
     async def get(self, path: str, **options: Any) -> Reply:
         """GET."""
@@ -133,6 +141,13 @@ class Client:
         if reply.code:
             raise AssertionError(f"log-in of {username} answered {reply.body.decode()}")
         return Client(self.url, reply.data["accessToken"], reply.data["userInfo"], reply.data, self.witness)
+
+
+async def _answer(request: HTTPRequest) -> Reply:
+    answer = await _http().fetch(request, raise_error=False)
+    if answer.code == 599:
+        raise answer.error or ConnectionError(request.url)
+    return Reply(answer.code, answer.headers, answer.body)
 
 
 def _http() -> AsyncHTTPClient:

@@ -7,10 +7,25 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from plugins.api import CONFLICT, INVALID, Dictionary, Item, Menu, Message, Option, Plugin, Service, choice, crud, route
+from plugins.api import (
+    CONFLICT,
+    FORBIDDEN,
+    INVALID,
+    Dictionary,
+    Item,
+    Menu,
+    Message,
+    Option,
+    Plugin,
+    Service,
+    choice,
+    crud,
+    route,
+)  # fmt: skip
 from plugins.approval import actions, definitions, delegations, demo, instances, requests
 from plugins.approval.dashboards import DASHBOARDS
 from plugins.approval.desk import CANCELLED, REQUESTED
+from plugins.approval.messages import ONLY_INITIATOR
 from plugins.approval.records import (
     ACT_BODY,
     BACK_BODY,
@@ -30,6 +45,7 @@ ONE = f"{AT}/instances/{{id}}"
 _instance: dict[str, Any] = {
     "tag": "approval", "collection": INSTANCES.name, "returns": INSTANCES.read, "errors": (CONFLICT, INVALID),
 }  # fmt: skip
+_INITIATOR = ((FORBIDDEN, ONLY_INITIATOR),)
 _TASK_BOX = {"box": choice("todo", "done", default="todo", nullable=False, example="todo")}
 _BOX = {"box": choice("mine", "copied", "todo", "done", nullable=False, example="mine",
                       description="Without it: all that the caller may see.")}  # fmt: skip
@@ -65,9 +81,9 @@ plugin = Plugin(
               only=("read", "create", "update", "delete"), create=instances.create, update=instances.update,
               delete=instances.delete),
         route(f"POST {ONE}/submit", actions.submit, summary="Ask for approval", access="approval:instance:submit",
-              body=ACT_BODY, **_instance),
+              body=ACT_BODY, refusals=_INITIATOR, **_instance),
         route(f"POST {ONE}/withdraw", actions.withdraw, summary="Take a request back",
-              access="approval:instance:withdraw", body=ACT_BODY, **_instance),
+              access="approval:instance:withdraw", body=ACT_BODY, refusals=_INITIATOR, **_instance),
         route(f"POST {ONE}/agree", actions.agree, summary="Agree", access="approval:task:agree", body=ACT_BODY, **_instance),
         route(f"POST {ONE}/reject", actions.reject, summary="Reject", access="approval:task:reject", body=ACT_BODY,
               **_instance),

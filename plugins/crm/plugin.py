@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -52,6 +53,7 @@ from plugins.crm.dashboards import DASHBOARDS
 from plugins.crm.dictionaries import DICTIONARIES
 from plugins.crm.import_records import FORM, IMPORT_ROWS, IMPORTS
 from plugins.crm.import_run import resume
+from plugins.crm.messages import READ_ONLY
 from plugins.crm.pool import CLAIMANTS
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
 from plugins.crm.settings import CrmSettings
@@ -60,7 +62,8 @@ from plugins.crm.states import CONTRACT_STATES, LEAD_STATES, OPPORTUNITY_STAGES
 AT = "/api/v1/crm"
 _CUSTOMERS = f"{AT}/customers"
 # a person with whom a customer was shared for reading may change nothing of it
-_changes: dict[str, Any] = {"tag": "crm", "errors": (DUPLICATE, CONFLICT, STALE, INVALID, FORBIDDEN)}
+_READ_ONLY = ((FORBIDDEN, READ_ONLY),)
+_changes: dict[str, Any] = {"tag": "crm", "errors": (DUPLICATE, CONFLICT, STALE, INVALID), "refusals": _READ_ONLY}
 
 
 @asynccontextmanager
@@ -80,7 +83,8 @@ def records(of: Collection, path: str, noun: str, module: Any, **options: Any) -
     resource = options.setdefault("resource", f"crm:{path.removesuffix('s')}")
     only = options.pop("only", ("list", "read", "delete"))
     made = {"read": module.read} if hasattr(module, "read") else {}
-    routes = crud(of, at=at, noun=noun, only=only, delete=module.delete, **made, **options)
+    plain = crud(of, at=at, noun=noun, only=only, delete=module.delete, **made, **options)
+    routes = [replace(one, refusals=_READ_ONLY) if one.writes else one for one in plain]
     write: dict[str, Any] = {"returns": of.read, "collection": of.name, **_changes}
     create = route(
         f"POST {at}", module.create, summary=f"Create a {noun}", access=f"{resource}:create", body=of.create, **write

@@ -4,6 +4,7 @@ import asyncio
 import statistics
 import time
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from plugins.auth.login import network_of
 from plugins.rbac.api import USERS, Passwords, credentials
 from plugins.runtime import Running
-from plugins.testing import PASSWORD, Client, People, eventually, expect, unique
+from plugins.testing import PASSWORD, Client, People, expect, unique
 from tests.plugins.auth.servers import LOGIN, PASSWORD_PATH, PROFILE, WRONG, instances, logged, try_login
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -156,15 +157,14 @@ async def test_a_wrong_old_password_counts_like_a_failed_login(tradewind: Runnin
     expect(await try_login(tradewind.url, person.user["username"], PASSWORD), 42300)
 
 
-async def test_a_lock_is_over_after_its_time(mongodb_uri: str, tmp_path: Path) -> None:
-    async with instances(mongodb_uri, tmp_path, {}, lockout_minutes=0.02) as (server,):
-        await lock(server.url, "admin")
-        expect(await try_login(server.url, "admin", PASSWORD), 42300)
-
-        async def opened() -> bool:
-            return (await try_login(server.url, "admin", PASSWORD)).code == 0
-
-        await eventually(opened)
+async def test_a_lock_is_over_after_its_time(tradewind: Running, people: People) -> None:
+    user = await people.account()
+    await lock(tradewind.url, user["username"])
+    expect(await try_login(tradewind.url, user["username"], PASSWORD), 42300)
+    users = tradewind.service.database.store(USERS)
+    until = (await users.get(user["id"]))["locked_until"]
+    await users.update(user["id"], {"locked_until": until - timedelta(minutes=15)})
+    expect(await try_login(tradewind.url, user["username"], PASSWORD))
 
 
 async def test_failures_count_together_over_two_instances_and_none_is_lost(mongodb_uri: str, tmp_path: Path) -> None:
@@ -179,21 +179,20 @@ async def test_failures_count_together_over_two_instances_and_none_is_lost(mongo
 
 
 async def test_a_right_password_does_not_open_an_account_that_was_locked_while_it_was_checked(
-    mongodb_uri: str, tmp_path: Path
+    tradewind: Running, people: People
 ) -> None:
-    async with instances(mongodb_uri, tmp_path, {}, lockout_failures=1) as (server,):
-        during_the_check(server, lambda: try_login(server.url, "admin"))
-        expect(await try_login(server.url, "admin", PASSWORD), 42300)
+    user = await people.account()
+    during_the_check(tradewind, lambda: lock(tradewind.url, user["username"]))
+    expect(await try_login(tradewind.url, user["username"], PASSWORD), 42300)
 
 
 async def test_an_old_password_does_not_open_a_session_when_it_is_changed_while_it_was_checked(
-    mongodb_uri: str, tmp_path: Path
+    tradewind: Running, people: People
 ) -> None:
-    async with instances(mongodb_uri, tmp_path, {}) as (server,):
-        passwords = server.service.part(Passwords)
-        fresh = credentials(passwords, await passwords.hash(f"{PASSWORD}-2"))
-        during_the_check(server, lambda: server.service.database.store(USERS).update(1, fresh))
-        expect(await try_login(server.url, "admin", PASSWORD), 40010)
+    user, passwords = await people.account(), tradewind.service.part(Passwords)
+    fresh = credentials(passwords, await passwords.hash(f"{PASSWORD}-2"))
+    during_the_check(tradewind, lambda: tradewind.service.database.store(USERS).update(user["id"], fresh))
+    expect(await try_login(tradewind.url, user["username"], PASSWORD), 40010)
 
 
 def during_the_check(server: Running, happens: Callable[[], Awaitable[Any]]) -> None:

@@ -184,12 +184,12 @@ async def test_a_reset_unlocks(tradewind: Running, people: People) -> None:
     expect(await try_login(tradewind.url, user["username"], told["password"]))
 
 
-async def test_ones_own_password_is_not_reset_without_the_old_one(mongodb_uri: str, tmp_path: Path) -> None:
-    async with instances(mongodb_uri, tmp_path, {}) as (server,):
-        admin = await Client(server.url).log_in("admin")
-        expect(await admin.post(f"{USERS_PATH}/1/reset-password"), 40901)
-        expect(await admin.patch(f"{USERS_PATH}/1", {"password": f"{PASSWORD}-2", "version": 1}), 40901)
-        expect(await try_login(server.url, "admin", PASSWORD))
+async def test_ones_own_password_is_not_reset_without_the_old_one(people: People) -> None:
+    person = await people.admin.log_in((await people.account(is_super=True))["username"])
+    own = f"{USERS_PATH}/{person.user['userId']}"
+    expect(await person.post(f"{own}/reset-password"), 40901)
+    expect(await person.patch(own, {"password": f"{PASSWORD}-2", "version": 1}), 40901)
+    await people.admin.log_in(person.user["username"])
 
 
 # -- forced change

@@ -255,27 +255,24 @@ async def test_a_disabled_account_is_out_even_where_nobody_ended_its_sessions(tw
     expect(await refresh(there.url, person.session["refreshToken"]), 40102)
 
 
-async def test_a_login_under_way_does_not_survive_a_password_reset(mongodb_uri: str, tmp_path: Path) -> None:
-    async with instances(mongodb_uri, tmp_path, {}) as (server,):
-        admin = await Client(server.url).log_in("admin")
-        user = await People(admin).account()
-        sessions: Any = server.service.part(Sessions)
-        begin = sessions.begin
+async def test_a_login_under_way_does_not_survive_a_password_reset(tradewind: Running, people: People) -> None:
+    user = await people.account()
+    sessions: Any = tradewind.service.part(Sessions)
+    begin, resets = sessions.begin, []
 
-        async def begin_during_a_reset(*arguments: Any) -> Any:
-            sessions.begin = begin
-            sessions.reset = asyncio.create_task(
-                admin.post(f"/api/v1/system/users/{user['id']}/reset-password"), context=Context()
-            )
-            # the reset either waits for the log-in, or is over before the session begins
-            await asyncio.wait({sessions.reset}, timeout=0.5)
-            return await begin(*arguments)
+    async def begin_during_a_reset(*arguments: Any) -> Any:
+        sessions.begin = begin
+        reset = people.admin.post(f"/api/v1/system/users/{user['id']}/reset-password")
+        resets.append(asyncio.create_task(reset, context=Context()))
+        # the reset either waits for the log-in, or is over before the session begins
+        await asyncio.wait(resets, timeout=0.5)
+        return await begin(*arguments)
 
-        sessions.begin = begin_during_a_reset
-        reply = await try_login(server.url, user["username"], PASSWORD)
-        expect(await sessions.reset)
-        assert reply.code in (0, 40010)
-        assert reply.code == 40010 or await state(server.url, reply.data["accessToken"]) == 40100
+    sessions.begin = begin_during_a_reset
+    reply = await try_login(tradewind.url, user["username"], PASSWORD)
+    expect(await resets[0])
+    assert reply.code in (0, 40010)
+    assert reply.code == 40010 or await state(tradewind.url, reply.data["accessToken"]) == 40100
 
 
 # -- a killed instance

@@ -217,3 +217,11 @@ def made(**settings: Any) -> Settings:
     environment: Any = Settings
     built: Settings = environment(_env_file=None, **settings)
     return built
+
+
+async def test_a_client_of_the_tests_outlives_its_access_token(tradewind: Running, people: People) -> None:
+    person = await people.person()
+    expired = signed(tradewind, {**claims_of(person.token), "exp": 1})
+    client = Client(tradewind.url, expired, person.user, dict(person.session))
+    expect(await client.get(PROFILE))
+    assert client.token != expired
