@@ -14,6 +14,7 @@ RISKS: Mapping[str, Message] = {
     "old_fix": Message("定位信息已过期", "The position is too old"),
     "future_fix": Message("定位时间晚于服务器时间", "The position is from the future"),
     "unknown_fix_time": Message("未提供定位时间", "The time of the position is not told"),
+    "far_from_wifi": Message("定位与 WiFi 所在地点不符", "The position is not where the WiFi is"),
     "unknown_wifi": Message("未登记的 WiFi", "The WiFi is of no place"),
 }
 

@@ -11,7 +11,7 @@ from plugins.hrm.coordinates import Place, metres
 
 Record = Mapping[str, Any]
 _FUTURE_SECONDS = 60
-_SLOW_METRES = 1000  # two places of one town are no journey, whatever the clock says
+_NEAR_METRES = 1000  # two places of one town are no journey, and no contradiction
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,8 @@ def weigh(punch: Record, places: Sequence[Record], last: Record | None, limits: 
     within, distance = _nearest(here, places)
     if known is not None:
         away = _distance(here, known)
+        if away is not None and away - (punch.get("accuracy") or 0) > max(known["radius"], _NEAR_METRES):
+            risks.append("far_from_wifi")
         return Finding("refused" if forged else "accepted", known, "wifi", away, risks)
     if punch.get("bssid"):
         risks.append("unknown_wifi")
@@ -97,4 +99,4 @@ def _impossible(punch: Record, here: Place, last: Record, limits: Limits, now: d
     # both may be wrong by their accuracy
     travelled = metres(here, before) - (punch.get("accuracy") or 0) - (last.get("accuracy") or 0)
     seconds = max((now - last["at"]).total_seconds(), 1)
-    return travelled > _SLOW_METRES and travelled / seconds * 3.6 > limits.speed
+    return travelled > _NEAR_METRES and travelled / seconds * 3.6 > limits.speed

@@ -128,7 +128,10 @@ async def _decided(service: Service, leave: Record, now: datetime, payload: Mapp
 
 
 async def _alone(req: Request, leave: Record) -> None:
-    """Refuse leave at a time of which the person has asked for other leave."""
+    """Refuse leave at a time for which the person has asked for other leave; two requests at once come one by one."""
+    employee = await employee_of(req.service, leave["user_id"])
+    if employee is not None:
+        await touch(req.service, employee["id"])
     others = {"_id": {"$ne": leave["id"]}, "user_id": leave["user_id"], "status": {"$in": ["pending", "approved"]}}
     during = {"starts_at": {"$lt": leave["ends_at"]}, "ends_at": {"$gt": leave["starts_at"]}}
     if await req.system_store(LEAVES).find_one({**others, **during}):

@@ -33,7 +33,7 @@ _WORDS = {"outside": OUTSIDE, "unproven": UNPROVEN, "refused": REFUSED}
 
 
 class PunchTurns(Turns):
-    """Turns by employee."""
+    """Turns by person."""
 
 
 async def punch(req: Request) -> Record:
@@ -41,15 +41,15 @@ async def punch(req: Request) -> Record:
     body = dict(req.body)
     if body.get("location") is None and body.get("bssid") is None:
         raise invalid("location", "required")
+    async with req.part(PunchTurns).taken([req.actor.user_id]):
+        return await req.transaction(lambda: _punched(req, body))
+
+
+async def _punched(req: Request, body: Record) -> Record:
+    evidence = _evidence(body)
     employee = await employee_of(req.service, req.actor.user_id)
     if employee is None:
         raise ApiError(CONFLICT, NOT_EMPLOYED)
-    async with req.part(PunchTurns).taken([employee["id"]]):
-        return await req.transaction(lambda: _punched(req, employee, body))
-
-
-async def _punched(req: Request, employee: Record, body: Record) -> Record:
-    evidence = _evidence(body)
     mark = await touch(req.service, employee["id"])
     before = await req.system_store(PUNCHES).find_one({"_id": mark["last_punch_id"]}) if mark["last_punch_id"] else None
     if before is not None and _repeats(before, evidence, req.now):

@@ -8,8 +8,9 @@ their mark, so no two such things run at once, in whatever process.
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from typing import Any
@@ -21,8 +22,10 @@ from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.timetable import DAY, Calendar, Verdict, judge, minutes_of
 
 Record = dict[str, Any]
+log = logging.getLogger("tradewind.hrm")
 MOST_DAYS = 366  # what is longer ago stays as it is
 _BATCH = 200
+_FAILURES = 10
 _ONE_DAY = timedelta(days=1)
 
 
@@ -55,11 +58,25 @@ async def settle(service: Service, now: datetime | None = None) -> None:
     now = now or utc_now()
     today = day_of(now, service.settings.zone).isoformat()
     waiting = {"$or": [{"stale": True}, {"attended_to": {"$lt": today}}]}
-    while marks := await service.database.store(MARKS).find(waiting, limit=_BATCH, fields=["turns"]):
+    failed: list[Any] = []
+    while marks := await service.database.store(MARKS).find(
+        {**waiting, "_id": {"$nin": failed}}, limit=_BATCH, fields=["turns"]
+    ):
         for one in marks:
-            await service.database.transaction(partial(_catch_up, service, one["id"], now))
+            await _tried(service, one["id"], partial(_catch_up, service, one["id"], now), failed)
     for row in await service.database.store(DAYS).find({"settles_at": {"$lte": now}}, limit=_BATCH * 10):
-        await service.database.transaction(partial(_end, service, row, now))
+        await _tried(service, row["employee_id"], partial(_end, service, row, now), failed)
+
+
+async def _tried(service: Service, employee_id: Any, work: Callable[[], Awaitable[None]], failed: list[Any]) -> None:
+    """Run `work` as a transaction. A few employees of whom it fails do not hold up the others."""
+    try:
+        await service.database.transaction(work)
+    except Exception:
+        failed.append(employee_id)
+        if len(failed) > _FAILURES:
+            raise
+        log.exception("daily results were not made", extra={"employee_id": str(employee_id)})
 
 
 async def _catch_up(service: Service, employee_id: Any, now: datetime) -> None:
@@ -71,12 +88,14 @@ async def _catch_up(service: Service, employee_id: Any, now: datetime) -> None:
         await marks.upsert(employee_id, {"stale": False, "attended_to": None})
         return
     first = today - timedelta(days=MOST_DAYS)
+    # an early shift of tomorrow may have begun
+    last = max(today, calendar.timetable.day_of(now.astimezone(service.settings.zone)))
     if not before["stale"] and before["attended_to"]:
         # the last day may have ended since
         first = max(first, date.fromisoformat(before["attended_to"]) - _ONE_DAY)
     if before["stale"]:
-        await _clear(service, employee, first, today, now)
-    await remake(service, employee, calendar, first, today, now)
+        await _clear(service, employee, first, last, now)
+    await remake(service, employee, calendar, first, last, now)
     done = employee["left_on"] is not None and employee["left_on"] < (today - 2 * _ONE_DAY).isoformat()
     await marks.upsert(employee_id, {"stale": False, "attended_to": None if done else today.isoformat()})
 
@@ -120,7 +139,7 @@ async def remake(
         table = calendar.timetable if calendar.works_on(day) else None
         verdict = made[day] = judge(table, punches[day], spans, local)
         row = known.get(day.isoformat())
-        if row is None and verdict.status == "rest" and verdict.arrived is None:
+        if row is None and table is None and not punches[day]:
             continue
         values = _values(service, employee, calendar, day, verdict, over=local >= calendar.timetable.begin + DAY)
         if row is None:

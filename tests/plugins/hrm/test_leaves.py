@@ -97,6 +97,13 @@ async def test_nobody_asks_for_the_same_time_twice(admin: Client) -> None:
     assert await status(admin, again) == "draft"
 
 
+async def test_of_requests_for_one_time_that_come_at_once_one_is_taken(admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    drafts = [await staff.leave(*WEDNESDAY) for _ in range(5)]
+    replies = await asyncio.gather(*(staff.client.post(f"{AT}/leaves/{one['id']}/submit") for one in drafts))
+    assert Counter(reply.code for reply in replies) == {0: 1, 40901: 4}
+
+
 @pytest.mark.parametrize("ends_at", [WEDNESDAY[0], "2026-12-01T00:00:00Z", "2028-01-01T00:00:00Z"])
 async def test_leave_ends_after_it_starts_and_within_a_year(ends_at: str, admin: Client) -> None:
     reply = await admin.post(f"{AT}/leaves", {"type": "sick", "starts_at": WEDNESDAY[0], "ends_at": ends_at})

@@ -36,6 +36,7 @@ def staff(io_loop: IOLoop, admin: Client) -> Staff:
         ({"location": BD09, "coordinate_system": "bd09", **GOOD}, "accepted", "gps", []),
         ({"location": GCJ02, **GOOD}, "outside", None, []),
         ({"bssid": BSSID.upper().replace(":", "-")}, "accepted", "wifi", []),
+        ({"bssid": BSSID, "location": FAR, **GOOD}, "accepted", "wifi", ["far_from_wifi"]),
         ({"bssid": "00:00:00:00:00:01"}, "outside", None, ["unknown_wifi"]),
         ({"location": OFFICE}, "accepted", "gps", ["unknown_accuracy", "unknown_fix_time"]),
         ({"location": OFFICE, **GOOD, "accuracy": 201}, "unproven", None, ["low_accuracy"]),
