@@ -2,14 +2,13 @@
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from plugins.files.signatures import Signatures
 from plugins.testing import Reply, eventually, expect
-from tests.plugins.files.places import MEBIBYTE, Place, place
+from tests.plugins.files.places import MEBIBYTE, Place
 from tests.plugins.files.samples import PDF, PNG, RAR, drawing, note, upload
 from tests.raw_http import connected, request
 
@@ -51,8 +50,8 @@ async def test_a_range_is_answered_with_206(here: Place, asked: str, part: tuple
 
 
 @pytest.mark.parametrize("asked", IGNORED)
-async def test_what_is_no_single_range_is_answered_with_everything(here: Place, asked: str) -> None:
-    reply = await get(here, await text(here), Range=asked)
+async def test_what_is_no_single_range_is_answered_with_everything(local: Place, asked: str) -> None:
+    reply = await get(local, await text(local), Range=asked)
     assert (reply.status, reply.body) == (200, TEXT)
 
 
@@ -111,10 +110,10 @@ async def test_the_connection_serves_the_next_request_after_a_download(here: Pla
 
 
 @pytest.mark.parametrize("name", ["合同 (最终版).txt", 'a"b.txt', "a%41;b.txt", "naïve.txt", "👩‍💻.txt"])
-async def test_the_name_is_told_in_utf_8_and_in_ascii(here: Place, name: str) -> None:
+async def test_the_name_is_told_in_utf_8_and_in_ascii(local: Place, name: str) -> None:
     raw_name = name.replace('"', "%22")
-    stored = await upload(here.admin, b"text", raw_name)
-    told = (await here.admin.get(DL + stored["objectKey"])).headers["Content-Disposition"]
+    stored = await upload(local.admin, b"text", raw_name)
+    told = (await local.admin.get(DL + stored["objectKey"])).headers["Content-Disposition"]
     assert told.isascii()
     assert told.endswith(f"filename*=UTF-8''{quote(stored['fileName'], safe=ATTR_CHAR)}")
     assert told.count('"') == 2
@@ -127,8 +126,8 @@ SHOWN = {"photo.png": (PNG, True), "text.txt": (b"text", True), "a.pdf": (PDF, F
 
 
 @pytest.mark.parametrize(("name", "content", "inline"), [(name, *rest) for name, rest in SHOWN.items()])
-async def test_only_what_runs_nothing_is_shown_in_place(here: Place, name: str, content: bytes, inline: bool) -> None:
-    reply = await here.admin.get(DL + (await upload(here.admin, content, name))["objectKey"])
+async def test_only_what_runs_nothing_is_shown_in_place(local: Place, name: str, content: bytes, inline: bool) -> None:
+    reply = await local.admin.get(DL + (await upload(local.admin, content, name))["objectKey"])
     assert reply.headers["Content-Disposition"].startswith("inline" if inline else "attachment")
     assert_harmless(reply.headers)
 
@@ -244,18 +243,16 @@ async def test_a_reader_in_small_steps_gets_everything(here: Place) -> None:
     assert received == content
 
 
-@pytest.mark.parametrize("http", ["tornado", "fast"])
-async def test_a_reader_that_stops_is_cut_off(
-    http: str, mongodb_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_reader_that_stops_is_cut_off(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = DL + (await upload(here.admin, RAR + bytes(11 * MEBIBYTE), "large.rar"))["objectKey"]
+    service = here.running.service
+    monkeypatch.setattr(service, "settings", service.settings.model_copy(update={"request_seconds": 0.3}))
     monkeypatch.setattr("plugins.files.local._LARGE_BLOCK", 64 << 10)
-    async with place(mongodb_uri, tmp_path, http=http, request_seconds=1) as there:
-        path = DL + (await upload(there.admin, RAR + bytes(11 * MEBIBYTE), "large.rar"))["objectKey"]
-        async with connected(there.url) as wire:
-            await wire.send(request(f"GET {path}", f"Authorization: Bearer {there.admin.token}"))
-            await wire.reader.readuntil(b"\r\n\r\n")
-            wire.writer.transport.pause_reading()
-            assert await there.running.front.idle(20)
-            wire.writer.transport.resume_reading()
-            with pytest.raises((EOFError, ConnectionError)):
-                await wire.reader.readexactly(11 * MEBIBYTE)
+    async with connected(here.url) as wire:
+        await wire.send(request(f"GET {path}", f"Authorization: Bearer {here.admin.token}"))
+        await wire.reader.readuntil(b"\r\n\r\n")
+        wire.writer.transport.pause_reading()
+        assert await here.running.front.idle(20)
+        wire.writer.transport.resume_reading()
+        with pytest.raises((EOFError, ConnectionError)):
+            await wire.reader.readexactly(11 * MEBIBYTE)

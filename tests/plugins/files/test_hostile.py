@@ -44,13 +44,13 @@ SENDABLE = {what: name for what, name in HOSTILE.items() if not {"\r", "\ud800"}
 
 
 @pytest.mark.parametrize("name", SENDABLE.values(), ids=SENDABLE)
-async def test_a_hostile_name_is_refused(here: Place, name: str) -> None:
-    async with nothing_kept(here):
-        refused(await send(here.admin, b"text", name), 40001)
+async def test_a_hostile_name_is_refused(local: Place, name: str) -> None:
+    async with nothing_kept(local):
+        refused(await send(local.admin, b"text", name), 40001)
 
 
-async def test_the_folders_that_old_browsers_send_are_taken_off(here: Place) -> None:
-    assert expect(await send(here.admin, b"text", "C:\\Windows\\win.ini"))["fileName"] == "win.ini"
+async def test_the_folders_that_old_browsers_send_are_taken_off(local: Place) -> None:
+    assert expect(await send(local.admin, b"text", "C:\\Windows\\win.ini"))["fileName"] == "win.ini"
 
 
 KEYS = (
@@ -62,8 +62,8 @@ KEYS = (
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("path", ["/api/file/dl?object_key=", "/api/file/sign?object_key=", "/api/files/public/"])
-async def test_a_hostile_key_leads_nowhere(here: Place, path: str, key: str) -> None:
-    refused(await here.admin.get(path + key), 40400)
+async def test_a_hostile_key_leads_nowhere(local: Place, path: str, key: str) -> None:
+    refused(await local.admin.get(path + key), 40400)
 
 
 @pytest.mark.parametrize("key", ["a%00.png", "%00"])
@@ -128,10 +128,10 @@ CONTENT = {
 @pytest.mark.parametrize("visibility", ["private", "public"])
 @pytest.mark.parametrize(("name", "content"), CONTENT.values(), ids=CONTENT)
 async def test_content_that_is_not_what_it_seems_is_refused(
-    here: Place, name: str, content: bytes, visibility: str
+    local: Place, name: str, content: bytes, visibility: str
 ) -> None:
-    async with nothing_kept(here):
-        refused(await send(here.admin, content, name, visibility), 41500)
+    async with nothing_kept(local):
+        refused(await send(local.admin, content, name, visibility), 41500)
 
 
 @pytest.mark.parametrize(
@@ -139,15 +139,15 @@ async def test_content_that_is_not_what_it_seems_is_refused(
     [("a.txt", b"text"), ("a.zip", archive("a")), ("a.rar", RAR + b"x"), ("a.csv", b"a,b")],
     ids=["text", "zip", "rar", "csv"],
 )
-async def test_the_public_bucket_takes_fewer_types(here: Place, name: str, content: bytes) -> None:
-    async with nothing_kept(here):
-        refused(await send(here.admin, content, name, "public"), 41500)
+async def test_the_public_bucket_takes_fewer_types(local: Place, name: str, content: bytes) -> None:
+    async with nothing_kept(local):
+        refused(await send(local.admin, content, name, "public"), 41500)
 
 
-async def test_a_type_that_is_only_said_is_not_believed(here: Place) -> None:
+async def test_a_type_that_is_only_said_is_not_believed(local: Place) -> None:
     raw, headers = form(("file", "a", b"no image"), media="image/png")
-    async with nothing_kept(here):
-        refused(await here.admin.post(UPLOAD, raw=raw, headers=headers), 41500)
+    async with nothing_kept(local):
+        refused(await local.admin.post(UPLOAD, raw=raw, headers=headers), 41500)
 
 
 async def test_a_type_of_the_other_bucket_is_refused_when_the_bucket_comes_last(here: Place) -> None:
@@ -176,11 +176,11 @@ FORMS = {
 
 @pytest.mark.parametrize(("fields", "code", "field"), FORMS.values(), ids=FORMS)
 async def test_a_form_that_is_not_the_declared_one_names_the_field(
-    here: Place, fields: list[tuple[str, str | None, bytes]], code: int, field: str
+    local: Place, fields: list[tuple[str, str | None, bytes]], code: int, field: str
 ) -> None:
     raw, headers = form(*fields)
-    async with nothing_kept(here):
-        reply = refused(await here.admin.post(UPLOAD, raw=raw, headers=headers), code)
+    async with nothing_kept(local):
+        reply = refused(await local.admin.post(UPLOAD, raw=raw, headers=headers), code)
     assert reply.fields == {field}
 
 
@@ -196,10 +196,10 @@ TYPES = {
 
 
 @pytest.mark.parametrize(("media", "code"), TYPES.values(), ids=TYPES)
-async def test_a_body_that_is_no_form_is_refused(here: Place, media: str, code: int) -> None:
+async def test_a_body_that_is_no_form_is_refused(local: Place, media: str, code: int) -> None:
     raw, _ = form(("file", "a.txt", b"text"))
-    async with nothing_kept(here):
-        refused(await here.admin.post(UPLOAD, raw=raw, headers={"Content-Type": media}), code)
+    async with nothing_kept(local):
+        refused(await local.admin.post(UPLOAD, raw=raw, headers={"Content-Type": media}), code)
 
 
 async def test_a_form_without_its_end_is_refused(here: Place) -> None:

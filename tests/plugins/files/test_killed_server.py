@@ -92,6 +92,7 @@ async def test_what_a_killed_server_was_writing_is_gone_after_the_next_start(dep
         await eventually(forgotten)
 
 
+@pytest.mark.parametrize("deployment", ["local"], indirect=True)  # who writes is told by locks, wherever the bytes go
 async def test_a_start_leaves_alone_what_another_server_is_writing(deployment: Deployment) -> None:
     first: Place
     async with deployment.server() as first, half_sent(first.admin) as wire:

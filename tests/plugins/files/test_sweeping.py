@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
+from tornado.ioloop import IOLoop
 
 from plugins.api import anything, array, choice, mapping, obj, text, utc_now
 from plugins.files.objects import Files
@@ -145,21 +145,30 @@ def test_every_place_that_can_hold_a_key_is_looked_at() -> None:
 # -- when
 
 
-async def test_the_sweep_runs_by_itself(mongodb_uri: str, tmp_path: Path) -> None:
-    async with place(mongodb_uri, tmp_path, sweep_seconds=0.3, unattached_hours=0.000_01) as there:
-        await note(there.admin)
-
-        async def gone() -> bool:
-            return await there.kept() == set()
-
-        await eventually(gone, seconds=15)
+@pytest.fixture(scope="module")
+def quick(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """A server of one's own, which sweeps often."""
+    block = place(mongodb_uri, tmp_path_factory.mktemp("quick"), sweep_seconds=0.3)
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
 
-async def test_a_data_reset_removes_the_files_too(mongodb_uri: str, tmp_path: Path) -> None:
-    async with place(mongodb_uri, tmp_path) as there:
-        await note(there.admin)
-        await upload(there.admin, PNG, "a.png", "public")
-        body: dict[str, Any] = {"modules": ["files"], "confirm": "RESET"}
-        expect(await there.admin.post("/api/v1/system/data-reset", body))
-        assert await there.kept() == set()
-        assert (await note(there.admin))["size"] > 0
+async def test_the_sweep_runs_by_itself(quick: Place) -> None:
+    young = await note(quick.admin)
+    before = await quick.kept()
+    await age(quick.running, (await note(quick.admin))["objectKey"])
+
+    async def gone() -> bool:
+        return await quick.kept() == before
+
+    await eventually(gone, seconds=15)
+    assert (await quick.admin.get(f"/api/file/dl?object_key={young['objectKey']}")).status == 200
+
+
+async def test_a_data_reset_removes_the_files_too(quick: Place) -> None:
+    await note(quick.admin)
+    await upload(quick.admin, PNG, "a.png", "public")
+    body: dict[str, Any] = {"modules": ["files"], "confirm": "RESET"}
+    expect(await quick.admin.post("/api/v1/system/data-reset", body))
+    assert await quick.kept() == set()
+    assert (await note(quick.admin))["size"] > 0
