@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Collection, Request
+from plugins.api import CONFLICT, ApiError, Collection, Request, day_of
 from plugins.crm import below, receivables
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.messages import NOT_PAYABLE, OVERPAID
@@ -14,6 +15,7 @@ from plugins.crm.records import CUSTOMERS
 
 Record = dict[str, Any]
 RECEIVED_EVENT, REMOVED_EVENT = "crm.payment.received", "crm.payment.removed"
+DATED_EVENT = "finance.dated"
 PAYABLE = ("in_force", "completed")
 
 
@@ -27,6 +29,7 @@ async def create(req: Request) -> Record:
     values = {**body, "paid_at": body.get("paid_at") or req.now}
 
     async def work() -> Record:
+        await _date(req, values["paid_at"])
         await _receive(req, contract["id"], body.get("plan_id"), body["amount"])
         payment = await below.insert(req, PAYMENTS, values, customer, contract["owner_id"])
         await req.emit(RECEIVED_EVENT, payment=payment, contract=contract)
@@ -41,6 +44,7 @@ async def delete(req: Request) -> None:
 
     async def work() -> None:
         payment = await editable(req, PAYMENTS, req.path["id"])
+        await _date(req, payment["paid_at"])
         await req.store(PAYMENTS).delete(payment["id"])
         await _add(req, CONTRACTS, payment["contract_id"], "received_amount", _negative(payment["amount"]))
         if payment["plan_id"] is not None:
@@ -49,6 +53,11 @@ async def delete(req: Request) -> None:
         await receivables.tell(req.service, req, payment["contract_id"])
 
     await req.transaction(work)
+
+
+async def _date(req: Request, moment: datetime) -> None:
+    """Tell whoever keeps the books on which day money is entered or taken back; they may refuse."""
+    await req.emit(DATED_EVENT, day=day_of(moment, req.service.settings.zone).isoformat())
 
 
 async def _receive(req: Request, contract_id: Any, plan_id: Any, amount: Any) -> None:

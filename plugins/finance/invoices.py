@@ -10,6 +10,7 @@ from plugins.api import CONFLICT, STALE, ApiError, Handler, Request, exact, stor
 from plugins.finance import open_items
 from plugins.finance.documents import INVOICES
 from plugins.finance.messages import MORE_THAN_OPEN, NOT_DELETABLE, NOT_EDITABLE, NOT_IN_STATE, PAID_ELSEWHERE
+from plugins.finance.periods import check_open
 from plugins.finance.states import INVOICE_STATES, after, allows
 from plugins.finance.vouchers import Record, book, day_in, in_turn
 
@@ -49,6 +50,7 @@ def stepper(action: str) -> Handler:
             invoice = await req.store(INVOICES).update(
                 req.path["id"], values, where=allows(INVOICE_STATES, action), reason=NOT_IN_STATE
             )
+            await check_open(req.service, invoice)
             await open_items.of_invoice(req, invoice)
             return invoice
 

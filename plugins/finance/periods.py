@@ -6,12 +6,14 @@ Number and lock are one document, so that a voucher and the closing of its month
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, DUPLICATE, NOT_FOUND, ApiError, Request
+from plugins.api import CONFLICT, DUPLICATE, NOT_FOUND, ApiError, Request, Service
 from plugins.finance.messages import PERIOD_CLOSED
 from plugins.finance.records import PERIODS
 
+DATED_EVENT = "finance.dated"
 _MONTH = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 
 
@@ -35,6 +37,16 @@ async def next_number(req: Request, month: str) -> str:
     if period is None:
         raise ApiError(CONFLICT, PERIOD_CLOSED.filled(month=month))
     return f"{month}-{period['last_number']:06}"
+
+
+async def check_open(service: Service, payload: Mapping[str, Any]) -> None:
+    """40901 for what is dated (`day`) into a closed month and takes no voucher number: invoices, payments of contracts.
+
+    It looks and locks nothing: what is entered in the very moment of the closing may still be dated before it.
+    """
+    month = payload["day"][:7]
+    if await service.database.store(PERIODS).find_one({"_id": month, "closed": True}):
+        raise ApiError(CONFLICT, PERIOD_CLOSED.filled(month=month))
 
 
 async def close(req: Request) -> dict[str, Any]:

@@ -39,6 +39,7 @@ async def start(service: Service) -> AsyncIterator[None]:
     service.events.listen(vouchers.REVERSED_EVENT, claims.after_reversal)
     service.events.listen(vouchers.REVERSED_EVENT, invoices.after_reversal)
     service.events.listen(vouchers.REVERSED_EVENT, open_items.after_reversal)
+    service.events.listen(periods.DATED_EVENT, partial(periods.check_open, service))
     service.events.listen(open_items.RECEIVABLE_EVENT, partial(open_items.on_changed, "out", service))
     service.events.listen(open_items.PAYABLE_EVENT, partial(open_items.on_changed, "in", service))
     async with vouchers.turns(service):

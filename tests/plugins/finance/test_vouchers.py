@@ -7,7 +7,8 @@ from collections import Counter
 
 import pytest
 
-from plugins.testing import Client, People, expect
+from plugins.testing import Client, People, expect, unique
+from tests.plugins.crm.sales import PAYMENTS, in_force
 from tests.plugins.finance.books import AT, Books
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -94,6 +95,19 @@ async def test_nothing_is_dated_into_a_closed_month(admin: Client) -> None:
     expect(await books.reverse(voucher, day="2015-03-31"), 40901)
     expect(await books.reverse(voucher, day="2015-04-01"))
     assert await books.balance() == "0.00"
+
+
+async def test_no_invoice_takes_effect_and_no_contract_is_paid_in_a_closed_month(admin: Client) -> None:
+    contract = await in_force(admin)
+    payment = {"contract_id": contract["id"], "amount": "1.00", "paid_at": "2012-05-31T15:59:59Z"}
+    paid = expect(await admin.post(PAYMENTS, payment))
+    body = {"direction": "out", "number": unique("INV"), "counterparty": "c", "amount": "1.00", "day": "2012-05-31"}
+    invoice = expect(await admin.post(f"{AT}/invoices", body))
+    expect(await admin.post(f"{AT}/periods/2012-05/close"))
+    expect(await admin.post(PAYMENTS, payment), 40901)
+    expect(await admin.delete(f"{PAYMENTS}/{paid['id']}"), 40901)
+    expect(await admin.post(f"{AT}/invoices/{invoice['id']}/confirm"), 40901)
+    expect(await admin.post(PAYMENTS, {**payment, "paid_at": "2012-05-31T16:00:00Z"}))
 
 
 async def test_a_month_is_closed_once(admin: Client) -> None:
