@@ -303,7 +303,8 @@ async def _p99_during_logins(admin: Client) -> float:
 
     async def log_in_again_and_again() -> None:
         while going_on:
-            expect(await try_login(admin.url, "admin", PASSWORD))
+            # a machine that is busy besides may have no time for one: then it is told so
+            assert (await try_login(admin.url, "admin", PASSWORD)).code in (0, 50300)
 
     people = [asyncio.create_task(log_in_again_and_again()) for _ in range(32)]
     try:
