@@ -13,11 +13,15 @@ import pytest
 from bson import Decimal128, ObjectId
 
 from config.database import Driver
+from plugins.crm.contract_records import CONTRACTS
+from plugins.crm.contract_records import PLANS as PLANS_KEPT
+from plugins.finance.documents import INVOICES, OPEN_ITEMS
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
 from plugins.runtime import Running
 from plugins.testing import Client, expect
 from scripts.ledger_verification import differences
+from tests.plugins.crm.sales import PAYMENTS, PLANS, in_force
 from tests.plugins.finance.books import Books
 from tests.plugins.inventory.goods import Goods
 
@@ -102,3 +106,30 @@ async def test_amounts_of_any_sign_add_up(admin: Client, tradewind: Running) -> 
     expect(await books.reverse(expect(await books.book("expense", "0.01"))))
     assert Decimal(await books.balance()) == 0
     assert await differences(tradewind.service.database.driver) == []
+
+
+async def paid_records(admin: Client) -> dict[str, tuple[str, str]]:
+    """Collection → field and id of what payments were entered for."""
+    books, goods = await Books.fresh(admin), await Goods.fresh(admin)
+    invoice, contract = await books.invoice(), await in_force(admin)
+    plan = expect(await admin.post(PLANS, {"contract_id": contract["id"], "amount": "2.00", "due_date": "2031-01-31"}))
+    expect(await admin.post(PAYMENTS, {"contract_id": contract["id"], "plan_id": plan["id"], "amount": "1.00"}))
+    order = expect(await goods.receive(await goods.purchase(3)))
+    payable = expect(await admin.get(f"/api/v1/finance/payables?resource_id={order['id']}"))["items"][0]
+    return {
+        INVOICES.name: ("paid", invoice["id"]), OPEN_ITEMS.name: ("paid", payable["id"]),
+        CONTRACTS.name: ("received_amount", contract["id"]), PLANS_KEPT.name: ("paid_amount", plan["id"]),
+    }  # fmt: skip
+
+
+async def test_what_is_kept_as_paid_and_was_not_is_found(admin: Client, tradewind: Running) -> None:
+    driver = tradewind.service.database.driver
+    for collection, (field, id) in (await paid_records(admin)).items():
+        before = await damaged(driver, collection, {"_id": ObjectId(id)}, field, CENT)
+        try:
+            (sentence,) = await differences(driver)
+            assert id in sentence
+            assert f"the {field} is" in sentence
+        finally:
+            await driver.update_one(collection, {"_id": before["_id"]}, {"$set": {field: before[field]}})
+    assert await differences(driver) == []
