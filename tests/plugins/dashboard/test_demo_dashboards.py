@@ -1,0 +1,38 @@
+"""A demonstration shows something on each dashboard (CONTRACT 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import pytest
+
+from plugins.dashboard.charts import CHARTS
+from plugins.testing import Client, expect
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+# numbers that say nothing by themselves
+NOT_FIGURES = {"days", "rank", "user_id", "department_id", "warehouse_id"}
+
+
+def figures(data: Any) -> Iterator[Decimal]:
+    """Every count and amount of an answer."""
+    if isinstance(data, dict):
+        yield from (figure for name, value in data.items() if name not in NOT_FIGURES for figure in figures(value))
+    elif isinstance(data, list):
+        yield from (figure for value in data for figure in figures(value))
+    else:
+        try:
+            yield Decimal(str(data))
+        except InvalidOperation:
+            return
+
+
+def test_there_are_thirteen() -> None:
+    assert len(CHARTS) == 13
+
+
+@pytest.mark.parametrize("path", [chart.path for chart in CHARTS])
+async def test_the_demo_data_show_something(path: str, admin: Client) -> None:
+    assert any(figures(expect(await admin.get(path))))
