@@ -135,7 +135,7 @@ def _arguments(folder: Folder, port: int, cache_gib: float) -> list[str]:
         "--setParameter=minSnapshotHistoryWindowInSeconds=0",
         "--setParameter=diagnosticDataCollectionEnabled=false",
         # What a killed server had begun blocks others for so long; MongoDB's own limit is a minute.
-        "--setParameter=transactionLifetimeLimitSeconds=10",
+        "--setParameter=transactionLifetimeLimitSeconds=20",
         f"--wiredTigerCacheSizeGB={cache_gib}",
         "--wiredTigerEngineConfigString=log=(prealloc=false)",  # 100 MB of journal rather than 300
         f"--logpath={folder.log}",

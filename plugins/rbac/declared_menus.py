@@ -16,21 +16,35 @@ async def synchronise(database: Database, catalogue: Catalogue) -> None:
     store = database.store(MENUS)
     present = {menu["code"]: menu for menu in await store.find()}
     declared = list(declarations(catalogue))
-    for wanted in declared:
-        parent = present.get(wanted.pop("parent"))
-        wanted |= {"parent_id": parent["id"] if parent else None, "declared": True, "withdrawn": False}
-        before = present.get(wanted["code"])
-        if before is None:
-            present[wanted["code"]] = await store.create({**wanted, "edited": []})
-            continue
-        kept = set(before.get("edited") or ()) & set(KEPT_WHEN_EDITED)
-        changes = {name: value for name, value in wanted.items() if name not in kept and before.get(name) != value}
-        if changes:
-            present[wanted["code"]] = await store.update(before["id"], changes)
+    for level in _levels(declared):
+        new = []
+        for menu in level:
+            parent = present.get(menu["parent"])
+            wanted = {**menu, "parent_id": parent["id"] if parent else None, "declared": True, "withdrawn": False}
+            del wanted["parent"]
+            before = present.get(wanted["code"])
+            if before is None:
+                new.append({**wanted, "edited": []})
+            elif changes := _changes(before, wanted):
+                await store.update(before["id"], changes)
+        present |= {made["code"]: made for made in await store.create_many(new)}
     codes = {wanted["code"] for wanted in declared}
     for menu in present.values():
         if menu.get("declared") and menu["code"] not in codes and not menu.get("withdrawn"):
             await store.update(menu["id"], {"withdrawn": True})
+
+
+def _changes(before: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+    kept = set(before.get("edited") or ()) & set(KEPT_WHEN_EDITED)
+    return {name: value for name, value in wanted.items() if name not in kept and before.get(name) != value}
+
+
+def _levels(declared: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Those without a parent, then those below them, and so on."""
+    above: set[str] = {""}
+    while level := [menu for menu in declared if menu["parent"] in above]:
+        yield level
+        above = {menu["code"] for menu in level}
 
 
 def declarations(catalogue: Catalogue) -> Iterator[dict[str, Any]]:

@@ -15,10 +15,11 @@ async def synchronise(database: Database, catalogue: Catalogue) -> None:
     """Add new dictionaries and items, update changed ones; those declared no longer become administrators' own."""
     store = database.store(DICTIONARIES)
     present = {record["type"]: record for record in await store.find()}
+    new = [_record(dictionary, {}) for dictionary in catalogue.dictionaries if dictionary.type not in present]
+    await store.create_many(new)
     for dictionary in catalogue.dictionaries:
         before = present.pop(dictionary.type, None)
         if before is None:
-            await store.create(_record(dictionary, {}))
             continue
         wanted = _record(dictionary, before)
         changes = {name: value for name, value in wanted.items() if before.get(name) != value}
