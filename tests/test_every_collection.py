@@ -259,3 +259,27 @@ async def test_what_the_service_stamps_cannot_be_given(route: Route, maker: Make
     reply = await maker.admin.call(route.method, path_with(route, NO_ID), dict.fromkeys(forged, 1))
     expect(reply, 40001)
     assert forged <= {error["field"] for error in reply.data["errors"] if error["rule"] == "unknown"}
+
+
+# -- indexes
+
+
+LOOKED_UP = [
+    (collection, index.keys[0])
+    for collection in COLLECTIONS
+    for index in collection.indexes
+    if index.unique and len(index.keys) == 1 and collection.all_fields[index.keys[0]].kind == "text"
+]
+
+
+@each("at", LOOKED_UP, lambda at: f"{at[0].name}.{at[1]}")
+async def test_a_record_is_looked_up_by_its_unique_key_without_reading_the_others(
+    at: tuple[Collection, str], tradewind: Running
+) -> None:
+    collection, key = at
+    driver = tradewind.service.database.driver
+    index = next(spec for spec in collection.index_specs if spec.unique and spec.keys[0][0] == key)
+    wanted = tradewind.service.database.store(collection)._visible({key: {"$in": ["x", "y"]}})
+    plans = await driver.command({"explain": {"find": collection.name, "filter": wanted}, "verbosity": "queryPlanner"})
+    # won or not: with as few records as a test has, any plan may win
+    assert index.name in str(plans["queryPlanner"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +25,8 @@ _SETS = ("integer", "object_id")
 class Index:
     """An index: field names in order, `-` for descending, `2dsphere:` before a position.
 
-    Indexes cover live records first, so a unique key is free again after a delete.
+    Indexes cover live records first, so a unique key is free again after a delete. `where` is what records it covers
+    besides, in equalities, comparisons or `{"$type": "string"}` (or `"number"`) for those that have the field.
     `expire_seconds` removes records that long after the time in the field.
     """
 
@@ -201,14 +203,17 @@ class Collection:
         keys: list[tuple[str, int | str]] = [_key(name) for name in index.keys]
         suffix = "_unique" if index.unique else ""
         suffix += f"_expire_{index.expire_seconds}" if index.expire_seconds is not None else ""
+        where = _comparable(index.where) if index.where is not None else None
+        # another condition is another index
+        suffix += f"_where_{zlib.crc32(repr(where).encode()):08x}" if where is not None else ""
         name = "_".join(f"{key}_{direction}" for key, direction in keys) + suffix
         if self.plain or index.expire_seconds is not None:
-            return IndexSpec(name, tuple(keys), index.unique, index.where, index.expire_seconds)
+            return IndexSpec(name, tuple(keys), index.unique, where, index.expire_seconds)
         if index.unique:
-            return IndexSpec(name, tuple(keys), True, {**LIVE, **(index.where or {})})
+            return IndexSpec(name, tuple(keys), True, {**LIVE, **(where or {})})
         if not any(key == "_id" for key, _ in keys) and all(direction in (1, -1) for _, direction in keys):
             keys.append(("_id", int(keys[-1][1])))
-        return IndexSpec(name, (("deleted", 1), *keys), False, index.where)
+        return IndexSpec(name, (("deleted", 1), *keys), False, where)
 
 
 def new_id() -> ObjectId:
@@ -221,6 +226,22 @@ def _key(name: str) -> tuple[str, int | str]:
         return name.removeprefix("2dsphere:"), "2dsphere"
     plain = name.removeprefix("-")
     return "_id" if plain == "id" else plain, -1 if name.startswith("-") else 1
+
+
+def _comparable(where: Mapping[str, Any]) -> dict[str, Any]:
+    """The condition of an index in comparisons.
+
+    MongoDB plans a query by value over a partial index only where a comparison covers it: with `$type` it never does,
+    and reads the whole collection instead.
+    """
+    return {name: _OF_TYPE[wanted["$type"]] if _by_type(wanted) else wanted for name, wanted in where.items()}
+
+
+def _by_type(wanted: Any) -> bool:
+    return isinstance(wanted, Mapping) and set(wanted) == {"$type"}
+
+
+_OF_TYPE: Mapping[str, Mapping[str, Any]] = {"string": {"$gte": ""}, "number": {"$gte": float("-inf")}}
 
 
 def _filter_parameters(name: str, child: Field) -> dict[str, Field]:

@@ -24,6 +24,8 @@ from handlers.messages import Message
 if TYPE_CHECKING:
     from handlers.data.database import Database
 
+_BREATH = 20
+
 
 class Store:
     """The records of `collection` that `actor` may see under `scope`; `now` is the moment of the request."""
@@ -125,10 +127,12 @@ class Store:
             wanted = list(dict.fromkeys(row[name] for row in rows if row.get(name) is not None))
             if wanted and not await self._exists(target, wanted):
                 raise ValidationFailed([FieldError(name, "reference")])
-        documents = [
-            {**self.collection.defaults, **values, **self._stamp(values), "_id": await self._new_id()}
-            for values in rows
-        ]
+        documents: list[Document] = []
+        for values in rows:
+            if len(documents) % _BREATH == 0:
+                await asyncio.sleep(0)  # search values take their time: other requests have their turn
+            stamped = {**self.collection.defaults, **values, **self._stamp(values), "_id": await self._new_id()}
+            documents.append(stamped)
         with _DuplicateAnswers(self.collection):
             await self._driver.insert(self.collection.name, documents)
         self._tell(None)

@@ -247,8 +247,12 @@ class _Known:
         """Look them up, all at once."""
         codes = [body["code"] for body in bodies if "code" in body]
         ids = [CUSTOMERS.parse_id(body["id"]) for body in bodies if _ID.match(body.get("id", ""))]
-        seen = await req.store(CUSTOMERS).find({"$or": [{"_id": {"$in": ids}}, {"code": {"$in": codes}}]})
-        return cls(seen, await req.system_store(CUSTOMERS).find({"code": {"$in": codes}}, fields=["code"]))
+        mine, all_of_them = req.store(CUSTOMERS), req.system_store(CUSTOMERS)
+        # two queries: an `$or` of both is planned over no index of codes
+        seen = await mine.find({"_id": {"$in": ids}}) if ids else []
+        seen += await mine.find({"code": {"$in": codes}}) if codes else []
+        taken = await all_of_them.find({"code": {"$in": codes}}, fields=["code"]) if codes else []
+        return cls(seen, taken)
 
     def target(self, body: Mapping[str, Any]) -> Record | None:
         """The customer that a row changes: by its `id`, else by its `code`; None for a new one."""

@@ -32,9 +32,9 @@ async def test_a_retry_writes_once_and_gets_the_same_bytes(probe_admin: Client) 
     assert await count(probe_admin, batch) == 1
 
 
-async def test_of_twenty_twins_one_writes(probe_admin: Client) -> None:
+async def test_of_fifty_twins_one_writes(probe_admin: Client) -> None:
     key, batch = unique("key"), unique("batch")
-    replies = await asyncio.gather(*(make(probe_admin, key, name="a", batch=batch) for _ in range(20)))
+    replies = await asyncio.gather(*(make(probe_admin, key, name="a", batch=batch) for _ in range(50)))
     assert len({reply.body for reply in replies}) == 1
     expect(replies[0])
     assert await count(probe_admin, batch) == 1

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from plugins.testing import Client, People, expect, serving, unique
-from tests.plugins.cms.content import ARTICLES, change, draft, publish, published
+from tests.plugins.cms.content import ARTICLES, FEW, change, draft, publish, published
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 
@@ -69,7 +69,7 @@ async def test_revisions_are_under_the_data_scope_of_their_article(admin: Client
 
 
 async def test_the_oldest_revisions_are_forgotten(mongodb_uri: str, tmp_path: Path) -> None:
-    async with serving(mongodb_uri, tmp_path, cms_revisions=2) as one:
+    async with serving(mongodb_uri, tmp_path, FEW, cms_revisions=2) as one:
         admin = await Client(one.url).log_in("admin")
         article = await draft(admin)
         for number in range(3):

@@ -9,7 +9,7 @@ import pytest
 
 from plugins.cms.publication import PUBLISHED_EVENT, publish_due
 from plugins.testing import Client, eventually, expect, serving, unique
-from tests.plugins.cms.content import ARTICLES, draft, from_now, publish
+from tests.plugins.cms.content import ARTICLES, FEW, draft, from_now, publish
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 
@@ -24,7 +24,7 @@ async def test_an_article_is_published_at_its_time_by_exactly_one_of_two_instanc
         told[str(payload["article"]["id"])] += 1
 
     async with AsyncExitStack() as stack:
-        running = [await stack.enter_async_context(serving(mongodb_uri, tmp_path, **shared)) for _ in range(2)]
+        running = [await stack.enter_async_context(serving(mongodb_uri, tmp_path, FEW, **shared)) for _ in range(2)]
         for one in running:
             one.service.events.listen(PUBLISHED_EVENT, tell)
         admin = await Client(running[0].url).log_in("admin")
@@ -44,7 +44,7 @@ async def test_an_article_is_published_at_its_time_by_exactly_one_of_two_instanc
 
 
 async def test_the_job_alone_publishes_what_is_due(mongodb_uri: str, tmp_path: Path) -> None:
-    async with serving(mongodb_uri, tmp_path, cms_publish_seconds=0.2) as one:
+    async with serving(mongodb_uri, tmp_path, FEW, cms_publish_seconds=0.2) as one:
         admin = await Client(one.url).log_in("admin")
         article = await publish(admin, await draft(admin), publish_at=from_now(milliseconds=300))
 

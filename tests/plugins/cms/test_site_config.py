@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from plugins.testing import Client, People, expect, serving
-from tests.plugins.cms.content import CMS, SITE
+from tests.plugins.cms.content import CMS, FEW, SITE
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 
@@ -43,7 +43,7 @@ async def test_reading_and_changing_need_permissions_of_their_own(people: People
 
 
 async def test_after_a_data_reset_the_site_begins_anew(mongodb_uri: str, tmp_path: Path) -> None:
-    async with serving(mongodb_uri, tmp_path) as one:
+    async with serving(mongodb_uri, tmp_path, FEW, demo=True) as one:
         admin = await Client(one.url).log_in("admin")
         assert expect(await admin.get(f"{CMS}/site-config"))["name"] == "Tradewind 示例"
         expect(await admin.post("/api/v1/system/data-reset", {"modules": ["cms"], "confirm": "RESET"}))

@@ -8,7 +8,7 @@ import pytest
 from plugins.cms.views import ViewCounts
 from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect, serving, unique
-from tests.plugins.cms.content import ARTICLES, PUBLIC, draft, published
+from tests.plugins.cms.content import ARTICLES, FEW, PUBLIC, draft, published
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 
@@ -40,7 +40,10 @@ async def test_what_is_not_shown_is_not_counted(admin: Client, anonymous: Client
 
 async def test_writing_at_once_on_two_instances_loses_no_view(mongodb_uri: str, tmp_path: Path) -> None:
     shared = {"mongodb_database": unique("views").replace("-", "_"), "cms_views_seconds": 0.05}
-    async with serving(mongodb_uri, tmp_path, **shared) as one, serving(mongodb_uri, tmp_path, **shared) as other:
+    async with (
+        serving(mongodb_uri, tmp_path, FEW, **shared) as one,
+        serving(mongodb_uri, tmp_path, FEW, **shared) as other,
+    ):
         admin = await Client(one.url).log_in("admin")
         article = await published(admin)
         readers = [Client(running.url) for running in (one, other)]
@@ -54,10 +57,10 @@ async def test_writing_at_once_on_two_instances_loses_no_view(mongodb_uri: str, 
 
 async def test_what_was_counted_is_written_when_the_process_stops(mongodb_uri: str, tmp_path: Path) -> None:
     shared = {"mongodb_database": unique("stop").replace("-", "_")}
-    async with serving(mongodb_uri, tmp_path, **shared) as one:
+    async with serving(mongodb_uri, tmp_path, FEW, **shared) as one:
         article = await published(await Client(one.url).log_in("admin"))
         expect(await Client(one.url).get(f"{PUBLIC}/{article['id']}"))
-    async with serving(mongodb_uri, tmp_path, **shared) as next_one:
+    async with serving(mongodb_uri, tmp_path, FEW, **shared) as next_one:
         assert await views(await Client(next_one.url).log_in("admin"), article) == 1
 
 

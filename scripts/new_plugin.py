@@ -1,0 +1,117 @@
+"""What `scripts/new-plugin` does: a package of one kind of record that loads, is tested and waits to be filled.
+
+The files are named as those of the built-in plugins: `records.py` what is kept, `plugin.py` the table of contents.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+NAME = re.compile(r"[a-z][a-z0-9]{1,30}")
+FILES = {
+    "pyproject.toml": """\
+[project]
+name = "tradewind-$plugin"
+version = "0.1.0"
+requires-python = ">=3.11"
+
+[project.entry-points."tradewind.plugins"]
+$plugin = "tradewind_$plugin.plugin:plugin"
+
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+
+[tool.setuptools]
+packages = ["tradewind_$plugin"]
+""",
+    "tradewind_$plugin/__init__.py": '"""$Plugin: a plugin of Tradewind."""\n',
+    "tradewind_$plugin/records.py": '''\
+"""The records of $plugin."""
+
+from plugins.api import Collection, text
+
+$NOUNS = Collection(
+    name="$plugin_$nouns",
+    title="$Noun",
+    scoped=True,
+    fields={"name": text(required=True, max_length=200, sort=True, search=True)},
+)
+''',
+    "tradewind_$plugin/plugin.py": '''\
+"""$Plugin."""
+
+from plugins.api import Menu, Message, Plugin, crud
+from tradewind_$plugin.records import $NOUNS
+
+plugin = Plugin(
+    name="$plugin",
+    title=Message("$Plugin", "$Plugin"),
+    requires=("rbac",),
+    collections=($NOUNS,),
+    routes=(*crud($NOUNS, at="/api/v1/$plugin/$nouns", resource="$plugin:$noun", noun="$noun"),),
+    menus=(Menu("$plugin", Message("$Plugin", "$Plugin"), path="/$plugin", resource="$plugin:$noun"),),
+)
+''',
+    "tests/conftest.py": '"""The fixtures of Tradewind."""\n\npytest_plugins = ["plugins.testing"]\n',
+    "tests/test_$nouns.py": '''\
+"""$Noun records over HTTP."""
+
+from pathlib import Path
+
+import pytest
+
+from plugins.registry import load_plugins
+from plugins.testing import Client, expect, serving
+from tradewind_$plugin.plugin import plugin
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+
+
+async def test_a_$noun_is_created_and_found(mongodb_uri: str, tmp_path: Path) -> None:
+    async with serving(mongodb_uri, tmp_path, plugins=[*load_plugins(("rbac", "auth")), plugin]) as running:
+        admin = await Client(running.url).log_in("admin")
+        made = expect(await admin.post("/api/v1/$plugin/$nouns", {"name": "first"}))
+        assert expect(await admin.get("/api/v1/$plugin/$nouns?q=first"))["items"] == [made]
+''',
+}
+NEXT = """\
+{folder} is written. From here:
+  .venv/bin/pip install -e {folder}
+  TRADEWIND_PLUGINS=rbac,auth,system,crm,{plugin} scripts/server      # those to load, comma separated
+  .venv/bin/python -m pytest {folder}/tests"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the files; 0, or 2 with a sentence where a name or the folder will not do."""
+    parser = argparse.ArgumentParser(prog="scripts/new-plugin", description=__doc__)
+    parser.add_argument("plugin", help="its name: small letters and digits, such as harbour")
+    parser.add_argument("noun", help="what it keeps, in the singular, such as berth")
+    parser.add_argument("--into", type=Path, default=Path(), help="where its folder goes (default: here)")
+    given = parser.parse_args(arguments)
+    folder: Path = given.into / given.plugin
+    problem = next(
+        (f"{name!r} is no name: small letters and digits" for name in (given.plugin, given.noun)
+         if not NAME.fullmatch(name)), f"{folder} is there already" if folder.exists() else None,
+    )  # fmt: skip
+    if problem:
+        print(f"new-plugin: {problem}", file=sys.stderr)
+        return 2
+    for name, text in FILES.items():
+        path = folder / filled(name, given.plugin, given.noun)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(filled(text, given.plugin, given.noun), "utf-8")
+    print(NEXT.format(folder=folder, plugin=given.plugin))
+    return 0
+
+
+def filled(text: str, plugin: str, noun: str) -> str:
+    """The template with the names in their places."""
+    nouns = f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
+    places = {"$plugin": plugin, "$Plugin": plugin.title(), "$NOUNS": nouns.upper(), "$nouns": nouns,
+              "$noun": noun, "$Noun": noun.title()}  # fmt: skip
+    return re.sub("|".join(map(re.escape, sorted(places, reverse=True))), lambda found: places[found.group()], text)
