@@ -31,7 +31,7 @@ from plugins.registry import load_plugins
 from plugins.runtime import Running, running
 
 PASSWORD = "Correct-horse-7"
-SECRET = "Nj4-a-signing-secret-for-tests-and-nothing-else"
+SECRET = "Nj4-a-signing-secret-for-tests-and-nothing-else; it has sixty-four bytes"
 OPTIONS: Mapping[str, Any] = {"admin_password": PASSWORD, "bcrypt_cost": 4}
 _serial = itertools.count(1)
 _databases: dict[str, list[str]] = {}  # of each MongoDB, those that no test uses now
