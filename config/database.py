@@ -1,6 +1,7 @@
 """The driver seam: the dozen operations that the data layer uses, over the driver that the setting names.
 
-`motor` and `pymongo` share everything but the few calls that differ between them. Writes are acknowledged by a
+`motor` and `pymongo` share everything but the few calls that differ between them; `mongojet_driver.py` replaces the
+operations that stand alone. Writes are acknowledged by a
 majority, every operation has a time limit, and driver exceptions never leave this file: callers see
 `DatabaseUnavailable` and `DuplicateKey`.
 """
@@ -43,12 +44,12 @@ _AWAY = (
     AutoReconnect, ConnectionFailure, NetworkTimeout, ServerSelectionTimeoutError, ExecutionTimeout, WTimeoutError,
 )  # fmt: skip
 # not primary, shutting down, and other states in which another attempt later succeeds
-_AWAY_CODES = frozenset({50, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436})
-_REFUSED_CODES = frozenset({13, 18})  # Unauthorized, AuthenticationFailed: src/mongo/base/error_codes.yml
+AWAY_CODES = frozenset({50, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436})
+REFUSED_CODES = frozenset({13, 18})  # Unauthorized, AuthenticationFailed: src/mongo/base/error_codes.yml
 _TRANSIENT = "TransientTransactionError"
 _BACK_OFF_SECONDS = 0.005
 _MOST_BACK_OFF_SECONDS = 0.5
-_MARGIN_SECONDS = 0.2
+MARGIN_SECONDS = 0.2
 _INDEX_SECONDS = 600.0  # a new index on a large collection takes its time
 _GONE_SECONDS = 0.1
 _CLOSE_SECONDS = 0.5
@@ -128,7 +129,7 @@ class Driver:
     async def _operation(self) -> AsyncIterator[None]:
         """One operation within its time limit; the driver's own does not count the wait for one of Motor's threads."""
         with _translated():
-            async with asyncio.timeout(self._seconds + _MARGIN_SECONDS):
+            async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
                 yield
 
     @property
@@ -138,21 +139,23 @@ class Driver:
 
     async def find(
         self, collection: str, filter: Filter, *, sort: Sort = (), skip: int = 0, limit: int = 0,
-        fields: Sequence[str] | None = None,
+        fields: Sequence[str] | None = None, without: Sequence[str] = (),
     ) -> list[Document]:  # fmt: skip
-        """The documents that match, in order; `limit` 0 is no limit."""
+        """The documents that match, in order; `limit` 0 is no limit. `fields` are read alone, or all but `without`."""
         async with self._operation():
             cursor = self._database[collection].find(
-                filter, projection=fields, skip=skip, limit=limit, session=_session.get()
+                filter, projection=_projection(fields, without), skip=skip, limit=limit, session=_session.get()
             )
             found: list[Document] = await (cursor.sort(list(sort)) if sort else cursor).to_list(None)
             return found
 
-    async def find_one(self, collection: str, filter: Filter, *, sort: Sort = ()) -> Document | None:
-        """The first document that matches."""
+    async def find_one(
+        self, collection: str, filter: Filter, *, sort: Sort = (), without: Sequence[str] = ()
+    ) -> Document | None:
+        """The first document that matches, all of it but `without`."""
         async with self._operation():
             found: Document | None = await self._database[collection].find_one(
-                filter, sort=list(sort) or None, session=_session.get()
+                filter, _projection(None, without), sort=list(sort) or None, session=_session.get()
             )
             return found
 
@@ -171,7 +174,10 @@ class Driver:
         async with self._operation():
             if not filter and not self.in_transaction:
                 return int(await target.estimated_document_count())
-            return int(await target.count_documents(filter, session=_session.get()))
+            if self.in_transaction:
+                return int(await target.count_documents(filter, session=_session.get()))
+            # no aggregation, which counts half as fast
+            return int((await self._database.command(count_command(collection, filter)))["n"])
 
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
         """Insert documents, all or up to the first that fails."""
@@ -265,7 +271,7 @@ class Driver:
             return await work()
         until = time.monotonic() + self._seconds
         with _translated():
-            async with asyncio.timeout(self._seconds + _MARGIN_SECONDS):
+            async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
                 opened = await self._start_session()
             async with opened as session:
                 for attempt in itertools.count():
@@ -291,7 +297,7 @@ class Driver:
             raise
         finally:
             _session.reset(token)
-        async with asyncio.timeout(self._seconds + _MARGIN_SECONDS):
+        async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
             await self._commit(session)
         return result
 
@@ -361,7 +367,17 @@ class PyMongoDriver(Driver):
         await session.start_transaction()
 
 
-DRIVERS: Mapping[str, type[Driver]] = {"motor": MotorDriver, "pymongo": PyMongoDriver}
+def _mongojet(uri: str, database: str, timeout_ms: int) -> Driver:
+    from config.mongojet_driver import MongojetDriver  # it builds on this file
+
+    return MongojetDriver(uri, database, timeout_ms)
+
+
+DRIVERS: Mapping[str, Callable[[str, str, int], Driver]] = {
+    "mongojet": _mongojet,
+    "motor": MotorDriver,
+    "pymongo": PyMongoDriver,
+}
 
 
 def open_driver(name: str, uri: str, database: str, timeout_ms: int) -> Driver:
@@ -370,6 +386,15 @@ def open_driver(name: str, uri: str, database: str, timeout_ms: int) -> Driver:
         return DRIVERS[name](uri, database, timeout_ms)
     except (ConfigurationError, PyMongoError, ValueError) as error:
         raise ValueError(f"TRADEWIND_MONGODB_URI is not usable: {error}") from error
+
+
+def _projection(fields: Sequence[str] | None, without: Sequence[str]) -> Sequence[str] | dict[str, int] | None:
+    return fields if fields is not None else dict.fromkeys(without, 0) or None
+
+
+def count_command(collection: str, filter: Filter) -> dict[str, Any]:
+    """The command that counts what matches, committed by a majority."""
+    return {"count": collection, "query": dict(filter), "readConcern": {"level": "majority"}}
 
 
 def _options() -> dict[str, Any]:
@@ -422,9 +447,9 @@ def _translated() -> Iterator[None]:
     except _AWAY as error:
         raise DatabaseUnavailable(str(error)) from error
     except OperationFailure as error:
-        if error.code in _REFUSED_CODES:
+        if error.code in REFUSED_CODES:
             raise DatabaseRefused(str(error)) from error
-        if error.code in _AWAY_CODES or error.has_error_label("TransientTransactionError"):
+        if error.code in AWAY_CODES or error.has_error_label("TransientTransactionError"):
             raise DatabaseUnavailable(str(error)) from error
         raise
     except TimeoutError as error:

@@ -9,10 +9,11 @@ import queue
 import re
 import sys
 import time
+from collections import deque
 from collections.abc import Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TextIO
 
 import orjson
 
@@ -23,6 +24,7 @@ _SECRET_TEXT = re.compile(
     r"(?i)(bearer\s+)[^\s\"',]+|(://[^:/@\s]+:)[^@\s]+(?=@)|(eyJ[\w-]{5,}\.)[\w-]+\.[\w-]+"
     r"|((?:password|secret|token)[\"']?\s*[=:]\s*[\"']?)[^\s\"',&}]+"
 )
+_GATHER_SECONDS = 0.02
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 # what belongs to the request that is being served: request_id, user_id, route
@@ -44,8 +46,8 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line of `record`."""
-        if isinstance(record, RequestLine):
-            return record.line()
+        if isinstance(record, _Gathered):
+            return record.lines()
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC)
             .isoformat(timespec="milliseconds")
@@ -84,19 +86,33 @@ class _ContextFilter(logging.Filter):
         return True
 
 
-class RequestLine(logging.LogRecord):
-    """The line of an answered request: made by hand, because `Logger.info` costs as much as the rest of a request."""
+class _Gathered(logging.LogRecord):
+    """The lines of answered requests since the last such record.
 
-    def __init__(self, fields: Mapping[str, Any]) -> None:
+    One record for many lines, made by hand: `Logger.info` costs as much as the rest of a request, and so does waking
+    the writer's thread for each.
+    """
+
+    def __init__(self, handler: _Queue) -> None:
         self.levelno = logging.INFO
-        self.fields = fields
-        self.created = time.time()
+        self._handler = handler
 
-    def line(self) -> str:
-        """The JSON of the line. Its fields are ours, but for the path, which a client can write a token into."""
-        moment = datetime.fromtimestamp(self.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        head = {"time": moment, "level": "INFO", "logger": "tradewind.request", "message": "request"}
-        return _json({**head, **self.fields, "path": hide_secrets(self.fields["path"])})
+    def lines(self) -> str:
+        """All that is gathered; called by the writer's thread, which lets some more come together first."""
+        time.sleep(_GATHER_SECONDS)
+        waiting = self._handler.waiting
+        self._handler.marked = False
+        written = []
+        while waiting:
+            written.append(_request_line(*waiting.popleft()))
+        return "\n".join(written)
+
+
+def _request_line(created: float, fields: Mapping[str, Any]) -> str:
+    """The JSON of the line. Its fields are ours, but for the path, which a client can write a token into."""
+    moment = datetime.fromtimestamp(created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    head = {"time": moment, "level": "INFO", "logger": "tradewind.request", "message": "request"}
+    return _json({**head, **fields, "path": hide_secrets(fields["path"])})
 
 
 def log_request(fields: Mapping[str, Any]) -> None:
@@ -105,18 +121,42 @@ def log_request(fields: Mapping[str, Any]) -> None:
     if root.level <= logging.INFO:
         for handler in root.handlers:
             if isinstance(handler, _Queue):
-                handler.enqueue(RequestLine(fields))
+                handler.gather(fields)
 
 
 class _Queue(logging.handlers.QueueHandler):
+    def __init__(self, lines: queue.SimpleQueue[logging.LogRecord]) -> None:
+        super().__init__(lines)
+        self.waiting: deque[tuple[float, Mapping[str, Any]]] = deque()
+        self.marked = False
+
+    def gather(self, fields: Mapping[str, Any]) -> None:
+        """Keep a request's line for the writer, who is told once for all that come together."""
+        self.waiting.append((time.time(), fields))
+        if not self.marked:
+            self.marked = True
+            self.enqueue(_Gathered(self))
+
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
         # same process, so nothing needs pickling; the formatter runs in the writer's thread
         return record
 
 
+class _Output(logging.StreamHandler[TextIO]):
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record; what was gathered may have been written with the one before."""
+        try:
+            text = self.format(record)
+            if text:
+                self.stream.write(text + self.terminator)
+                self.flush()
+        except Exception:
+            self.handleError(record)
+
+
 def start_logging(level: str) -> logging.handlers.QueueListener:
     """Send every logger's lines to standard output through a thread; `.stop()` writes what is left."""
-    output = logging.StreamHandler(sys.stdout)
+    output = _Output(sys.stdout)
     output.setFormatter(JsonFormatter())
     lines: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
     handler = _Queue(lines)

@@ -43,12 +43,14 @@ class Settings(EnvironmentSettings):
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 lets the system choose.")
     http: Literal["fast", "tornado"] = Field(
-        "tornado", description="HTTP connection: Tornado's own, or `fast` on httptools."
+        "fast", description="HTTP connection: `fast` on httptools, or `tornado`, its own."
     )
     data_dir: Path = Field(Path(".data"), description="Folder of the embedded database and of local files.")
     mongodb_uri: SecretStr = Field(SecretStr(""), description="MongoDB to use; empty starts the embedded one.")
     mongodb_database: str = Field("tradewind", max_length=38, pattern="^[A-Za-z0-9_-]+$", description="Database name.")
-    mongodb_driver: Literal["motor", "pymongo"] = Field("motor", description="Driver: `motor` or `pymongo`.")
+    mongodb_driver: Literal["mongojet", "motor", "pymongo"] = Field(
+        "motor", description="Driver: `motor`, `pymongo` or `mongojet`."
+    )
     mongodb_timeout_ms: int = Field(5000, ge=100, description="Time limit of one database operation, in ms.")
     jwt_secret: SecretStr = Field(
         SecretStr(""), description="Key that signs tokens: at least 32 bytes, random. Required outside demo mode."

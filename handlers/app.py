@@ -38,7 +38,7 @@ class Front(httputil.HTTPServerConnectionDelegate):
         self._open = 0
         self._idle = asyncio.Event()
         self._idle.set()
-        self._gauge = service.part(Metrics).open_requests
+        service.part(Metrics).count_open(lambda: self._open)
 
     def start_request(self, server_conn: object, request_conn: httputil.HTTPConnection) -> httputil.HTTPMessageDelegate:
         """Tornado: a request begins on this connection."""
@@ -54,14 +54,13 @@ class Front(httputil.HTTPServerConnectionDelegate):
 
     def opened(self) -> None:
         """A request is being served."""
+        if not self._open:
+            self._idle.clear()
         self._open += 1
-        self._gauge.set(self._open)
-        self._idle.clear()
 
     def closed(self) -> None:
         """A request was answered."""
         self._open -= 1
-        self._gauge.set(self._open)
         if not self._open:
             self._idle.set()
 
@@ -89,8 +88,8 @@ class Server(HTTPServer):
         super().handle_stream(stream, address)
 
 
-async def listen(front: Front, sockets: list[socket.socket]) -> Server | FastServer:
-    """Serve on `sockets` by the connection that the setting names, with the limits of the settings.
+async def listen(front: Front, sockets: list[socket.socket], http: str) -> Server | FastServer:
+    """Serve on `sockets` by the connection `http`, `fast` or `tornado`, with the limits of the settings.
 
     Bodies are limited by the exchange, which knows what to answer.
     """
@@ -104,7 +103,7 @@ async def listen(front: Front, sockets: list[socket.socket]) -> Server | FastSer
         body_timeout=settings.request_seconds,
         chunk_size=65_536,
     )
-    if settings.http == "fast":
+    if http == "fast":
         limits = Limits(header_bytes, settings.request_seconds, settings.idle_seconds)
         fast = FastServer(front, limits, _malformed, server)
         await fast.listen(sockets)

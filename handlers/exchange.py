@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import re
-import secrets
 import time
 from collections.abc import Awaitable
 from email.utils import formatdate
@@ -92,7 +92,7 @@ class Exchange(httputil.HTTPMessageDelegate):
             self._upgraded = self._front.sockets.application.start_request(self._connection, self._connection)
             return self._upgraded.headers_received(start_line, headers)
         supplied = headers.get("X-Request-ID")
-        self._id = supplied if supplied and _REQUEST_ID.match(supplied) else secrets.token_hex(16)
+        self._id = supplied if supplied and _REQUEST_ID.match(supplied) else _new_id()
         self._language = language_of(headers.get("Accept-Language"))
         self._front.opened()
         streamed = self._is_streamed()
@@ -319,6 +319,18 @@ async def _let_go(stream: object) -> None:
     close = getattr(stream, "aclose", None)
     if close is not None:
         await close()
+
+
+_random = bytearray()
+
+
+def _new_id() -> str:
+    """32 random digits; the system is asked for randomness once for many."""
+    if not _random:
+        _random.extend(os.urandom(4096))
+    digits = _random[-16:].hex()
+    del _random[-16:]
+    return digits
 
 
 def _size_of(start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> int:

@@ -10,8 +10,9 @@ import asyncio
 import os
 import socket
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Protocol
 
@@ -23,6 +24,7 @@ from tornado.iostream import IOStream, StreamClosedError
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _WAITING_MESSAGES = 16  # pipelined requests that may wait behind the one being answered
 _SWEEP_SECONDS = 1.0
+_LONGEST_KNOWN = 64
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,42 @@ class _Message:
     complete: bool = False
     begun: bool = False
     handed: bool = False
+
+
+@lru_cache(maxsize=1000)
+def _known(name: str) -> str:
+    return "-".join([word.capitalize() for word in name.split("-")])
+
+
+@lru_cache(maxsize=1000)
+def _known_raw(raw: bytes) -> str:
+    return _known(raw.decode("latin-1"))
+
+
+def _field_name(raw: bytes) -> str:
+    """A field's name as Tornado writes it: `Content-Type`; a client's long inventions are not remembered."""
+    return _known_raw(raw) if len(raw) <= _LONGEST_KNOWN else _known.__wrapped__(raw.decode("latin-1"))
+
+
+class Headers(httputil.HTTPHeaders):
+    """Tornado's headers, made of fields that llhttp has checked already, and read without detours."""
+
+    def __init__(self, fields: Iterable[tuple[bytes, bytes]] = ()) -> None:
+        self._as_list: dict[str, list[str]] = {}
+        self._combined_cache: dict[str, str] = {}
+        for raw, value in fields:
+            name, text = _field_name(raw), value.decode("latin-1").strip(" \t")
+            if name in self._as_list:
+                self._as_list[name].append(text)
+            else:
+                self._as_list[name] = [text]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of a field, several joined by commas; `default` where there is none."""
+        values = self._as_list.get(_known(name))
+        if values is None:
+            return default
+        return values[0] if len(values) == 1 else ",".join(values)
 
 
 class Upgrading(Protocol):
@@ -238,20 +276,24 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
 
     def on_headers_complete(self) -> None:
         """The head is whole."""
-        headers = httputil.HTTPHeaders()
-        for name, value in self._fields:
-            headers.add(name.decode("latin-1"), value.decode("latin-1").strip(" \t"))
+        headers = Headers(self._fields)
         self.head_bytes = sum(len(name) + len(value) + 4 for name, value in self._fields) + len(self._url)
         self._fields = []
         self._head_size = 0
         version = f"HTTP/{self._parser.get_http_version()}"
         if version not in ("HTTP/1.0", "HTTP/1.1"):
             raise ValueError("another version of HTTP")  # httptools makes an HttpParserError of it
+        if headers.get("Transfer-Encoding", "chunked").lower() != "chunked":
+            raise ValueError("another transfer coding")
         start = httputil.RequestStartLine(self._parser.get_method().decode(), self._url.decode("latin-1"), version)
-        self._receiving = _Message(start, headers, self._parser.should_keep_alive())
+        self._receiving = _Message(start, headers, self._kept(version, headers))
         self._messages.append(self._receiving)
         if len(self._messages) > _WAITING_MESSAGES:
             self._hold("pipeline")
+
+    def _kept(self, version: str, headers: Headers) -> bool:
+        alive: bool = self._parser.should_keep_alive()
+        return alive and (version == "HTTP/1.1" or headers.get("Connection", "").lower() == "keep-alive")
 
     def on_body(self, body: bytes) -> None:
         """A piece of a body."""
@@ -343,9 +385,14 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         self.finish()
 
     def _head(self, status: int, headers: dict[str, str]) -> bytes:
-        if not self._messages[0].keep_alive:
+        message = self._messages[0]
+        if message.start.version == "HTTP/1.0":
+            # its clients close unless they are told otherwise
+            if message.keep_alive and "Connection" not in headers:
+                headers["Connection"] = "Keep-Alive"
+        elif not message.keep_alive:
             headers["Connection"] = "close"
-        self._last = headers.get("Connection") == "close"
+        self._last = not message.keep_alive or headers.get("Connection") == "close"
         text = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
         if text.count("\n") != len(headers) or text.count("\r") != len(headers):
             raise ValueError("a line break in a header")

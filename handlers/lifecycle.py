@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import logging
 import re
@@ -42,6 +41,7 @@ from handlers.redaction import redacted
 from handlers.request import Request
 from handlers.route import METHODS, PUBLIC, SUPER, Route
 from handlers.routing import Router
+from handlers.tasks import within
 from handlers.validation import parse_json
 
 log = logging.getLogger("tradewind.request")
@@ -101,9 +101,7 @@ async def authenticate(request: Request) -> None:
     if found is None:
         raise ApiError(UNAUTHENTICATED)
     request.actor = await request.part(Authenticator).authenticate(found.group(1))
-    request_context.set(
-        {"request_id": request.id, "user_id": request.actor.user_id, "route": f"{route.method} {route.path}"}
-    )
+    request_context.set({"request_id": request.id, "user_id": request.actor.user_id, "route": route.name})
 
 
 async def authorize(request: Request) -> None:
@@ -182,17 +180,22 @@ async def handle(request: Request) -> Answer:
     if route.socket:
         raise ApiError(BAD_REQUEST, headers={"Upgrade": "websocket"})
     # a stream has limits of its own: on idleness, and on size
-    async with asyncio.timeout(None if route.streamed else request.service.settings.request_seconds):
-        if route.bare:
-            produced = await route.handler(request)
-            if isinstance(produced, Answer):
-                return produced
-            answer = Answer(200, produced, request.answer_headers, route.bare)
-        elif _once(request, route):
-            body = await answer_once(request, lambda: _enveloped(request, route))
-            answer = Answer(200, body, request.answer_headers)
-        else:
-            answer = Answer(200, await _enveloped(request, route), request.answer_headers)
+    if route.streamed:
+        return await _answered(request, route)
+    return await within(request.service.settings.request_seconds, _answered(request, route))
+
+
+async def _answered(request: Request, route: Route) -> Answer:
+    if route.bare:
+        produced = await route.handler(request)
+        if isinstance(produced, Answer):
+            return produced
+        answer = Answer(200, produced, request.answer_headers, route.bare)
+    elif _once(request, route):
+        body = await answer_once(request, lambda: _enveloped(request, route))
+        answer = Answer(200, body, request.answer_headers)
+    else:
+        answer = Answer(200, await _enveloped(request, route), request.answer_headers)
     return _tagged(request, answer) if route.etag else answer
 
 
@@ -228,7 +231,7 @@ async def _enveloped(request: Request, route: Route) -> bytes:
 def conclude(request: Request, status: int, code: int, milliseconds: float) -> None:
     """Count and log the request, and put a write into the operation log. Nothing here waits."""
     route = request.route
-    name = f"{route.method} {route.path}" if route else "none"
+    name = route.name if route else "none"
     method = request.method if request.method in _COUNTED_METHODS else "other"  # a client can make methods up
     request.part(Metrics).observe(method, route.path if route else "none", status, milliseconds)
     log_request({

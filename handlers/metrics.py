@@ -2,9 +2,54 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+
+@dataclass
+class _Seen:
+    """The requests of one method, route and status: how many of each duration, and their seconds."""
+
+    counts: list[int] = field(default_factory=lambda: [0] * (len(_BUCKETS) + 1))
+    seconds: float = 0.0
+
+
+class _Requests(Collector):
+    """Counters and histogram of requests, as sums that cost one addition each; shaped when they are asked for."""
+
+    def __init__(self) -> None:
+        self.seen: dict[tuple[str, str, int], _Seen] = {}
+
+    def collect(self) -> Iterator[Metric]:
+        """prometheus-client: the metrics as they are now."""
+        labels = ("method", "route")
+        requests = CounterMetricFamily("tradewind_requests", "Requests answered", labels=(*labels, "status"))
+        together: dict[tuple[str, str], _Seen] = {}
+        for (method, route, status), seen in list(self.seen.items()):
+            requests.add_metric((method, route, str(status)), sum(seen.counts))
+            both = together.setdefault((method, route), _Seen())
+            both.counts = [one + other for one, other in zip(both.counts, seen.counts, strict=True)]
+            both.seconds += seen.seconds
+        yield requests
+        durations = HistogramMetricFamily("tradewind_request_seconds", "Time to answer", labels=labels)
+        for place, seen in together.items():
+            durations.add_metric(place, _cumulated(seen.counts), seen.seconds)
+        yield durations
+
+
+def _cumulated(counts: list[int]) -> list[tuple[str, float]]:
+    total, buckets = 0, []
+    for bound, count in zip((*map(str, _BUCKETS), "+Inf"), counts, strict=True):
+        total += count
+        buckets.append((bound, float(total)))
+    return buckets
 
 
 class Metrics:
@@ -12,29 +57,26 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        labels = ("method", "route")
-        self._requests = Counter(
-            "tradewind_requests", "Requests answered", (*labels, "status"), registry=self._registry
-        )
-        self._seconds = Histogram(
-            "tradewind_request_seconds", "Time to answer", labels, buckets=_BUCKETS, registry=self._registry
-        )
-        # looking a label set up costs more than counting
-        self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
-        self.open_requests = Gauge("tradewind_open_requests", "Requests being served", registry=self._registry)
+        self._requests = _Requests()
+        self._registry.register(self._requests)
+        self._open = Gauge("tradewind_open_requests", "Requests being served", registry=self._registry)
         self.operations_waiting = Gauge(
             "tradewind_operation_log_waiting", "Operation-log entries not yet written", registry=self._registry
         )
 
+    def count_open(self, open_requests: Callable[[], float]) -> None:
+        """Ask `open_requests` whenever the metrics are asked for."""
+        self._open.set_function(open_requests)
+
     def observe(self, method: str, route: str, status: int, milliseconds: float) -> None:
         """Count one answered request."""
         key = (method, route, status)
-        found = self._known.get(key)
-        if found is None:
-            found = self._requests.labels(method, route, str(status)), self._seconds.labels(method, route)
-            self._known[key] = found
-        found[0].inc()
-        found[1].observe(milliseconds / 1000)
+        seen = self._requests.seen.get(key)
+        if seen is None:
+            seen = self._requests.seen[key] = _Seen()
+        seconds = milliseconds / 1000
+        seen.counts[bisect_left(_BUCKETS, seconds)] += 1
+        seen.seconds += seconds
 
     def text(self) -> bytes:
         """The Prometheus text format."""

@@ -91,12 +91,17 @@ class Route:
     signed: Callable[[Request], bool] | None = None
     socket: bool = False
 
-    @property
+    @cached_property
+    def name(self) -> str:
+        """Method and path, as logs and metrics call it."""
+        return f"{self.method} {self.path}"
+
+    @cached_property
     def guarded(self) -> bool:
         """Whether the route needs a role → menu → API binding."""
         return self.access not in (PUBLIC, SIGNED_IN, SUPER)
 
-    @property
+    @cached_property
     def writes(self) -> bool:
         """Whether the route changes something, by its method."""
         return self.method != "GET"

@@ -173,7 +173,7 @@ async def _listen(service: Service, stack: AsyncExitStack) -> Running:
             f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. Set TRADEWIND_PORT to a free port."
         ) from error
     front = Front(service)
-    server = await listen(front, sockets)
+    server = await listen(front, sockets, settings.http)
 
     async def stop() -> None:
         service.draining = True

@@ -15,6 +15,7 @@ from handlers.errors import NOT_FOUND, ApiError
 from handlers.schema import Field, array, boolean, integer, obj, object_id, text, timestamp, tree_of
 
 LIVE: Mapping[str, Any] = {"deleted": False}
+SEARCH_FIELDS = ("search_text", "search_grams")
 MAX_PAGE_SIZE = 200
 MAX_DEPTH = 10_000
 _RANGES = ("timestamp", "day", "money", "quantity", "number")
@@ -130,6 +131,11 @@ class Collection:
     def searchable(self) -> tuple[str, ...]:
         """The fields that `q` looks into."""
         return tuple(name for name, child in self.fields.items() if child.search)
+
+    @cached_property
+    def unread(self) -> tuple[str, ...]:
+        """What is stored for searching alone, and never read."""
+        return SEARCH_FIELDS if self.searchable else ()
 
     @cached_property
     def sortable(self) -> dict[str, Field]:

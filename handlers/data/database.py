@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from bson import ObjectId
@@ -16,6 +16,7 @@ from handlers.actor import SYSTEM, Actor
 from handlers.data.changes import Changes
 from handlers.data.collection import Collection
 from handlers.data.scope import ALL_ROWS, Scope
+from handlers.data.shared import Shared
 from handlers.data.store import Store
 
 Result = TypeVar("Result")
@@ -35,6 +36,7 @@ class Database:
         self.collections = {collection.name: collection for collection in collections}
         watched = [name for name, collection in self.collections.items() if collection.watched]
         self.changes = Changes(driver, watched)
+        self.counts = Shared()
 
     def store(
         self, collection: Collection, actor: Actor = SYSTEM, scope: Scope = ALL_ROWS, now: datetime | None = None
@@ -164,4 +166,4 @@ class Lease:
 def utc_now() -> datetime:
     """Now, in UTC, cut to milliseconds as MongoDB stores it."""
     now = datetime.now(UTC)
-    return now - timedelta(microseconds=now.microsecond % 1000)
+    return now.replace(microsecond=now.microsecond // 1000 * 1000)

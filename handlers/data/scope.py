@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+_MOST_RUNS = 4  # each costs a command
 NO_ROWS: dict[str, Any] = {"_id": {"$in": []}}
 
 
@@ -45,6 +46,46 @@ class Scope:
         if shared and self.user_id is not None:
             branches.append({"shared_with": self.user_id})
         return branches[0] if len(branches) == 1 else {"$or": branches}
+
+    def parts(
+        self, department: str = "creator_department_id", person: str = "creator_id", shared: bool = False
+    ) -> list[dict[str, Any]]:
+        """Filters that share no row and together are `filter`: MongoDB counts a range of keys twice as fast as a set,
+        and a branch of its own faster than a union.
+        """
+        if self.everything:
+            return [{}]
+        if self.nothing:
+            return []
+        parts, elsewhere = self._by_department(department)
+        if self.creator_id is not None:
+            parts.append({**elsewhere, _stored(person): self.creator_id})
+            elsewhere = {"$nor": [{_stored(person): self.creator_id}], **elsewhere}
+        if shared and self.user_id is not None:
+            parts.append({**elsewhere, "shared_with": self.user_id})
+        return parts
+
+    def _by_department(self, department: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """The rows of the departments, and the filter on those of none of them."""
+        if not self.department_ids:
+            return [], {}
+        ids = sorted(self.department_ids)
+        runs = _runs(ids)
+        parts: list[dict[str, Any]] = [{department: {"$in": ids}}]
+        if len(runs) <= _MOST_RUNS:
+            parts = [{department: {"$gte": first, "$lte": last}} for first, last in runs]
+        return parts, {department: {"$nin": ids}}
+
+
+def _runs(ids: list[int]) -> list[tuple[int, int]]:
+    """The unbroken ranges of sorted numbers; departments made together have such numbers."""
+    runs: list[tuple[int, int]] = []
+    for id in ids:
+        if runs and runs[-1][1] == id - 1:
+            runs[-1] = (runs[-1][0], id)
+        else:
+            runs.append((id, id))
+    return runs
 
 
 def _stored(name: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from bson import ObjectId
+from bson import ObjectId, encode
 
 from config.database import Document, DuplicateKey, Filter
 from handlers.actor import Actor
@@ -42,14 +42,16 @@ class Store:
 
     async def get(self, id: Any) -> Document:
         """The record with this `id`; 40400 where there is none that the actor may see."""
-        found = await self._driver.find_one(self.collection.name, self._visible({"_id": self.collection.parse_id(id)}))
+        wanted = self._visible({"_id": self.collection.parse_id(id)})
+        found = await self._driver.find_one(self.collection.name, wanted, without=self.collection.unread)
         if found is None:
             raise ApiError(NOT_FOUND)
         return self._record(found)
 
     async def find_one(self, filter: Filter) -> Document | None:
         """A record that matches, or None."""
-        found = await self._driver.find_one(self.collection.name, self._visible(filter))
+        visible = self._visible(filter)
+        found = await self._driver.find_one(self.collection.name, visible, without=self.collection.unread)
         return self._record(found) if found else None
 
     async def find(
@@ -59,8 +61,9 @@ class Store:
         """All records that match, in order; with `fields` those only, read so from the database."""
         keys = sort_keys(self.collection, sort) if sort else []
         rows = await self._driver.find(
-            self.collection.name, self._visible(filter), sort=keys, limit=limit, fields=fields
-        )
+            self.collection.name, self._visible(filter), sort=keys, limit=limit, fields=fields,
+            without=self.collection.unread,
+        )  # fmt: skip
         return [self._record(row) for row in rows]
 
     async def stream(self, query: Mapping[str, Any], filter: Filter | None = None) -> AsyncIterator[Document]:
@@ -80,30 +83,47 @@ class Store:
         """One page of a list, as its `list_query` asks; `filter` narrows it further, `fields` the records."""
         keys = sort_keys(self.collection, query.get("sort"))
         page, size = query["page"], query["page_size"]
-        matching = self._visible(list_filter(self.collection, query), filter)
+        narrowing = list_filter(self.collection, query)
+        matching = self._visible(narrowing, filter)
+        counted = [matching] if narrowing or filter else self._parts()
         cursor = query.get("cursor")
         skip = 0 if cursor else check_depth(page, size)
         wanted = {"$and": [matching, after_cursor(self.collection, keys, cursor)]} if cursor else matching
         # the cursor is made of the sort keys
         read = [*fields, *(name for name, _ in keys)] if fields is not None else None
-        rows, total = await self._rows_and_total(wanted, matching, keys, skip, size, query["with_total"], read)
+        rows, total = await self._rows_and_total(wanted, counted, keys, skip, size, query["with_total"], read)
         items = [self._record(row) for row in rows[:size]]
         more = len(rows) > size
         return Page(items, total, page, size, make_cursor(keys, items[-1]) if more else None)
 
     async def _rows_and_total(
-        self, wanted: Filter, matching: Filter, keys: list[tuple[str, int]], skip: int, size: int, with_total: bool,
-        fields: Sequence[str] | None,
+        self, wanted: Filter, counted: Sequence[Filter], keys: list[tuple[str, int]], skip: int, size: int,
+        with_total: bool, fields: Sequence[str] | None,
     ) -> tuple[list[Document], int | None]:  # fmt: skip
         # one row more than the page tells whether there is a next one
-        rows = self._driver.find(self.collection.name, wanted, sort=keys, skip=skip, limit=size + 1, fields=fields)
+        rows = self._driver.find(
+            self.collection.name, wanted, sort=keys, skip=skip, limit=size + 1, fields=fields,
+            without=self.collection.unread,
+        )  # fmt: skip
         if not with_total:
             return await rows, None
-        counted = self._driver.count(self.collection.name, matching)
         if self._driver.in_transaction:
-            return await rows, await counted
-        found, total = await asyncio.gather(rows, counted)
-        return found, total
+            return await rows, sum([await self._driver.count(self.collection.name, part) for part in counted])
+        counts = asyncio.gather(*(self._count_together(part) for part in counted))
+        found, totals = await asyncio.gather(rows, counts)
+        return found, sum(totals)
+
+    async def _count_together(self, matching: Filter) -> int:
+        """How many match: a list's cost. Who asks the same at the same time shares it; it is never older than they."""
+        name = self.collection.name
+        key = (name, encode({"filter": matching}))
+        return await self._database.counts.run(key, lambda: self._driver.count(name, matching))
+
+    def _parts(self) -> list[dict[str, Any]]:
+        """Filters that share no row and together are `_visible()`."""
+        rules = self.collection
+        parts = self.scope.parts(rules.scope_department, rules.scope_person, rules.shared)
+        return [{**self._live(), **part} for part in parts]
 
     async def aggregate(self, pipeline: Sequence[Mapping[str, Any]]) -> list[Document]:
         """An aggregation over the records that the actor may see."""
@@ -301,6 +321,8 @@ class Store:
     def _record(self, document: Document) -> Document:
         # a record has every declared field, so that no handler stumbles over one that was never given
         document["id"] = document.pop("_id")
+        for name in self.collection.unread:
+            document.pop(name, None)
         return {**self.collection.blank, **document}
 
 

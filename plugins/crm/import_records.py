@@ -41,6 +41,12 @@ IMPORTS = Collection(
     internal=("headers",),
 )  # fmt: skip
 
+IMPORT_SUMMARY = obj(
+    "CustomerImportSummary",
+    {name: field for name, field in (IMPORTS.read.fields or {}).items() if name != "errors"},
+    nullable=False,
+)
+
 IMPORT_ROWS = Collection(
     name="crm_import_rows",
     title="CustomerImportRows",

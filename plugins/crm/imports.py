@@ -20,6 +20,7 @@ from plugins.api import (
     FieldError,
     FormPart,
     Jobs,
+    Page,
     Request,
     ValidationFailed,
     answer_once,
@@ -28,7 +29,7 @@ from plugins.api import (
     read_form,
 )  # fmt: skip
 from plugins.crm.customer_columns import COLUMNS
-from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
+from plugins.crm.import_records import IMPORT_ROWS, IMPORT_SUMMARY, IMPORTS
 from plugins.crm.import_run import run
 from plugins.crm.messages import UNREADABLE
 from plugins.crm.settings import CrmSettings
@@ -60,6 +61,11 @@ async def start(req: Request) -> Record:
             return await _begin(req, form)
         except Unreadable as error:
             raise ApiError(MEDIA_TYPE, UNREADABLE) from error
+
+
+async def list_imports(req: Request) -> Page:
+    """A page of the imports that the caller sees: their counts, without what was wrong row by row."""
+    return await req.store(IMPORTS).page(req.query, fields=tuple(IMPORT_SUMMARY.fields or ()))
 
 
 async def read(req: Request) -> Record:

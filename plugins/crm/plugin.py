@@ -51,7 +51,7 @@ from plugins.crm import (
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS, VERSION_BODY
 from plugins.crm.dashboards import DASHBOARDS
 from plugins.crm.dictionaries import DICTIONARIES
-from plugins.crm.import_records import FORM, IMPORT_ROWS, IMPORTS
+from plugins.crm.import_records import FORM, IMPORT_ROWS, IMPORT_SUMMARY, IMPORTS
 from plugins.crm.import_run import resume
 from plugins.crm.messages import READ_ONLY
 from plugins.crm.pool import CLAIMANTS
@@ -141,6 +141,8 @@ plugin = Plugin(
               access="crm:customer:export", query=customer_export.QUERY, tag="crm", bare=", ".join(customer_export.MEDIA.values())),
         route(f"POST {_CUSTOMERS}/import", imports.start, summary="Import customers from a table", access="crm:customer:import",
               streamed=True, form=FORM, returns=IMPORTS.read, tag="crm", errors=(INVALID, MEDIA_TYPE, TOO_LARGE)),
+        route(f"GET {_CUSTOMERS}/imports", imports.list_imports, summary="List imports", access="crm:customer:import",
+              paged=True, query=IMPORTS.list_query, returns=IMPORT_SUMMARY, tag="crm"),
         route(f"GET {_CUSTOMERS}/imports/{{id}}", imports.read, summary="Read how far an import is",
               access="crm:customer:import", returns=IMPORTS.read, tag="crm"),
         # -- around a customer

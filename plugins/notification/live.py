@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from plugins.api import Database, Request
 from plugins.notification.inbox import Inbox, own, shown
@@ -18,6 +19,9 @@ from plugins.notification.records import MESSAGES, PROGRESS, SIGNALS
 from plugins.notification.settings import NotificationSettings
 
 _BATCH = 100
+# what wakes everybody must neither wait in the driver until its time limit nor crowd out requests
+_AT_ONCE = 16
+Result = TypeVar("Result")
 
 
 class Listeners:
@@ -25,6 +29,7 @@ class Listeners:
 
     def __init__(self, database: Database) -> None:
         self._events: dict[int, set[asyncio.Event]] = defaultdict(set)
+        self._turns = asyncio.Semaphore(_AT_ONCE)
         database.changes.listen(SIGNALS.name, self._wake)
 
     @contextmanager
@@ -38,6 +43,11 @@ class Listeners:
             self._events[user_id].discard(event)
             if not self._events[user_id]:
                 del self._events[user_id]
+
+    async def read(self, query: Callable[[], Awaitable[Result]]) -> Result:
+        """The answer of a query for one of the WebSockets; of all of them a few at once."""
+        async with self._turns:
+            return await query()
 
     def _wake(self, user_id: Any) -> None:
         # None: the change stream was lost for a while, so anybody's may have changed
@@ -55,9 +65,10 @@ async def live(req: Request) -> None:
     every few seconds.
     """
     seconds = req.service.settings_of(NotificationSettings).notification_check_seconds
-    with req.part(Listeners).listening(req.actor.user_id) as changed:
-        last_id = req.query.get("last_id") or await req.part(Inbox).newest(req.actor.user_id)
-        unread = await own(req).count({"unread": True})
+    listeners = req.part(Listeners)
+    with listeners.listening(req.actor.user_id) as changed:
+        last_id = req.query.get("last_id") or await listeners.read(lambda: req.part(Inbox).newest(req.actor.user_id))
+        unread = await listeners.read(lambda: own(req).count({"unread": True}))
         await req.socket.send({"type": "ready", "last_id": last_id, "unread": unread})
         changed.set()
         told: dict[str, Any] = {}
@@ -74,11 +85,15 @@ async def live(req: Request) -> None:
 
 async def _send_new(req: Request, last_id: Any) -> Any:
     """Send what is newer than `last_id`, in order; answers the last id that was sent."""
-    while rows := await own(req).find({"_id": {"$gt": last_id}}, sort="id", limit=_BATCH):
+    read = req.part(Listeners).read
+    while True:
+        newer = {"_id": {"$gt": last_id}}
+        rows = await read(partial(own(req).find, newer, sort="id", limit=_BATCH))
         for row in rows:
             await req.socket.send({"type": "notification", "data": _answered(shown(row, req.language))})
             last_id = row["id"]
-    return last_id
+        if len(rows) < _BATCH:
+            return last_id
 
 
 def _answered(message: dict[str, Any]) -> dict[str, Any]:
@@ -87,7 +102,8 @@ def _answered(message: dict[str, Any]) -> dict[str, Any]:
 
 async def _send_progress(req: Request, told: dict[str, Any]) -> dict[str, Any]:
     """Send what is not as it was told last; answers what is told now."""
-    rows = await req.system_store(PROGRESS).find({"user_id": req.actor.user_id}, sort="id")
+    mine = partial(req.system_store(PROGRESS).find, {"user_id": req.actor.user_id}, sort="id")
+    rows = await req.part(Listeners).read(mine)
     for row in rows:
         if told.get(row["key"]) != row["data"]:
             await req.socket.send({"type": "progress", **{name: row[name] for name in ("kind", "key", "data")}})
@@ -95,7 +111,7 @@ async def _send_progress(req: Request, told: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _send_unread(req: Request, before: int) -> int:
-    unread = await own(req).count({"unread": True})
+    unread = await req.part(Listeners).read(lambda: own(req).count({"unread": True}))
     if unread != before:
         await req.socket.send({"type": "unread", "count": unread})
     return unread

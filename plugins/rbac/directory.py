@@ -32,7 +32,10 @@ class Directory:
     async def actor(self, user: dict[str, Any], session_id: str) -> Actor:
         """The person of a user record, with the roles that are enabled now."""
         rules = await self._policy.rules()
-        return Actor(
+        known = rules.actors.get(session_id)
+        if known is not None and known[0] is user:
+            return known[1]
+        actor = Actor(
             user_id=user["id"],
             username=user["username"],
             name=user.get("real_name") or user["username"],
@@ -42,3 +45,5 @@ class Directory:
             must_change_password=bool(user.get("must_change_password")),
             session_id=session_id,
         )
+        rules.actors[session_id] = (user, actor)
+        return actor

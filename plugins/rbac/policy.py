@@ -6,7 +6,7 @@ each request is one set look-up: a person's roles make one grant, kept until the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +38,9 @@ class Rules:
     departments: Mapping[int, dict[str, Any]]
     below: Mapping[int, frozenset[int]]
     _grants: LRUCache[frozenset[int], Grant] = field(default_factory=lambda: LRUCache(_GRANTS))
+    _scopes: LRUCache[Hashable, Scope] = field(default_factory=lambda: LRUCache(_GRANTS))
+    # by session: the user record that it was made of, and the person; gone with the rules
+    actors: LRUCache[str, tuple[dict[str, Any], Actor]] = field(default_factory=lambda: LRUCache(_GRANTS))
 
     def enabled(self, role_ids: Iterable[int]) -> frozenset[int]:
         """Those of the roles that exist and are enabled."""
@@ -60,6 +63,13 @@ class Rules:
 
     def scope(self, role_ids: Iterable[int], user_id: int, department_id: int | None) -> Scope:
         """The union of the rows that these roles show a person of this department."""
+        key = (frozenset(role_ids), user_id, department_id)
+        found = self._scopes.get(key)
+        if found is None:
+            found = self._scopes[key] = self._reached(key[0], user_id, department_id)
+        return found
+
+    def _reached(self, role_ids: Iterable[int], user_id: int, department_id: int | None) -> Scope:
         reached = [self.reach(self.roles[id], user_id, department_id) for id in role_ids if id in self.roles]
         if any(scope.everything for scope in reached):
             return Scope(everything=True, user_id=user_id)

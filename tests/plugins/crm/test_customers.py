@@ -1,5 +1,8 @@
 """Customers over HTTP: what a client relies on."""
 
+import itertools
+from collections import Counter
+
 import pytest
 
 from plugins.testing import Client, People, expect, unique
@@ -24,3 +27,19 @@ async def test_sales_see_only_their_own_customers(people: People) -> None:
     assert [row["id"] for row in expect(await first.get(CUSTOMERS))["items"]] == [mine["id"]]
     assert expect(await second.get(CUSTOMERS))["total"] == 0
     expect(await second.get(f"{CUSTOMERS}/{mine['id']}"), 40400)
+
+
+async def test_a_walk_sees_what_stays_once_while_others_come_and_go(people: People) -> None:
+    mine = await people.person(EVERYTHING)
+    made = [expect(await mine.post(CUSTOMERS, {"name": f"n{number:02}"}))["id"] for number in range(24)]
+    seen, cursor, going = Counter[str](), "", set(made[::4])
+    for number in itertools.count():
+        page = expect(await mine.get(f"{CUSTOMERS}?sort=name&page_size=5{cursor and f'&cursor={cursor}'}"))
+        seen.update(row["id"] for row in page["items"])
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+        # before and behind where the walk is
+        expect(await mine.post(CUSTOMERS, {"name": f"n{number * 7 % 24:02} new"}))
+        expect(await mine.delete(f"{CUSTOMERS}/{made[4 * (number * 2 % 6)]}")) if number < 3 else None
+    assert {id: seen[id] for id in made if id not in going} == dict.fromkeys(set(made) - going, 1)

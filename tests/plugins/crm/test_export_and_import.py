@@ -1,19 +1,21 @@
 """Customers as tables: out under the caller's scope, in row by row."""
 
+import asyncio
+from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from handlers.actor import Actor
+from handlers.data import store
+from handlers.data.search import search_values
 from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
 from plugins.crm.import_run import resume
 from plugins.runtime import Running
-from plugins.testing import Client, People, eventually, expect, serving, unique
+from plugins.testing import Client, People, eventually, expect, unique
 from tests.plugins.crm.sales import CUSTOMERS, Record, customer, seller
 from tests.plugins.crm.tables import as_csv, as_xlsx, form, import_table, read_csv, read_xlsx
-from tests.plugins.notification.inboxes import listening
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 FORMATS = pytest.mark.parametrize(("format", "read"), [("csv", read_csv), ("xlsx", read_xlsx)])
@@ -167,26 +169,56 @@ async def test_an_import_is_its_own_persons(people: People) -> None:
     mine, other = await seller(people), await seller(people)
     report = await import_table(mine, as_csv([["name"], ["a"]]))
     expect(await other.get(f"{CUSTOMERS}/imports/{report['id']}"), 40400)
+    assert expect(await other.get(f"{CUSTOMERS}/imports"))["items"] == []
 
 
-async def test_a_big_import_goes_on_behind_and_tells_its_progress(mongodb_uri: str, tmp_path: Path) -> None:
-    async with serving(mongodb_uri, tmp_path, crm_import_waits_rows=10) as service:
-        admin = await Client(service.url).log_in("admin")
-        async with listening(service.url, admin) as socket:
-            report = await import_table(admin, as_csv([["name"], *[[f"n{number}"] for number in range(900)]]))
-            assert (await socket.until("progress", 20))["data"]["import_id"] == report["id"]
-            assert (await socket.until("notification", 20))["data"]["kind"] == "import_progress"
-        seen = [report["done"]]
+async def test_the_imports_of_a_person_are_listed_the_newest_first(people: People) -> None:
+    mine = await seller(people)
+    first = await import_table(mine, as_csv([["name", "level"], ["", "A"]]), "first.csv")
+    second = await import_table(mine, as_csv([["name"], ["a"]]), "second.csv")
+    rows = expect(await mine.get(f"{CUSTOMERS}/imports"))["items"]
+    assert [(row["id"], row["file_name"], row["failed"]) for row in rows] == [
+        (second["id"], "second.csv", 0),
+        (first["id"], "first.csv", 1),
+    ]
+    assert "errors" not in rows[0]
 
-        async def finished() -> bool:
-            now = expect(await admin.get(f"{CUSTOMERS}/imports/{report['id']}"))
-            seen.append(now["done"])
-            return bool(now["status"] == "finished")
 
-        await eventually(finished, 20)
-        assert report["status"] == "running"
-        assert seen == sorted(seen)
-        assert seen[-1] == 900
+async def test_a_big_import_goes_on_behind_and_tells_its_progress(people: People) -> None:
+    mine = await seller(people)
+    report = await import_table(mine, as_csv([["name"], *[[f"n{number}"] for number in range(1100)]]))
+    seen = [report["done"]]
+
+    async def finished() -> bool:
+        now = expect(await mine.get(f"{CUSTOMERS}/imports/{report['id']}"))
+        seen.append(now["done"])
+        return bool(now["status"] == "finished")
+
+    await eventually(finished, 20)
+    assert report["status"] == "running"
+    assert seen == sorted(seen)
+    assert len(set(seen)) > 2
+    assert seen[-1] == 1100
+
+
+async def test_an_import_gives_others_their_turn(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, turn, rows_in = await seller(people), 0, Counter[int]()
+
+    def counted(values: Any) -> dict[str, Any]:
+        rows_in[turn] += 1
+        return search_values(values)
+
+    async def others() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(store, "search_values", counted)
+    task = asyncio.create_task(others())
+    await import_table(mine, as_csv([["name"], *[[f"n{number}"] for number in range(300)]]))
+    task.cancel()
+    assert (rows_in.total(), max(rows_in.values()) <= 20) == (300, True)
 
 
 async def test_an_import_that_an_instance_left_is_finished_by_another(admin: Client, tradewind: Running) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from plugins.hrm.coordinates import metres, to_wgs84
@@ -35,6 +35,7 @@ def test_a_degree_of_latitude_is_111_kilometres() -> None:
     assert metres((121.0, 31.0), (121.0, 32.0)) == pytest.approx(111_195, rel=1e-4)
 
 
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     lng=st.floats(-180, 180), lat=st.floats(-90, 90), other=st.tuples(st.floats(-180, 180), st.floats(-90, 90)),
     system=st.sampled_from(["wgs84", "gcj02", "bd09"]),

@@ -40,7 +40,9 @@ SHIFTS = st.sampled_from([("09:00", "18:00", 540, 1080), ("22:00", "06:00", 1320
 NEAR = st.integers(-200, 200) | st.integers(-6, 36)  # around the begin or the end of the shift
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     shift=SHIFTS, flexible=st.sampled_from([0, 30]), grace=st.sampled_from([0, 5]),
     taps=st.lists(st.tuples(st.integers(0, 2), st.booleans(), NEAR), max_size=9),

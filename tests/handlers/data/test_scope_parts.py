@@ -1,0 +1,40 @@
+"""The parts of a data scope share no row and together are the scope: a total may be counted part by part."""
+
+import random
+import uuid
+
+import pytest
+from bson import ObjectId
+
+from handlers.data.database import Database
+from handlers.data.scope import ALL_ROWS, Scope
+
+pytestmark = pytest.mark.gen_test
+
+
+@pytest.mark.parametrize("shared", [False, True])
+async def test_the_counts_of_the_parts_add_up_to_the_rows(database: Database, shared: bool) -> None:
+    pick, things = random.Random(7), f"things_{uuid.uuid4().hex[:8]}"
+    await database.driver.insert(things, [
+        {"_id": ObjectId(), "creator_department_id": pick.choice([None, *range(1, 12)]),
+         "creator_id": pick.randrange(5), "shared_with": pick.sample(range(5), pick.randrange(3))}
+        for _ in range(300)
+    ])  # fmt: skip
+    scopes = [
+        Scope(
+            department_ids=frozenset(pick.sample(range(1, 12), pick.randrange(9))),
+            creator_id=pick.choice([None, pick.randrange(5)]),
+            user_id=pick.randrange(5),
+        )
+        for _ in range(30)
+    ]
+    for scope in (ALL_ROWS, Scope(), *scopes):
+        seen = await database.driver.find(things, scope.filter(shared=shared))
+        counted = [await database.driver.count(things, part) for part in scope.parts(shared=shared)]
+        assert sum(counted) == len(seen), scope
+
+
+def test_departments_with_neighbouring_numbers_are_counted_as_one_range() -> None:
+    scope = Scope(department_ids=frozenset({3, 4, 5, 9}))
+    ranges = [part["creator_department_id"] for part in scope.parts()]
+    assert ranges == [{"$gte": 3, "$lte": 5}, {"$gte": 9, "$lte": 9}]
