@@ -1,7 +1,7 @@
 """`mongojet`, the official Rust driver under asyncio: a third of the processor time for an operation.
 
-It does the operations that stand alone. Transactions, bulk writes, indexes and change streams stay with PyMongo's
-asynchronous client, in a pool of its own that opens its connections when they are needed.
+It does the operations that stand alone. Transactions, bulk writes, indexes and change streams stay with Motor,
+in a pool of its own that opens its connections when they are needed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from config.database import (
     Document,
     DuplicateKey,
     Filter,
-    PyMongoDriver,
+    MotorDriver,
     Sort,
     count_command,
 )
@@ -42,8 +42,8 @@ _LOG_IN = re.compile(r"SCRAM failure|Authentication failed")
 _DUPLICATE = 11000
 
 
-class MongojetDriver(PyMongoDriver):
-    """Single operations through Rust, all else as PyMongo does it."""
+class MongojetDriver(MotorDriver):
+    """Single operations through Rust, all else as Motor does it."""
 
     def __init__(self, uri: str, database: str, timeout_ms: int) -> None:
         super().__init__(uri, database, timeout_ms)
