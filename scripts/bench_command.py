@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 from scripts.bench_compare import EVERYBODY, OURS, available, compare
 from scripts.bench_foundation import RESULTS, foundation
+from scripts.bench_growth import growth
 from scripts.bench_report import chart, table, write_readme
 
 
 def main(arguments: Sequence[str]) -> int:
     """Measure, print, write the raw result; with `--write` the README's table and its picture too."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Tradewind beside its peers.")
-    parser.add_argument("what", nargs="?", choices=("peers", "foundation"), default="peers")
+    parser.add_argument("what", nargs="?", choices=("peers", "foundation", "growth"), default="peers")
     parser.add_argument("--quick", action="store_true", help="one short round")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3.0, help="of each work in each round")
@@ -26,6 +27,9 @@ def main(arguments: Sequence[str]) -> int:
     rounds, seconds = (1, 1.0) if given.quick else (given.rounds, given.seconds)
     if given.what == "foundation":
         print(json.dumps(foundation(rounds), indent=1))
+        return 0
+    if given.what == "growth":
+        print(json.dumps(growth(), indent=1))
         return 0
     figures = compare(_names(given.servers) or available(), _names(given.only), rounds, seconds, given.customers)
     RESULTS.mkdir(exist_ok=True)

@@ -34,7 +34,6 @@ ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".data" / "bench"
 PEERS = ROOT / "scripts" / "bench_peers"
 SERVER_CORE, OTHER_CORE = 0, 1
-LOGIN_SECONDS = 5.0
 TICKS = os.sysconf("SC_CLK_TCK")
 Figures = dict[str, Any]
 OURS: Mapping[str, dict[str, str]] = {
@@ -259,7 +258,7 @@ def measure(
 
 def timed(work: Work, server: Server, mongod: int, seconds: float) -> Figures:
     """One round of one work on one server."""
-    seconds = max(seconds, LOGIN_SECONDS) if work.beside else seconds
+    seconds = max(seconds, work.seconds)
     load(server.port, work.calls, CONNECTIONS, 0.5)
     with ExitStack() as stack:
         if work.beside:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 _MOST_RUNS = 4  # each costs a command
@@ -20,6 +21,11 @@ class Scope:
     department_ids: frozenset[int] = frozenset()
     creator_id: int | None = None
     user_id: int | None = None
+
+    @cached_property
+    def _ids(self) -> tuple[int, ...]:
+        """The departments in order; a scope is kept, and asked for with every query."""
+        return tuple(sorted(self.department_ids))
 
     @property
     def nothing(self) -> bool:
@@ -40,7 +46,7 @@ class Scope:
             return NO_ROWS
         branches: list[dict[str, Any]] = []
         if self.department_ids:
-            branches.append({department: {"$in": sorted(self.department_ids)}})
+            branches.append({department: {"$in": list(self._ids)}})
         if self.creator_id is not None:
             branches.append({_stored(person): self.creator_id})
         if shared and self.user_id is not None:
@@ -69,7 +75,7 @@ class Scope:
         """The rows of the departments, and the filter on those of none of them."""
         if not self.department_ids:
             return [], {}
-        ids = sorted(self.department_ids)
+        ids = list(self._ids)
         runs = _runs(ids)
         parts: list[dict[str, Any]] = [{department: {"$in": ids}}]
         if len(runs) <= _MOST_RUNS:

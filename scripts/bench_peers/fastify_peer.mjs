@@ -26,7 +26,11 @@ class Refused extends Error {
 
 async function loadPeople() {
   const roles = new Map()
-  for await (const role of database.collection('rbac_roles').find({ deleted: false })) roles.set(role._id, new Set())
+  const everywhere = new Set()
+  for await (const role of database.collection('rbac_roles').find({ deleted: false })) {
+    roles.set(role._id, new Set())
+    if (role.data_scope === 'all') everywhere.add(role._id)
+  }
   for await (const menu of database.collection('rbac_menus').find({ deleted: false })) {
     for (const id of menu.role_ids ?? []) {
       for (const api of menu.apis ?? []) roles.get(id)?.add(`${api.method} ${api.path}`)
@@ -42,9 +46,10 @@ async function loadPeople() {
   const people = new Map()
   for await (const user of database.collection('rbac_users').find()) {
     const apis = new Set((user.role_ids ?? []).flatMap(id => [...(roles.get(id) ?? [])]))
-    const everything = Boolean(user.is_super) || user._id === 1
+    const isSuper = Boolean(user.is_super) || user._id === 1
+    const everything = isSuper || (user.role_ids ?? []).some(id => everywhere.has(id))
     const departments = (below.get(user.department_id) ?? []).sort((a, b) => a - b)
-    people.set(user._id, { id: user._id, department: user.department_id, apis, everything, departments })
+    people.set(user._id, { id: user._id, department: user.department_id, apis, isSuper, everything, departments })
   }
   return people
 }
@@ -62,7 +67,7 @@ function person(request, entry) {
   }
   const found = people.get(claims.user_id)
   if (!found) throw new Refused(401, 40100)
-  if (!found.everything && !found.apis.has(entry)) throw new Refused(403, 40300)
+  if (!found.isSuper && !found.apis.has(entry)) throw new Refused(403, 40300)
   return found
 }
 
