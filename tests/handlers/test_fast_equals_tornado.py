@@ -97,6 +97,18 @@ SMUGGLING = {
     "a TLS hello": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(64),
 }  # fmt: skip
 
+# where a request ends is the same for every reader; after chunks in HTTP/1.0 the connection is closed (RFC 9112, 6.1)
+HARMLESS = {
+    "chunked in HTTP/1.0",
+    "HTTP/0.9",
+    "the same length twice",
+    "a chunk extension",
+    "trailers",
+    "two hosts",
+    "two spaces",
+    "an absolute target",
+}
+
 
 @pytest.fixture(scope="module")
 def ports(io_loop: IOLoop, probed: Running) -> Iterator[Ports]:
@@ -168,6 +180,13 @@ async def test_valid_requests_are_answered_alike(ports: Ports) -> None:
 
 async def test_what_smuggles_a_request_is_answered_alike_or_refused(ports: Ports) -> None:
     assert await differences(ports, SMUGGLING) == {}
+
+
+@pytest.mark.parametrize("name", [name for name in SMUGGLING if name not in HARMLESS])
+async def test_a_request_that_two_readers_may_cut_differently_is_refused(ports: Ports, name: str) -> None:
+    answer, closed = await told(ports["fast"], SMUGGLING[name])
+    assert closed
+    assert answer == b"" or refused(answer)
 
 
 async def test_mutated_requests_are_answered_alike_or_refused(ports: Ports) -> None:
