@@ -22,15 +22,15 @@ from plugins.rbac.records import MENUS, ROLES, USERS
 from plugins.rbac.settings import RbacSettings
 from plugins.runtime import Running
 from plugins.testing import Client, People, expect, serving, unique
-from scripts.doctor_access import check_access
-from scripts.doctor_database import check_database
-from scripts.doctor_findings import Finding, as_json, as_table, exit_code
-from scripts.doctor_settings import check_settings
+from scripts.diagnosis.access import check_access
+from scripts.diagnosis.database import check_database
+from scripts.diagnosis.findings import Finding, as_json, as_table, exit_code
+from scripts.diagnosis.settings import check_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "correct-horse-battery-staple-0123456789"
 PEOPLE = ("disabled-super-administrator", "no-super-administrator", "password-never-changed")
-COMMAND = "import sys; from scripts.doctor_report import main; sys.exit(main(sys.argv[1:]))"
+COMMAND = "import sys; from scripts.diagnosis.report import main; sys.exit(main(sys.argv[1:]))"
 slow = pytest.mark.gen_test(timeout=60)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scripts.northwind_client import Client, ServiceError
+from scripts.northwind_load.client import Client, ServiceError
 
 
 class Answers(HTTPServer):

@@ -20,7 +20,7 @@ from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
 from plugins.runtime import Running
 from plugins.testing import Client, expect
-from scripts.ledger_verification import differences
+from scripts.diagnosis.ledgers import differences
 from tests.plugins.crm.sales import PAYMENTS, PLANS, in_force
 from tests.plugins.finance.books import Books
 from tests.plugins.inventory.goods import Goods
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.gen_test(timeout=60)
 ROOT = Path(__file__).resolve().parents[2]
 CENT = Decimal128("0.01")
 # what scripts/verify-ledgers does once its environment is there
-COMMAND = "import sys; from scripts.ledger_verification import main; sys.exit(main(['--demo']))"
+COMMAND = "import sys; from scripts.diagnosis.ledgers import main; sys.exit(main(['--demo']))"
 
 
 async def booked(admin: Client) -> tuple[Goods, Books]:

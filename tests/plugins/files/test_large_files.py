@@ -18,7 +18,7 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.testing import Client, expect
-from scripts.bench_transfers import get_file, peak_growth, upload_file
+from scripts.benchmark.transfers import get_file, peak_growth, upload_file
 from scripts.s3_stand_in import S3Server
 from tests.plugins.files.places import MEBIBYTE
 from tests.plugins.files.samples import BOUNDARY, RAR

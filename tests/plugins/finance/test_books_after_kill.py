@@ -20,7 +20,7 @@ from tornado.httpclient import HTTPClientError
 from config.database import open_driver
 from config.embedded import acquire
 from plugins.testing import PASSWORD, Client, Reply, eventually, expect
-from scripts.ledger_verification import differences
+from scripts.diagnosis.ledgers import differences
 from tests.plugins.finance.books import Books
 from tests.plugins.inventory.goods import Goods
 

@@ -11,7 +11,7 @@ from tornado.ioloop import IOLoop
 
 from plugins.runtime import Running
 from plugins.testing import Client, expect
-from scripts.ledger_verification import differences
+from scripts.diagnosis.ledgers import differences
 from tests.plugins.finance.books import Books
 
 AMOUNTS = st.decimals("0.01", "99999.99", places=2)

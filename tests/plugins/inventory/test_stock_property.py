@@ -14,7 +14,7 @@ from tornado.ioloop import IOLoop
 from handlers.money import rounded
 from plugins.runtime import Running
 from plugins.testing import Client
-from scripts.ledger_verification import differences
+from scripts.diagnosis.ledgers import differences
 from tests.plugins.inventory.goods import Goods
 
 QUANTITIES = st.decimals("0.0001", "9.9999", places=4).map(lambda quantity: format(quantity.normalize(), "f"))

@@ -1,0 +1,1 @@
+"""Tradewind beside its peers under the same load, and what single features cost."""

@@ -1,0 +1,342 @@
+"""Tradewind and its peers side by side: W1 to W7 in interleaved rounds, each server alone on a core."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import secrets
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from pymongo import MongoClient
+
+from config.embedded import acquire
+from scripts.benchmark.load import GENERATOR, load, load_beside
+from scripts.benchmark.servers import DATABASE
+from scripts.benchmark.works import CONNECTIONS, LOGINS, Call, Work, works
+from scripts.benchmark.world import PASSWORD, log_everybody_in, make_world, new_secret, remember, remembered
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CACHE = ROOT / ".data" / "bench"
+PEERS = ROOT / "scripts" / "benchmark" / "peers"
+SERVER_CORE, OTHER_CORE = 0, 1
+TICKS = os.sysconf("SC_CLK_TCK")
+Figures = dict[str, Any]
+OURS: Mapping[str, dict[str, str]] = {
+    "tradewind": {},
+    "tradewind-tornado": {"TRADEWIND_HTTP": "tornado"},
+    "tradewind-fast": {"TRADEWIND_HTTP": "fast"},
+    "tradewind-motor": {"TRADEWIND_MONGODB_DRIVER": "motor"},
+    "tradewind-pymongo": {"TRADEWIND_MONGODB_DRIVER": "pymongo"},
+    "tradewind-mongojet": {"TRADEWIND_MONGODB_DRIVER": "mongojet"},
+}
+PYTHON_PEERS = ("tornado", "fastapi", "sanic")
+EVERYBODY = ("tradewind", *PYTHON_PEERS, "fastify")
+
+
+@dataclass
+class Server:
+    """A running server: what it is called, where it listens, its process."""
+
+    name: str
+    port: int
+    process: subprocess.Popen[bytes]
+
+    def processor_seconds(self) -> float:
+        """Processor time that it has used."""
+        return processor_seconds(self.process.pid)
+
+    def resident_mib(self) -> float:
+        """Resident memory now, in MiB."""
+        return resident_mib(self.process.pid)
+
+
+def compare(names: Sequence[str], codes: Sequence[str], rounds: int, seconds: float, customers: int) -> Figures:
+    """Measure the works `codes` (all where there are none) on the servers `names`."""
+    folder = CACHE / f"world-{customers}"
+    folder.mkdir(parents=True, exist_ok=True)
+    os.sched_setaffinity(0, {OTHER_CORE})  # what is started from here is there too: mongod and the load
+    embedded = acquire(folder)
+    try:
+        world = the_world(folder, embedded.uri, customers)
+        with ExitStack() as stack:
+            servers = [stack.enter_context(started(name, folder, world)) for name in names]
+            tokens = tokens_for(servers, folder, world)
+            chosen = [work for work in works(world, tokens, PASSWORD) if not codes or work.code in codes]
+            for work in chosen:
+                check(work, servers)
+            return {**about(rounds, seconds, customers), "works": measure(chosen, servers, rounds, seconds, world)}
+    finally:
+        embedded.release_and_wait(15)
+
+
+def about(rounds: int, seconds: float, customers: int) -> Figures:
+    """When, where and how."""
+    model = next(
+        (
+            line.partition(":")[2].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if "model name" in line
+        ),
+        platform.machine(),
+    )
+    return {
+        "when": datetime.now(UTC).isoformat(timespec="seconds"), "python": platform.python_version(), "cpu": model,
+        "cores": os.cpu_count(), "rounds": rounds, "seconds": seconds, "connections": CONNECTIONS,
+        "load": GENERATOR, "customers": customers,
+    }  # fmt: skip
+
+
+def the_world(folder: Path, uri: str, customers: int) -> Figures:
+    """The data set, made at the first run; with what every server needs to know."""
+    path = folder / "world.json"
+    world = remembered(path, customers)
+    if world is None:
+        with MongoClient(uri) as client:
+            client.drop_database(DATABASE)
+        secret, password = new_secret(), secrets.token_urlsafe(12) + "-aZ7"
+        print(f"making {customers:,} customers …", flush=True)
+        with tradewind("tradewind", folder, {"uri": uri, "secret": secret, "admin_password": password}) as server:
+            world = {**make_world(server.port, uri, password, customers), "secret": secret}
+    world |= {"uri": uri, "database": DATABASE, "password": PASSWORD}
+    remember(path, world)
+    return world
+
+
+@contextmanager
+def started(name: str, folder: Path, world: Figures) -> Iterator[Server]:
+    """The server called `name`, until the block is left."""
+    if name in OURS:
+        with tradewind(name, folder, world) as server:
+            yield server
+        return
+    environment = {"BENCH_WORLD": str(folder / "world.json"), "PYTHONPATH": str(ROOT)}
+    if name == "fastify":
+        modules = node_modules()
+        command = ["node", str(PEERS / "fastify_peer.mjs")]
+        environment |= {"BENCH_MODULES": str(modules), "NODE_ENV": "production"}
+    else:
+        command = [str(python_of_peers()), "-m", f"scripts.benchmark.peers.{name}_peer"]
+    with running(name, command, [], environment) as server:
+        yield server
+
+
+@contextmanager
+def tradewind(name: str, folder: Path, world: Figures) -> Iterator[Server]:
+    """Tradewind with the settings that its name says."""
+    environment = {
+        "TRADEWIND_JWT_SECRET": world["secret"], "TRADEWIND_ADMIN_PASSWORD": world["admin_password"], **OURS[name],
+    }  # fmt: skip
+    command = [sys.executable, "-m", "scripts.benchmark.servers"]
+    with running(name, command, [world["uri"], str(folder)], environment) as server:
+        yield server
+
+
+@contextmanager
+def running(
+    name: str, command: Sequence[str], arguments: Sequence[str], environment: Mapping[str, str]
+) -> Iterator[Server]:
+    """A process that listens on a port of its own, alone on its core but for the others of its kind."""
+    port = free_port()
+    log = (CACHE / f"{name}.log").open("wb")
+    process = subprocess.Popen(
+        ["taskset", "-c", str(SERVER_CORE), *command, str(port), *arguments], cwd=ROOT, stdout=log,
+        stderr=subprocess.STDOUT, env={**os.environ, **environment},
+    )  # fmt: skip
+    try:
+        wait_for(name, process, port)
+        yield Server(name, port, process)
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        log.close()
+
+
+def wait_for(name: str, process: subprocess.Popen[bytes], port: int) -> None:
+    """Until the port answers; raises RuntimeError when the process ended."""
+    deadline = time.monotonic() + 120
+    while process.poll() is None and time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise RuntimeError(f"{name} did not start: see {CACHE / f'{name}.log'}")
+
+
+def tokens_for(servers: Sequence[Server], folder: Path, world: Figures) -> dict[str, list[str]]:
+    """Access tokens that every server takes; Tradewind gives them."""
+    ours = next((server for server in servers if server.name in OURS), None)
+    if ours is not None:
+        return log_everybody_in(ours.port, world)
+    with tradewind("tradewind", folder, world) as server:
+        return log_everybody_in(server.port, world)
+
+
+def check(work: Work, servers: Sequence[Server]) -> None:
+    """Every server gives the right answer before it is timed; raises RuntimeError for another one."""
+    call = work.calls[0]
+    expected: Any = None
+    for server in servers:
+        if work.ours_alone and server.name not in OURS:
+            continue
+        status, body = ask(server.port, call)
+        answer = comparable(body.get("data")) if call.method == "GET" else sorted(body.get("data") or ())
+        expected = answer if expected is None else expected
+        if status != 200 or body["code"] != 0 or answer != expected:
+            raise RuntimeError(
+                f"{work.code} on {server.name}: {status} {json.dumps(body)[:600]}\nnot {expected!r:.600}"
+            )
+        if call.token and ask(server.port, Call(call.method, call.path, call.token[:-3] + "xxx", call.body))[0] != 401:
+            raise RuntimeError(f"{work.code} on {server.name} takes a forged token")
+
+
+def comparable(data: Any) -> Any:
+    """An answer without what only Tradewind tells."""
+    if isinstance(data, dict):
+        return {name: comparable(value) for name, value in data.items() if name != "next_cursor"}
+    return [comparable(item) for item in data] if isinstance(data, list) else data
+
+
+def ask(port: int, call: Call) -> tuple[int, Any]:
+    """One request: status and body."""
+    headers = {"Content-Type": "application/json"} if call.body else {}
+    headers |= {"Authorization": f"Bearer {call.token}"} if call.token else {}
+    body = call.body.replace("{n}", str(time.time_ns())).encode() if call.body else None
+    try:
+        with urlopen(Request(f"http://127.0.0.1:{port}{call.path}", body, headers, method=call.method)) as answer:
+            return answer.status, json.load(answer)
+    except HTTPError as error:
+        return error.code, json.load(error)
+
+
+def measure(
+    chosen: Sequence[Work], servers: Sequence[Server], rounds: int, seconds: float, world: Figures
+) -> dict[str, Figures]:
+    """Figures by work and server: the median and range of the rounds."""
+    seen: dict[str, dict[str, list[Figures]]] = {work.code: {} for work in chosen}
+    with MongoClient(world["uri"]) as client:
+        mongod = int(client.admin.command("serverStatus")["pid"])
+        for number in range(rounds):
+            for work in chosen:
+                for server in servers[number % len(servers) :] + servers[: number % len(servers)]:
+                    if not work.ours_alone or server.name in OURS:
+                        figures = timed(work, server, mongod, seconds)
+                        seen[work.code].setdefault(server.name, []).append(figures)
+                        print(
+                            f"{work.code:4}{server.name:20}{figures['per_second']:9.0f}/s"
+                            f"  p99 {figures['p99_ms']:8.2f} ms", flush=True,
+                        )  # fmt: skip
+                if work.code.startswith("W5"):
+                    tidy(client)
+            print(f"round {number + 1} of {rounds}", flush=True)
+    return {
+        work.code: {
+            "title": work.title, "aim": work.aim, "latency": work.latency,
+            "servers": {name: summed(seen[work.code][name]) for name in seen[work.code]},
+        }
+        for work in chosen
+    }  # fmt: skip
+
+
+def timed(work: Work, server: Server, mongod: int, seconds: float) -> Figures:
+    """One round of one work on one server."""
+    seconds = max(seconds, work.seconds)
+    load(server.port, work.calls, CONNECTIONS, 0.5)
+    with ExitStack() as stack:
+        if work.beside:
+            stack.enter_context(load_beside(server.port, work.beside, LOGINS, seconds + 5))
+        before = server.processor_seconds(), processor_seconds(mongod)
+        seen = load(server.port, work.calls, CONNECTIONS, seconds)
+        after = server.processor_seconds(), processor_seconds(mongod)
+    answered = max(seen.requests, 1)
+    return {
+        "per_second": seen.per_second, "p50_ms": seen.p50, "p99_ms": seen.p99,
+        "server_us": (after[0] - before[0]) / answered * 1e6,
+        "mongod_us": (after[1] - before[1]) / answered * 1e6, "memory_mib": server.resident_mib(),
+    }  # fmt: skip
+
+
+def tidy(client: MongoClient[Figures]) -> None:
+    """Remove what a creating work wrote, so that every round finds the same."""
+    database = client[DATABASE]
+    database.bench_records.delete_many({})
+    database.crm_customers.delete_many({"code": {"$regex": "^N-"}})
+    database.core_operation_logs.delete_many({})
+
+
+def summed(rounds: Sequence[Figures]) -> Figures:
+    """Median and range of each figure."""
+    return {
+        name: {
+            "median": round(statistics.median(one[name] for one in rounds), 2),
+            "min": round(min(one[name] for one in rounds), 2),
+            "max": round(max(one[name] for one in rounds), 2),
+        }
+        for name in rounds[0]
+    }
+
+
+def processor_seconds(pid: int) -> float:
+    """User and system time of a process, all its threads."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def resident_mib(pid: int) -> float:
+    """Resident memory of a process."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def python_of_peers() -> Path:
+    """The interpreter of the environment that holds the peers' packages, made where there is none yet."""
+    wanted, folder = PEERS / "requirements.txt", CACHE / "venv"
+    stamp, python = folder / "installed.txt", folder / "bin" / "python"
+    if not stamp.exists() or stamp.read_text() != wanted.read_text():
+        print("installing the peers' packages …", flush=True)
+        venv.create(folder, with_pip=True, clear=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "-r", wanted], check=True, stderr=subprocess.DEVNULL)
+        stamp.write_text(wanted.read_text())
+    return python
+
+
+def node_modules() -> Path:
+    """The folder whose `node_modules` hold Fastify."""
+    folder, wanted = CACHE / "node", PEERS / "package.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "package.json").exists() or (folder / "package.json").read_text() != wanted.read_text():
+        print("installing Fastify …", flush=True)
+        shutil.copy(wanted, folder / "package.json")
+        subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund"], cwd=folder, check=True)
+    return folder
+
+
+def available() -> tuple[str, ...]:
+    """Everybody who can be measured here."""
+    return tuple(name for name in EVERYBODY if name != "fastify" or shutil.which("node"))
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

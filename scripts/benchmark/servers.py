@@ -1,0 +1,74 @@
+"""Tradewind as the bench measures it: `python -m scripts.benchmark.servers PORT MONGODB_URI DATA [DATABASE]`.
+
+Everything runs as in production but the rate limits; the environment chooses HTTP connection and driver.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import uvloop
+
+from config.logs import start_logging
+from config.settings import Settings
+from plugins.api import Collection, Index, Menu, Message, Plugin, Request, array, choice, crud, money, obj, route, text
+from plugins.registry import load_plugins
+from plugins.runtime import running
+
+DATABASE = "bench"
+RECORDS = Collection(
+    name="bench_records",
+    title="BenchRecord",
+    fields={
+        "name": text(required=True, max_length=200),
+        "code": text(required=True, max_length=64, pattern="^[A-Z0-9-]+$"),
+        "industry": text(max_length=64),
+        "level": choice("A", "B", "C"),
+        "source": text(max_length=64),
+        "phone": text(max_length=50, pattern="^[0-9 +-]*$"),
+        "email": text(max_length=200, format="email"),
+        "website": text(max_length=300),
+        "address": text(max_length=500),
+        "amount": money(minimum="0"),
+        "tags": array(text(max_length=50), max_items=50, default=[]),
+        "remark": text(max_length=2000),
+    },
+    indexes=(Index("code", unique=True),),
+    scoped=True,
+)
+
+
+async def answer(req: Request) -> dict[str, str]:
+    """Nothing but the lifecycle: token, session, permission, projection, log."""
+    return {"status": "ok"}
+
+
+BENCH = Plugin(
+    name="bench",
+    title=Message("基准", "Bench"),
+    requires=("rbac", "auth"),
+    collections=(RECORDS,),
+    routes=(
+        route("GET /api/v1/bench/ping", answer, summary="Measure the lifecycle", access="bench:ping:list", tag="bench",
+              returns=obj("BenchAnswer", {"status": text(nullable=False)}, nullable=False)),
+        *crud(RECORDS, at="/api/v1/bench/records", resource="bench:record", noun="record", only=("create",)),
+    ),
+    menus=(
+        Menu("bench", Message("基准", "Bench"), resource="bench:ping"),
+        Menu("bench.record", Message("记录", "Records"), resource="bench:record"),
+    ),
+)  # fmt: skip
+
+
+async def serve(port: int, uri: str, data: str, database: str = DATABASE) -> None:
+    """The whole service and the bench's routes, until the process is ended."""
+    settings = Settings(port=port, rate_limits="off", data_dir=Path(data), mongodb_database=database)
+    async with running(settings, [*load_plugins(()), BENCH], uri):
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    start_logging("INFO")
+    uvloop.run(serve(int(sys.argv[1]), *sys.argv[2:]))

@@ -1,0 +1,1 @@
+"""What `scripts/doctor` and `scripts/verify-ledgers` look at."""

@@ -1,0 +1,112 @@
+"""What `scripts/doctor` does: read the settings, look into the database, say what is wrong."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pydantic import ValidationError
+
+from config.database import DatabaseUnavailable, open_driver
+from config.embedded import EmbeddedError, acquire
+from config.embedded.folder import Folder
+from config.settings import EnvironmentSettings, Settings
+from handlers.data.database import Database, utc_now
+from plugins.auth.settings import AuthSettings
+from plugins.plugin import Plugin
+from plugins.rbac.policy import Policy
+from plugins.rbac.records import MENUS, USERS
+from plugins.registry import RegistryError, load_plugins
+from plugins.runtime import catalogue_of
+from scripts.diagnosis.access import check_access, check_default_roles
+from scripts.diagnosis.database import check_database
+from scripts.diagnosis.findings import Finding, as_json, as_table, exit_code
+from scripts.diagnosis.settings import check_settings
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print every finding; 0 when nothing must be done, 1 otherwise."""
+    parser = argparse.ArgumentParser(
+        prog="scripts/doctor", description="Looks for what is wrong, with the settings of the server. Changes nothing."
+    )
+    parser.add_argument("--json", action="store_true", help="findings as JSON")
+    parser.add_argument("--demo", action="store_true", help="with TRADEWIND_DEMO=true, as scripts/server starts it")
+    chosen = parser.parse_args(arguments)
+    findings = diagnose({"demo": True} if chosen.demo else {})
+    sys.stdout.write((as_json(findings) if chosen.json else as_table(findings)) + "\n")
+    return exit_code(findings)
+
+
+def diagnose(given: dict[str, Any]) -> list[Finding]:
+    """All findings, with these settings before those of the environment."""
+    try:
+        settings = Settings(**given)
+        plugins = load_plugins(settings.plugins)
+        own = {kind: _made(kind) for plugin in plugins if (kind := plugin.settings) is not None}
+    except ValidationError as error:
+        return [_invalid(fault) for fault in error.errors()]
+    except RegistryError as error:
+        return [Finding("error", "plugin", "plugins", problem) for problem in error.problems]
+    findings = list(check_settings(settings, own))
+    auth: Any = own.get(AuthSettings)
+    default_roles = auth.wecom_default_role if auth is not None and auth.wecom_first_scan == "create" else ()
+    try:
+        with database_uri(settings) as uri:
+            if uri is None:
+                return [*findings, Finding("error", "database", str(settings.data_dir), _NEVER_STARTED)]
+            return [*findings, *asyncio.run(_looked_into(settings, plugins, uri, default_roles))]
+    except (EmbeddedError, ValueError, DatabaseUnavailable) as error:
+        advice = "MongoDB does not answer" if isinstance(error, DatabaseUnavailable) else str(error)
+        return [*findings, Finding("error", "database", settings.mongodb_database, advice)]
+
+
+_NEVER_STARTED = "there is no database yet: start the server once"
+
+
+def _made(kind: type[EnvironmentSettings]) -> EnvironmentSettings:
+    return kind()
+
+
+def _invalid(fault: Any) -> Finding:
+    name = "_".join(map(str, fault["loc"])).upper()
+    advice = fault["msg"].removeprefix("Value error, ")
+    return Finding("error", "setting", f"TRADEWIND_{name}" if name else "settings", advice)
+
+
+@contextmanager
+def database_uri(settings: Settings) -> Iterator[str | None]:
+    """Where the database is; the embedded one is joined or started, but never made."""
+    uri = settings.mongodb_uri.get_secret_value()
+    if uri:
+        yield uri
+    elif not Folder(settings.data_dir).database.exists():
+        yield None
+    else:
+        embedded = acquire(settings.data_dir)
+        try:
+            yield embedded.uri
+        finally:
+            embedded.release_and_wait(15)
+
+
+async def _looked_into(
+    settings: Settings, plugins: Sequence[Plugin], uri: str, default_roles: Sequence[str]
+) -> list[Finding]:
+    driver = open_driver(settings.mongodb_driver, uri, settings.mongodb_database, settings.mongodb_timeout_ms)
+    try:
+        catalogue = catalogue_of(settings, plugins)
+        database = Database(driver, catalogue.collections.values())
+        findings = [finding async for finding in check_database(database)]
+        if MENUS.name not in catalogue.collections:
+            return findings
+        if not await database.store(MENUS).count():
+            return [Finding("error", "database", settings.mongodb_database, _NEVER_STARTED)]
+        rules = await Policy(database).rules()
+        findings += check_access(catalogue, rules, await database.store(USERS).find(), utc_now())
+        return [*findings, *check_default_roles(default_roles, rules)]
+    finally:
+        await driver.close()

@@ -1,0 +1,1 @@
+"""The Northwind files brought in through the HTTP API: `scripts/northwind`."""

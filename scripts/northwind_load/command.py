@@ -1,0 +1,253 @@
+"""Brings the Northwind company into a running service: its people, customers, sales, goods, orders and deliveries.
+
+Every step looks first and writes only what is missing or different, so a second run changes nothing.
+What the service is asked for: CONTRACT sections 3, 4, 7 and 10.
+"""
+
+import argparse
+import getpass
+import os
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+
+from scripts.northwind_load.client import LOGIN_REFUSED, Client, Passwords, Record, ServiceError, new_password
+from scripts.northwind_load.data import Customer, Employee, Northwind, read, until
+from scripts.northwind_load.files import DataError, Note
+from scripts.northwind_load.roles import ROLES, flatten, grants
+from scripts.northwind_load.sales import Sales, totals_of
+from scripts.northwind_load.settling import Tally, settle
+from scripts.northwind_load.staff import employ
+from scripts.northwind_load.trade import Trade
+
+ROOT = "northwind"
+COMPANY = "Northwind Traders"
+CUSTOMERS = "/crm/customers"
+PROGRESS_SECONDS = 2
+
+
+def slug(region: str) -> str:
+    """The stable code of a region's department: `northwind-eastern`."""
+    return f"{ROOT}-{re.sub('[^a-z0-9]+', '-', region.lower())}"
+
+
+class Import:
+    """One run: the administrator who sets things up, the files, and what has been done so far."""
+
+    def __init__(self, admin: Client, northwind: Northwind, passwords: Passwords) -> None:
+        self.admin, self.northwind, self.passwords = admin, northwind, passwords
+        self.tally = Tally()
+        self._told = time.monotonic()
+
+    def run(self) -> None:
+        """Everything, in the order in which one thing needs the other; prints what each person sees."""
+        departments = self.departments()
+        users = self.users(departments, self.roles())
+        self.tally.add(employ(self.admin, self.northwind.employees, departments, users))
+        clients = {person.number: self.sign_in(person, users) for person in self.northwind.employees}
+        customers = self.customers(clients)
+        self.sales(Sales(clients, self.chief(clients), customers))
+        self.tally.add(Trade(self.admin, self.northwind, self.progress).run(customers, clients))
+        for person in self.northwind.employees:
+            print(self.sight(person, clients[person.number]))
+
+    def departments(self) -> dict[str | None, int]:
+        """The company and one department a region; their ids by region, the company's under None."""
+        path = "/system/departments"
+        there = {record["code"]: record for record in flatten(self.admin.call("GET", path))}
+        root = settle(self.admin, path, there.get(ROOT), {"code": ROOT, "name": COMPANY}, self.tally)
+        ids: dict[str | None, int] = {None: root["id"]}
+        for region in self.northwind.regions:
+            wanted = {"code": slug(region), "name": region, "parent_id": root["id"]}
+            ids[region] = settle(self.admin, path, there.get(slug(region)), wanted, self.tally)["id"]
+        return ids
+
+    def roles(self) -> dict[str, int]:
+        """The three roles with their scopes and grants; their ids by the name that the data give them."""
+        path = "/system/roles"
+        there = {record["code"]: record for record in self.admin.every(path)}
+        menus = list(flatten(self.admin.call("GET", "/system/menus/all")))
+        ids = {}
+        for key, role in ROLES.items():
+            code = f"{ROOT}-{key}"
+            wanted = {"code": code, "name": f"Northwind {role.title}", "data_scope": role.scope}
+            record = settle(self.admin, path, there.get(code), wanted, self.tally)
+            held, needed = set(record["menu_ids"]), grants(role.entries, menus)
+            if not needed <= held:
+                self.admin.call("PUT", f"{path}/{record['id']}/menus", {"menu_ids": sorted(needed | held)})
+                self.tally.changed += code in there
+            ids[key] = record["id"]
+        return ids
+
+    def users(self, departments: dict[str | None, int], roles: dict[str, int]) -> dict[str, int]:
+        """A user for each employee; their ids by user name."""
+        path = "/system/users"
+        there = {record["username"]: record for record in self.admin.every(path)}
+        ids = {}
+        for person in self.northwind.employees:
+            wanted = {
+                "username": person.username,
+                "real_name": person.name,
+                "department_id": departments[person.region],
+                "role_ids": [roles[person.role]],
+            }
+            password = new_password()
+            first = {"password": password, "must_change_password": False}
+            record = settle(self.admin, path, there.get(person.username), wanted, self.tally, first)
+            if person.username not in there:
+                self.passwords.keep(person.username, password)
+            ids[person.username] = record["id"]
+        return ids
+
+    def sign_in(self, person: Employee, users: dict[str, int]) -> Client:
+        """Logged in as this employee; where the password is not known any more, it is reset first."""
+        client = Client(self.admin.base)
+        password = self.passwords.get(person.username)
+        try:
+            if password is not None:
+                client.login(person.username, password)
+                return client
+        except ServiceError as error:
+            if error.code != LOGIN_REFUSED:
+                raise
+        password, client = new_password(), Client(self.admin.base)
+        given = self.admin.call("POST", f"/system/users/{users[person.username]}/reset-password")["password"]
+        client.login(person.username, given)
+        client.call("PUT", "/auth/password", {"old_password": given, "new_password": password})
+        self.passwords.keep(person.username, password)
+        self.tally.reset += 1
+        client.login(person.username, password)
+        return client
+
+    def customers(self, clients: dict[int, Client]) -> dict[str, str]:
+        """Each customer, created or corrected by the employee it belongs to; what is refused is a problem.
+
+        Returns the ids of those that are as they should be, by code.
+        """
+        there = {record["code"]: record for record in self.admin.every(CUSTOMERS)}
+        ids = {}
+        for done, customer in enumerate(self.northwind.customers):
+            self.progress(f"{done} of {len(self.northwind.customers)} customers")
+            client, record = clients[customer.employee], there.get(customer.code)
+            if record is not None and record["creator_id"] != client.user["userId"]:
+                self.tally.problems.append(f"customer {customer.code} is there, created by somebody else")
+                continue
+            try:
+                ids[customer.code] = settle(client, CUSTOMERS, record, fields(customer), self.tally)["id"]
+            except ServiceError as error:
+                self.tally.problems.append(f"customer {customer.code}: {error}")
+        return ids
+
+    def chief(self, clients: dict[int, Client]) -> Client:
+        """The vice president, who sees everything; reading the files fails where there is none."""
+        return next(clients[person.number] for person in self.northwind.employees if person.role == "vice-president")
+
+    def sales(self, sales: Sales) -> None:
+        """Contacts, contracts and payments; what does not come to what the files say is a problem."""
+        customers, orders = self.northwind.customers, self.northwind.orders
+        self.tally.add(sales.contacts(customers, self.progress))
+        self.tally.add(sales.contracts(orders, customers, self.progress))
+        found, said = sales.totals(orders), totals_of(orders)
+        print(found)
+        if found != said:
+            self.tally.problems.append(f"the files say {said}")
+
+    def sight(self, person: Employee, client: Client) -> str:
+        """How many of these customers a person sees, and why, as one line."""
+        ours = {customer.code for customer in self.northwind.customers}
+        seen = [record["code"] in ours for record in client.every(CUSTOMERS)]
+        others = f" (and {len(seen) - sum(seen)} that are not Northwind's)" if not all(seen) else ""
+        role = ROLES[person.role]
+        why = role.why.format(department=person.region or COMPANY)
+        count = f"{person.username:17} sees {sum(seen):3} customers{others}"
+        return f"{count}: {role.title}, scope {role.scope}, {why}"
+
+    def progress(self, text: str) -> None:
+        """Tell how far it is, at most every two seconds."""
+        if time.monotonic() - self._told >= PROGRESS_SECONDS:
+            self._told = time.monotonic()
+            print(text, file=sys.stderr)
+
+
+def fields(customer: Customer) -> Record:
+    """A customer as the service takes it."""
+    return {
+        "code": customer.code,
+        "name": customer.name,
+        "phone": customer.phone,
+        "address": customer.address,
+        "tags": list(customer.tags),
+        "remark": customer.remark,
+    }
+
+
+def summary(notes: Sequence[Note]) -> Iterator[str]:
+    """What was mended, counted by file; then each line that was not, and each choice, one by one."""
+    mended = Counter((note.file, note.text) for note in notes if note.kind == "mended")
+    for (file, text), count in mended.items():
+        yield f"mended: {file}, {count} lines: {text}"
+    for note in notes:
+        if note.kind != "mended":
+            yield f"{note.kind}: {note.file} line {note.line}: {note.text}"
+
+
+def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="scripts/northwind", description=__doc__)
+    parser.add_argument("folder", type=Path, help="where the CSV files are")
+    parser.add_argument("--base", default="http://127.0.0.1:8000", help="address of the service")
+    parser.add_argument(
+        "--until",
+        type=date.fromisoformat,
+        metavar="DAY",
+        help="move all days so that the last order was made on this day, such as 2026-11-20 (default: as in the files)",
+    )
+    parser.add_argument("--username", default="admin", help="an administrator")
+    parser.add_argument(
+        "--passwords",
+        type=Path,
+        default=Path(os.environ.get("TRADEWIND_DATA_DIR", ".data"), "northwind-passwords.json"),
+        help="where the employees' passwords are kept between runs (default: %(default)s)",
+    )
+    parser.epilog = "The administrator's password: TRADEWIND_ADMIN_PASSWORD, else it is asked for."
+    return parser.parse_args(argv)
+
+
+def administrator_password(username: str) -> str:
+    """From the environment, else from the terminal. Raises DataError where there is neither."""
+    password = os.environ.get("TRADEWIND_ADMIN_PASSWORD")
+    if password:
+        return password
+    if not sys.stdin.isatty():
+        raise DataError(f"set TRADEWIND_ADMIN_PASSWORD to the password of {username}")
+    return getpass.getpass(f"Password of {username}: ")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; 0 all is as the files say, 1 the service refused something, 2 nothing was tried."""
+    given = arguments(argv)
+    try:
+        northwind = read(given.folder)
+        northwind = until(northwind, given.until) if given.until else northwind
+        password = administrator_password(given.username)
+        print(*summary(northwind.notes), sep="\n")
+        admin = Client(given.base)
+        admin.login(given.username, password)
+        work = Import(admin, northwind, Passwords(given.passwords, admin.base))
+        work.run()
+    except DataError as error:
+        print(f"northwind: {error}", file=sys.stderr)
+        return 2
+    except ServiceError as error:
+        print(f"northwind: {error}", file=sys.stderr)
+        return 1
+    for problem in work.tally.problems:
+        print(f"northwind: {problem}", file=sys.stderr)
+    if work.tally.reset:
+        print(f"{work.tally.reset} passwords were not known and have been reset")
+    print(f"{work.tally.created} created, {work.tally.changed} changed")
+    return 1 if work.tally.problems else 0

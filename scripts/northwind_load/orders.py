@@ -1,0 +1,98 @@
+"""Reads the Northwind orders with their lines. Pure: no network, nothing printed.
+
+What a line costs is unitPrice x quantity x (1 - discount), to the cent, half a cent away from zero; an order costs
+the sum of its lines. That is the service's own rule (`handlers/money.py`). Freight is not part of it.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from pathlib import Path
+
+from scripts.northwind_load.files import Note, day_of, lines_of
+
+CENT = Decimal("0.01")
+_WHOLE_BEFORE_ADDRESS = 6  # the columns that come before the first text which may hold a comma
+
+
+@dataclass(frozen=True)
+class OrderLine:
+    """So many of a product, at a price less a discount (a fraction); `amount` is what that costs."""
+
+    product: str
+    unit_price: Decimal
+    quantity: Decimal
+    discount: Decimal
+
+    @property
+    def amount(self) -> Decimal:
+        """To the cent."""
+        return price(self.unit_price, self.quantity, self.discount)
+
+
+@dataclass(frozen=True)
+class Order:
+    """An order; the days as in `1996-07-04`, None where the file has none. `shipped` is when it left the house."""
+
+    number: str
+    customer: str
+    employee: int
+    ship_name: str
+    ordered: str | None
+    required: str | None
+    shipped: str | None
+    lines: tuple[OrderLine, ...]
+
+    @property
+    def amount(self) -> Decimal:
+        """What its lines cost."""
+        return sum((line.amount for line in self.lines), Decimal(0))
+
+
+def read_orders(
+    folder: Path, customers: Collection[str], employees: Mapping[str, int], notes: list[Note]
+) -> tuple[Order, ...]:
+    """Every order that names a known customer and employee, in the order of the file."""
+    orders: dict[str, Order] = {}
+    details = _details(folder, notes)
+    for line in lines_of(folder, "orders", notes, trusted=_WHOLE_BEFORE_ADDRESS):
+        number, customer, employee = (line.cells[name] for name in ("orderID", "customerID", "employeeID"))
+        if number in orders or customer not in customers or employee not in employees:
+            why = "again" if number in orders else f"of unknown customer {customer!r} or employee {employee!r}"
+            notes.append(Note("reported", "orders.csv", line.number, f"order {number} {why}, not counted"))
+            continue
+        if number not in details:
+            notes.append(
+                Note("reported", "orders.csv", line.number, f"order {number} has no lines, no contract for it")
+            )
+        orders[number] = Order(
+            number=number,
+            customer=customer,
+            employee=employees[employee],
+            ship_name=line.cells["shipName"],
+            ordered=day_of(line.cells["orderDate"]),
+            required=day_of(line.cells["requiredDate"]),
+            shipped=day_of(line.cells["shippedDate"]),
+            lines=tuple(details.get(number, ())),
+        )
+    return tuple(orders.values())
+
+
+def price(unit_price: Decimal, quantity: Decimal, discount: Decimal) -> Decimal:
+    """What a line costs, to the cent; `discount` is a fraction, 0.15 for fifteen percent."""
+    return (unit_price * quantity * (1 - discount)).quantize(CENT, ROUND_HALF_UP)
+
+
+def _details(folder: Path, notes: list[Note]) -> dict[str, list[OrderLine]]:
+    """The lines of each order, by its number."""
+    details: defaultdict[str, list[OrderLine]] = defaultdict(list)
+    for line in lines_of(folder, "order-details", notes):
+        try:
+            numbers = [Decimal(line.cells[name]) for name in ("unitPrice", "quantity", "discount")]
+        except InvalidOperation:
+            text = f"a line of order {line.cells['orderID']} has something that is no number, not counted"
+            notes.append(Note("reported", "order-details.csv", line.number, text))
+            continue
+        details[line.cells["orderID"]].append(OrderLine(line.cells["productID"], *numbers))
+    return dict(details)
