@@ -28,6 +28,7 @@ _SECRET_TEXT = re.compile(
 _GATHER_SECONDS = 0.02
 # without one of these, in small letters, `_SECRET_TEXT` finds nothing
 _SECRET_SIGNS = ("bearer", "://", "eyj", "password", "secret", "token")
+_REQUEST_LINE = {"level": "INFO", "logger": "tradewind.request", "message": "request"}
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 # what belongs to the request that is being served: request_id, user_id, route
@@ -113,14 +114,17 @@ def _request_line(fields: Mapping[str, Any]) -> str:
 
     Made where the request is served: a writer that made thousands of them would hold the interpreter for long.
     """
-    second, millisecond = divmod(int(time.time() * 1000), 1000)
-    moment = f"{_second(second)}.{millisecond:03}Z"
-    head = {"time": moment, "level": "INFO", "logger": "tradewind.request", "message": "request"}
-    path = fields["path"]
+    second, millisecond = divmod(time.time_ns() // 1_000_000, 1000)
+    line = {"time": f"{_second(second)}.{millisecond:03}Z", **_REQUEST_LINE, **fields}
+    line["path"] = _shown(line["path"])
+    return _json(line)
+
+
+@lru_cache(maxsize=2000)
+def _shown(path: str) -> str:
+    """A path as lines show it."""
     lowered = path.lower()
-    if any(word in lowered for word in _SECRET_SIGNS):
-        path = hide_secrets(path)
-    return _json({**head, **fields, "path": path})
+    return hide_secrets(path) if any(sign in lowered for sign in _SECRET_SIGNS) else path
 
 
 @lru_cache(maxsize=2)

@@ -36,8 +36,7 @@ class Front(httputil.HTTPServerConnectionDelegate):
         self.proxies = networks(service.settings.trusted_proxies)
         self.sockets = Sockets(service, self.proxies, self.origins)
         self._open = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._idle: asyncio.Event | None = None
         service.part(Metrics).count_open(lambda: self._open)
 
     def start_request(self, server_conn: object, request_conn: httputil.HTTPConnection) -> httputil.HTTPMessageDelegate:
@@ -54,18 +53,19 @@ class Front(httputil.HTTPServerConnectionDelegate):
 
     def opened(self) -> None:
         """A request is being served."""
-        if not self._open:
-            self._idle.clear()
         self._open += 1
 
     def closed(self) -> None:
         """A request was answered."""
         self._open -= 1
-        if not self._open:
+        if self._idle is not None and not self._open:
             self._idle.set()
 
     async def idle(self, seconds: float) -> bool:
         """Wait until no request is open; False when that took longer than `seconds`."""
+        if not self._open:
+            return True
+        self._idle = asyncio.Event()
         try:
             async with asyncio.timeout(seconds):
                 await self._idle.wait()

@@ -27,6 +27,7 @@ from handlers.routing import Router
 from handlers.service import Service
 from handlers.sockets import Sockets, wants_upgrade
 from handlers.streams import BodyStream
+from handlers.tasks import run_eagerly
 
 log = logging.getLogger("tradewind.http")
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
@@ -74,7 +75,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         self._size = 0
         self._refusal: ApiError | None = None
         self._stream: BodyStream | None = None
-        self._drained = asyncio.Event()
+        self._drained: asyncio.Event
         self._upgraded: httputil.HTTPMessageDelegate | None = None
         self._serving = False
         self._answered = False
@@ -94,20 +95,19 @@ class Exchange(httputil.HTTPMessageDelegate):
         supplied = headers.get("X-Request-ID")
         self._id = supplied if supplied and _REQUEST_ID.match(supplied) else _new_id()
         self._language = language_of(headers.get("Accept-Language"))
+        self._length = _declared_length(headers.get("Content-Length", "0"))
         self._front.opened()
         streamed = self._is_streamed()
         self._refusal = self._refused(streamed)
-        if self._refusal is not None and self._length() > _DRAIN_BYTES:
+        if self._refusal is not None and self._length > _DRAIN_BYTES:
             self._send(self._failure(self._refusal), close=True)
         elif self._refusal is None and streamed:
             self._stream = BodyStream(self._service.settings.request_seconds)
+            self._drained = asyncio.Event()
             self._connection.set_body_timeout(_UPLOAD_SECONDS)
-            self._serve()
+            self._serving = True
+            asyncio.get_running_loop().create_task(self._respond())
         return None
-
-    def _length(self) -> int:
-        length = self._headers.get("Content-Length", "0")
-        return int(length) if length.isascii() and length.isdigit() else 0
 
     def _is_streamed(self) -> bool:
         if self._start.method not in ("POST", "PUT"):
@@ -123,7 +123,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         block = getattr(self._connection, "head_bytes", 0) or _size_of(self._start, self._headers)
         if block > settings.max_header_bytes:
             return ApiError(HEADERS_TOO_LARGE)
-        if not streamed and self._length() > settings.max_body_bytes:
+        if not streamed and self._length > settings.max_body_bytes:
             return ApiError(TOO_LARGE)
         # a target is a path, and what is not ASCII in it comes percent-encoded (RFC 9112 section 3.2.1)
         return None if self._start.path.startswith("/") and self._start.path.isascii() else ApiError(BAD_REQUEST)
@@ -154,7 +154,8 @@ class Exchange(httputil.HTTPMessageDelegate):
             self._stream.end()
             self._drained.set()
         elif not self._answered:
-            self._serve()
+            self._serving = True
+            run_eagerly(self._respond())
 
     def on_connection_close(self) -> None:
         """Tornado: the client went away. A running handler goes on to its end, so nothing is half-done."""
@@ -162,18 +163,14 @@ class Exchange(httputil.HTTPMessageDelegate):
             self._upgraded.on_connection_close()
             return
         self._chunks.clear()
-        self._drained.set()
         if self._stream is not None:
             self._stream.lose()
+            self._drained.set()
         if not self._answered and not self._serving:
             self._answered = True
             self._front.closed()
 
     # -- the answer
-
-    def _serve(self) -> None:
-        self._serving = True
-        asyncio.get_running_loop().create_task(self._respond())
 
     async def _respond(self) -> None:
         if self._refusal is not None:
@@ -331,6 +328,10 @@ def _new_id() -> str:
     digits = _random[-16:].hex()
     del _random[-16:]
     return digits
+
+
+def _declared_length(told: str) -> int:
+    return int(told) if told.isascii() and told.isdigit() else 0
 
 
 def _size_of(start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> int:

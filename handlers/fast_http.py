@@ -25,6 +25,7 @@ _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _WAITING_MESSAGES = 16  # pipelined requests that may wait behind the one being answered
 _SWEEP_SECONDS = 1.0
 _LONGEST_KNOWN = 64
+_REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Headers(httputil.HTTPHeaders):
 
     def get(self, name: str, default: Any = None) -> Any:
         """The value of a field, several joined by commas; `default` where there is none."""
-        values = self._as_list.get(_known(name))
+        values = self._as_list.get(name) or self._as_list.get(_known(name))
         if values is None:
             return default
         return values[0] if len(values) == 1 else ",".join(values)
@@ -265,19 +266,21 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         """A request begins."""
         self._url = b""
         self._fields = []
+        self.head_bytes = 0
 
     def on_url(self, url: bytes) -> None:
         """A part of the target."""
         self._url += url
+        self.head_bytes += len(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header field."""
         self._fields.append((name, value))
+        self.head_bytes += len(name) + len(value) + 4
 
     def on_headers_complete(self) -> None:
         """The head is whole."""
         headers = Headers(self._fields)
-        self.head_bytes = sum(len(name) + len(value) + 4 for name, value in self._fields) + len(self._url)
         self._fields = []
         self._head_size = 0
         version = f"HTTP/{self._parser.get_http_version()}"
@@ -396,7 +399,7 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         text = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
         if text.count("\n") != len(headers) or text.count("\r") != len(headers):
             raise ValueError("a line break in a header")
-        return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n{text}\r\n".encode("latin-1")
+        return f"HTTP/1.1 {status} {_REASONS[status]}\r\n{text}\r\n".encode("latin-1")
 
     def write(self, chunk: bytes) -> asyncio.Future[None]:
         """Send a piece of the answer's body; done when the client keeps up."""

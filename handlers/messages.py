@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Language = Literal["zh", "en"]
@@ -25,8 +26,13 @@ class Message(NamedTuple):
 
 def language_of(header: str | None) -> Language:
     """Chinese unless `Accept-Language` prefers English (CONTRACT 1; RFC 9110 section 12.5.4)."""
+    return _preferred(header[:200]) if header else "zh"
+
+
+@lru_cache(maxsize=1000)
+def _preferred(header: str) -> Language:
     best: tuple[float, Language] = (0.0, "zh")
-    for part in (header or "")[:200].split(","):
+    for part in header.split(","):
         tag, _, parameter = part.strip().lower().partition(";")
         weight = _weight(parameter)
         for language in ("zh", "en"):

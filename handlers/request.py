@@ -22,7 +22,7 @@ Part = TypeVar("Part")
 NO_SCOPE = Scope()
 
 
-@dataclass
+@dataclass(slots=True)
 class Request:
     """One request: `path`, `query` and `body` are checked and typed; `actor` is who asks.
 
@@ -59,7 +59,8 @@ class Request:
 
     def part(self, kind: type[Part]) -> Part:
         """A running object that a plugin provides."""
-        return self.service.part(kind)
+        found: Part = self.service.parts[kind]
+        return found
 
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run `work` so that all its writes happen or none; it may run more than once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -165,5 +166,4 @@ class Lease:
 
 def utc_now() -> datetime:
     """Now, in UTC, cut to milliseconds as MongoDB stores it."""
-    now = datetime.now(UTC)
-    return now.replace(microsecond=now.microsecond // 1000 * 1000)
+    return datetime.fromtimestamp(time.time_ns() // 1_000_000 / 1000, UTC)

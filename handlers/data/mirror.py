@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextvars import Context
 from typing import Any, Generic, TypeVar
 
-from cachetools import LRUCache
+from lru import LRU
 
 Value = TypeVar("Value")
 Key = TypeVar("Key", bound=Hashable)
@@ -52,7 +52,7 @@ class RecordCache(Generic[Key, Value]):
 
     def __init__(self, load: Callable[[Key], Coroutine[Any, Any, Value | None]], size: int = 10_000) -> None:
         self._load = load
-        self._kept: LRUCache[Key, Value] = LRUCache(size)
+        self._kept: LRU[Key, Value] = LRU(size)
         self._loading: dict[Key, asyncio.Future[Value | None]] = {}
 
     def invalidate(self, key: Key | None = None) -> None:

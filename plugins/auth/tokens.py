@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import jwt
-from cachetools import LRUCache
+from lru import LRU
 from jwt.types import Options
 
 from plugins.api import REFRESH_REFUSED, TOKEN_EXPIRED, UNAUTHENTICATED, ApiError
@@ -28,7 +28,7 @@ class Tokens:
         self._keys = {key_id(secret): secret for secret in secrets}
         self._current = key_id(secrets[0])
         # a signature stays good; whether the session lives is asked elsewhere for every request
-        self._verified: LRUCache[str, dict[str, Any]] = LRUCache(VERIFIED_TOKENS)
+        self._verified: LRU[str, dict[str, Any]] = LRU(VERIFIED_TOKENS)
         self.access_life = access
         self.refresh_life = refresh
 

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cachetools import LRUCache
+from lru import LRU
 
 from plugins.api import Actor, Database, Mirror, Route, Scope
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES
@@ -37,10 +37,10 @@ class Rules:
     menus: Mapping[int, dict[str, Any]]
     departments: Mapping[int, dict[str, Any]]
     below: Mapping[int, frozenset[int]]
-    _grants: LRUCache[frozenset[int], Grant] = field(default_factory=lambda: LRUCache(_GRANTS))
-    _scopes: LRUCache[Hashable, Scope] = field(default_factory=lambda: LRUCache(_GRANTS))
+    _grants: LRU[frozenset[int], Grant] = field(default_factory=lambda: LRU(_GRANTS))
+    _scopes: LRU[Hashable, Scope] = field(default_factory=lambda: LRU(_GRANTS))
     # by session: the user record that it was made of, and the person; gone with the rules
-    actors: LRUCache[str, tuple[dict[str, Any], Actor]] = field(default_factory=lambda: LRUCache(_GRANTS))
+    actors: LRU[str, tuple[dict[str, Any], Actor]] = field(default_factory=lambda: LRU(_GRANTS))
 
     def enabled(self, role_ids: Iterable[int]) -> frozenset[int]:
         """Those of the roles that exist and are enabled."""
