@@ -128,7 +128,7 @@ class Driver:
     @asynccontextmanager
     async def _operation(self) -> AsyncIterator[None]:
         """One operation within its time limit; the driver's own does not count the wait for one of Motor's threads."""
-        with _translated():
+        with translated():
             async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
                 yield
 
@@ -163,7 +163,7 @@ class Driver:
         self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000
     ) -> AsyncIterator[Document]:
         """The documents that match, one after the other, fetched `batch` at a time."""
-        with _translated():
+        with translated():
             cursor = self._database[collection].find(filter, batch_size=batch, session=_session.get())
             async for document in cursor.sort(list(sort)) if sort else cursor:
                 yield document
@@ -242,7 +242,7 @@ class Driver:
 
     async def synchronise_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> None:
         """Make the collection's indexes exactly those of `specs`."""
-        with _translated(), pymongo.timeout(_INDEX_SECONDS):
+        with translated(), pymongo.timeout(_INDEX_SECONDS):
             names = {name["name"] for name in await self._indexes(collection)}
             wanted = {spec.name: spec for spec in specs}
             for stale in names - set(wanted) - {"_id_"}:
@@ -252,7 +252,7 @@ class Driver:
                 await self._database[collection].create_indexes(missing)
 
     async def _indexes(self, collection: str) -> list[Document]:
-        with _translated():
+        with translated():
             opened = self._database[collection].list_indexes()
             found: list[Document] = await (await self._cursor(opened)).to_list(None)
             return found
@@ -270,7 +270,7 @@ class Driver:
         if self.in_transaction:
             return await work()
         until = time.monotonic() + self._seconds
-        with _translated():
+        with translated():
             async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
                 opened = await self._start_session()
             async with opened as session:
@@ -319,7 +319,7 @@ class Driver:
             {"$match": {"ns.coll": {"$in": list(collections)}}},
             {"$project": {"ns": 1, "documentKey": 1, "operationType": 1}},
         ]
-        with _translated():
+        with translated():
             stream = await self._cursor(self._watched.watch(pipeline, max_await_time_ms=_WATCH_WAIT_MS))
             async with stream:
                 # the first look opens the cursor on the server: what is written after it is seen
@@ -373,7 +373,14 @@ def _mongojet(uri: str, database: str, timeout_ms: int) -> Driver:
     return MongojetDriver(uri, database, timeout_ms)
 
 
+def _direct(uri: str, database: str, timeout_ms: int) -> Driver:
+    from config.direct_driver import DirectDriver  # it builds on this file
+
+    return DirectDriver(uri, database, timeout_ms)
+
+
 DRIVERS: Mapping[str, Callable[[str, str, int], Driver]] = {
+    "direct": _direct,
     "mongojet": _mongojet,
     "motor": MotorDriver,
     "pymongo": PyMongoDriver,
@@ -419,7 +426,7 @@ def _index_model(spec: IndexSpec) -> IndexModel:
 
 
 async def _changes(stream: Any, first: Any) -> AsyncIterator[Change]:
-    with _translated():
+    with translated():
         event = first
         while stream.alive:
             if event is not None and "documentKey" in event:
@@ -436,7 +443,8 @@ async def _abort(session: Any, gone: bool) -> None:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def translated() -> Iterator[None]:
+    """Errors of the block as the seam tells them."""
     try:
         yield
     except (DuplicateKeyError, BulkWriteError) as error:

@@ -9,12 +9,16 @@ from handlers.schema import Field
 
 def project(field: Field, value: Any) -> Any:
     """`value` reduced to the fields of its declared shape; a field that is absent is null."""
-    if value is None or field.kind not in ("object", "mapping", "array"):
+    if value is None or not field.holds_fields:
+        return value
+    if field.kind == "object":
+        get = value.get
+        shown = {name: get(name) for name in field.answered}
+        for name, child in field.narrowed:
+            shown[name] = project(child, shown[name])
+        return shown
+    if field.items is None:
         return value
     if field.kind == "array":
-        return [project(field.items, item) for item in value] if field.items is not None else value
-    if field.kind == "mapping":
-        return {key: project(field.items, item) for key, item in value.items()} if field.items is not None else value
-    return {
-        name: project(child, value.get(name)) for name, child in (field.fields or {}).items() if not child.write_only
-    }
+        return [project(field.items, item) for item in value]
+    return {key: project(field.items, item) for key, item in value.items()}

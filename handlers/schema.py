@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from typing import Any, Literal
 
 from bson import Decimal128, ObjectId
+from bson.tz_util import utc as stored_utc
 
 JsonSchema = dict[str, Any]
 Mode = Literal["input", "reply"]
@@ -73,6 +75,21 @@ class Field:
     search: bool = False
     ref: str | None = None
     secret: bool = False
+
+    @cached_property
+    def holds_fields(self) -> bool:
+        """Whether there are fields somewhere in it."""
+        return self.kind == "object" or (self.items is not None and self.items.holds_fields)
+
+    @cached_property
+    def answered(self) -> tuple[str, ...]:
+        """The names of the fields that an answer shows."""
+        return tuple(name for name, child in (self.fields or {}).items() if not child.write_only)
+
+    @cached_property
+    def narrowed(self) -> tuple[tuple[str, Field], ...]:
+        """Those of them that have fields of their own."""
+        return tuple((name, child) for name in self.answered if (child := (self.fields or {})[name]).holds_fields)
 
     def but(self, **changes: Any) -> Field:
         """A copy with `changes`."""
@@ -346,18 +363,23 @@ _DECODERS: dict[Kind, Callable[[Field, Any], Any]] = {
 
 def encode(value: Any) -> Any:
     """What orjson does not know: BSON types and times, as CONTRACT 1 writes them. Raises TypeError on others."""
-    if isinstance(value, ObjectId):
-        return str(value)
-    if isinstance(value, datetime):
-        return encode_time(value)
-    if isinstance(value, Decimal128):
-        return format(value.to_decimal(), "f")
-    if isinstance(value, Decimal):
-        return format(value, "f")
-    raise TypeError(type(value).__name__)
+    encoder = _ENCODERS.get(type(value))
+    if encoder is None:
+        raise TypeError(type(value).__name__)
+    return encoder(value)
 
 
 def encode_time(moment: datetime) -> str:
     """RFC 3339 in UTC with milliseconds. What MongoDB gives without a zone is UTC."""
-    utc = moment.astimezone(UTC) if moment.tzinfo else moment
+    zone = moment.tzinfo
+    # the zones that are UTC by themselves need not be asked, which costs more than all the rest
+    utc = moment if zone is None or zone is stored_utc or zone is UTC else moment.astimezone(UTC)
     return utc.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+
+_ENCODERS: Mapping[type, Callable[[Any], str]] = {
+    datetime: encode_time,
+    ObjectId: str,
+    Decimal128: lambda amount: format(amount.to_decimal(), "f"),
+    Decimal: lambda amount: format(amount, "f"),
+}

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import jwt
-from lru import LRU
 from jwt.types import Options
+from lru import LRU
 
 from plugins.api import REFRESH_REFUSED, TOKEN_EXPIRED, UNAUTHENTICATED, ApiError
 

@@ -43,6 +43,7 @@ OURS: Mapping[str, dict[str, str]] = {
     "tradewind-motor": {"TRADEWIND_MONGODB_DRIVER": "motor"},
     "tradewind-pymongo": {"TRADEWIND_MONGODB_DRIVER": "pymongo"},
     "tradewind-mongojet": {"TRADEWIND_MONGODB_DRIVER": "mongojet"},
+    "tradewind-direct": {"TRADEWIND_MONGODB_DRIVER": "direct"},
 }
 PYTHON_PEERS = ("tornado", "fastapi", "sanic")
 EVERYBODY = ("tradewind", *PYTHON_PEERS, "fastify")

@@ -1,0 +1,62 @@
+"""SCRAM-SHA-256 as a MongoDB client speaks it (RFC 5802, RFC 7677)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from base64 import b64decode, b64encode
+from functools import lru_cache
+
+from pymongo.saslprep import saslprep
+
+MECHANISM = "SCRAM-SHA-256"
+_FEWEST_ITERATIONS = 4096
+
+
+class ScramError(Exception):
+    """The server's side of the exchange is not what the RFC asks for."""
+
+
+class Scram:
+    """One exchange: `first`, then `final` with the server's first message, then `verify` with its last."""
+
+    def __init__(self, user: str, password: str) -> None:
+        self._password = password
+        self._nonce = secrets.token_urlsafe(24)
+        self._bare = f"n={user.replace('=', '=3D').replace(',', '=2C')},r={self._nonce}"
+        self._signature = b""
+
+    def first(self) -> bytes:
+        """The client's first message."""
+        return f"n,,{self._bare}".encode()
+
+    def final(self, server_first: bytes) -> bytes:
+        """The client's last message, with its proof. Raises `ScramError`."""
+        told = _fields(server_first)
+        nonce, salt, iterations = told.get("r", ""), told.get("s", ""), int(told.get("i", "0"))
+        if not nonce.startswith(self._nonce) or iterations < _FEWEST_ITERATIONS:
+            raise ScramError("the server's first message is unsound")
+        salted = _salted(self._password, salt, iterations)
+        without_proof = f"c=biws,r={nonce}"
+        exchanged = ",".join((self._bare, server_first.decode(), without_proof)).encode()
+        client_key = hmac.digest(salted, b"Client Key", "sha256")
+        proof = hmac.digest(hashlib.sha256(client_key).digest(), exchanged, "sha256")
+        self._signature = hmac.digest(hmac.digest(salted, b"Server Key", "sha256"), exchanged, "sha256")
+        proven = bytes(one ^ other for one, other in zip(client_key, proof, strict=True))
+        return f"{without_proof},p={b64encode(proven).decode()}".encode()
+
+    def verify(self, server_final: bytes) -> None:
+        """Raise `ScramError` unless the server knows the password too."""
+        if not hmac.compare_digest(b64decode(_fields(server_final).get("v", "")), self._signature):
+            raise ScramError("the server does not prove that it knows the password")
+
+
+@lru_cache(maxsize=8)
+def _salted(password: str, salt: str, iterations: int) -> bytes:
+    """Made once for all connections of a process: it takes milliseconds, on purpose."""
+    return hashlib.pbkdf2_hmac("sha256", saslprep(password).encode(), b64decode(salt), iterations)
+
+
+def _fields(message: bytes) -> dict[str, str]:
+    return {part[:1]: part[2:] for part in message.decode().split(",")}
