@@ -49,7 +49,7 @@ class Settings(EnvironmentSettings):
     mongodb_uri: SecretStr = Field(SecretStr(""), description="MongoDB to use; empty starts the embedded one.")
     mongodb_database: str = Field("tradewind", max_length=38, pattern="^[A-Za-z0-9_-]+$", description="Database name.")
     mongodb_driver: Literal["direct", "mongojet", "motor", "pymongo"] = Field(
-        "motor", description="Driver: `motor`, `pymongo` or `mongojet`."
+        "direct", description="Driver: `direct`, `motor`, `pymongo` or `mongojet`."
     )
     mongodb_timeout_ms: int = Field(5000, ge=100, description="Time limit of one database operation, in ms.")
     jwt_secret: SecretStr = Field(

@@ -44,9 +44,10 @@ class Target:
 
 
 class WireConnection(asyncio.Protocol):
-    """One connection, with one command under way at most."""
+    """One connection, with one command under way at most; it is `among` the others while it is open."""
 
-    def __init__(self) -> None:
+    def __init__(self, among: set[WireConnection]) -> None:
+        self._among = among
         self._transport: asyncio.Transport
         self._received = bytearray()
         self._answer: asyncio.Future[Document] | None = None
@@ -55,6 +56,7 @@ class WireConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """asyncio: the connection is open."""
         self._transport = transport  # type: ignore[assignment]
+        self._among.add(self)
 
     def data_received(self, data: bytes) -> None:
         """asyncio: bytes of an answer."""
@@ -76,6 +78,7 @@ class WireConnection(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         """asyncio: the connection is closed."""
         self.lost = True
+        self._among.discard(self)
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(AutoReconnect(f"connection closed: {error or 'by the server'}"))
 
@@ -105,7 +108,7 @@ class WirePool:
         self._target = target
         self._connect_seconds = connect_seconds
         self._idle: list[WireConnection] = []
-        self._busy: set[WireConnection] = set()
+        self.connections: set[WireConnection] = set()
         self._turn = asyncio.Semaphore(most)
         self._primary: Address | None = None
 
@@ -115,11 +118,9 @@ class WirePool:
             connection = self._idle.pop() if self._idle else await self._open()
             while connection.lost:
                 connection = self._idle.pop() if self._idle else await self._open()
-            self._busy.add(connection)
             try:
                 return await connection.run({**command, "$db": self._target.database})
             finally:
-                self._busy.discard(connection)
                 if not connection.lost:
                     self._idle.append(connection)
 
@@ -132,7 +133,7 @@ class WirePool:
     def close(self) -> None:
         """Close every connection."""
         self.forget()
-        for connection in list(self._busy):
+        for connection in list(self.connections):
             connection.close()
 
     async def _open(self) -> WireConnection:
@@ -145,7 +146,8 @@ class WirePool:
 
     async def _opened(self, host: Address, follow: bool) -> WireConnection:
         """A connection to the primary that `host` is, or names. Raises `AutoReconnect` when it knows of none."""
-        _, connection = await asyncio.get_running_loop().create_connection(WireConnection, *host)
+        loop = asyncio.get_running_loop()
+        _, connection = await loop.create_connection(lambda: WireConnection(self.connections), *host)
         try:
             told = await connection.run({"hello": 1, "$db": "admin"})
             if told.get("isWritablePrimary") or self._target.direct:

@@ -1,0 +1,171 @@
+"""The wire beneath the driver `direct`, where it differs from a driver library."""
+
+import asyncio
+import uuid
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from tornado.ioloop import IOLoop
+
+from config import scram
+from config.database import DatabaseUnavailable, open_driver
+from config.direct_driver import DirectDriver, target_of
+from config.scram import Scram, ScramError
+from config.wire import NotSent, Target, WirePool
+from tests.faults.proxy import Proxy
+
+pytestmark = pytest.mark.gen_test
+# the exchange of RFC 7677 section 3
+NONCE = "rOprNGfwEbeRWgbNEkqO"
+SERVER_FIRST = b"r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"
+PROOF = b"p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ="
+SERVER_FINAL = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
+
+
+@pytest.fixture
+def exchange(monkeypatch: pytest.MonkeyPatch) -> Scram:
+    monkeypatch.setattr(scram.secrets, "token_urlsafe", lambda size: NONCE)
+    return Scram("user", "pencil")
+
+
+@pytest.fixture(scope="module")
+def name() -> str:
+    return f"test_{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture(scope="module")
+def driver(io_loop: IOLoop, mongodb_uri: str, name: str) -> Iterator[DirectDriver]:
+    made = open_driver("direct", mongodb_uri, name, 5000)
+    assert isinstance(made, DirectDriver)
+    yield made
+    io_loop.run_sync(made.close)
+
+
+@pytest.fixture
+def proxy(io_loop: IOLoop, mongodb_uri: str) -> Iterator[Proxy]:
+    made = Proxy(urlsplit(mongodb_uri).port or 0)
+    io_loop.run_sync(made.up)
+    yield made
+    io_loop.run_sync(made.close)
+
+
+@pytest.fixture
+def behind(io_loop: IOLoop, proxy: Proxy, mongodb_uri: str, name: str) -> Iterator[DirectDriver]:
+    """The same database through the proxy."""
+    address = urlsplit(mongodb_uri)
+    uri = f"mongodb://{address.username}:{address.password}@127.0.0.1:{proxy.port}/?directConnection=true&authSource=admin"
+    made = open_driver("direct", uri, name, 2000)
+    assert isinstance(made, DirectDriver)
+    yield made
+    io_loop.run_sync(made.close)
+
+
+async def test_the_proof_is_the_one_of_the_rfc(exchange: Scram) -> None:
+    assert exchange.first() == b"n,,n=user,r=" + NONCE.encode()
+    assert exchange.final(SERVER_FIRST).endswith(b"," + PROOF)
+    exchange.verify(SERVER_FINAL)
+
+
+async def test_a_server_that_does_not_know_the_password_is_refused(exchange: Scram) -> None:
+    exchange.final(SERVER_FIRST)
+    with pytest.raises(ScramError):
+        exchange.verify(SERVER_FINAL.replace(b"v=6r", b"v=6s"))
+
+
+@pytest.mark.parametrize(
+    "unsound", [b"r=another,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096", SERVER_FIRST.replace(b"4096", b"1")]
+)
+async def test_an_unsound_challenge_is_not_answered(exchange: Scram, unsound: bytes) -> None:
+    with pytest.raises(ScramError):
+        exchange.final(unsound)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "mongodb+srv://cluster.example.com/",
+        "mongodb://db.example.com/?tls=true",
+        "mongodb://db.example.com/?compressors=zlib",
+        "mongodb://db.example.com/?authMechanism=MONGODB-X509",
+        "mongodb://db.example.com/?readPreference=secondary",
+        "mongodb://%2Ftmp%2Fmongodb-27017.sock/",
+    ],
+)
+async def test_what_the_wire_does_not_speak_is_left_to_motor(uri: str) -> None:
+    assert target_of(uri, "tradewind") is None
+
+
+async def test_an_address_is_read_with_its_hosts_and_its_log_in() -> None:
+    uri = "mongodb://ann:s%40fe@one.example.com,two.example.com:27018/?replicaSet=rs0&authSource=people"
+    hosts = (("one.example.com", 27017), ("two.example.com", 27018))
+    assert target_of(uri, "tradewind") == Target(hosts, "tradewind", "ann", "s@fe", "people")
+
+
+async def test_a_password_is_in_no_description() -> None:
+    assert "s@fe" not in repr(target_of("mongodb://ann:s%40fe@one.example.com/", "tradewind"))
+
+
+async def test_results_that_take_several_answers_come_whole(driver: DirectDriver) -> None:
+    await driver.insert("many", [{"_id": n} for n in range(1200)])
+    found = await driver.aggregate("many", [{"$sort": {"_id": 1}}])
+    assert [one["_id"] for one in found] == list(range(1200))
+
+
+async def test_more_commands_than_connections_wait_for_their_turn(mongodb_uri: str, name: str) -> None:
+    target = target_of(mongodb_uri, name)
+    assert target is not None
+    pool = WirePool(target, connect_seconds=2, most=3)
+    answers = await asyncio.gather(*(pool.run({"count": "nothing"}) for _ in range(50)))
+    assert [answer["n"] for answer in answers] == [0] * 50
+    assert len(pool.connections) <= 3
+    pool.close()
+
+
+async def test_a_command_that_nobody_waits_for_takes_its_connection_along(mongodb_uri: str, name: str) -> None:
+    target = target_of(mongodb_uri, name)
+    assert target is not None
+    pool = WirePool(target, connect_seconds=2)
+    sleeping = {"aggregate": 1, "pipeline": [{"$currentOp": {}}], "cursor": {}, "comment": "left"}
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await pool.run(sleeping)
+    assert (await pool.run({"count": "nothing"}))["n"] == 0
+    pool.close()
+
+
+async def test_no_server_at_all_means_that_nothing_was_sent() -> None:
+    pool = WirePool(Target((("127.0.0.1", 1),), "tradewind"), connect_seconds=1)
+    with pytest.raises(NotSent):
+        await pool.run({"ping": 1})
+
+
+async def test_a_wrong_password_means_that_nothing_was_sent(mongodb_uri: str) -> None:
+    address = urlsplit(mongodb_uri)
+    target = Target((("127.0.0.1", address.port or 0),), "tradewind", address.username or "", "wrong", "admin", True)
+    pool = WirePool(target, connect_seconds=2)
+    with pytest.raises(NotSent):
+        await pool.run({"ping": 1})
+
+
+async def test_reading_goes_on_over_a_new_connection(behind: DirectDriver, proxy: Proxy) -> None:
+    await behind.insert("kept", [{"_id": 1}])
+    await proxy.down()
+    await proxy.up()
+    assert await behind.find_one("kept", {"_id": 1}) == {"_id": 1}
+
+
+async def test_a_write_whose_answer_was_lost_is_not_sent_again(
+    behind: DirectDriver, driver: DirectDriver, proxy: Proxy
+) -> None:
+    await behind.insert("counted", [{"_id": "n", "value": 0}])
+    proxy.forget()
+    writing = asyncio.ensure_future(behind.update_one("counted", {"_id": "n"}, {"$inc": {"value": 1}}))
+    answered, _ = await asyncio.wait({writing}, timeout=0.1)
+    assert not answered
+    await proxy.down()
+    await proxy.up()
+    with pytest.raises(DatabaseUnavailable):
+        await writing
+    found = await driver.find_one("counted", {"_id": "n"})
+    assert found == {"_id": "n", "value": 0}
