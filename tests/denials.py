@@ -43,7 +43,8 @@ def agrees(reply: Reply, explanation: dict[str, Any]) -> bool:
 
 def _is_denial(request: HTTPRequest, reply: Reply) -> bool:
     """Every 403 and 404, and what nobody may do to accounts and what they are made of: 40901, such as of user 1."""
-    if not reply.headers.get("Content-Type", "").startswith("application/json") or reply.code // 100 != reply.status:
+    enveloped = reply.headers.get("Content-Type", "").startswith("application/json")
+    if not enveloped or reply.status not in (403, 404, CONFLICT.status) or reply.code // 100 != reply.status:
         return False
     of_administration = urlsplit(request.url).path.startswith(ADMINISTRATION)
-    return reply.status in (403, 404) or (reply.code == CONFLICT.code and of_administration)
+    return reply.status != CONFLICT.status or (reply.code == CONFLICT.code and of_administration)
