@@ -321,10 +321,8 @@ class Driver:
         ]
         with _translated():
             stream = await self._cursor(self._watched.watch(pipeline, max_await_time_ms=_WATCH_WAIT_MS))
-            async with stream:
-                # the first look opens the cursor on the server: what is written after it is seen
-                first = await stream.try_next()
-                yield _changes(stream, first)
+            async with stream:  # its cursor is open on the server now: what is written from here on is seen
+                yield _changes(stream)
 
     async def close(self) -> None:
         """Close every connection; a server that is gone is not waited for."""
@@ -418,13 +416,12 @@ def _index_model(spec: IndexSpec) -> IndexModel:
     return IndexModel(list(spec.keys), **options)
 
 
-async def _changes(stream: Any, first: Any) -> AsyncIterator[Change]:
+async def _changes(stream: Any) -> AsyncIterator[Change]:
     with _translated():
-        event = first
         while stream.alive:
+            event = await stream.try_next()
             if event is not None and "documentKey" in event:
                 yield Change(event["ns"]["coll"], event["documentKey"]["_id"])
-            event = await stream.try_next()
     raise DatabaseUnavailable("the change stream ended")
 
 
