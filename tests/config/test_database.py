@@ -20,6 +20,7 @@ from config.database import (
     Driver,
     DuplicateKey,
     IndexSpec,
+    differences,
     open_driver,
 )
 from handlers.tasks import end
@@ -155,6 +156,29 @@ async def test_indexes_become_what_is_declared(driver: Driver, things: str) -> N
     await driver.synchronise_indexes(things, [first])
     await driver.synchronise_indexes(things, [second])
     assert await driver.index_names(things) == {"_id_", "b"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "part"),
+    [
+        (IndexSpec("a", (("a", -1),)), "keys"),
+        (IndexSpec("a", (("a", 1),), unique=True), "uniqueness"),
+        (IndexSpec("a", (("a", 1),), partial={"b": {"$gte": float("-inf")}}), "covered documents"),
+        (IndexSpec("a", (("a", 1),), expire_seconds=60), "time to live"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_an_index_that_is_declared_otherwise_is_made_anew_once(
+    driver: Driver, things: str, changed: IndexSpec, part: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await driver.synchronise_indexes(things, [IndexSpec("a", (("a", 1),))])
+    for _ in range(2):  # the second finds it as it is declared
+        await driver.synchronise_indexes(things, [changed])
+    listed = await driver.command({"listIndexes": things})
+    (there,) = [index for index in listed["cursor"]["firstBatch"] if index["name"] == "a"]
+    assert differences(changed, there) == []
+    (told,) = [record for record in caplog.records if record.message == "index made anew"]
+    assert vars(told).items() >= {"collection": things, "index": "a", "differed_in": [part]}.items()
 
 
 async def test_a_transaction_writes_all_or_nothing(driver: Driver, things: str) -> None:
