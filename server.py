@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--host", help="address to listen on (TRADEWIND_HOST)")
     parser.add_argument("--port", type=int, help="port to listen on (TRADEWIND_PORT)")
     given = {name: value for name, value in vars(parser.parse_args(arguments)).items() if value is not None}
-    gc.disable()  # nearly everything that a start makes stays
+    gc.disable()  # nearly everything that the imports make stays
     try:
         settings = Settings(**given)
         return run(settings, start_database(settings))
@@ -65,6 +65,8 @@ def run(settings: Settings, starting: Future[Embedded] | None) -> int:
     try:
         plugins = load_plugins(settings.plugins)
         catalogue = catalogue_of(settings, plugins)
+        gc.freeze()
+        gc.enable()
         listener = start_logging(settings.log_level)
         try:
             uvloop.run(serve(settings, plugins, starting, catalogue))
@@ -84,7 +86,6 @@ async def serve(
     catalogue: Catalogue | None = None,
 ) -> None:
     """Start, say so, and stop cleanly when asked to."""
-    from handlers.data.search import load_pinyin
     from plugins.runtime import running
 
     stopping = asyncio.Event()
@@ -97,16 +98,27 @@ async def serve(
             log.info("ready", extra={"url": service.url, "plugins": list(service.service.catalogue.plugins)})
             if settings.demo:
                 welcome(service)
-            await asyncio.to_thread(load_pinyin)
-            # what is there now stays: without this, every full collection walks it all and holds the loop for 90 ms
-            gc.freeze()
-            gc.enable()
+            await settle()
             await stopping.wait()
             log.info("stopping")
     finally:
         if embedded:
             await asyncio.to_thread(embedded.release_and_wait, 15)
     log.info("stopped")
+
+
+async def settle() -> None:
+    """Load what a start need not wait for, and spare the collector all that stays.
+
+    Without that every full collection would walk through it and hold the event loop for 90 ms.
+    """
+    from handlers.data.search import load_pinyin
+
+    gc.collect()
+    gc.disable()  # many small objects, which would set the collector off again and again
+    await asyncio.to_thread(load_pinyin)
+    gc.freeze()
+    gc.enable()
 
 
 def welcome(service: Running) -> None:
