@@ -262,6 +262,12 @@ async def test_watch_tells_of_every_change_after_it_began(driver: Driver, things
     assert told == [Change(things, 1), Change(things, 0), Change(things, 1)]
 
 
+async def test_watch_does_not_wait_for_a_change(driver: Driver, things: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("config.database.driver._WATCH_WAIT_MS", 60_000)
+    async with asyncio.timeout(5), driver.watch([things]):
+        pass
+
+
 async def test_watch_tells_of_the_named_collections_only(driver: Driver, things: str) -> None:
     async with seen(driver, things) as changes:
         await driver.insert(f"{things}_other", [{"_id": 1}])
