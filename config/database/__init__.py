@@ -4,12 +4,20 @@
 operations that stand alone.
 """
 
-from config.database.driver import Change, Document, Driver, Filter, Sort
-from config.database.drivers import DRIVERS, open_driver
-from config.database.errors import DatabaseRefused, DatabaseUnavailable, DuplicateKey
+from config.database.driver import MARGIN_SECONDS, Change, Document, Driver, Filter, Sort, count_command
+from config.database.drivers import DRIVERS, MotorDriver, PyMongoDriver, open_driver
+from config.database.errors import (
+    AWAY_CODES,
+    REFUSED_CODES,
+    DatabaseRefused,
+    DatabaseUnavailable,
+    DuplicateKey,
+    translated,
+)
 from config.database.indexes import IndexSpec, differences
 
 __all__ = [
-    "DRIVERS", "Change", "DatabaseRefused", "DatabaseUnavailable", "Document", "Driver", "DuplicateKey", "Filter", "IndexSpec",
-    "Sort", "differences", "open_driver",
+    "AWAY_CODES", "DRIVERS", "MARGIN_SECONDS", "REFUSED_CODES", "Change", "DatabaseRefused", "DatabaseUnavailable",
+    "Document", "Driver", "DuplicateKey", "Filter", "IndexSpec", "MotorDriver", "PyMongoDriver", "Sort", "count_command",
+    "differences", "open_driver", "translated",
 ]  # fmt: skip
