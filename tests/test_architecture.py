@@ -63,7 +63,7 @@ def test_a_plugin_imports_the_plugin_api_itself_and_the_api_of_what_it_requires(
 
 
 def test_only_the_driver_seam_imports_a_driver() -> None:
-    seam = ("config/database.py", "config/mongojet_driver.py", "config/embedded")
+    seam = ("config/database", "config/embedded")
     drivers = _packages("pymongo", "motor", "mongojet", "gridfs")
     assert offences(lambda file: within(file, *RUNS) and not within(file, *seam), drivers) == []
 
@@ -105,10 +105,10 @@ PLUGIN_API = [
     "EnvironmentSettings", "ErrorKind", "Events", "FORBIDDEN", "Field", "FieldError", "Handler", "INVALID",
     "Index", "Item", "Jobs", "LOCKED", "LOGIN_REFUSED", "Language", "Lease", "MEDIA_TYPE", "Menu", "Message", "Mirror",
     "NOTHING", "NOT_FOUND", "OPERATION_LOGS", "Option", "PASSWORD_CHANGE_REQUIRED", "PUBLIC", "Page", "Period", "Plugin",
-    "RANGE", "RATE_LIMITED", "REFRESH_REFUSED", "RateLimit", "RecordCache", "Request", "Route", "Router", "SIGNED_IN",
+    "RANGE", "RATE_LIMITED", "REFRESH_REFUSED", "RateLimit", "RecordCache", "Refusal", "Request", "Route", "Router", "SIGNED_IN",
     "STALE", "SUPER", "SUPER_ONLY", "SYSTEM", "Scope", "Service", "Shared", "StateMachine", "Store", "TOKEN_EXPIRED", "TOO_LARGE",
     "Turns", "UNAUTHENTICATED", "UNAVAILABLE", "ValidationFailed", "WECOM_REFUSED", "answer_once", "anything", "array", "boolean", "by_day", "by_month",
-    "choice", "crud", "day", "day_of", "exact", "integer", "invalid", "json_schema", "last_days", "last_months", "mapping",
+    "choice", "conflicts", "crud", "day", "day_of", "exact", "integer", "invalid", "json_schema", "last_days", "last_months", "link", "mapping",
     "money", "new_id", "number", "obj", "object_id", "period_of", "quantity", "redacted", "refusal", "rounded", "route", "share", "start_of",
     "store_money", "store_quantity", "text", "times", "timestamp", "tree_of", "unavailable", "utc_now",
     "Form", "FormFile", "FormPart", "FormPartEnd", "RULES", "as_json", "read_form",

@@ -8,11 +8,10 @@ from urllib.parse import urlsplit
 import pytest
 from tornado.ioloop import IOLoop
 
-from config import scram
-from config.database import DatabaseUnavailable, open_driver
-from config.direct_driver import DirectDriver, target_of
-from config.scram import Scram, ScramError
-from config.wire import NotSent, Target, WirePool
+from config.database import DatabaseUnavailable, open_driver, scram
+from config.database.direct_driver import DirectDriver, target_of
+from config.database.scram import Scram, ScramError
+from config.database.wire import NotSent, Target, WirePool
 from tests.faults.proxy import Proxy
 
 pytestmark = pytest.mark.gen_test

@@ -109,6 +109,18 @@ async def test_hidden_pages_and_links_say_so(people: People) -> None:
     assert (second["type"], second["meta"]["link"]) == ("link", "https://example.com/handbook")
 
 
+async def test_every_node_has_a_path_that_a_router_takes(people: People) -> None:
+    directory = await made(people, type="directory", code=unique("a.b:c"))
+    relative = await made(people, parent_id=directory["id"], path="list")
+    link = await made(people, type="link", path="https://example.com", link="https://example.com")
+    top = await made(people, path="top")
+    tree = await own(await granted(people, *(menu["id"] for menu in (directory, relative, link, top))))
+    paths = {node["id"]: node["path"] for node in flat(tree)}
+    assert paths[directory["id"]] == "/" + directory["code"].replace(".", "/").replace(":", "/")
+    assert paths[relative["id"]] == "list"
+    assert [paths[menu["id"]] for menu in (link, top)] == [f"/{menu['code']}" for menu in (link, top)]
+
+
 async def test_titles_are_chinese_or_english_as_asked(people: People) -> None:
     person = await people.person(DEPARTMENTS)
     assert (await own(person))[0]["meta"]["title"] == "系统管理"
@@ -139,6 +151,12 @@ async def test_a_menu_of_ones_own_opens_the_apis_that_it_binds(people: People) -
 async def test_a_code_is_taken_once(people: People) -> None:
     reply = await people.admin.post(AT, {"type": "menu", "code": "system.department", "title": "x"})
     assert expect(reply, 40900) == {"field": "code"}
+
+
+async def test_a_menu_that_has_children_does_not_become_a_button(people: People) -> None:
+    top = await made(people, type="directory")
+    await made(people, type="menu", parent_id=top["id"])
+    expect(await people.admin.patch(f"{AT}/{top['id']}", {"type": "button", "version": top["version"]}), 40901)
 
 
 async def test_a_menu_is_not_moved_under_itself_or_a_button(people: People) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from bson import DEFAULT_CODEC_OPTIONS, Binary, decode, encode
 from pymongo.errors import AutoReconnect
 
-from config.scram import MECHANISM, Scram, ScramError
+from config.database.scram import MECHANISM, Scram, ScramError
 
 Document = dict[str, Any]
 Address = tuple[str, int]

@@ -13,17 +13,10 @@ from typing import Any
 from pymongo.errors import AutoReconnect, DuplicateKeyError, OperationFailure, WriteConcernError, WTimeoutError
 from pymongo.uri_parser import parse_uri
 
-from config.database import (
-    MARGIN_SECONDS,
-    DatabaseUnavailable,
-    Document,
-    Filter,
-    MotorDriver,
-    Sort,
-    count_command,
-    translated,
-)
-from config.wire import NotSent, Target, WirePool
+from config.database.driver import MARGIN_SECONDS, Document, Filter, Sort, count_command
+from config.database.drivers import MotorDriver
+from config.database.errors import DatabaseUnavailable, translated
+from config.database.wire import NotSent, Target, WirePool
 
 _MOST_ROWS = 500  # longer lists are decoded in Motor's threads
 _LASTING: Mapping[str, Any] = {"writeConcern": {"w": "majority"}}
