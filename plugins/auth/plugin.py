@@ -26,13 +26,14 @@ from plugins.api import (
     Menu,
     Message,
     Plugin,
+    Refusal,
     Service,
     integer,
     obj,
     route,
     text,
 )  # fmt: skip
-from plugins.auth import admin_sessions, login, profile, wecom
+from plugins.auth import admin_sessions, login, messages, profile, wecom
 from plugins.auth.records import (
     LOGIN_BODY,
     LOGIN_LOGS,
@@ -102,7 +103,9 @@ async def _end_sessions(sessions: Sessions, payload: Mapping[str, Any]) -> None:
     await sessions.end({"user_id": payload["user_id"]}, payload["reason"])
 
 
-_OF_SUPER = (SUPER_ONLY, SUPER_ONLY.message)
+_OF_SUPER = Refusal(SUPER_ONLY, when=messages.ABOVE_YOU, spares_super=True)
+_NO_SESSION = Refusal(NOT_FOUND, when=messages.NO_SESSION)
+_NOT_YOURS = Refusal(NOT_FOUND, when=messages.NOT_YOUR_SESSION)
 _own: dict[str, Any] = {"access": SIGNED_IN, "tag": "auth", "before_password_change": True}
 
 plugin = Plugin(
@@ -123,12 +126,12 @@ plugin = Plugin(
         route(f"PATCH {AT}/profile", profile.update, summary="Change my profile", body=PROFILE_BODY,
               returns=profile.PROFILE, access=SIGNED_IN, tag="auth"),
         route(f"PUT {AT}/password", login.change_password, summary="Change my password", body=PASSWORD_BODY,
-              errors=(LOGIN_REFUSED, LOCKED, CONFLICT), **_own),
+              errors=(LOGIN_REFUSED, LOCKED), refusals=(Refusal(CONFLICT, when=messages.PASSWORD_CHANGED),), **_own),
         route(f"GET {AT}/codes", profile.codes, summary="My permission codes", returns=profile.PERMISSIONS, **_own),
         route(f"GET {AT}/sessions", login.own_sessions, summary="My devices", access=SIGNED_IN, tag="auth",
               query=SESSIONS.list_query, returns=OWN_SESSION, paged=True),
         route(f"DELETE {AT}/sessions/{{id}}", login.end_own_session, summary="Log one of my devices out",
-              access=SIGNED_IN, errors=(NOT_FOUND,), tag="auth"),
+              access=SIGNED_IN, refusals=(_NOT_YOURS,), tag="auth"),
         route(f"GET {AT}/wecom/qr", wecom.qr, summary="What the WeCom QR page needs", access=PUBLIC, returns=QR,
               errors=(WECOM_REFUSED,), tag="auth"),
         route(f"POST {AT}/wecom/callback", wecom.callback, summary="Log in by a WeCom scan", access=PUBLIC,
@@ -139,7 +142,7 @@ plugin = Plugin(
         route(f"GET {SYSTEM}/sessions", admin_sessions.list_sessions, summary="Who is online", access="system:session:list",
               query=SESSIONS.list_query, returns=SESSIONS.read, paged=True, tag="system"),
         route(f"DELETE {SYSTEM}/sessions/{{id}}", admin_sessions.end_session, summary="Log somebody out on one device",
-              access="system:session:delete", refusals=(_OF_SUPER,), tag="system"),
+              access="system:session:delete", refusals=(_OF_SUPER, _NO_SESSION), tag="system"),
         route(f"DELETE {SYSTEM}/users/{{id}}/sessions", admin_sessions.kick_out, summary="Log somebody out everywhere",
               access="system:user:kick-out", refusals=(_OF_SUPER,), tag="system", collection=USERS.name),
         route(f"GET {SYSTEM}/login-logs", admin_sessions.list_logins, summary="Who logged in, and who failed to",

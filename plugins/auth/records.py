@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Collection, Index, boolean, choice, integer, obj, text, timestamp
+from plugins.rbac.api import USERS
 
 SESSIONS = Collection(
     name="auth_sessions",
@@ -93,7 +94,7 @@ PROFILE_BODY = obj(
         "real_name": text(max_length=100),
         "email": text(max_length=200, format="email"),
         "mobile": text(max_length=20, pattern=r"^\+?[0-9 -]{5,20}$"),
-        "avatar": text(max_length=500),
+        "avatar": USERS.all_fields["avatar"],
     },
     nullable=False,
 )

@@ -8,3 +8,6 @@ DICTIONARY_DECLARED = Message(
 ITEM_DECLARED = Message(
     "由插件声明的字典项不可删除，可停用", "An item that a plugin declares cannot be deleted; disable it instead"
 )
+
+# what an explanation says (GET /authorization/explain)
+NO_ITEM = Message("该字典没有这一项", "The dictionary has no such item")
