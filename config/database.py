@@ -83,6 +83,9 @@ class Change:
     id: Any
 
 
+NATURAL_ORDER: Mapping[str, Any] = {"hint": {"$natural": 1}}
+
+
 @dataclass(frozen=True)
 class IndexSpec:
     """An index to create: keys with their directions, and the documents it covers."""
@@ -227,10 +230,13 @@ class Driver:
             result = await self._database[collection].delete_many(filter, session=_session.get())
             return int(result.deleted_count)
 
-    async def aggregate(self, collection: str, pipeline: Sequence[Mapping[str, Any]]) -> list[Document]:
-        """All results of an aggregation."""
+    async def aggregate(
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, whole: bool = False
+    ) -> list[Document]:
+        """All results of an aggregation; `whole`: it reads the collection as it lies, past every index."""
         async with self._operation():
-            opened = self._database[collection].aggregate(list(pipeline), session=_session.get())
+            hint = NATURAL_ORDER if whole else {}
+            opened = self._database[collection].aggregate(list(pipeline), session=_session.get(), **hint)
             found: list[Document] = await (await self._cursor(opened)).to_list(None)
             return found
 

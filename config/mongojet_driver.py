@@ -17,6 +17,7 @@ import mongojet
 from config.database import (
     AWAY_CODES,
     MARGIN_SECONDS,
+    NATURAL_ORDER,
     REFUSED_CODES,
     DatabaseRefused,
     DatabaseUnavailable,
@@ -161,12 +162,15 @@ class MongojetDriver(MotorDriver):
         async with self._alone(collection) as target:
             return await target.find_one_and_update(dict(filter), given, **options)
 
-    async def aggregate(self, collection: str, pipeline: Sequence[Mapping[str, Any]]) -> list[Document]:
+    async def aggregate(
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, whole: bool = False
+    ) -> list[Document]:
         """As the seam says."""
         if self.in_transaction:
-            return await super().aggregate(collection, pipeline)
+            return await super().aggregate(collection, pipeline, whole=whole)
         async with self._alone(collection) as target:
-            cursor = await target.aggregate([dict(stage) for stage in pipeline], **self._limit)
+            hint = NATURAL_ORDER if whole else {}
+            cursor = await target.aggregate([dict(stage) for stage in pipeline], **hint, **self._limit)
             return await cursor.to_list()
 
     async def close(self) -> None:

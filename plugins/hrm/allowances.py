@@ -8,10 +8,22 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Message, Request, Service, day_of, exact, invalid, start_of, store_quantity
+from plugins.api import (
+    CONFLICT,
+    FORBIDDEN,
+    ApiError,
+    Message,
+    Request,
+    Service,
+    day_of,
+    exact,
+    invalid,
+    start_of,
+    store_quantity,
+)
 from plugins.hrm.calendars import OFFICE, calendar_of, employee_of
 from plugins.hrm.leave_records import ALLOWANCES, LEAVE_TYPES, LEAVES
-from plugins.hrm.messages import NOTHING_LEFT
+from plugins.hrm.messages import EVERYBODYS, NOTHING_LEFT
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.timetable import Calendar, working_days
 
@@ -30,28 +42,44 @@ async def update(req: Request) -> Record:
     values = dict(req.body)
     version = values.pop("version")
     before = await req.store(ALLOWANCES).get(req.path["id"])
-    await _check_whose(req, {**before, **values})
+    _check_width(req, before)
+    if "employee_id" in values:
+        await _check_whose(req, values)
     return await req.store(ALLOWANCES).update(before["id"], values, version=version)
 
 
+async def delete(req: Request) -> None:
+    """Delete an allowance: the next nearest one is in force, or nothing limits."""
+    _check_width(req, await req.store(ALLOWANCES).get(req.path["id"]))
+    await req.store(ALLOWANCES).delete(req.path["id"])
+
+
 async def _check_whose(req: Request, values: Mapping[str, Any]) -> None:
+    _check_width(req, values)
     employee_id = values.get("employee_id")
-    if employee_id is None and not req.scope.everything:
-        raise invalid("employee_id", "required")
     if employee_id is not None and await req.store(EMPLOYEES).find_one({"_id": employee_id}) is None:
         raise invalid("employee_id", "reference")
 
 
+def _check_width(req: Request, values: Mapping[str, Any]) -> None:
+    """What is everybody's is only for who sees everybody: 40300."""
+    if values.get("employee_id") is None and not req.scope.everything:
+        raise ApiError(FORBIDDEN, EVERYBODYS)
+
+
+async def own_balances(req: Request) -> Record:
+    """What the caller may take in a year, has taken, and has left; nothing limits who is no employee."""
+    return await _balances(req, await employee_of(req.service, req.actor.user_id), req.actor.user_id)
+
+
 async def balances(req: Request) -> Record:
-    """What an employee whom the caller sees, or the caller, may take in a year, has taken, and has left."""
+    """As `own_balances`, of an employee whom the caller sees."""
+    employee = await req.store(EMPLOYEES).get(req.path["id"])
+    return await _balances(req, employee, employee["user_id"])
+
+
+async def _balances(req: Request, employee: Mapping[str, Any] | None, user_id: int | None) -> Record:
     year = req.query.get("year") or day_of(req.now, req.service.settings.zone).year
-    employee_id = req.query.get("employee_id")
-    employee = (
-        await req.store(EMPLOYEES).get(employee_id)
-        if employee_id
-        else await employee_of(req.service, req.actor.user_id)
-    )
-    user_id = employee["user_id"] if employee else req.actor.user_id
     days = await _allowed(req.service, employee, year)
     taken = await _taken(req.service, user_id, await calendar_of(req.service, employee), year)
     items = [_balance(type, days.get(type), taken["approved", type], taken["pending", type]) for type in LEAVE_TYPES]

@@ -62,7 +62,6 @@ ALLOWANCES = Collection(
 )
 
 BALANCE_QUERY = {
-    "employee_id": object_id(nullable=False, description="The caller unless given."),
     "year": _YEAR.but(nullable=False, filter=False, description="This one unless given."),
 }
 _DAYS = quantity(nullable=False)

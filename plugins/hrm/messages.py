@@ -13,6 +13,7 @@ OWN_ENTRY = Message("不能为自己补录", "Nobody enters anything for themsel
 NOT_ATTENDED_THEN = Message("该员工当日不参加考勤", "Attendance of this employee is not kept on that day")
 ALREADY_PUNCHED = Message("该时间已有打卡记录", "There is a punch of that time already")
 NO_ACCOUNT = Message("该员工没有系统账号", "The employee has no account")
+EVERYBODYS = Message("面向全员的额度仅限能看到全部数据的人维护", "What is everybody's is only for who sees everybody")
 NOTHING_LEFT = Message("{year} 年该类假期仅剩 {left} 天", "Of this type of leave {left} days are left in {year}")
 NOT_EDITABLE = Message("当前状态不能修改", "It cannot be changed in this state")
 NOT_DELETABLE = Message("当前状态不能删除", "It cannot be deleted in this state")

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from plugins.api import CONFLICT, Jobs, Menu, Message, Plugin, Service, crud, route
+from plugins.api import CONFLICT, FORBIDDEN, Jobs, Menu, Message, Plugin, Refusal, Service, crud, route
 from plugins.hrm import allowances, demo, employees, entries, leaves, masters, punches, results
 from plugins.hrm.attendance_records import (
     DAYS,
@@ -21,6 +21,7 @@ from plugins.hrm.attendance_records import (
 from plugins.hrm.dashboards import DASHBOARDS
 from plugins.hrm.dictionaries import DICTIONARIES
 from plugins.hrm.leave_records import ALLOWANCES, BALANCE_QUERY, BALANCES, ENTER_LEAVE_BODY, LEAVES, REJECT_BODY
+from plugins.hrm.messages import EVERYBODYS
 from plugins.hrm.options import OPTIONS
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
 from plugins.hrm.states import LEAVE_STATES
@@ -85,10 +86,14 @@ plugin = Plugin(
               update=leaves.update, delete=leaves.delete),
         route(f"POST {AT}/leaves/enter", entries.enter_leave, summary="Enter leave of somebody else",
               access="hrm:leave:enter", body=ENTER_LEAVE_BODY, **_leave),
-        route(f"GET {AT}/leave-balances", allowances.balances, summary="Show how much leave is left",
+        route(f"GET {AT}/leave-balances", allowances.own_balances, summary="Show how much leave I have left",
               access="hrm:leave:list", query=BALANCE_QUERY, returns=BALANCES, tag="hrm"),
+        route(f"GET {AT}/employees/{{id}}/leave-balances", allowances.balances,
+              summary="Show how much leave an employee has left", access="hrm:leave:list", query=BALANCE_QUERY,
+              returns=BALANCES, tag="hrm", collection=EMPLOYEES.name),
         *crud(ALLOWANCES, at=f"{AT}/leave-allowances", resource="hrm:leave-allowance", noun="leave allowance",
-              create=allowances.create, update=allowances.update),
+              create=allowances.create, update=allowances.update, delete=allowances.delete,
+              refusals=(Refusal(FORBIDDEN, EVERYBODYS),)),
         route(f"POST {AT}/leaves/{{id}}/submit", leaves.submit, summary="Ask for leave", access="hrm:leave:submit",
               **_leave),
         route(f"POST {AT}/leaves/{{id}}/withdraw", leaves.decider("withdraw"), summary="Take leave back",

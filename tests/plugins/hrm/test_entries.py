@@ -74,7 +74,7 @@ async def test_who_is_outside_of_the_scope_is_nobody(admin: Client, people: Peop
     for reply in (await enter(clerk, staff, MORNING), await enter_leave(clerk, staff, *WEDNESDAY)):
         expect(reply, 40001)
         assert reply.fields == {"employee_id"}
-    expect(await clerk.get(f"{AT}/leave-balances?employee_id={staff.employee['id']}"), 40400)
+    expect(await clerk.get(f"{AT}/employees/{staff.employee['id']}/leave-balances"), 40400)
     own = await hired(admin, department_id=department)
     expect(await enter(clerk, own, MORNING))
     leave = expect(await enter_leave(clerk, own, *WEDNESDAY))
