@@ -35,6 +35,7 @@ from plugins.api import (
 )  # fmt: skip
 from plugins.auth import admin_sessions, login, messages, profile, wecom
 from plugins.auth.records import (
+    LOGIN_ATTEMPTS,
     LOGIN_BODY,
     LOGIN_LOGS,
     OWN_SESSION,
@@ -77,7 +78,9 @@ async def start(service: Service) -> AsyncIterator[None]:
     sessions = Sessions(service.database, service.part(Directory), service.part(Policy), tokens, settings)
     service.provide(Authenticator, sessions)
     service.provide(Sessions, sessions)
-    service.provide(login.LoginRate, login.LoginRate(settings.logins_per_minute, service.settings.rate_limits == "on"))
+    limited = service.settings.rate_limits == "on"
+    rate = login.LoginRate(service.database, settings.logins_per_minute, limited)
+    service.provide(login.LoginRate, rate)
     service.events.listen("rbac.user.sessions_void", partial(_end_sessions, sessions))
     with _wecom(service, settings):
         yield
@@ -115,7 +118,7 @@ plugin = Plugin(
     settings=AuthSettings,
     provides=(Authenticator,),
     start=start,
-    collections=(SESSIONS, LOGIN_LOGS, WECOM_STATES, WECOM_TOKENS),
+    collections=(SESSIONS, LOGIN_LOGS, LOGIN_ATTEMPTS, WECOM_STATES, WECOM_TOKENS),
     routes=(
         route(f"POST {AT}/login", login.login, summary="Log in", access=PUBLIC, body=LOGIN_BODY, returns=LOGIN, tag="auth",
               errors=(LOGIN_REFUSED, LOCKED, ACCOUNT_DISABLED, RATE_LIMITED)),

@@ -64,6 +64,18 @@ LOGIN_LOGS = Collection(
     ),
 )
 
+# one document for each address and minute, so that all instances count together
+LOGIN_ATTEMPTS = Collection(
+    name="auth_login_attempts",
+    title="LoginAttempts",
+    plain=True,
+    ids="text",
+    default_sort="-expires_at",
+    fields={"expires_at": timestamp(nullable=False, sort=True)},
+    indexes=(Index("expires_at", expire_seconds=0),),
+    internal=("count",),
+)
+
 LOGIN_BODY = obj(
     "LoginBody",
     {

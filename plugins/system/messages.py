@@ -10,4 +10,4 @@ ITEM_DECLARED = Message(
 )
 
 # what an explanation says (GET /authorization/explain)
-NO_ITEM = Message("该字典没有这一项", "The dictionary has no such item")
+NO_ITEM = Message("没有该字典，或字典没有这一项", "There is no such dictionary, or it has no such item")

@@ -54,7 +54,6 @@ TYPES = {"types": array(text(max_length=64), max_items=200, nullable=False, exam
                         description="These dictionaries, all at once.")}  # fmt: skip
 PUBLIC_CONFIG = mapping(anything(), nullable=False, description="Key → value of the public settings, and `time_zone`.")
 _NO_ITEM = Refusal(NOT_FOUND, when=NO_ITEM)
-_entries: dict[str, Any] = {"collection": DICTIONARIES.name}
 _read: dict[str, Any] = {"access": SIGNED_IN, "tag": "system"}
 
 
@@ -87,17 +86,17 @@ plugin = Plugin(
               only=("create", "update", "delete"), create=dictionaries.create, update=dictionaries.update,
               delete=dictionaries.delete, refusals=conflicts(DICTIONARY_DECLARED, ITEM_DECLARED)),
         route(f"GET {ENTRIES}", dictionary_items.list_items, summary="List the items of a dictionary", paged=True,
-              query=PAGING, returns=ITEM, **_entries, **_read),
+              query=PAGING, returns=ITEM, collection=DICTIONARIES.name, **_read),
         route(f"GET {ONE_ENTRY}", dictionary_items.read, summary="Read an item of a dictionary", returns=ITEM,
-              refusals=(_NO_ITEM,), **_entries, **_read),
+              refusals=(_NO_ITEM,), **_read),
         route(f"POST {ENTRIES}", dictionary_items.create, summary="Add an item to a dictionary",
-              access="system:dictionary:update", body=ITEM_CREATE, returns=ITEM, errors=(DUPLICATE,), **_entries,
-              tag="system"),
+              access="system:dictionary:update", body=ITEM_CREATE, returns=ITEM, errors=(DUPLICATE,), tag="system",
+              collection=DICTIONARIES.name),
         route(f"PATCH {ONE_ENTRY}", dictionary_items.update, summary="Change an item of a dictionary",
               access="system:dictionary:update", body=ITEM_UPDATE, returns=ITEM, errors=(STALE,),
-              refusals=(_NO_ITEM,), **_entries, tag="system"),
+              refusals=(_NO_ITEM,), tag="system"),
         route(f"DELETE {ONE_ENTRY}", dictionary_items.delete, summary="Remove an item from a dictionary",
-              access="system:dictionary:update", returns=NOTHING, refusals=(_NO_ITEM, *conflicts(ITEM_DECLARED)), **_entries,
+              access="system:dictionary:update", returns=NOTHING, refusals=(_NO_ITEM, *conflicts(ITEM_DECLARED)),
               tag="system"),
         route(f"GET {AT}/configs", configs.list_configs, summary="List settings", access="system:config:list", paged=True,
               query=PAGING, returns=CONFIG, tag="system"),
