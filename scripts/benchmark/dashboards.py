@@ -123,14 +123,14 @@ def _collections(database: Database[Figures]) -> list[str]:
 def _beside_its_pipelines(
     server: Server, database: Database[Figures], path: str, token: str, seconds: float
 ) -> Figures:
-    commands = recorded(database, lambda: _asked_once(server.port, path, token))
+    commands = recorded(database, lambda: asked_once(server.port, path, token))
     alone, served = [], []
     with _connection(server.port, token) as ask:
         ask(path)
         until = time.perf_counter() + seconds
         while len(served) < LEAST_PAIRS or time.perf_counter() < until:
             works: list[tuple[list[float], Callable[[], object]]] = [
-                (alone, lambda: _run(database, commands)), (served, lambda: ask(path))
+                (alone, lambda: run_alone(database, commands)), (served, lambda: ask(path))
             ]  # fmt: skip
             for times, work in works if len(served) % 2 else reversed(works):
                 times.append(_seconds(work))
@@ -142,12 +142,12 @@ def _beside_its_pipelines(
 
 
 def _many_clients(server: Server, database: Database[Figures], path: str, token: str, seconds: float) -> Figures:
-    commands = recorded(database, lambda: _asked_once(server.port, path, token))
-    alone = [_seconds(lambda: _run(database, commands)) for _ in range(LEAST_PAIRS)]
+    commands = recorded(database, lambda: asked_once(server.port, path, token))
+    alone = [_seconds(lambda: run_alone(database, commands)) for _ in range(LEAST_PAIRS)]
     before = processor_seconds(server.process.pid)
     seen = load(server.port, [Call("GET", path, token)], CLIENTS, max(seconds, 4 * alone[0]))
     used = processor_seconds(server.process.pid) - before
-    alone += [_seconds(lambda: _run(database, commands)) for _ in range(LEAST_PAIRS)]
+    alone += [_seconds(lambda: run_alone(database, commands)) for _ in range(LEAST_PAIRS)]
     allowed = 1 / statistics.median(alone)
     figures = {"clients": CLIENTS, "per_second": round(seen.per_second, 1), "p99_ms": round(seen.p99, 1),
                "pipeline_allows": round(allowed, 1), "times": round(seen.per_second / allowed, 2),
@@ -175,7 +175,8 @@ def recorded(database: Database[Figures], work: Callable[[], object]) -> list[Co
     ]
 
 
-def _run(database: Database[Figures], commands: Sequence[Command]) -> None:
+def run_alone(database: Database[Figures], commands: Sequence[Command]) -> None:
+    """Send commands as they were recorded, one after the other, and read their answers."""
     for command in commands:
         # everything in one answer
         database.command({**command, "cursor": {"batchSize": 100_000}} if "cursor" in command else command)
@@ -187,7 +188,8 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def _asked_once(port: int, path: str, token: str) -> None:
+def asked_once(port: int, path: str, token: str) -> None:
+    """One request, on a connection of its own."""
     with _connection(port, token) as ask:
         ask(path)
 
