@@ -29,7 +29,7 @@ ENABLED: Mapping[str, Any] = {"status": "enabled"}
 async def products_of(req: Request, lines: Sequence[Line], where: Mapping[str, Any] | None = None) -> dict[Any, Record]:
     """The products by id; 40001 naming each line that repeats one, or whose product the caller does not see.
 
-    With `where` nor is there one that does not match: what is disabled is not ordered, but its stock can be moved.
+    With `where` nor is there one that does not match: what is disabled is not bought, but its stock can be moved and sold.
     """
     ids = [line["product_id"] for line in lines]
     matching = {"_id": {"$in": ids}, **(where or {})}
@@ -56,9 +56,11 @@ async def warehouse_of(
     return found
 
 
-async def priced(req: Request, lines: Sequence[Line], default: str, done: str) -> Record:
+async def priced(
+    req: Request, lines: Sequence[Line], default: str, done: str, where: Mapping[str, Any] | None = None
+) -> Record:
     """The `lines` of a draft with prices and amounts, and their sum; `default` is the product's price to take."""
-    products = await products_of(req, lines, ENABLED)
+    products = await products_of(req, lines, where)
     made = []
     for line in lines:
         given = line.get("price")

@@ -55,7 +55,7 @@ def creator(trade: Trade) -> Handler:
     async def create_order(req: Request) -> Record:
         values = {"ordered_on": today(req), **_given(req.body)}
         await _check_supplier(req, values)
-        values |= await priced(req, values["lines"], trade.default_price, trade.done)
+        values |= await priced(req, values["lines"], trade.default_price, trade.done, _orderable(trade))
         values |= {"status": trade.states.initial, "number": await numbered(req, trade.order_prefix)}
         return await req.store(trade.orders).create(values)
 
@@ -72,7 +72,7 @@ def updater(trade: Trade) -> Handler:
         await store.get(req.path["id"])
         await _check_supplier(req, values)
         if "lines" in values:
-            values |= await priced(req, values["lines"], trade.default_price, trade.done)
+            values |= await priced(req, values["lines"], trade.default_price, trade.done, _orderable(trade))
         return await store.update(
             req.path["id"], values, version=version, where={"status": "draft"}, reason=NOT_A_DRAFT
         )
@@ -137,8 +137,8 @@ def shipper(trade: Trade) -> Handler:
 async def _shipped(req: Request, trade: Trade, order: Record) -> Record:
     _check(req, trade, order)
     # nothing comes into a warehouse that is disabled; what is there may leave
-    allowed = ENABLED if trade.incoming else None
-    warehouse = await warehouse_of(req, req.body.get("warehouse_id") or order["warehouse_id"], where=allowed)
+    warehouse_id = req.body.get("warehouse_id") or order["warehouse_id"]
+    warehouse = await warehouse_of(req, warehouse_id, where=_orderable(trade))
     wanted = await _wanted(req, trade, order)
     shipment = {
         "number": await numbered(req, trade.shipment_prefix),
@@ -203,6 +203,11 @@ async def _carried_forward(req: Request, trade: Trade, order: Record, wanted: di
     finished = all(exact(line[trade.done]) == exact(line["quantity"]) for line in lines)
     values = {"lines": lines, "status": after(trade.states, "ship" if finished else "ship-part")}
     return await req.store(trade.orders).update(order["id"], values, version=order["version"])
+
+
+def _orderable(trade: Trade) -> Record | None:
+    """Which products may be ordered: of what is disabled the stock is sold, but nothing is bought."""
+    return dict(ENABLED) if trade.incoming else None
 
 
 async def _check_supplier(req: Request, values: Record) -> None:
