@@ -10,10 +10,13 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-from pypinyin import Style, lazy_pinyin
-
 MAX_GRAMS = 2000  # more than a name of 500 Chinese characters has, its pinyin included
 MAX_QUERY_GRAMS = 8
+
+
+def load_pinyin() -> None:
+    """Read the dictionary of readings, which takes a quarter of a second; the first Chinese value does, unless called."""
+    import pypinyin  # noqa: F401
 
 
 def search_values(values: Iterable[object]) -> dict[str, Any]:
@@ -38,6 +41,8 @@ def _normal(value: object) -> str:
 
 
 def _forms(value: object) -> list[str]:
+    from pypinyin import Style, lazy_pinyin  # late, as `load_pinyin` says
+
     items = value if isinstance(value, list) else [value]
     plain = [_normal(item) for item in items if item is not None and item != ""]
     forms = list(plain)

@@ -15,8 +15,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-import xlsxwriter  # type: ignore[import-untyped]
-
 Cells = Sequence[str | float | None]
 CSV_MEDIA = "text/csv; charset=utf-8"
 XLSX_MEDIA = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -76,6 +74,8 @@ class XlsxWriter:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "table.xlsx"
+        import xlsxwriter  # type: ignore[import-untyped]  # late: few servers write a workbook soon after their start
+
         self._book = xlsxwriter.Workbook(str(self._path), {"constant_memory": True, "tmpdir": str(folder)})
         self._sheet = self._book.add_worksheet()
         self._row = 0
