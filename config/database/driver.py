@@ -51,6 +51,7 @@ class Change:
     id: Any
 
 
+_ROWS_AT_ONCE = 10_000
 NATURAL_ORDER: Mapping[str, Any] = {"hint": {"$natural": 1}}
 _session: ContextVar[Any] = ContextVar("database_session", default=None)
 
@@ -191,7 +192,10 @@ class Driver:
         """All results of an aggregation; `whole`: it reads the collection as it lies, past every index."""
         async with self._operation():
             hint = NATURAL_ORDER if whole else {}
-            opened = self._database[collection].aggregate(list(pipeline), session=_session.get(), **hint)
+            # in one answer rather than in the first 101 rows and the rest
+            opened = self._database[collection].aggregate(
+                list(pipeline), session=_session.get(), batchSize=_ROWS_AT_ONCE, **hint
+            )
             found: list[Document] = await (await self._cursor(opened)).to_list(None)
             return found
 

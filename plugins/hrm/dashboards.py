@@ -25,9 +25,10 @@ async def employee_distribution(req: Request) -> Part:
         {"$sort": {"value": -1, "_id": 1}},
     ]  # fmt: skip
     rows, named = await asyncio.gather(
-        req.store(EMPLOYEES).aggregate(counted, whole=True), req.system_store(DEPARTMENTS).find(fields=["name"])
+        req.store(EMPLOYEES).aggregate(counted, whole=True),
+        req.system_store(DEPARTMENTS).aggregate([{"$project": {"name": 1}}]),
     )
-    names = {one["id"]: one["name"] for one in named}
+    names = {one["_id"]: one["name"] for one in named}
     none = UNASSIGNED.text(req.language)
     return {"items": [
         {"department_id": row["_id"], "name": names.get(row["_id"], none), "value": row["value"]} for row in rows
