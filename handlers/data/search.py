@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from pypinyin import Style, lazy_pinyin
 
 MAX_GRAMS = 2000  # more than a name of 500 Chinese characters has, its pinyin included
 MAX_QUERY_GRAMS = 8
+_KNOWN_WORDS = 4096
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def search_values(values: Iterable[object]) -> dict[str, Any]:
@@ -43,9 +46,15 @@ def _forms(value: object) -> list[str]:
     forms = list(plain)
     for text in plain:
         if any("\u4e00" <= character <= "\u9fff" for character in text):
-            forms.append("".join(lazy_pinyin(text)))
-            forms.append("".join(lazy_pinyin(text, style=Style.FIRST_LETTER)))
+            forms.append(_NOT_ASCII.sub(lambda found: _pinyin(found[0])[0], text))
+            forms.append(_NOT_ASCII.sub(lambda found: _pinyin(found[0])[1], text))
     return forms
+
+
+@lru_cache(_KNOWN_WORDS)
+def _pinyin(words: str) -> tuple[str, str]:
+    """In full, and the initials; kept, because the parts of names and addresses come again and again."""
+    return "".join(lazy_pinyin(words)), "".join(lazy_pinyin(words, style=Style.FIRST_LETTER))
 
 
 def _grams(text: str) -> list[str]:
