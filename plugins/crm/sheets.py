@@ -20,8 +20,10 @@ import xlsxwriter  # type: ignore[import-untyped]
 Cells = Sequence[str | float | None]
 CSV_MEDIA = "text/csv; charset=utf-8"
 XLSX_MEDIA = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-_RUN = re.compile(r"'*[=+\-@\t\r]")  # OWASP: CSV injection
-_GUARDED = re.compile(r"'+[=+\-@\t\r]")
+# OWASP: CSV injection. Full-width signs are read as plain ones in East Asian editions, blanks before them are skipped
+_FORMULA = r"[=+\-@\t\r\n＝＋－＠]"
+_RUN = re.compile(rf"['\s]*{_FORMULA}")
+_GUARDED = re.compile(rf"'['\s]*{_FORMULA}")
 _CHUNK = 64 << 10
 _ZIP = b"PK\x03\x04"
 _CONVERT_SECONDS = 300
@@ -109,9 +111,10 @@ def read_table(path: Path) -> Iterator[tuple[int, list[str]]]:
     with _opened(path) as text:
         reader = csv.reader(text, strict=True)
         try:
-            for row in reader:
+            # counted as a spreadsheet does: a cell may have lines of its own
+            for number, row in enumerate(reader, start=1):
                 if any(cell.strip() for cell in row):
-                    yield reader.line_num, [plain(cell) for cell in row]
+                    yield number, [plain(cell) for cell in row]
         except csv.Error as error:
             raise Unreadable(str(error)) from error
 

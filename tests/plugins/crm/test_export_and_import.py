@@ -62,13 +62,13 @@ async def test_an_export_has_every_row_in_the_order_asked_for(people: People) ->
 
 
 @FORMATS
-@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "'=1", "\t=1"])
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "'=1", "\t=1", " =1", "＝1"])
 async def test_no_cell_is_run_and_every_one_comes_back(format: str, read: Any, name: str, people: People) -> None:
     mine = await seller(people)
     made = await customer(mine, name=name, remark=name)
     reply = await mine.get(f"{CUSTOMERS}/export?format={format}")
     _header, *rows = read(reply.body)
-    assert not any(str(cell)[:1] in "=+-@\t\r" for row in rows for cell in row if isinstance(cell, str) and cell)
+    assert not any(str(cell).lstrip()[:1] in "=+-@＝" for row in rows for cell in row if isinstance(cell, str) and cell)
     report = await import_table(mine, reply.body)
     assert counts(report) == [0, 0, 1, 0]
     assert expect(await mine.get(f"{CUSTOMERS}/{made['id']}")) == made
@@ -109,6 +109,12 @@ async def test_a_bad_row_is_named_and_stops_only_itself(write: Any, people: Peop
     assert all(one["message"] for one in report["errors"])
 
 
+async def test_rows_are_numbered_as_a_spreadsheet_does(people: People) -> None:
+    mine = await seller(people)
+    report = await import_table(mine, as_csv([["name", "remark"], ["a", "two\nlines"], [], ["", "no name"]]))
+    assert [(one["row"], one["column"]) for one in report["errors"]] == [(4, "name")]
+
+
 async def test_a_code_that_is_there_is_changed(people: People) -> None:
     mine = await seller(people)
     made = await customer(mine, code=unique("C"), phone="1", level="A")
@@ -126,9 +132,10 @@ async def test_a_code_of_somebody_elses_customer_is_an_error_of_its_row(people: 
     assert report["created"] == 1
 
 
-async def test_a_dry_run_writes_nothing(people: People) -> None:
+@pytest.mark.parametrize("flag", ["true", "True", "1"])
+async def test_a_dry_run_writes_nothing(flag: str, people: People) -> None:
     mine = await seller(people)
-    report = await import_table(mine, as_csv([["name"], ["a"], ["b"]]), dry_run="true")
+    report = await import_table(mine, as_csv([["name"], ["a"], ["b"]]), dry_run=flag)
     assert counts(report) == [2, 0, 0, 0]
     assert expect(await mine.get(CUSTOMERS))["total"] == 0
 
