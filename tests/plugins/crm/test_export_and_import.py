@@ -1,17 +1,21 @@
 """Customers as tables: out under the caller's scope, in row by row."""
 
 import asyncio
+import signal
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from config.database import DatabaseUnavailable
 from handlers.actor import Actor
 from handlers.data import store
 from handlers.data.search import search_values
 from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
-from plugins.crm.import_run import resume
+from plugins.crm.import_run import _Import, resume
+from plugins.crm.sheets import XlsxWriter
 from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, unique
 from tests.plugins.crm.sales import CUSTOMERS, Record, customer, seller
@@ -42,6 +46,13 @@ async def test_an_export_holds_what_the_caller_sees_and_filters(format: str, rea
     await customer(mine, name="level A", level="A", location={"lng": 121.5, "lat": 31.25}, tags=["a", "b"])
     found = await rows_of(mine, read, f"format={format}&level=A")
     assert [(row["name"], row["tags"], float(row["location.lng"])) for row in found] == [("level A", "a;b", 121.5)]
+
+
+def test_a_workbook_that_nobody_waits_for_leaves_no_process(tmp_path: Path) -> None:
+    writer = XlsxWriter(tmp_path)
+    writer.add([["name"]])
+    writer.close()
+    assert writer.process.returncode == -signal.SIGKILL
 
 
 async def test_an_export_needs_its_own_permission(people: People) -> None:
@@ -226,6 +237,23 @@ async def test_an_import_gives_others_their_turn(people: People, monkeypatch: py
     await import_table(mine, as_csv([["name"], *[[f"n{number}"] for number in range(300)]]))
     task.cancel()
     assert (rows_in.total(), max(rows_in.values()) <= 20) == (300, True)
+
+
+async def test_an_import_goes_on_when_the_database_is_back(
+    people: People, tradewind: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = await seller(people)
+
+    async def away(_import: _Import) -> None:
+        raise DatabaseUnavailable("away")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_Import, "row_by_row", away)
+        report = await import_table(mine, as_csv([["name"], ["a"]]))
+    assert report["status"] == "running"
+    await resume(tradewind.service)
+    report = expect(await mine.get(f"{CUSTOMERS}/imports/{report['id']}"))
+    assert (report["status"], report["created"]) == ("finished", 1)
 
 
 async def test_an_import_that_an_instance_left_is_finished_by_another(admin: Client, tradewind: Running) -> None:
