@@ -30,6 +30,8 @@ from handlers.streams import BodyStream
 
 log = logging.getLogger("tradewind.http")
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
+# a name, an address or nothing, and a port (RFC 3986 sections 3.2.2 and 3.2.3), without the comma that no host has
+_HOST = re.compile(r"([A-Za-z0-9._~!$&'()*+;=%-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?")
 _DRAIN_BYTES = 16 << 20  # what nobody wants of a body is read up to this, so that the client sees the answer
 _DRAIN_SECONDS = 5.0
 _PAUSE_SECONDS = 0.25
@@ -88,7 +90,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         if not isinstance(start_line, httputil.RequestStartLine):
             raise TypeError("a server reads requests")
         self._start, self._headers = start_line, headers
-        if wants_upgrade(headers) and self._front.is_socket(start_line.path):
+        if wants_upgrade(headers) and self._front.is_socket(start_line.path) and _names_its_host(start_line, headers):
             self._upgraded = self._front.sockets.application.start_request(self._connection, self._connection)
             return self._upgraded.headers_received(start_line, headers)
         supplied = headers.get("X-Request-ID")
@@ -126,7 +128,8 @@ class Exchange(httputil.HTTPMessageDelegate):
         if not streamed and self._length() > settings.max_body_bytes:
             return ApiError(TOO_LARGE)
         # a target is a path, and what is not ASCII in it comes percent-encoded (RFC 9112 section 3.2.1)
-        return None if self._start.path.startswith("/") and self._start.path.isascii() else ApiError(BAD_REQUEST)
+        sound = self._start.path.startswith("/") and self._start.path.isascii()
+        return None if sound and _names_its_host(self._start, self._headers) else ApiError(BAD_REQUEST)
 
     def data_received(self, chunk: bytes) -> Awaitable[None] | None:
         """Tornado: a piece of the body. What is over the limit is read and dropped, up to a point."""
@@ -335,6 +338,17 @@ def _new_id() -> str:
 
 def _size_of(start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> int:
     return sum(len(name) + len(value) + 4 for name, value in headers.get_all()) + len(start.path)
+
+
+def _names_its_host(start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
+    """Whether there is one `Host`, and a sound one; HTTP/1.0 may leave it out (RFC 9112 section 3.2)."""
+    host = headers.get("Host")  # several come joined by a comma
+    return start.version == "HTTP/1.0" if host is None else _is_host(host)
+
+
+@lru_cache(maxsize=64)
+def _is_host(value: str) -> bool:
+    return _HOST.fullmatch(value) is not None
 
 
 @lru_cache(maxsize=4)

@@ -48,6 +48,7 @@ def _weight(parameter: str) -> float:
 SUCCESS = Message("成功", "OK")
 STOPPING = Message("服务正在停止", "The service is stopping")
 NOT_READY = Message("服务未就绪：{parts}", "The service is not ready: {parts}")
+UNLISTED_ADDRESS = Message("仅对设置中列出的地址开放", "Only the addresses that a setting lists are answered")
 # what a validation rule says of a field
 RULES: dict[str, Message] = {
     "required": Message("必填", "is required"),

@@ -48,6 +48,30 @@ _PARAMETER = re.compile(r"{([a-z_]+)}")
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """What a handler itself may refuse a person who came as far as that: an error, with its own sentence or another.
+
+    `when`: what an explanation says of it, where the sentence keeps to itself what the person may not know.
+    `spares_super`: never a super administrator.
+    """
+
+    kind: ErrorKind
+    sentence: Message | None = None
+    when: Message | None = None
+    spares_super: bool = False
+
+    @cached_property
+    def told(self) -> Message:
+        """The sentence of the answer."""
+        return self.sentence or self.kind.message
+
+
+def conflicts(*sentences: Message) -> tuple[Refusal, ...]:
+    """The 40901 of each sentence."""
+    return tuple(Refusal(CONFLICT, sentence) for sentence in sentences)
+
+
+@dataclass(frozen=True)
 class Route:
     """One endpoint.
 
@@ -56,8 +80,8 @@ class Route:
     `paged`: the answer is a page of `returns`. `logged`: whether a write is put into the operation log.
     `before_password_change`: reachable while the password must be changed. `bare`: the answer is no envelope.
     `collection`: the collection whose row rules the route applies, for explanations and tests.
-    `refusals`: what the handler itself may refuse a person, by the record or by what the body asks for, as error and
-    sentence; an explanation of an authorisation tells them.
+    `refusals`: what the handler itself may refuse a person, by the record or by what the request carries; an
+    explanation of an authorisation tells them.
     `etag`: answers carry an `ETag`, and a client that has the same one is answered 304 (RFC 9110 section 13.1.2).
     `streamed`: the body is not gathered; the handler reads `req.stream`, within limits of its own.
     `form`: the shape of the `multipart/form-data` that a streamed route reads; files are texts of the format `binary`.
@@ -75,7 +99,7 @@ class Route:
     query: Mapping[str, Field] = field(default_factory=dict)
     returns: Field = NOTHING
     errors: tuple[ErrorKind, ...] = ()
-    refusals: tuple[tuple[ErrorKind, Message], ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     paged: bool = False
     logged: bool = True
     before_password_change: bool = False
@@ -131,7 +155,14 @@ class Route:
     @cached_property
     def every_error(self) -> tuple[ErrorKind, ...]:
         """All errors that the route can answer: its own and those of the lifecycle."""
-        kinds = [INVALID, BAD_REQUEST, INTERNAL, UNAVAILABLE, *self.errors, *(kind for kind, _ in self.refusals)]
+        kinds = [
+            INVALID,
+            BAD_REQUEST,
+            INTERNAL,
+            UNAVAILABLE,
+            *self.errors,
+            *(refusal.kind for refusal in self.refusals),
+        ]
         if self.access != PUBLIC:
             kinds += [UNAUTHENTICATED, TOKEN_EXPIRED, RATE_LIMITED]
         if self.access != PUBLIC and not self.before_password_change:

@@ -14,12 +14,12 @@ from handlers.data.database import Database
 from handlers.envelope import to_json
 from handlers.errors import NOT_FOUND, ApiError, unavailable
 from handlers.lifecycle import Answer
-from handlers.messages import NOT_READY, STOPPING
+from handlers.messages import NOT_READY, STOPPING, UNLISTED_ADDRESS
 from handlers.metrics import Metrics
 from handlers.openapi import describe
 from handlers.oplog import OperationLog
 from handlers.request import Request
-from handlers.route import PUBLIC, Route, route
+from handlers.route import PUBLIC, Refusal, Route, route
 from handlers.schema import array, choice, integer, mapping, obj, text
 from handlers.service import ReadinessCheck
 
@@ -194,6 +194,7 @@ _CONSTANTS = obj(
     nullable=False,
 )
 
+_UNLISTED = Refusal(NOT_FOUND, when=UNLISTED_ADDRESS)
 _HTML = "text/html; charset=utf-8"
 _SCRIPT = "text/javascript; charset=utf-8"
 _FOR_A_DAY = "public, max-age=86400"
@@ -201,7 +202,7 @@ _FOR_A_DAY = "public, max-age=86400"
 CORE_ROUTES: tuple[Route, ...] = (
     route("GET /api/health", health, summary="Liveness", access=PUBLIC, returns=_HEALTH, tag="meta"),
     route("GET /api/health/ready", ready, summary="Readiness", access=PUBLIC, returns=_READINESS, tag="meta"),
-    route("GET /metrics", metrics, summary="Prometheus metrics", access=PUBLIC, tag="meta", errors=(NOT_FOUND,),
+    route("GET /metrics", metrics, summary="Prometheus metrics", access=PUBLIC, tag="meta", refusals=(_UNLISTED,),
           bare="text/plain; version=0.0.4; charset=utf-8"),
     route("GET /api/openapi.json", openapi, summary="This description", access=PUBLIC, bare="application/json", tag="meta"),
     route("GET /api/docs", docs, summary="Documentation page", access=PUBLIC, bare=_HTML, tag="meta"),

@@ -55,7 +55,7 @@ from handlers.ports import Authenticator, Authorizer
 from handlers.ratelimit import RateLimit
 from handlers.redaction import redacted
 from handlers.request import Request
-from handlers.route import PUBLIC, SIGNED_IN, SUPER, Handler, Route, route
+from handlers.route import PUBLIC, SIGNED_IN, SUPER, Handler, Refusal, Route, conflicts, route
 from handlers.routing import Router
 from handlers.schema import (
     NOTHING,
@@ -67,6 +67,7 @@ from handlers.schema import (
     day,
     integer,
     json_schema,
+    link,
     mapping,
     money,
     number,
@@ -146,6 +147,7 @@ __all__ = [
     "Plugin",
     "RateLimit",
     "RecordCache",
+    "Refusal",
     "Request",
     "Route",
     "Router",
@@ -164,6 +166,7 @@ __all__ = [
     "by_day",
     "by_month",
     "choice",
+    "conflicts",
     "crud",
     "day",
     "day_of",
@@ -173,6 +176,7 @@ __all__ = [
     "json_schema",
     "last_days",
     "last_months",
+    "link",
     "mapping",
     "money",
     "new_id",

@@ -12,7 +12,7 @@ from handlers.data.collection import Collection
 from handlers.data.listing import Page
 from handlers.errors import DUPLICATE, STALE
 from handlers.request import Request
-from handlers.route import Handler, Route, route
+from handlers.route import Handler, Refusal, Route, route
 from handlers.schema import NOTHING
 
 ACTIONS = ("list", "read", "create", "update", "delete")
@@ -26,17 +26,20 @@ def crud(
     noun: str,
     only: Sequence[str] = ACTIONS,
     plural: str | None = None,
+    refusals: tuple[Refusal, ...] = (),
     **handlers: Handler,
 ) -> tuple[Route, ...]:
     """The routes of `collection` under the path `at`, guarded by `<resource>:<action>`.
 
-    `resource` is `<module>:<entity>`; `noun` names one record in summaries; `handlers` replace actions by name.
+    `resource` is `<module>:<entity>`; `noun` names one record in summaries; `handlers` replace actions by name;
+    `refusals` are those of the actions that write.
     Raises ValueError for an action that is not made.
     """
     unknown = (set(only) - set(ACTIONS)) | (set(handlers) - set(only))
     if unknown:
         raise ValueError(f"crud of {collection.name} makes no {', '.join(sorted(unknown))}")
     shared: dict[str, Any] = {"tag": resource.split(":")[0], "collection": collection.name}
+    writes: dict[str, Any] = {**shared, "refusals": refusals}
     many, one = plural or f"{noun}s", f"{'an' if noun[0] in 'aeio' else 'a'} {noun}"
     made = {
         "list": route(f"GET {at}", handlers.get("list", lister(collection)), summary=f"List {many}", paged=True,
@@ -45,12 +48,12 @@ def crud(
                       access=f"{resource}:read", returns=collection.read, **shared),
         "create": route(f"POST {at}", handlers.get("create", creator(collection)), summary=f"Create {one}",
                         access=f"{resource}:create", body=collection.create, returns=collection.read,
-                        errors=(DUPLICATE,), **shared),
+                        errors=(DUPLICATE,), **writes),
         "update": route(f"PATCH {at}/{{id}}", handlers.get("update", updater(collection)), summary=f"Change {one}",
                         access=f"{resource}:update", body=collection.update, returns=collection.read,
-                        errors=(DUPLICATE, STALE), **shared),
+                        errors=(DUPLICATE, STALE), **writes),
         "delete": route(f"DELETE {at}/{{id}}", handlers.get("delete", deleter(collection)), summary=f"Delete {one}",
-                        access=f"{resource}:delete", returns=NOTHING, **shared),
+                        access=f"{resource}:delete", returns=NOTHING, **writes),
     }  # fmt: skip
     return tuple(made[action] for action in ACTIONS if action in only)
 

@@ -8,9 +8,11 @@ from urllib.parse import urlencode, urlsplit
 
 from tornado.httpclient import HTTPRequest
 
+from handlers.errors import CONFLICT
 from plugins.testing import Client, Reply, expect
 
 EXPLAIN = "/api/v1/system/authorization/explain"
+ADMINISTRATION = ("/api/v1/auth/", "/api/v1/system/")
 
 
 @dataclass
@@ -21,9 +23,7 @@ class Explained:
 
     async def __call__(self, client: Client, request: HTTPRequest, reply: Reply) -> None:
         """Fail where the explanation of a denial differs from the denial."""
-        if reply.status not in (403, 404) or not client.user or not _enveloped(reply):
-            return
-        if client.user["userId"] == self.admin.user["userId"]:
+        if not client.user or not _is_denial(request, reply):
             return
         path = urlsplit(request.url).path
         query = urlencode({"user_id": client.user["userId"], "method": request.method, "path": path})
@@ -36,10 +36,15 @@ class Explained:
 def agrees(reply: Reply, explanation: dict[str, Any]) -> bool:
     """Whether the explanation tells why: by its verdict, or by a condition with the very sentence of the answer."""
     if explanation["allowed"]:
-        told = {"code": reply.code, "reason": reply.json["msg"]}
-        return told in explanation["conditions"] or (reply.code == 40400 and explanation["record"] is None)
+        told = (reply.code, reply.json["msg"])
+        return told in {(condition["code"], condition["reason"]) for condition in explanation["conditions"]}
     return explanation["code"] == reply.code and bool(explanation["reasons"])
 
 
-def _enveloped(reply: Reply) -> bool:
-    return reply.headers.get("Content-Type", "").startswith("application/json") and reply.code // 100 == reply.status
+def _is_denial(request: HTTPRequest, reply: Reply) -> bool:
+    """Every 403 and 404, and what nobody may do to accounts and what they are made of: 40901, such as of user 1."""
+    enveloped = reply.headers.get("Content-Type", "").startswith("application/json")
+    if not enveloped or reply.status not in (403, 404, CONFLICT.status) or reply.code // 100 != reply.status:
+        return False
+    of_administration = urlsplit(request.url).path.startswith(ADMINISTRATION)
+    return reply.status != CONFLICT.status or (reply.code == CONFLICT.code and of_administration)

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from tornado.httpclient import HTTPRequest
 
+from handlers.errors import NOT_FOUND
+from plugins.runtime import Running
 from plugins.testing import Client, People, Reply, expect
 from tests.denials import Explained
 
@@ -53,3 +55,27 @@ async def test_a_record_in_sight_is_not_missing(admin: Client, people: People) -
     role = expect(await admin.post(ROLES, {"code": f"seen-{person.user['userId']}", "name": "x"}))["id"]
     with pytest.raises(AssertionError, match=f"{ROLES}/{role}"):
         await witnessed(admin, person, "GET", f"{ROLES}/{role}", denied(404, 40400, "资源不存在"))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "reply"),
+    [
+        ("GET", ROLES, denied(404, 40400, "资源不存在")),
+        ("PATCH", f"{ROLES}/1", denied(403, 40300, "不能授予自己没有的菜单")),
+        ("DELETE", "/api/v1/system/users/1", denied(409, 40901, "角色已分配给用户，无法删除")),
+    ],
+)
+async def test_what_user_1_is_refused_is_no_exception(admin: Client, method: str, path: str, reply: Reply) -> None:
+    with pytest.raises(AssertionError, match=f"{method} {path}"):
+        await witnessed(admin, admin, method, path, reply)
+
+
+def test_a_route_that_can_miss_something_is_about_a_kind_of_record_or_declares_it(tradewind: Running) -> None:
+    """So that a 40400 is explained by the record, or in words."""
+    routes = [route for route in tradewind.service.catalogue.routes if route.parameters or NOT_FOUND in route.errors]
+    unexplained = {
+        route.name
+        for route in routes
+        if not route.collection and not any(refusal.kind is NOT_FOUND for refusal in route.refusals)
+    }
+    assert unexplained == set()

@@ -17,6 +17,7 @@ from plugins.api import (
     Message,
     Option,
     Plugin,
+    Refusal,
     Service,
     choice,
     crud,
@@ -45,7 +46,7 @@ ONE = f"{AT}/instances/{{id}}"
 _instance: dict[str, Any] = {
     "tag": "approval", "collection": INSTANCES.name, "returns": INSTANCES.read, "errors": (CONFLICT, INVALID),
 }  # fmt: skip
-_INITIATOR = ((FORBIDDEN, ONLY_INITIATOR),)
+_INITIATOR = (Refusal(FORBIDDEN, ONLY_INITIATOR),)
 _TASK_BOX = {"box": choice("todo", "done", default="todo", nullable=False, example="todo")}
 _BOX = {"box": choice("mine", "copied", "todo", "done", nullable=False, example="mine",
                       description="Without it: all that the caller may see.")}  # fmt: skip

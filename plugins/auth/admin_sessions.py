@@ -9,18 +9,14 @@ from plugins.auth.login import live
 from plugins.auth.login_log import note
 from plugins.auth.records import LOGIN_LOGS, SESSIONS
 from plugins.auth.sessions import Sessions
-from plugins.rbac.api import USERS
+from plugins.rbac.api import USERS, of_people_seen
 
 KICKED_OUT = "kicked_out"
 
 
 async def list_sessions(req: Request) -> Page:
     """A page of the sessions that go on, of the people in the caller's data scope."""
-    filters = live(req)
-    if not req.scope.everything:
-        people = await req.store(USERS).aggregate([{"$project": {"_id": 1}}])
-        filters["user_id"] = {"$in": [user["_id"] for user in people]}
-    return await req.system_store(SESSIONS).page(req.query, filters)
+    return await req.system_store(SESSIONS).page(req.query, live(req) | await of_people_seen(req))
 
 
 async def end_session(req: Request) -> None:
@@ -41,8 +37,11 @@ async def kick_out(req: Request) -> None:
 
 
 async def list_logins(req: Request) -> Page:
-    """A page of log-ins, log-outs, lockouts and what else happened to sessions; `code` 0 is a success."""
-    return await req.system_store(LOGIN_LOGS).page(req.query)
+    """A page of log-ins, log-outs, lockouts and what else happened to sessions; `code` 0 is a success.
+
+    Of the people in the caller's data scope; names that are nobody's are for those who see everybody.
+    """
+    return await req.system_store(LOGIN_LOGS).page(req.query, await of_people_seen(req))
 
 
 async def _subject(req: Request, user_id: Any) -> dict[str, Any]:

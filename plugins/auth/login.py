@@ -16,16 +16,19 @@ from plugins.api import (
     LOCKED,
     LOGIN_REFUSED,
     NOT_FOUND,
+    RATE_LIMITED,
     REFRESH_REFUSED,
     ApiError,
+    Database,
     Page,
     RateLimit,
     Request,
     invalid,
+    utc_now,
 )  # fmt: skip
 from plugins.auth.login_log import note
 from plugins.auth.profile import user_info
-from plugins.auth.records import SESSIONS
+from plugins.auth.records import LOGIN_ATTEMPTS, SESSIONS
 from plugins.auth.sessions import Issued, Sessions, TokenReused
 from plugins.auth.settings import AuthSettings
 from plugins.rbac.api import USERS, Directory, Passwords, Policy, new_credentials
@@ -35,11 +38,25 @@ _REFUSED_ADDRESSES = 10_000
 
 
 class LoginRate(RateLimit):
-    """Log-in attempts by address: it stops the spraying of one password over many users."""
+    """Log-in attempts by address, over all instances: it stops the spraying of one password over many users."""
 
-    def __init__(self, per_minute: int, on: bool = True) -> None:
+    def __init__(self, database: Database, per_minute: int, on: bool = True) -> None:
         super().__init__(per_minute, on)
+        self._database = database
+        self._most = per_minute if on else None
         self._refused: TTLCache[str, bool] = TTLCache(_REFUSED_ADDRESSES, 60)
+
+    async def attempt(self, key: str) -> None:
+        """Count an attempt, here and with the other instances; raises 42900 with `Retry-After`."""
+        self.take(key)  # a flood costs no database
+        if self._most is None:
+            return
+        now = utc_now()
+        minute = now.replace(second=0, microsecond=0)
+        counting = {"$inc": {"count": 1}, "$setOnInsert": {"expires_at": minute + timedelta(minutes=2)}}
+        counted = await self._database.store(LOGIN_ATTEMPTS).upsert(f"{key[:64]} {minute:%Y%m%d%H%M}", {}, counting)
+        if counted["count"] > self._most:
+            raise ApiError(RATE_LIMITED, headers={"Retry-After": str(60 - now.second)})
 
     def first_refusal(self, key: str) -> bool:
         """Whether this is the first refusal of `key` in a minute."""
@@ -53,7 +70,7 @@ async def take_attempt(req: Request, username: str) -> None:
     """Count an attempt to log in; raises 42900, of which one log entry a minute and address tells."""
     rate, address = req.part(LoginRate), network_of(req.remote_ip)
     try:
-        rate.take(address)
+        await rate.attempt(address)
     except ApiError as error:
         if rate.first_refusal(address):
             await note(req, "login", username, None, error.kind.code)

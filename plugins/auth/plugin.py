@@ -26,14 +26,16 @@ from plugins.api import (
     Menu,
     Message,
     Plugin,
+    Refusal,
     Service,
     integer,
     obj,
     route,
     text,
 )  # fmt: skip
-from plugins.auth import admin_sessions, login, profile, wecom
+from plugins.auth import admin_sessions, login, messages, profile, wecom
 from plugins.auth.records import (
+    LOGIN_ATTEMPTS,
     LOGIN_BODY,
     LOGIN_LOGS,
     OWN_SESSION,
@@ -76,7 +78,9 @@ async def start(service: Service) -> AsyncIterator[None]:
     sessions = Sessions(service.database, service.part(Directory), service.part(Policy), tokens, settings)
     service.provide(Authenticator, sessions)
     service.provide(Sessions, sessions)
-    service.provide(login.LoginRate, login.LoginRate(settings.logins_per_minute, service.settings.rate_limits == "on"))
+    limited = service.settings.rate_limits == "on"
+    rate = login.LoginRate(service.database, settings.logins_per_minute, limited)
+    service.provide(login.LoginRate, rate)
     service.events.listen("rbac.user.sessions_void", partial(_end_sessions, sessions))
     with _wecom(service, settings):
         yield
@@ -102,7 +106,9 @@ async def _end_sessions(sessions: Sessions, payload: Mapping[str, Any]) -> None:
     await sessions.end({"user_id": payload["user_id"]}, payload["reason"])
 
 
-_OF_SUPER = (SUPER_ONLY, SUPER_ONLY.message)
+_OF_SUPER = Refusal(SUPER_ONLY, when=messages.ABOVE_YOU, spares_super=True)
+_NO_SESSION = Refusal(NOT_FOUND, when=messages.NO_SESSION)
+_NOT_YOURS = Refusal(NOT_FOUND, when=messages.NOT_YOUR_SESSION)
 _own: dict[str, Any] = {"access": SIGNED_IN, "tag": "auth", "before_password_change": True}
 
 plugin = Plugin(
@@ -112,7 +118,7 @@ plugin = Plugin(
     settings=AuthSettings,
     provides=(Authenticator,),
     start=start,
-    collections=(SESSIONS, LOGIN_LOGS, WECOM_STATES, WECOM_TOKENS),
+    collections=(SESSIONS, LOGIN_LOGS, LOGIN_ATTEMPTS, WECOM_STATES, WECOM_TOKENS),
     routes=(
         route(f"POST {AT}/login", login.login, summary="Log in", access=PUBLIC, body=LOGIN_BODY, returns=LOGIN, tag="auth",
               errors=(LOGIN_REFUSED, LOCKED, ACCOUNT_DISABLED, RATE_LIMITED)),
@@ -123,12 +129,12 @@ plugin = Plugin(
         route(f"PATCH {AT}/profile", profile.update, summary="Change my profile", body=PROFILE_BODY,
               returns=profile.PROFILE, access=SIGNED_IN, tag="auth"),
         route(f"PUT {AT}/password", login.change_password, summary="Change my password", body=PASSWORD_BODY,
-              errors=(LOGIN_REFUSED, LOCKED, CONFLICT), **_own),
+              errors=(LOGIN_REFUSED, LOCKED), refusals=(Refusal(CONFLICT, when=messages.PASSWORD_CHANGED),), **_own),
         route(f"GET {AT}/codes", profile.codes, summary="My permission codes", returns=profile.PERMISSIONS, **_own),
         route(f"GET {AT}/sessions", login.own_sessions, summary="My devices", access=SIGNED_IN, tag="auth",
               query=SESSIONS.list_query, returns=OWN_SESSION, paged=True),
         route(f"DELETE {AT}/sessions/{{id}}", login.end_own_session, summary="Log one of my devices out",
-              access=SIGNED_IN, errors=(NOT_FOUND,), tag="auth"),
+              access=SIGNED_IN, refusals=(_NOT_YOURS,), tag="auth"),
         route(f"GET {AT}/wecom/qr", wecom.qr, summary="What the WeCom QR page needs", access=PUBLIC, returns=QR,
               errors=(WECOM_REFUSED,), tag="auth"),
         route(f"POST {AT}/wecom/callback", wecom.callback, summary="Log in by a WeCom scan", access=PUBLIC,
@@ -139,7 +145,7 @@ plugin = Plugin(
         route(f"GET {SYSTEM}/sessions", admin_sessions.list_sessions, summary="Who is online", access="system:session:list",
               query=SESSIONS.list_query, returns=SESSIONS.read, paged=True, tag="system"),
         route(f"DELETE {SYSTEM}/sessions/{{id}}", admin_sessions.end_session, summary="Log somebody out on one device",
-              access="system:session:delete", refusals=(_OF_SUPER,), tag="system"),
+              access="system:session:delete", refusals=(_OF_SUPER, _NO_SESSION), tag="system"),
         route(f"DELETE {SYSTEM}/users/{{id}}/sessions", admin_sessions.kick_out, summary="Log somebody out everywhere",
               access="system:user:kick-out", refusals=(_OF_SUPER,), tag="system", collection=USERS.name),
         route(f"GET {SYSTEM}/login-logs", admin_sessions.list_logins, summary="Who logged in, and who failed to",

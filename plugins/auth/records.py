@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Collection, Index, boolean, choice, integer, obj, text, timestamp
+from plugins.rbac.api import USERS
 
 SESSIONS = Collection(
     name="auth_sessions",
@@ -63,6 +64,18 @@ LOGIN_LOGS = Collection(
     ),
 )
 
+# one document for each address and minute, so that all instances count together
+LOGIN_ATTEMPTS = Collection(
+    name="auth_login_attempts",
+    title="LoginAttempts",
+    plain=True,
+    ids="text",
+    default_sort="-expires_at",
+    fields={"expires_at": timestamp(nullable=False, sort=True)},
+    indexes=(Index("expires_at", expire_seconds=0),),
+    internal=("count",),
+)
+
 LOGIN_BODY = obj(
     "LoginBody",
     {
@@ -93,7 +106,7 @@ PROFILE_BODY = obj(
         "real_name": text(max_length=100),
         "email": text(max_length=200, format="email"),
         "mobile": text(max_length=20, pattern=r"^\+?[0-9 -]{5,20}$"),
-        "avatar": text(max_length=500),
+        "avatar": USERS.all_fields["avatar"],
     },
     nullable=False,
 )

@@ -23,7 +23,9 @@ class AuthSettings(EnvironmentSettings):
     )
     lockout_failures: int = Field(5, ge=1, description="Failed log-ins in a row that lock an account.")
     lockout_minutes: float = Field(15, gt=0, description="How long a locked account stays locked, in minutes.")
-    logins_per_minute: int = Field(20, ge=1, description="Log-in attempts a minute from one address.")
+    logins_per_minute: int = Field(
+        20, ge=1, description="Log-in attempts a minute from one address, over all instances."
+    )
     wecom_corp_id: str = Field("", description="WeCom corporation id; without the first four, WeCom log-in is off.")
     wecom_agent_id: str = Field("", description="Agent id of the WeCom application.")
     wecom_secret: SecretStr = Field(SecretStr(""), description="Secret of the WeCom application.")

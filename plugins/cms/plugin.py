@@ -19,6 +19,7 @@ from plugins.api import (
     Menu,
     Message,
     Plugin,
+    Refusal,
     Service,
     array,
     crud,
@@ -27,7 +28,7 @@ from plugins.api import (
 )  # fmt: skip
 from plugins.cms import articles, categories, demo, feeds, previews, public, publication, revisions, site
 from plugins.cms.category_tree import Categories
-from plugins.cms.messages import ARCHIVED, DRAFT, PUBLISHED, SCHEDULED
+from plugins.cms.messages import ARCHIVED, BAD_LINK, DRAFT, NO_REVISION, NOT_PUBLISHED, PUBLISHED, SCHEDULED
 from plugins.cms.records import (
     ARTICLE_SUMMARY,
     ARTICLES,
@@ -58,6 +59,10 @@ _TOKEN = {"token": text(max_length=200, nullable=False, example="1795248000.0", 
 _public: dict[str, Any] = {"access": PUBLIC, "tag": "cms", "etag": True}
 _article: dict[str, Any] = {"tag": "cms", "collection": ARTICLES.name}
 _moves: dict[str, Any] = {**_article, "returns": ARTICLES.read, "errors": (CONFLICT, STALE)}
+
+
+def _missing(when: Message) -> tuple[Refusal, ...]:
+    return (Refusal(NOT_FOUND, when=when),)
 
 
 @asynccontextmanager
@@ -103,14 +108,14 @@ plugin = Plugin(
         route(f"GET {AT}/articles", public.list_articles, summary="List published articles", paged=True,
               query=PUBLIC_QUERY, returns=PUBLIC_SUMMARY, **_public),
         route(f"GET {AT}/articles/{{id}}", public.read_article, summary="Read a published article by id or slug",
-              returns=PUBLIC_ARTICLE, **_public),
+              returns=PUBLIC_ARTICLE, refusals=_missing(NOT_PUBLISHED), **_public),
         route(f"GET {AT}/categories", public.list_categories, summary="The categories as a tree",
               returns=array(PUBLIC_CATEGORY, max_items=10_000, nullable=False), **_public),
         route(f"GET {AT}/site-config", public.read_site, summary="The site's configuration", returns=PUBLIC_SITE, **_public),
         route(f"GET {AT}/sitemap.xml", feeds.sitemap, summary="Sitemap", bare="application/xml", **_public),
         route(f"GET {AT}/feed.xml", feeds.feed, summary="News feed (RSS 2.0)", bare="application/rss+xml", **_public),
         route(f"GET {AT}/preview/{{id}}", previews.show, summary="Read an article by its preview link", access=PUBLIC,
-              query=_TOKEN, returns=PREVIEW, errors=(NOT_FOUND,), tag="cms"),
+              query=_TOKEN, returns=PREVIEW, refusals=_missing(BAD_LINK), tag="cms"),
         # -- for those who write
         route(f"GET {MANAGED}", articles.list_articles, summary="List articles", access="cms:article:list", paged=True,
               query=ARTICLES.list_query, returns=ARTICLE_SUMMARY, **_article),
@@ -123,13 +128,14 @@ plugin = Plugin(
         route(f"POST {ONE}/unpublish", publication.unpublish, summary="Take an article from the public",
               access="cms:article:unpublish", body=VERSION_BODY, **_moves),
         route(f"POST {ONE}/preview", previews.make_link, summary="Make a link that shows an unpublished article",
-              access="cms:article:preview", returns=PREVIEW_LINK, tag="cms"),
+              access="cms:article:preview", returns=PREVIEW_LINK, **_article),
         route(f"GET {ONE}/revisions", revisions.list_revisions, summary="List the revisions of an article", paged=True,
               access="cms:article:read", query=REVISIONS.list_query, returns=REVISION_SUMMARY, **_article),
         route(f"GET {ONE}/revisions/{{number}}", revisions.read, summary="Read a revision of an article",
-              access="cms:article:read", returns=REVISIONS.read, **_article),
+              access="cms:article:read", returns=REVISIONS.read, refusals=_missing(NO_REVISION), **_article),
         route(f"POST {ONE}/revisions/{{number}}/restore", revisions.restore, summary="Give an article an earlier text again",
-              access="cms:article:restore", body=VERSION_BODY, returns=ARTICLES.read, errors=(STALE,), **_article),
+              access="cms:article:restore", body=VERSION_BODY, returns=ARTICLES.read, errors=(STALE,),
+              refusals=_missing(NO_REVISION), **_article),
         *crud(CATEGORIES, at=f"{AT}/manage/categories", resource="cms:category", noun="article category",
               plural="article categories", only=("list", "read", "create", "delete"), create=categories.create,
               delete=categories.delete),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Field, Index, array, choice, integer, obj, object_id, text, timestamp, tree_of
+from plugins.api import Collection, Field, Index, array, choice, integer, link, obj, object_id, text, timestamp, tree_of
 from plugins.cms.states import ARTICLE_STATES
 
 MAX_HTML = 500_000
 MAX_MARKDOWN = 200_000
 # 24 hexadecimal digits are an `id`, so that the two can share a path
 _SLUG = r"^(?![0-9a-f]{24}$)[a-z0-9]+(-[a-z0-9]+)*$"
-_ADDRESS = r"^(https?://|/)[^\s\"'<>\\]*$"
 _SITE = r"^https?://[^\s\"'<>\\?#]+$"
 
 SEO = obj(
@@ -48,7 +47,7 @@ ARTICLES = Collection(
                         description="HTML, sanitised as it comes in. With `format` markdown it is made from `source`."),
         "format": choice("html", "markdown", default="html", description="What the author writes."),
         "source": text(max_length=MAX_MARKDOWN, description="The Markdown, as the author wrote it; null for HTML."),
-        "cover": text(max_length=500, pattern=_ADDRESS, example="/files/cover.png"),
+        "cover": link(example="/files/cover.png"),
         "category_id": object_id(ref=CATEGORIES.name, filter=True),
         "tags": array(text(max_length=50, min_length=1), unique=True, max_items=20, default=[], filter=True, search=True),
         "author": text(max_length=100, filter=True, description="The name that readers see; the creator's when left out."),
@@ -99,7 +98,7 @@ SITE = Collection(
                     description="Address of the public site, which the sitemap and the feed point to."),
         "article_path": text(max_length=200, pattern=r"^/[^\s\"'<>\\]*\{slug\}[^\s\"'<>\\]*$", nullable=False,
                              default="/articles/{slug}", description="Where the public site shows an article."),
-        "logo": text(max_length=500, pattern=_ADDRESS),
+        "logo": link(),
         "description": text(max_length=500),
         "keywords": text(max_length=300),
         "icp": text(max_length=100, description="ICP filing number."),

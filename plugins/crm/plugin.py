@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +13,7 @@ from plugins.api import (
     FORBIDDEN,
     INVALID,
     MEDIA_TYPE,
+    NOT_FOUND,
     STALE,
     TOO_LARGE,
     Collection,
@@ -24,6 +24,7 @@ from plugins.api import (
     Message,
     Option,
     Plugin,
+    Refusal,
     Route,
     Service,
     crud,
@@ -53,7 +54,7 @@ from plugins.crm.dashboards import DASHBOARDS
 from plugins.crm.dictionaries import DICTIONARIES
 from plugins.crm.import_records import FORM, IMPORT_ROWS, IMPORT_SUMMARY, IMPORTS
 from plugins.crm.import_run import resume
-from plugins.crm.messages import READ_ONLY
+from plugins.crm.messages import NOT_FOR_YOU, READ_ONLY
 from plugins.crm.pool import CLAIMANTS
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
 from plugins.crm.settings import CrmSettings
@@ -62,7 +63,7 @@ from plugins.crm.states import CONTRACT_STATES, LEAD_STATES, OPPORTUNITY_STAGES
 AT = "/api/v1/crm"
 _CUSTOMERS = f"{AT}/customers"
 # a person with whom a customer was shared for reading may change nothing of it
-_READ_ONLY = ((FORBIDDEN, READ_ONLY),)
+_READ_ONLY = (Refusal(FORBIDDEN, READ_ONLY, spares_super=True),)
 _changes: dict[str, Any] = {"tag": "crm", "errors": (DUPLICATE, CONFLICT, STALE, INVALID), "refusals": _READ_ONLY}
 
 
@@ -84,8 +85,7 @@ def records(of: Collection, path: str, noun: str, module: Any, **options: Any) -
     resource = options.setdefault("resource", f"crm:{path.removesuffix('s')}")
     only = options.pop("only", ("list", "read", "delete"))
     made = {"read": module.read} if hasattr(module, "read") else {}
-    plain = crud(of, at=at, noun=noun, only=only, delete=module.delete, **made, **options)
-    routes = [replace(one, refusals=_READ_ONLY) if one.writes else one for one in plain]
+    routes = crud(of, at=at, noun=noun, only=only, delete=module.delete, refusals=_READ_ONLY, **made, **options)
     write: dict[str, Any] = {"returns": of.read, "collection": of.name, **_changes}
     create = route(
         f"POST {at}", module.create, summary=f"Create a {noun}", access=f"{resource}:create", body=of.create, **write
@@ -101,11 +101,9 @@ def action(
     of: Collection, path: str, name: str, handler: Handler, summary: str, body: Field | None, **options: Any
 ) -> Route:
     """`POST /…/{id}/<name>`, guarded by `crm:<entity>:<name>`, which answers the record."""
-    given: dict[str, Any] = {"returns": of.read, "collection": of.name, **options}
+    given: dict[str, Any] = {**_changes, "returns": of.read, "collection": of.name, **options}
     access = f"crm:{of.title.lower()}:{name}"
-    return route(
-        f"POST {AT}/{path}/{{id}}/{name}", handler, summary=summary, access=access, body=body, **given, **_changes
-    )
+    return route(f"POST {AT}/{path}/{{id}}/{name}", handler, summary=summary, access=access, body=body, **given)
 
 
 plugin = Plugin(
@@ -130,7 +128,8 @@ plugin = Plugin(
         *records(CUSTOMERS, "customers", "customer", customers),
         route(f"GET {_CUSTOMERS}/nearby", nearby.find, summary="List the customers near a place", access="crm:customer:list",
               paged=True, query=nearby.QUERY, returns=nearby.NEARBY, tag="crm", collection=CUSTOMERS.name),
-        action(CUSTOMERS, "customers", "claim", pool.claim, "Claim a customer from the pool", None, collection=""),
+        action(CUSTOMERS, "customers", "claim", pool.claim, "Claim a customer from the pool", None, collection="",
+               refusals=(Refusal(NOT_FOUND, when=NOT_FOR_YOU),)),
         action(CUSTOMERS, "customers", "release", pool.release, "Release a customer to the pool", None),
         action(CUSTOMERS, "customers", "transfer", customers.transfer, "Give a customer to another owner", bodies.TRANSFER),
         route(f"POST {_CUSTOMERS}/transfer", customers.transfer_many, summary="Give several customers to another owner",
@@ -145,7 +144,7 @@ plugin = Plugin(
         route(f"GET {_CUSTOMERS}/imports", imports.list_imports, summary="List imports", access="crm:customer:import",
               paged=True, query=IMPORTS.list_query, returns=IMPORT_SUMMARY, tag="crm"),
         route(f"GET {_CUSTOMERS}/imports/{{id}}", imports.read, summary="Read how far an import is",
-              access="crm:customer:import", returns=IMPORTS.read, tag="crm"),
+              access="crm:customer:import", returns=IMPORTS.read, tag="crm", collection=IMPORTS.name),
         # -- around a customer
         *records(CONTACTS, "contacts", "contact", contacts),
         *records(LEADS, "leads", "lead", leads),

@@ -12,6 +12,7 @@ from plugins.api import (
     choice,
     day,
     integer,
+    link,
     money,
     number,
     obj,
@@ -38,8 +39,6 @@ COLLABORATOR = obj(
 # who may change a record that was handed to them; the others of `shared_with` read it
 SHARED: dict[str, Any] = {"scoped": True, "shared": True}
 EDITORS = "editors"
-# with or without its scheme, and no other scheme: pages show it as a link
-_WEBSITE = r"^([Hh][Tt][Tt][Pp][Ss]?://[^\s/?#\\]+|[^\s:/?#\\.]+(\.[^\s:/?#\\.]+)+(:[0-9]{1,5})?)([/?#][^\s]*)?$"
 OWNER = integer(minimum=1, ref="rbac_users", filter=True, description="Who is responsible; the caller by default.")
 FOLLOWS_CUSTOMER = OWNER.but(read_only=True, description="Who is responsible; follows the customer's owner.")
 CUSTOMER_ID = object_id(required=True, ref="crm_customers", filter=True)
@@ -56,7 +55,7 @@ CUSTOMERS = Collection(
         "source": text(max_length=64, filter=True, example="referral"),
         "phone": text(max_length=50, search=True, example="021-5555 0100"),
         "email": text(max_length=200, format="email", example="office@example.com"),
-        "website": text(max_length=300, pattern=_WEBSITE, example="https://example.com"),
+        "website": link(own=False, bare=True, max_length=300, example="https://example.com"),
         "address": text(max_length=500),
         "location": POSITION,
         "owner_id": integer(minimum=1, ref="rbac_users", filter=True, description="Null: in the public pool."),

@@ -16,3 +16,14 @@ STORAGE_AWAY = Message("文件存储暂不可用，请稍后重试", "The file s
 NOT_YOURS_TO_DELETE = Message(
     "只有上传者或可修改该记录的人可以删除附件", "Only who uploaded it, or may change the record, deletes an attachment"
 )
+
+# what an explanation says (GET /authorization/explain)
+NOT_READABLE = Message(
+    "没有该文件，或您无权读取：它不是公开文件、不是您上传的，也未附在您能看到的记录上",
+    "There is no such file that you may read: a public one, your own, or one attached to a record that you see",
+)
+NOT_PUBLIC = Message("没有该公开文件", "There is no such public file")
+RECORD_UNSEEN = Message("没有该业务记录，或您无权查看", "There is no such business record, or you may not see it")
+NO_ATTACHMENT = Message(
+    "没有该附件，或您无权查看其业务记录", "There is no such attachment, or you may not see the record that it is of"
+)

@@ -18,14 +18,14 @@ from plugins.api import (
     Jobs,
     Message,
     Plugin,
+    Refusal,
     Service,
     integer,
     route,
     text,
 )  # fmt: skip
-from plugins.files import attachments, downloads, uploads
+from plugins.files import attachments, downloads, messages, uploads
 from plugins.files.local import DOWNLOAD_AT, PUBLIC_AT, UPLOAD_AT, LocalStorage
-from plugins.files.messages import NOT_YOURS_TO_DELETE, OTHER_THAN_SIGNED
 from plugins.files.objects import Files
 from plugins.files.presence import Presence
 from plugins.files.records import (
@@ -48,6 +48,11 @@ from plugins.files.storage import Storage
 from plugins.files.sweeping import clean_up, sweep
 from plugins.files.types import TYPES
 
+_NOT_READABLE, _NOT_PUBLIC, _UNSEEN, _NO_ATTACHMENT = (
+    Refusal(NOT_FOUND, when=why)
+    for why in (messages.NOT_READABLE, messages.NOT_PUBLIC, messages.RECORD_UNSEEN, messages.NO_ATTACHMENT)
+)
+_NOT_YOURS = Refusal(FORBIDDEN, messages.NOT_YOURS_TO_DELETE, spares_super=True)
 _ANY_TYPE = ", ".join(type.media for type in TYPES)
 _DIRECT_QUERY = {
     **KEY_QUERY,
@@ -115,19 +120,19 @@ plugin = Plugin(
               query=UPLOAD_QUERY, returns=SIGNED_UPLOAD, errors=(MEDIA_TYPE, TOO_LARGE), tag="files"),
         route(f"PUT {UPLOAD_AT}", uploads.receive, summary="Upload to a signed address of local storage", access=PUBLIC,
               streamed=True, query=_DIRECT_QUERY, errors=(CONFLICT, MEDIA_TYPE, TOO_LARGE),
-              refusals=((FORBIDDEN, OTHER_THAN_SIGNED),), tag="files"),
+              refusals=(Refusal(FORBIDDEN, messages.OTHER_THAN_SIGNED),), tag="files"),
         route("GET /api/file/sign", downloads.sign, summary="An address for a download", access=SIGNED_IN,
-              query=KEY_QUERY, returns=SIGNED_DOWNLOAD, errors=(NOT_FOUND, MEDIA_TYPE), tag="files"),
+              query=KEY_QUERY, returns=SIGNED_DOWNLOAD, errors=(MEDIA_TYPE,), refusals=(_NOT_READABLE,), tag="files"),
         route(f"GET {DOWNLOAD_AT}", downloads.download, summary="Download a file", access=SIGNED_IN,
               signed=downloads.is_signed, query={**KEY_QUERY, **SIGNATURE_QUERY}, bare=_ANY_TYPE, etag=True, ranges=True,
-              errors=(NOT_FOUND, MEDIA_TYPE), tag="files"),
+              errors=(MEDIA_TYPE,), refusals=(_NOT_READABLE,), tag="files"),
         route(f"GET {PUBLIC_AT}/{{key}}", downloads.public, summary="A public file", access=PUBLIC, bare=_ANY_TYPE,
-              etag=True, ranges=True, errors=(MEDIA_TYPE,), tag="files"),
+              etag=True, ranges=True, errors=(MEDIA_TYPE,), refusals=(_NOT_PUBLIC,), tag="files"),
         route("GET /api/attachments", attachments.list_attachments, summary="List the attachments of a record",
-              access=SIGNED_IN, query=ATTACHMENT_QUERY, returns=ATTACHMENT, paged=True, errors=(NOT_FOUND,), tag="files"),
+              access=SIGNED_IN, query=ATTACHMENT_QUERY, returns=ATTACHMENT, paged=True, refusals=(_UNSEEN,), tag="files"),
         route("POST /api/attachments", attachments.create, summary="Attach a file to a record", access=SIGNED_IN,
-              body=ATTACHMENT_BODY, returns=ATTACHMENT, errors=(NOT_FOUND,), tag="files"),
+              body=ATTACHMENT_BODY, returns=ATTACHMENT, refusals=(_UNSEEN, _NOT_READABLE), tag="files"),
         route("DELETE /api/attachments/{id}", attachments.delete, summary="Detach a file from a record", access=SIGNED_IN,
-              refusals=((FORBIDDEN, NOT_YOURS_TO_DELETE),), tag="files"),
+              refusals=(_NO_ATTACHMENT, _NOT_YOURS), tag="files"),
     ),
 )  # fmt: skip

@@ -21,3 +21,6 @@ PAID = Message("已付清", "Paid")
 CONFIRMED = Message("已确认", "Confirmed")
 PARTLY_PAID = Message("部分付款", "Partly paid")
 VOID = Message("已作废", "Void")
+
+# what an explanation says (GET /authorization/explain)
+NO_MONTH = Message("不是月份，应如 2026-10", "That is no month; one is written 2026-10")

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from plugins.api import CONFLICT, STALE, Menu, Message, Plugin, Service, crud, route
+from plugins.api import CONFLICT, NOT_FOUND, STALE, Menu, Message, Plugin, Refusal, Service, crud, route
 from plugins.finance import claims, demo, invoices, open_items, periods, vouchers
 from plugins.finance.dashboards import DASHBOARDS
 from plugins.finance.dictionaries import DICTIONARIES
@@ -19,6 +19,7 @@ from plugins.finance.documents import (
     PAY_INVOICE_BODY,
     REJECT_BODY,
 )
+from plugins.finance.messages import NO_MONTH
 from plugins.finance.records import ACCOUNTS, PERIODS, REVERSE_BODY, VOUCHERS
 from plugins.finance.states import CLAIM_STATES, INVOICE_STATES
 
@@ -73,7 +74,8 @@ plugin = Plugin(
               tag="finance", collection=VOUCHERS.name),
         *crud(PERIODS, at=f"{AT}/periods", resource="finance:period", noun="period", only=("list",)),
         route(f"POST {AT}/periods/{{month}}/close", periods.close, summary="Close a month, such as 2026-10",
-              access="finance:period:close", returns=PERIODS.read, errors=(CONFLICT,), tag="finance"),
+              access="finance:period:close", returns=PERIODS.read, errors=(CONFLICT,),
+              refusals=(Refusal(NOT_FOUND, when=NO_MONTH),), tag="finance"),
         *crud(EXPENSE_CLAIMS, at=_CLAIMS, resource="finance:expense-claim", noun="expense claim",
               create=claims.create, update=claims.update, delete=claims.delete),
         route(f"POST {_CLAIMS}/{{id}}/submit", claims.submit, summary="Submit an expense claim",

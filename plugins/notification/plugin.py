@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from plugins.api import (
+    NOT_FOUND,
     NOTHING,
     SIGNED_IN,
     SYSTEM,
@@ -16,13 +17,14 @@ from plugins.api import (
     Menu,
     Message,
     Plugin,
+    Refusal,
     Service,
     object_id,
     route,
 )  # fmt: skip
 from plugins.notification import demo, live, notifications
 from plugins.notification.inbox import PROGRESS_EVENT, SEND_EVENT, Inbox
-from plugins.notification.messages import KINDS
+from plugins.notification.messages import KINDS, NOT_YOURS
 from plugins.notification.records import COUNT, MESSAGES, PROGRESS, SEND_BODY, SENT, SIGNALS
 from plugins.notification.settings import NotificationSettings
 
@@ -32,6 +34,7 @@ LAST_ID = object_id(
     example="000000000001000000000007",
     description="The id of the last message that the client has; without it, only what comes from now on is sent.",
 )
+_NOT_YOURS = (Refusal(NOT_FOUND, when=NOT_YOURS),)
 _own: dict[str, Any] = {"access": SIGNED_IN, "tag": "notification"}
 
 
@@ -72,10 +75,11 @@ plugin = Plugin(
         route(f"GET {AT}/ws", live.live, summary="My new notifications, as a WebSocket", socket=True,
               query={"last_id": LAST_ID}, **_own),
         route(f"POST {AT}/{{id}}/read", notifications.mark_read, summary="Mark a notification as read",
-              returns=MESSAGES.read, **_own),
+              returns=MESSAGES.read, refusals=_NOT_YOURS, **_own),
         route(f"POST {AT}/read-all", notifications.mark_all_read, summary="Mark all my notifications as read",
               returns=COUNT, **_own),
-        route(f"DELETE {AT}/{{id}}", notifications.delete, summary="Delete a notification", returns=NOTHING, **_own),
+        route(f"DELETE {AT}/{{id}}", notifications.delete, summary="Delete a notification", returns=NOTHING,
+              refusals=_NOT_YOURS, **_own),
         route(f"POST {AT}", notifications.announce, summary="Send an announcement to people",
               access="notification:announcement:create", body=SEND_BODY, returns=COUNT, tag="notification"),
     ),

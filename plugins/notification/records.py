@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import Collection, Index, anything, array, boolean, integer, mapping, obj, text, timestamp
+from plugins.api import Collection, Index, anything, array, boolean, integer, link, mapping, obj, text, timestamp
 
 _KEPT_SECONDS = 180 * 86_400
 MAX_TITLE, MAX_BODY, MAX_RECIPIENTS = 200, 2000, 1000
@@ -84,7 +84,7 @@ SEND_BODY = obj(
                           ref="rbac_users"),
         "title": text(required=True, max_length=MAX_TITLE, example="周五系统维护"),
         "body": text(max_length=MAX_BODY),
-        "link": text(max_length=500),
+        "link": link(example="/crm/customers"),
     },
     nullable=False,
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """What plugins that require rbac may import."""
 
-from plugins.rbac.directory import Directory
+from plugins.rbac.directory import Directory, of_people_seen
 from plugins.rbac.passwords import Passwords
 from plugins.rbac.policy import Grant, Policy, Rules
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
@@ -9,5 +9,5 @@ from plugins.rbac.users import credentials, new_credentials
 
 __all__ = [
     "DEPARTMENTS", "MAX_LEVELS", "MENUS", "ROLES", "USERS", "Directory", "Grant", "Passwords", "Policy", "Rules",
-    "change_tree", "credentials", "nested", "new_credentials",
+    "change_tree", "credentials", "nested", "new_credentials", "of_people_seen",
 ]  # fmt: skip

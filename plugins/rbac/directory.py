@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import Actor, Database, RecordCache
+from plugins.api import Actor, Database, RecordCache, Request
 from plugins.rbac.policy import Policy
 from plugins.rbac.records import USERS
 
@@ -47,3 +47,11 @@ class Directory:
         )
         rules.actors[session_id] = (user, actor)
         return actor
+
+
+async def of_people_seen(req: Request) -> dict[str, Any]:
+    """The filter of rows about people, by `user_id`, that leaves those in the caller's data scope."""
+    if req.scope.everything:
+        return {}
+    people = await req.store(USERS).aggregate([{"$project": {"_id": 1}}])
+    return {"user_id": {"$in": [user["_id"] for user in people]}}

@@ -19,6 +19,7 @@ from plugins.api import (
     ErrorKind,
     Language,
     Message,
+    Refusal,
     Request,
     Route,
     Router,
@@ -156,10 +157,13 @@ class Case:
         ]
 
     def conditions(self) -> list[Record]:
-        """What the handler may refuse for, where the request comes as far as that; not to super administrators."""
-        if self.route is None or self.actor.is_super:
-            return []
-        return [{"code": kind.code, "reason": why.text(self._language)} for kind, why in self.route.refusals]
+        """What the handler may refuse for, where the request comes as far as that."""
+        refusals = self.route.refusals if self.route else ()
+        return [self._condition(one) for one in refusals if not (one.spares_super and self.actor.is_super)]
+
+    def _condition(self, refusal: Refusal) -> Record:
+        when = refusal.when.text(self._language) if refusal.when else None
+        return {"code": refusal.kind.code, "reason": refusal.told.text(self._language), "when": when}
 
     def grants(self) -> Iterator[Record]:
         """Each enabled role → menu → API entry that allows it."""

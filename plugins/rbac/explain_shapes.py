@@ -42,8 +42,10 @@ EXPLANATION = obj("Explanation", {
     "allowed": boolean(**_given),
     "code": integer(description="What the request would answer: 0, or the error code.", **_given),
     "reasons": array(text(**_given), **_given),
-    "conditions": array(obj("ExplainedCondition", {"code": integer(**_given), "reason": text(**_given)}, nullable=False),
-                        description="What it can be refused for besides, by the record or by what it carries.", **_given),
+    "conditions": array(obj("ExplainedCondition", {
+        "code": integer(**_given), "reason": text(description="The sentence of the answer.", **_given),
+        "when": text(description="What it means, where the answer does not tell."),
+    }, nullable=False), description="What it can be refused for besides, by the record or by what it carries.", **_given),
     "grants": array(obj("ExplainedGrant", {"role": _ROLE, "menu": _MENU, "api": _API}), max_items=MAX_MENUS, **_given),
     "missing": array(obj("ExplainedNeed", {
         "menu": _MENU, "roles": array(_ROLE, max_items=10_000, **_given),

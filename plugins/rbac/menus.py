@@ -86,6 +86,8 @@ async def update(req: Request) -> dict[str, Any]:
         before = await req.store(MENUS).get(req.path["id"])
         await may_bind(req, {**before, **values}, before)
         await _check_place(req, before["id"], values.get("parent_id"))
+        if values.get("type") == "button" and await req.store(MENUS).count({"parent_id": before["id"]}):
+            raise ApiError(CONFLICT, UNDER_BUTTON)
         edited = {name for name in KEPT_WHEN_EDITED if values.get(name, before.get(name)) != before.get(name)}
         kept = {"edited": sorted({*before.get("edited", ()), *edited})} if before.get("declared") else {}
         return await req.store(MENUS).update(before["id"], {**values, **kept}, version=version)

@@ -64,6 +64,7 @@ AND = Message("、以及", ", and ")
 MORE = Message("等 {count} 个", "and others, {count} in all")
 RECORD_SEEN = Message("该记录在数据范围内：{rows}", "The record lies within the data scope: {rows}")
 RECORD_OUTSIDE = Message("该记录不在数据范围内：{rows}", "The record lies outside the data scope: {rows}")
+USER_OUTSIDE = Message("没有该用户，或其不在您的数据范围内", "There is no such user, or none within your data scope")
 RECORD_MISSING = Message("没有这条记录", "There is no such record")
 RECORD_UNKNOWN = Message(
     "没有这条记录，或者它不在您自己的数据范围内", "There is no such record, or it lies outside your own data scope"

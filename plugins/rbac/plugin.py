@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from typing import Any
 
 from plugins.api import (
-    CONFLICT,
     FORBIDDEN,
     NOT_FOUND,
     SIGNED_IN,
     STALE,
     SUPER_ONLY,
     Authorizer,
-    ErrorKind,
     Menu,
     Message,
     Plugin,
-    Route,
+    Refusal,
     Service,
     array,
+    conflicts,
     crud,
     integer,
     obj,
@@ -49,15 +46,20 @@ MENU_IDS = obj(
 NEW_PASSWORD = obj("NewPassword", {"password": text(nullable=False)}, nullable=False)
 
 
-_WIDER_MENUS, _WIDER_APIS = (FORBIDDEN, messages.WIDER_MENUS), (FORBIDDEN, messages.WIDER_APIS)
-_WIDER_SCOPE, _SUPER = (FORBIDDEN, messages.WIDER_SCOPE), (SUPER_ONLY, messages.SUPER_BY_SUPER)
-_ROLE_RIGHTS = (_WIDER_MENUS, _WIDER_SCOPE, (FORBIDDEN, messages.NO_GRANTING))
-
-
-def _refusing(routes: Iterable[Route], *kinds: ErrorKind, refusals: Sequence[tuple[ErrorKind, Message]]) -> list[Route]:
-    """The routes, those that write with further errors, and with what they refuse beyond the API entry."""
-    more: dict[str, Any] = {"refusals": tuple(refusals)}
-    return [replace(one, errors=(*one.errors, *kinds), **more) if one.writes else one for one in routes]
+_WIDER_MENUS, _WIDER_APIS, _WIDER_SCOPE, _NO_GRANTING = (
+    Refusal(FORBIDDEN, sentence, spares_super=True)
+    for sentence in (messages.WIDER_MENUS, messages.WIDER_APIS, messages.WIDER_SCOPE, messages.NO_GRANTING)
+)
+_SUPER = Refusal(SUPER_ONLY, messages.SUPER_BY_SUPER, spares_super=True)
+_ROLE_RIGHTS = (_WIDER_MENUS, _WIDER_SCOPE, _NO_GRANTING)
+_USER_RIGHTS = (_WIDER_MENUS, _WIDER_SCOPE, _SUPER)
+# what nobody may do, super administrators neither
+_UNTOUCHED = conflicts(messages.USER_ONE, messages.OWN_DELETE, messages.LAST_SUPER)
+_MENU_STATES = conflicts(
+    messages.MENU_DECLARED, messages.MENU_HAS_CHILDREN, messages.UNDER_BUTTON, messages.UNDER_ITSELF
+)
+_DEPARTMENT_STATES = conflicts(messages.DEPARTMENT_HAS_CHILDREN, messages.DEPARTMENT_HAS_PEOPLE, messages.UNDER_ITSELF)
+_OWN_PASSWORD = conflicts(messages.OWN_PASSWORD)
 
 
 @asynccontextmanager
@@ -87,29 +89,32 @@ plugin = Plugin(
               returns=array(MENU_NODE, max_items=1000, nullable=False)),
         route(f"GET {AT}/menus/all", menus.whole_tree, summary="All menu records as a tree", access="system:menu:list",
               returns=array(MENUS.tree, max_items=5000, nullable=False), tag="system", collection=MENUS.name),
-        *_refusing(crud(MENUS, at=f"{AT}/menus", resource="system:menu", noun="menu", only=("create", "update", "delete"),
-                        create=menus.create, update=menus.update, delete=menus.delete), CONFLICT, refusals=(_WIDER_APIS,)),
-        *_refusing(crud(ROLES, at=f"{AT}/roles", resource="system:role", noun="role", list=roles.list_roles,
-                        read=roles.read, create=roles.create, update=roles.update, delete=roles.delete),
-                   refusals=_ROLE_RIGHTS),
+        *crud(MENUS, at=f"{AT}/menus", resource="system:menu", noun="menu", only=("create", "update", "delete"),
+              create=menus.create, update=menus.update, delete=menus.delete,
+              refusals=(_WIDER_APIS, *_MENU_STATES)),
+        *crud(ROLES, at=f"{AT}/roles", resource="system:role", noun="role", list=roles.list_roles,
+              read=roles.read, create=roles.create, update=roles.update, delete=roles.delete,
+              refusals=(*_ROLE_RIGHTS, *conflicts(messages.ROLE_HELD))),
         route(f"PUT {AT}/roles/{{id}}/menus", roles.set_menus, summary="Grant menus to a role", access="system:role:grant",
               body=MENU_IDS, returns=ROLES.read, errors=(STALE,), tag="system", collection=ROLES.name, refusals=_ROLE_RIGHTS),
-        *_refusing(crud(USERS, at=f"{AT}/users", resource="system:user", noun="user", list=users.list_users,
-                        create=users.create, update=users.update, delete=users.delete), CONFLICT, refusals=(_WIDER_MENUS, _WIDER_SCOPE, _SUPER)),
+        *crud(USERS, at=f"{AT}/users", resource="system:user", noun="user", list=users.list_users,
+              create=users.create, update=users.update, delete=users.delete,
+              refusals=(*_USER_RIGHTS, *_UNTOUCHED, *_OWN_PASSWORD)),
         route(f"POST {AT}/users/{{id}}/reset-password", users.reset_password, summary="Give a user a new password",
               access="system:user:reset-password", returns=NEW_PASSWORD, tag="system", collection=USERS.name,
-              errors=(CONFLICT, STALE), refusals=(_WIDER_MENUS, _WIDER_SCOPE, _SUPER)),
+              errors=(STALE,), refusals=(*_USER_RIGHTS, *_OWN_PASSWORD)),
         route(f"POST {AT}/users/{{id}}/unlock", users.unlock, summary="Unlock a user", access="system:user:unlock",
               tag="system", collection=USERS.name, refusals=(_SUPER,)),
         route(f"GET {AT}/departments", departments.tree, summary="All departments as a tree",
               access="system:department:list", returns=array(DEPARTMENTS.tree, max_items=5000, nullable=False),
               tag="system", collection=DEPARTMENTS.name),
-        *_refusing(crud(DEPARTMENTS, at=f"{AT}/departments", resource="system:department", noun="department",
-                        only=("read", "create", "update", "delete"), create=departments.create,
-                        update=departments.update, delete=departments.delete), CONFLICT, refusals=(_WIDER_SCOPE,)),
+        *crud(DEPARTMENTS, at=f"{AT}/departments", resource="system:department", noun="department",
+              only=("read", "create", "update", "delete"), create=departments.create,
+              update=departments.update, delete=departments.delete,
+              refusals=(_WIDER_SCOPE, *_DEPARTMENT_STATES)),
         route(f"GET {AT}/authorization/explain", explain.explain, summary="Why a user may or may not do something",
               access="system:authorization:explain", query=QUERY, returns=EXPLANATION, tag="system",
-              errors=(NOT_FOUND,)),
+              refusals=(Refusal(NOT_FOUND, when=messages.USER_OUTSIDE),)),
     ),
     menus=(
         Menu("system", Message("系统管理", "System"), path="/system", icon="lucide:settings", order=900),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, array, boolean, choice, integer, obj, text, timestamp, tree_of
+from plugins.api import Collection, Index, array, boolean, choice, integer, link, obj, text, timestamp, tree_of
 
 STATUS = choice("enabled", "disabled", default="enabled", filter=True, sort=True)
 SCOPES = ("all", "department", "department_and_below", "self", "custom")
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+# relative to the parent, a path of the front end, or a web address; no other scheme
+_MENU_PATH = r"^([Hh][Tt][Tt][Pp][Ss]?:|(?![A-Za-z][A-Za-z0-9+.-]*:))[^\x00-\x20\x7f\"'<>\\]*$"
 MAX_MENUS = 5000
 
 DEPARTMENTS = Collection(
@@ -72,13 +74,13 @@ MENUS = Collection(
         "name": text(max_length=100),
         "title": text(required=True, max_length=100),
         "title_en": text(max_length=100),
-        "path": text(max_length=200),
+        "path": text(max_length=200, pattern=_MENU_PATH, example="/system/users"),
         "component": text(max_length=200),
-        "redirect": text(max_length=200),
+        "redirect": link(web=False, max_length=200),
         "icon": text(max_length=100),
         "order": integer(minimum=0, maximum=1_000_000, default=0, sort=True),
         "hidden": boolean(default=False),
-        "link": text(max_length=500, pattern=r"^https?://\S+$"),
+        "link": link(own=False, example="https://example.com"),
         "permission": text(max_length=100, pattern=r"^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$"),
         "apis": array(
             obj(
@@ -108,7 +110,7 @@ USERS = Collection(
         "username": text(required=True, min_length=2, max_length=64, pattern=r"^[\w.@-]+$", sort=True, search=True),
         "password": text(required=True, max_length=1024, write_only=True, secret=True),
         "real_name": text(max_length=100, sort=True, search=True),
-        "avatar": text(max_length=500),
+        "avatar": link(description="An address, or the `url` of a public file."),
         "email": text(max_length=200, format="email", search=True),
         "mobile": text(max_length=20, pattern=r"^\+?[0-9 -]{5,20}$", search=True),
         "department_id": integer(minimum=1, ref="rbac_departments", filter=True),
@@ -116,7 +118,7 @@ USERS = Collection(
         "status": STATUS,
         "is_super": boolean(default=False, filter=True),
         "must_change_password": boolean(default=True),
-        "home_path": text(max_length=200),
+        "home_path": link(web=False, max_length=200),
         "wecom_user_id": text(max_length=64, read_only=True),
         "locked_until": timestamp(read_only=True),
         "last_login_at": timestamp(read_only=True, sort=True),

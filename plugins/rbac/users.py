@@ -58,9 +58,9 @@ async def update(req: Request) -> dict[str, Any]:
 
 async def _check_update(req: Request, before: dict[str, Any], values: dict[str, Any]) -> None:
     may_set_super(req, values, bool(before["is_super"]))
-    guard_super(req, before)
     if before["id"] == FIRST_USER and (values.get("status") == "disabled" or values.get("is_super") is False):
         raise ApiError(CONFLICT, USER_ONE)
+    guard_super(req, before)
     if before["id"] == req.actor.user_id and values.get("status") == "disabled":
         raise ApiError(CONFLICT, OWN_DELETE)
     if "password" in values:
@@ -95,9 +95,9 @@ async def _keep_a_super(req: Request) -> None:
 async def delete(req: Request) -> None:
     """Delete an account softly and end its sessions."""
     user = await req.store(USERS).get(req.path["id"])
-    guard_super(req, user)
     if user["id"] == FIRST_USER:
         raise ApiError(CONFLICT, USER_ONE)
+    guard_super(req, user)
     if user["id"] == req.actor.user_id:
         raise ApiError(CONFLICT, OWN_DELETE)
 

@@ -8,3 +8,6 @@ DICTIONARY_DECLARED = Message(
 ITEM_DECLARED = Message(
     "由插件声明的字典项不可删除，可停用", "An item that a plugin declares cannot be deleted; disable it instead"
 )
+
+# what an explanation says (GET /authorization/explain)
+NO_ITEM = Message("没有该字典，或字典没有这一项", "There is no such dictionary, or it has no such item")

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from plugins.api import (
-    CONFLICT,
     DUPLICATE,
+    NOT_FOUND,
     NOTHING,
     OPERATION_LOGS,
     PUBLIC,
@@ -19,10 +19,13 @@ from plugins.api import (
     Message,
     Option,
     Plugin,
+    Refusal,
     Service,
     anything,
     array,
+    conflicts,
     crud,
+    link,
     mapping,
     route,
     text,
@@ -30,6 +33,7 @@ from plugins.api import (
 from plugins.system import configs, data_reset, dictionaries, dictionary_items, operation_logs
 from plugins.system.configs import Configs
 from plugins.system.declared_dictionaries import synchronise
+from plugins.system.messages import DICTIONARY_DECLARED, ITEM_DECLARED, NO_ITEM
 from plugins.system.pages import PAGING
 from plugins.system.records import (
     CONFIG,
@@ -49,6 +53,7 @@ ONE_ENTRY = f"{ENTRIES}/{{value}}"
 TYPES = {"types": array(text(max_length=64), max_items=200, nullable=False, example=["crm_customer_level"],
                         description="These dictionaries, all at once.")}  # fmt: skip
 PUBLIC_CONFIG = mapping(anything(), nullable=False, description="Key → value of the public settings, and `time_zone`.")
+_NO_ITEM = Refusal(NOT_FOUND, when=NO_ITEM)
 _read: dict[str, Any] = {"access": SIGNED_IN, "tag": "system"}
 
 
@@ -79,16 +84,20 @@ plugin = Plugin(
               returns=DICTIONARIES.read, collection=DICTIONARIES.name, **_read),
         *crud(DICTIONARIES, at=f"{AT}/dictionaries", resource="system:dictionary", noun="dictionary", plural="dictionaries",
               only=("create", "update", "delete"), create=dictionaries.create, update=dictionaries.update,
-              delete=dictionaries.delete),
+              delete=dictionaries.delete, refusals=conflicts(DICTIONARY_DECLARED, ITEM_DECLARED)),
         route(f"GET {ENTRIES}", dictionary_items.list_items, summary="List the items of a dictionary", paged=True,
-              query=PAGING, returns=ITEM, **_read),
-        route(f"GET {ONE_ENTRY}", dictionary_items.read, summary="Read an item of a dictionary", returns=ITEM, **_read),
+              query=PAGING, returns=ITEM, collection=DICTIONARIES.name, **_read),
+        route(f"GET {ONE_ENTRY}", dictionary_items.read, summary="Read an item of a dictionary", returns=ITEM,
+              refusals=(_NO_ITEM,), **_read),
         route(f"POST {ENTRIES}", dictionary_items.create, summary="Add an item to a dictionary",
-              access="system:dictionary:update", body=ITEM_CREATE, returns=ITEM, errors=(DUPLICATE,), tag="system"),
+              access="system:dictionary:update", body=ITEM_CREATE, returns=ITEM, errors=(DUPLICATE,), tag="system",
+              collection=DICTIONARIES.name),
         route(f"PATCH {ONE_ENTRY}", dictionary_items.update, summary="Change an item of a dictionary",
-              access="system:dictionary:update", body=ITEM_UPDATE, returns=ITEM, errors=(STALE,), tag="system"),
+              access="system:dictionary:update", body=ITEM_UPDATE, returns=ITEM, errors=(STALE,),
+              refusals=(_NO_ITEM,), tag="system"),
         route(f"DELETE {ONE_ENTRY}", dictionary_items.delete, summary="Remove an item from a dictionary",
-              access="system:dictionary:update", returns=NOTHING, errors=(CONFLICT,), tag="system"),
+              access="system:dictionary:update", returns=NOTHING, refusals=(_NO_ITEM, *conflicts(ITEM_DECLARED)),
+              tag="system"),
         route(f"GET {AT}/configs", configs.list_configs, summary="List settings", access="system:config:list", paged=True,
               query=PAGING, returns=CONFIG, tag="system"),
         route(f"PATCH {AT}/configs", configs.update, summary="Change settings", access="system:config:update",
@@ -111,7 +120,7 @@ plugin = Plugin(
     ),
     options=(
         Option("site_name", text(max_length=100, default="Tradewind"), Message("网站名称", "Name of the site"), public=True),
-        Option("site_logo", text(max_length=500), Message("网站徽标地址", "Address of the site's logo"), public=True),
+        Option("site_logo", link(), Message("网站徽标地址", "Address of the site's logo"), public=True),
         Option("site_description", text(max_length=500), Message("网站简介", "What the site is"), public=True),
         Option("icp_number", text(max_length=100), Message("ICP 备案号", "ICP filing number"), public=True),
         Option("copyright", text(max_length=200), Message("版权信息", "Copyright notice"), public=True),

@@ -88,6 +88,13 @@ async def test_people_outside_the_data_scope_are_neither_seen_nor_logged_out(peo
     expect(await chief.delete(kick_path(member)))
 
 
+async def test_log_ins_of_people_outside_the_data_scope_are_not_seen(people: People) -> None:
+    department = await people.department()
+    chief = await people.person(["system:login-log:list"], "department", department)
+    for member, entries in ((await people.person([], "self", department), 1), (await people.person(), 0)):
+        assert expect(await chief.get(f"{LOGINS}?user_id={member.user['userId']}&event=login"))["total"] == entries
+
+
 async def test_a_super_administrator_is_kicked_out_by_super_administrators_only(people: People, admin: Client) -> None:
     chief = await people.person(KICK, "all")
     above = await admin.log_in((await people.account(is_super=True))["username"])

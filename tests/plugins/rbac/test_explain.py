@@ -122,8 +122,28 @@ async def test_what_the_handler_may_refuse_besides_is_told_to_all_but_super_admi
     user = await people.account([await people.role(["system:role:create"])])
     answer = await explained(admin, user["id"], "POST", "/api/v1/system/roles")
     assert answer["allowed"] is True
-    assert {"code": 40300, "reason": "You cannot grant menus that you do not hold"} in answer["conditions"]
-    assert (await explained(admin, 1, "POST", "/api/v1/system/roles"))["conditions"] == []
+    wider = {"code": 40300, "reason": "You cannot grant menus that you do not hold", "when": None}
+    assert wider in answer["conditions"]
+    assert wider not in (await explained(admin, 1, "POST", "/api/v1/system/roles"))["conditions"]
+
+
+async def test_what_not_even_a_super_administrator_may_do_is_told_to_them(admin: Client) -> None:
+    answer = await explained(admin, 1, "DELETE", "/api/v1/system/users/{id}")
+    assert (answer["allowed"], {condition["code"] for condition in answer["conditions"]}) == (True, {40901})
+    assert {condition["reason"] for condition in answer["conditions"]} >= {
+        "The built-in super administrator cannot be deleted, disabled or stripped",
+        "At least one enabled super administrator must stay",
+        "You cannot delete or disable yourself",
+    }
+
+
+async def test_what_a_40400_keeps_to_itself_the_explanation_tells(admin: Client, people: People) -> None:
+    person = await people.person()
+    path = f"/api/v1/auth/sessions/{'0' * 32}"
+    assert expect(await person.delete(path), 40400) is None
+    assert (await of_person(admin, person, "DELETE", path))["conditions"] == [
+        {"code": 40400, "reason": "Not found", "when": "There is no such session, or it ended, or is not yours"}
+    ]
 
 
 async def test_a_path_without_a_route_has_none(admin: Client) -> None:

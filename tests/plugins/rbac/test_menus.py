@@ -141,6 +141,12 @@ async def test_a_code_is_taken_once(people: People) -> None:
     assert expect(reply, 40900) == {"field": "code"}
 
 
+async def test_a_menu_that_has_children_does_not_become_a_button(people: People) -> None:
+    top = await made(people, type="directory")
+    await made(people, type="menu", parent_id=top["id"])
+    expect(await people.admin.patch(f"{AT}/{top['id']}", {"type": "button", "version": top["version"]}), 40901)
+
+
 async def test_a_menu_is_not_moved_under_itself_or_a_button(people: People) -> None:
     top = await made(people, type="directory")
     leaf = await made(people, parent_id=top["id"])

@@ -77,6 +77,14 @@ async def test_user_1_is_not_deleted(people: People) -> None:
     expect(await people.admin.delete(f"{AT}/1"), 40901)
 
 
+async def test_user_1_is_as_untouchable_for_ordinary_administrators(people: People) -> None:
+    chief = await people.person(["system:user:update", "system:user:delete"], "all")
+    version = expect(await people.admin.get(f"{AT}/1"))["version"]
+    expect(await chief.patch(f"{AT}/1", {"status": "disabled", "version": version}), 40901)
+    expect(await chief.delete(f"{AT}/1"), 40901)
+    expect(await chief.patch(f"{AT}/1", {"real_name": "x", "version": version}), 40302)
+
+
 async def test_nobody_deletes_or_disables_themselves(people: People) -> None:
     person = await people.admin.log_in((await people.account(is_super=True))["username"])
     own = f"{AT}/{person.user['userId']}"

@@ -54,6 +54,18 @@ async def test_entries_are_found_by_time(people: People, admin: Client) -> None:
     assert oldest["at"] <= middle["at"] <= newest["at"]
 
 
+async def test_a_reader_sees_what_the_people_in_their_data_scope_wrote(people: People, admin: Client) -> None:
+    ours, theirs = await people.department(), await people.department()
+    reader = await people.person(["system:operation-log:list"], "department", ours)
+    for department in (ours, theirs):
+        person = await people.person(department_id=department)
+        expect(await person.post(CUSTOMERS, {"name": "x"}), 40300)
+        user_id = person.user["userId"]
+        await logged(admin, f"user_id={user_id}", 1)
+        seen = expect(await reader.get(f"{LOGS}?user_id={user_id}"))
+        assert seen["total"] == len(seen["items"]) == (department == ours)
+
+
 async def test_a_reader_needs_the_permission(people: People) -> None:
     expect(await (await people.person(["system:operation-log:list"])).get(LOGS))
     expect(await (await people.person()).get(LOGS), 40300)
