@@ -13,6 +13,8 @@ from pathlib import Path
 import orjson
 import xlsxwriter  # type: ignore[import-untyped]
 
+MAX_ROWS = 1_048_576  # of a worksheet (ECMA-376)
+
 
 def write(lines: Iterable[bytes], target: Path) -> None:
     """Write the rows to a file as they come: memory does not grow with them."""
@@ -20,6 +22,9 @@ def write(lines: Iterable[bytes], target: Path) -> None:
     sheet = book.add_worksheet()
     rows = (row for line in lines for row in orjson.loads(line))
     for number, row in enumerate(rows):
+        if number == MAX_ROWS:
+            # the writer would leave them out without a word: no table is better than one that is short
+            raise SystemExit(f"a worksheet holds no more than {MAX_ROWS} rows")
         for column, cell in enumerate(row):
             if isinstance(cell, str) or (cell is not None and float(f"{cell:.16G}") != cell):
                 # the writer keeps 16 digits of a number
