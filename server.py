@@ -9,17 +9,21 @@ import logging
 import signal
 import sys
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import uvloop
 from pydantic import ValidationError
 
-from config.embedded import EmbeddedError, acquire
+from config.embedded import Embedded, EmbeddedError, acquire
 from config.local_secrets import demo_accounts
 from config.logs import start_logging
 from config.settings import Settings
-from plugins.plugin import Plugin
-from plugins.registry import RegistryError, freeze, load_plugins
-from plugins.runtime import Running, StartError, running
+
+if TYPE_CHECKING:
+    from handlers.service import Catalogue
+    from plugins.plugin import Plugin
+    from plugins.runtime import Running
 
 log = logging.getLogger("tradewind")
 
@@ -30,47 +34,91 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--host", help="address to listen on (TRADEWIND_HOST)")
     parser.add_argument("--port", type=int, help="port to listen on (TRADEWIND_PORT)")
     given = {name: value for name, value in vars(parser.parse_args(arguments)).items() if value is not None}
+    gc.disable()  # nearly everything that the imports make stays
     try:
         settings = Settings(**given)
-        plugins = load_plugins(settings.plugins)
-        freeze(plugins)  # what does not fit together is told before a database is started
-        listener = start_logging(settings.log_level)
-        try:
-            uvloop.run(serve(settings, plugins))
-        finally:
-            listener.stop()
+        return run(settings, start_database(settings))
     except ValidationError as error:
         return fail([f"{_name(fault['loc'])}{fault['msg'].removeprefix('Value error, ')}" for fault in error.errors()])
+    except EmbeddedError as error:
+        return fail([str(error)])
+    finally:
+        gc.enable()
+
+
+def start_database(settings: Settings) -> Future[Embedded] | None:
+    """Begin to start the embedded database; None where the settings name another one.
+
+    It takes as long as importing the plugins, so both happen at once. Where the server does not come so far as to use
+    it, it stops by itself.
+    """
+    if settings.mongodb_uri.get_secret_value():
+        return None
+    return ThreadPoolExecutor(1, "database").submit(acquire, settings.data_dir)
+
+
+def run(settings: Settings, starting: Future[Embedded] | None) -> int:
+    """Load the plugins and serve them; the exit code."""
+    from plugins.registry import RegistryError, load_plugins  # late, while the database starts
+    from plugins.runtime import StartError, catalogue_of
+
+    try:
+        plugins = load_plugins(settings.plugins)
+        catalogue = catalogue_of(settings, plugins)
+        gc.freeze()
+        gc.enable()
+        listener = start_logging(settings.log_level)
+        try:
+            uvloop.run(serve(settings, plugins, starting, catalogue))
+        finally:
+            listener.stop()
     except RegistryError as error:
         return fail(error.problems)
-    except (StartError, EmbeddedError) as error:
+    except StartError as error:
         return fail([str(error)])
     return 0
 
 
-async def serve(settings: Settings, plugins: Sequence[Plugin]) -> None:
+async def serve(
+    settings: Settings,
+    plugins: Sequence[Plugin],
+    starting: Future[Embedded] | None,
+    catalogue: Catalogue | None = None,
+) -> None:
     """Start, say so, and stop cleanly when asked to."""
+    from plugins.runtime import running
+
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    uri = settings.mongodb_uri.get_secret_value()
-    embedded = None if uri else await asyncio.to_thread(acquire, settings.data_dir)
-    if embedded:
-        uri = embedded.uri
+    embedded = await asyncio.to_thread(starting.result) if starting else None
+    uri = embedded.uri if embedded else settings.mongodb_uri.get_secret_value()
     try:
-        async with running(settings, plugins, uri) as service:
-            # what is there now stays: without this, every full collection walks it all and holds the loop for 90 ms
-            gc.collect()
-            gc.freeze()
+        async with running(settings, plugins, uri, catalogue=catalogue) as service:
             log.info("ready", extra={"url": service.url, "plugins": list(service.service.catalogue.plugins)})
             if settings.demo:
                 welcome(service)
+            await settle()
             await stopping.wait()
             log.info("stopping")
     finally:
         if embedded:
             await asyncio.to_thread(embedded.release_and_wait, 15)
     log.info("stopped")
+
+
+async def settle() -> None:
+    """Load what a start need not wait for, and spare the collector all that stays.
+
+    Without that every full collection would walk through it and hold the event loop for 90 ms.
+    """
+    from handlers.data.search import load_pinyin
+
+    gc.collect()
+    gc.disable()  # many small objects, which would set the collector off again and again
+    await asyncio.to_thread(load_pinyin)
+    gc.freeze()
+    gc.enable()
 
 
 def welcome(service: Running) -> None:

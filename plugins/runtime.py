@@ -58,15 +58,17 @@ async def running(
     uri: str,
     options: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = print,
+    catalogue: Catalogue | None = None,
 ) -> AsyncIterator[Running]:
     """Start `plugins` on the MongoDB at `uri` and serve until the block is left, then drain.
 
-    `options` set plugin settings by name, before the environment. Raises `StartError` and `RegistryError`.
+    `options` set plugin settings by name, before the environment. `catalogue` is what `catalogue_of` says of the
+    plugins, for a caller that has asked already. Raises `StartError` and `RegistryError`.
     """
     driver = await _connected(settings, uri)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(driver.close)
-        service = _assemble(settings, plugins, driver, options or {}, say)
+        service = _assemble(settings, plugins, catalogue or catalogue_of(settings, plugins), driver, options or {}, say)
         await service.database.prepare()
         await service.database.changes.start()
         stack.push_async_callback(service.database.changes.stop)
@@ -100,11 +102,11 @@ async def _connected(settings: Settings, uri: str) -> Driver:
 def _assemble(
     settings: Settings,
     plugins: Sequence[Plugin],
+    catalogue: Catalogue,
     driver: Driver,
     options: Mapping[str, Any],
     say: Callable[[str], None],
 ) -> Service:
-    catalogue = catalogue_of(settings, plugins)
     service = Service(
         settings=settings,
         catalogue=catalogue,

@@ -36,6 +36,7 @@ def start_wecom(python: str, arguments: "Sequence[str]") -> None:
 
 
 def _end_with_parent() -> None:
+    os.nice(10)  # the server starts first
     # elsewhere than on Linux the stand-in hears Ctrl-C by itself
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

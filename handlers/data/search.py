@@ -11,12 +11,15 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from pypinyin import Style, lazy_pinyin
-
 MAX_GRAMS = 2000  # more than a name of 500 Chinese characters has, its pinyin included
 MAX_QUERY_GRAMS = 8
 _KNOWN_WORDS = 4096
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+
+
+def load_pinyin() -> None:
+    """Read the dictionary of readings, which takes a quarter of a second; the first Chinese value does, unless called."""
+    import pypinyin  # noqa: F401
 
 
 def search_values(values: Iterable[object]) -> dict[str, Any]:
@@ -54,6 +57,8 @@ def _forms(value: object) -> list[str]:
 @lru_cache(_KNOWN_WORDS)
 def _pinyin(words: str) -> tuple[str, str]:
     """In full, and the initials; kept, because the parts of names and addresses come again and again."""
+    from pypinyin import Style, lazy_pinyin  # late, as `load_pinyin` says
+
     return "".join(lazy_pinyin(words)), "".join(lazy_pinyin(words, style=Style.FIRST_LETTER))
 
 

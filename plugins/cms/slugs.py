@@ -8,8 +8,6 @@ import unicodedata
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from pypinyin import lazy_pinyin
-
 from plugins.api import DUPLICATE, ApiError, Store
 
 MAX_LENGTH = 80
@@ -24,6 +22,8 @@ def is_id(name: str) -> bool:
 
 def slug_of(title: str, otherwise: str) -> str:
     """`新品 Launch` as `xin-pin-launch`; `otherwise` where nothing is left of the title."""
+    from pypinyin import lazy_pinyin  # late: its dictionary takes a quarter of a second to read
+
     plain = "".join(part for part in unicodedata.normalize("NFKD", title) if not unicodedata.combining(part))
     words = "-".join(lazy_pinyin(plain)).lower()
     slug = _SEPARATORS.sub("-", words).strip("-")[:MAX_LENGTH].strip("-")

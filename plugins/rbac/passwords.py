@@ -19,6 +19,8 @@ from plugins.api import invalid, unavailable
 from plugins.rbac.settings import RbacSettings
 
 _NICENESS = 5
+_BCRYPT_ALPHABET = "./" + string.ascii_letters + string.digits
+_DIGEST_LENGTH = 31
 SYMBOLS = "!@#$%^&*-_=+?"
 _KINDS: tuple[Callable[[str], bool], ...] = (
     str.isupper,
@@ -35,8 +37,10 @@ class Passwords:
         self._settings = settings
         self._threads = ThreadPoolExecutor(settings.bcrypt_threads, "bcrypt", initializer=_give_way)
         self._waiting = 0
-        # what an unknown user's password is compared with, so that both refusals take the same time
-        self._nobody = bcrypt.hashpw(_prehash(secrets.token_hex()), bcrypt.gensalt(settings.bcrypt_cost)).decode()
+        # what an unknown user's password is compared with, so that both refusals take the same time: a salt and the
+        # hash of nothing that anybody knows
+        digest = "".join(secrets.choice(_BCRYPT_ALPHABET) for _ in range(_DIGEST_LENGTH))
+        self._nobody = bcrypt.gensalt(settings.bcrypt_cost).decode() + digest
 
     async def hash(self, password: str) -> str:
         """A salted hash of a password of any length."""

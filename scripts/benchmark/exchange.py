@@ -36,7 +36,7 @@ import uvloop
 from config.settings import Settings
 from plugins.api import Menu, Message, Plugin, Request, Service, number, obj, route
 from plugins.registry import load_plugins
-from server import serve
+from server import serve, start_database
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RESULTS = ROOT / "scripts" / "results"
@@ -330,7 +330,8 @@ def main(arguments: Sequence[str]) -> int:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"]:
         port: dict[str, Any] = {"port": int(sys.argv[2])}
-        uvloop.run(serve(Settings(**port), [*load_plugins(()), BENCH]))
+        settings = Settings(**port)
+        uvloop.run(serve(settings, [*load_plugins(()), BENCH], start_database(settings)))
     elif sys.argv[1:2] == ["idle"]:
         uvloop.run(be_idle())
     else:

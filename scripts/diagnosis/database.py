@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-from config.database import IndexSpec
+from config.database import differences
 from handlers.data.database import Database
 from scripts.diagnosis.findings import Finding
 
@@ -13,7 +13,7 @@ _CORE = "core_"
 
 
 async def check_database(database: Database) -> AsyncIterator[Finding]:
-    """What differs from the plugins' declarations; a start of the server makes missing indexes and drops left over ones."""
+    """What differs from the plugins' declarations; a start of the server mends every index."""
     names = await _names(database)
     for name, collection in database.collections.items():
         wanted = {spec.name: spec for spec in collection.index_specs}
@@ -25,24 +25,12 @@ async def check_database(database: Database) -> AsyncIterator[Finding]:
         for index in sorted(there.keys() - wanted.keys()):
             yield Finding("note", "extra-index", f"{name}.{index}", "it costs every write: the next start drops it")
         for index in sorted(wanted.keys() & there.keys()):
-            if parts := _differences(wanted[index], there[index]):
-                advice = f"not as declared ({', '.join(parts)}): drop it and start the server"
+            if parts := differences(wanted[index], there[index]):
+                advice = f"not as declared ({', '.join(parts)}): the next start makes it anew"
                 yield Finding("error", "different-index", f"{name}.{index}", advice)
     for name in sorted(names):
         if name not in database.collections and not name.startswith((_CORE, "system.")):
             yield Finding("note", "unknown-collection", name, "no loaded plugin declares it")
-
-
-def _differences(wanted: IndexSpec, there: dict[str, Any]) -> list[str]:
-    """What of an index is not as it is declared; MongoDB leaves out what is not set."""
-    parts = {
-        "keys": (list(wanted.keys), list(there["key"].items())),
-        "uniqueness": (wanted.unique, bool(there.get("unique"))),
-        "covered documents": (dict(wanted.partial or {}), there.get("partialFilterExpression", {})),
-        "time to live": (wanted.expire_seconds, there.get("expireAfterSeconds")),
-    }
-    never_declared = [option for option in ("hidden", "sparse") if there.get(option)]
-    return [part for part, (declared, found) in parts.items() if declared != found] + never_declared
 
 
 async def _indexes(database: Database, collection: str) -> dict[str, dict[str, Any]]:

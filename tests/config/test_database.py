@@ -20,6 +20,7 @@ from config.database import (
     Driver,
     DuplicateKey,
     IndexSpec,
+    differences,
     open_driver,
 )
 from handlers.tasks import end
@@ -157,6 +158,29 @@ async def test_indexes_become_what_is_declared(driver: Driver, things: str) -> N
     assert await driver.index_names(things) == {"_id_", "b"}
 
 
+@pytest.mark.parametrize(
+    ("changed", "part"),
+    [
+        (IndexSpec("a", (("a", -1),)), "keys"),
+        (IndexSpec("a", (("a", 1),), unique=True), "uniqueness"),
+        (IndexSpec("a", (("a", 1),), partial={"b": {"$gte": float("-inf")}}), "covered documents"),
+        (IndexSpec("a", (("a", 1),), expire_seconds=60), "time to live"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_an_index_that_is_declared_otherwise_is_made_anew_once(
+    driver: Driver, things: str, changed: IndexSpec, part: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await driver.synchronise_indexes(things, [IndexSpec("a", (("a", 1),))])
+    for _ in range(2):  # the second finds it as it is declared
+        await driver.synchronise_indexes(things, [changed])
+    listed = await driver.command({"listIndexes": things})
+    (there,) = [index for index in listed["cursor"]["firstBatch"] if index["name"] == "a"]
+    assert differences(changed, there) == []
+    (told,) = [record for record in caplog.records if record.message == "index made anew"]
+    assert vars(told).items() >= {"collection": things, "index": "a", "differed_in": [part]}.items()
+
+
 async def test_a_transaction_writes_all_or_nothing(driver: Driver, things: str) -> None:
     async def work(fails: bool) -> str:
         assert driver.in_transaction
@@ -236,6 +260,12 @@ async def test_watch_tells_of_every_change_after_it_began(driver: Driver, things
         await driver.delete_many(things, {"_id": 1})
         told = [await asyncio.wait_for(changes.get(), 3) for _ in range(3)]
     assert told == [Change(things, 1), Change(things, 0), Change(things, 1)]
+
+
+async def test_watch_does_not_wait_for_a_change(driver: Driver, things: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("config.database.driver._WATCH_WAIT_MS", 60_000)
+    async with asyncio.timeout(1.5), driver.watch([things]):  # a silence of two seconds would end the wait too
+        pass
 
 
 async def test_watch_tells_of_the_named_collections_only(driver: Driver, things: str) -> None:

@@ -1,51 +1,35 @@
-"""The driver seam: the dozen operations that the data layer uses, over the driver that the setting names.
+"""The driver seam: the dozen operations that the data layer uses, as Motor and PyMongo do them.
 
-`motor` and `pymongo` share everything but the few calls that differ between them; `mongojet_driver.py` replaces the
-operations that stand alone. Writes are acknowledged by a
-majority, every operation has a time limit, and driver exceptions never leave this file: callers see
-`DatabaseUnavailable` and `DuplicateKey`.
+Writes are acknowledged by a majority, every operation has a time limit, and driver exceptions never leave the seam:
+callers see `DatabaseUnavailable` and `DuplicateKey`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pymongo
-from motor.motor_asyncio import AsyncIOMotorClient
-from pymongo import AsyncMongoClient, IndexModel, ReturnDocument, UpdateOne, WriteConcern
-from pymongo.errors import (
-    AutoReconnect,
-    BulkWriteError,
-    ConfigurationError,
-    ConnectionFailure,
-    DuplicateKeyError,
-    ExecutionTimeout,
-    NetworkTimeout,
-    OperationFailure,
-    PyMongoError,
-    ServerSelectionTimeoutError,
-    WTimeoutError,
-)  # fmt: skip
+from pymongo import ReturnDocument, UpdateOne, WriteConcern
+from pymongo.errors import PyMongoError
 
+from config.database.errors import AWAY, DatabaseUnavailable, DuplicateKey, translated
+from config.database.indexes import IndexSpec, differences, index_model
+
+log = logging.getLogger("tradewind.database")
 Document = dict[str, Any]
 Filter = Mapping[str, Any]
 Sort = Sequence[tuple[str, int]]
 Result = TypeVar("Result")
 
-_AWAY = (
-    AutoReconnect, ConnectionFailure, NetworkTimeout, ServerSelectionTimeoutError, ExecutionTimeout, WTimeoutError,
-)  # fmt: skip
-# not primary, shutting down, and other states in which another attempt later succeeds
-AWAY_CODES = frozenset({50, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436})
-REFUSED_CODES = frozenset({13, 18})  # Unauthorized, AuthenticationFailed: src/mongo/base/error_codes.yml
 _TRANSIENT = "TransientTransactionError"
 _BACK_OFF_SECONDS = 0.005
 _MOST_BACK_OFF_SECONDS = 0.5
@@ -59,39 +43,12 @@ _CONNECT_MS = 2000
 _UNWAITED = WriteConcern(w=1, j=False)
 
 
-class DatabaseUnavailable(Exception):
-    """The database did not answer within its time limit, or cannot be reached."""
-
-
-class DatabaseRefused(DatabaseUnavailable):
-    """The database answers, and refuses our user, password or rights."""
-
-
-class DuplicateKey(Exception):
-    """A unique key is taken; `fields` are the fields of the index."""
-
-    def __init__(self, fields: Sequence[str]) -> None:
-        super().__init__(", ".join(fields))
-        self.fields = tuple(fields)
-
-
 @dataclass(frozen=True)
 class Change:
     """A document that changed: where, and its `_id`."""
 
     collection: str
     id: Any
-
-
-@dataclass(frozen=True)
-class IndexSpec:
-    """An index to create: keys with their directions, and the documents it covers."""
-
-    name: str
-    keys: tuple[tuple[str, int | str], ...]
-    unique: bool = False
-    partial: Filter | None = None
-    expire_seconds: int | None = None
 
 
 _session: ContextVar[Any] = ContextVar("database_session", default=None)
@@ -128,7 +85,7 @@ class Driver:
     @asynccontextmanager
     async def _operation(self) -> AsyncIterator[None]:
         """One operation within its time limit; the driver's own does not count the wait for one of Motor's threads."""
-        with _translated():
+        with translated():
             async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
                 yield
 
@@ -163,7 +120,7 @@ class Driver:
         self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000
     ) -> AsyncIterator[Document]:
         """The documents that match, one after the other, fetched `batch` at a time."""
-        with _translated():
+        with translated():
             cursor = self._database[collection].find(filter, batch_size=batch, session=_session.get())
             async for document in cursor.sort(list(sort)) if sort else cursor:
                 yield document
@@ -241,18 +198,23 @@ class Driver:
             return answer
 
     async def synchronise_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> None:
-        """Make the collection's indexes exactly those of `specs`."""
-        with _translated(), pymongo.timeout(_INDEX_SECONDS):
-            names = {name["name"] for name in await self._indexes(collection)}
+        """Make the collection's indexes exactly those of `specs`; one that is there in another shape is made anew."""
+        with translated(), pymongo.timeout(_INDEX_SECONDS):
+            there = {index["name"]: index for index in await self._indexes(collection) if index["name"] != "_id_"}
             wanted = {spec.name: spec for spec in specs}
-            for stale in names - set(wanted) - {"_id_"}:
-                await self._database[collection].drop_index(stale)
-            missing = [_index_model(spec) for name, spec in wanted.items() if name not in names]
+            changed = {
+                name: parts for name in wanted if name in there if (parts := differences(wanted[name], there[name]))
+            }
+            for name, parts in changed.items():
+                log.warning("index made anew", extra={"collection": collection, "index": name, "differed_in": parts})
+            for name in [name for name in there if name not in wanted or name in changed]:
+                await self._database[collection].drop_index(name)
+            missing = [index_model(spec) for name, spec in wanted.items() if name not in there or name in changed]
             if missing:
                 await self._database[collection].create_indexes(missing)
 
     async def _indexes(self, collection: str) -> list[Document]:
-        with _translated():
+        with translated():
             opened = self._database[collection].list_indexes()
             found: list[Document] = await (await self._cursor(opened)).to_list(None)
             return found
@@ -270,7 +232,7 @@ class Driver:
         if self.in_transaction:
             return await work()
         until = time.monotonic() + self._seconds
-        with _translated():
+        with translated():
             async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
                 opened = await self._start_session()
             async with opened as session:
@@ -291,7 +253,7 @@ class Driver:
             result = await work()
         except BaseException as error:
             cause = error.__cause__ if isinstance(error, DatabaseUnavailable | DuplicateKey) else None
-            await _abort(session, gone=isinstance(cause, (*_AWAY, TimeoutError)))
+            await _abort(session, gone=isinstance(cause, (*AWAY, TimeoutError)))
             if isinstance(cause, PyMongoError):
                 raise cause from None
             raise
@@ -319,12 +281,10 @@ class Driver:
             {"$match": {"ns.coll": {"$in": list(collections)}}},
             {"$project": {"ns": 1, "documentKey": 1, "operationType": 1}},
         ]
-        with _translated():
+        with translated():
             stream = await self._cursor(self._watched.watch(pipeline, max_await_time_ms=_WATCH_WAIT_MS))
-            async with stream:
-                # the first look opens the cursor on the server: what is written after it is seen
-                first = await stream.try_next()
-                yield _changes(stream, first)
+            async with stream:  # its cursor is open on the server now: what is written from here on is seen
+                yield _changes(stream)
 
     async def close(self) -> None:
         """Close every connection; a server that is gone is not waited for."""
@@ -333,59 +293,6 @@ class Driver:
                 closing = client.close()
                 if closing is not None:
                     await closing
-
-
-class MotorDriver(Driver):
-    """Motor: PyMongo in threads, under asyncio."""
-
-    def _client_class(self) -> Any:
-        return AsyncIOMotorClient
-
-    async def _cursor(self, opened: Any) -> Any:
-        return opened
-
-    async def _start_session(self) -> Any:
-        return await self._client.start_session()
-
-    async def _begin(self, session: Any) -> None:
-        session.start_transaction()
-
-
-class PyMongoDriver(Driver):
-    """PyMongo's own asynchronous client."""
-
-    def _client_class(self) -> Any:
-        return AsyncMongoClient
-
-    async def _cursor(self, opened: Any) -> Any:
-        return await opened
-
-    async def _start_session(self) -> Any:
-        return self._client.start_session()
-
-    async def _begin(self, session: Any) -> None:
-        await session.start_transaction()
-
-
-def _mongojet(uri: str, database: str, timeout_ms: int) -> Driver:
-    from config.mongojet_driver import MongojetDriver  # it builds on this file
-
-    return MongojetDriver(uri, database, timeout_ms)
-
-
-DRIVERS: Mapping[str, Callable[[str, str, int], Driver]] = {
-    "mongojet": _mongojet,
-    "motor": MotorDriver,
-    "pymongo": PyMongoDriver,
-}
-
-
-def open_driver(name: str, uri: str, database: str, timeout_ms: int) -> Driver:
-    """The driver called `name` on `database` at `uri`; raises ValueError for a URI that is none."""
-    try:
-        return DRIVERS[name](uri, database, timeout_ms)
-    except (ConfigurationError, PyMongoError, ValueError) as error:
-        raise ValueError(f"TRADEWIND_MONGODB_URI is not usable: {error}") from error
 
 
 def _projection(fields: Sequence[str] | None, without: Sequence[str]) -> Sequence[str] | dict[str, int] | None:
@@ -409,22 +316,12 @@ def _options() -> dict[str, Any]:
     }
 
 
-def _index_model(spec: IndexSpec) -> IndexModel:
-    options: dict[str, Any] = {"name": spec.name, "unique": spec.unique}
-    if spec.partial is not None:
-        options["partialFilterExpression"] = spec.partial
-    if spec.expire_seconds is not None:
-        options["expireAfterSeconds"] = spec.expire_seconds
-    return IndexModel(list(spec.keys), **options)
-
-
-async def _changes(stream: Any, first: Any) -> AsyncIterator[Change]:
-    with _translated():
-        event = first
+async def _changes(stream: Any) -> AsyncIterator[Change]:
+    with translated():
         while stream.alive:
+            event = await stream.try_next()
             if event is not None and "documentKey" in event:
                 yield Change(event["ns"]["coll"], event["documentKey"]["_id"])
-            event = await stream.try_next()
     raise DatabaseUnavailable("the change stream ended")
 
 
@@ -433,36 +330,3 @@ async def _abort(session: Any, gone: bool) -> None:
     if session.in_transaction:
         with pymongo.timeout(_GONE_SECONDS) if gone else nullcontext():
             await session.abort_transaction()
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except (DuplicateKeyError, BulkWriteError) as error:
-        fields = _duplicate_fields(error)
-        if fields is None:
-            raise
-        raise DuplicateKey(fields) from error
-    except _AWAY as error:
-        raise DatabaseUnavailable(str(error)) from error
-    except OperationFailure as error:
-        if error.code in REFUSED_CODES:
-            raise DatabaseRefused(str(error)) from error
-        if error.code in AWAY_CODES or error.has_error_label("TransientTransactionError"):
-            raise DatabaseUnavailable(str(error)) from error
-        raise
-    except TimeoutError as error:
-        raise DatabaseUnavailable("no answer within the time limit") from error
-    except PyMongoError as error:
-        if error.timeout:
-            raise DatabaseUnavailable(str(error)) from error
-        raise
-
-
-def _duplicate_fields(error: OperationFailure) -> list[str] | None:
-    details = error.details or {}
-    for write in [details, *details.get("writeErrors", ())]:
-        if write.get("code") == 11000:
-            return [name for name in write.get("keyPattern", {}) if name != "deleted"]
-    return None

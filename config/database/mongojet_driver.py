@@ -14,19 +14,9 @@ from typing import Any
 
 import mongojet
 
-from config.database import (
-    AWAY_CODES,
-    MARGIN_SECONDS,
-    REFUSED_CODES,
-    DatabaseRefused,
-    DatabaseUnavailable,
-    Document,
-    DuplicateKey,
-    Filter,
-    MotorDriver,
-    Sort,
-    count_command,
-)
+from config.database.driver import MARGIN_SECONDS, Document, Filter, Sort, count_command
+from config.database.drivers import MotorDriver
+from config.database.errors import AWAY_CODES, REFUSED_CODES, DatabaseRefused, DatabaseUnavailable, DuplicateKey
 
 _OPTIONS = {
     "w": "majority", "readConcernLevel": "majority", "connectTimeoutMS": "2000", "maxPoolSize": "100",

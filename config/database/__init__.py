@@ -1,0 +1,23 @@
+"""The database behind one seam: `open_driver` gives the `Driver` that the setting names.
+
+`motor` and `pymongo` share everything but the few calls that differ between them; `mongojet_driver.py` replaces the
+operations that stand alone.
+"""
+
+from config.database.driver import MARGIN_SECONDS, Change, Document, Driver, Filter, Sort, count_command
+from config.database.drivers import DRIVERS, MotorDriver, PyMongoDriver, open_driver
+from config.database.errors import (
+    AWAY_CODES,
+    REFUSED_CODES,
+    DatabaseRefused,
+    DatabaseUnavailable,
+    DuplicateKey,
+    translated,
+)
+from config.database.indexes import IndexSpec, differences
+
+__all__ = [
+    "AWAY_CODES", "DRIVERS", "MARGIN_SECONDS", "REFUSED_CODES", "Change", "DatabaseRefused", "DatabaseUnavailable",
+    "Document", "Driver", "DuplicateKey", "Filter", "IndexSpec", "MotorDriver", "PyMongoDriver", "Sort", "count_command",
+    "differences", "open_driver", "translated",
+]  # fmt: skip
