@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, invalid
@@ -39,7 +40,7 @@ def _node(req: Request, rules: Rules, menu: dict[str, Any], granted: frozenset[i
     return {
         **{name: menu.get(name) for name in ("id", "parent_id", "type", "code", "component", "redirect")},
         "name": menu.get("name") or menu["code"],
-        "path": menu.get("path") or "",
+        "path": _route_path(menu, menu["parent_id"] in rules.menus),
         "permissions": sorted(code for code in own | buttons if code),
         "meta": {
             "title": menu["title_en"] if english else menu["title"],
@@ -51,6 +52,17 @@ def _node(req: Request, rules: Rules, menu: dict[str, Any], granted: frozenset[i
             "iframeSrc": None,
         },
     }
+
+
+def _route_path(menu: dict[str, Any], below_another: bool) -> str:
+    """The path of the front end's route, made of the code where there is none that a router takes.
+
+    Routers refuse a path at the top that does not begin with a slash, and two routes with the same path.
+    """
+    path: str = menu.get("path") or ""
+    if path.startswith("/") or (below_another and path and "://" not in path):
+        return path
+    return "/" + re.sub(r"[:.]", "/", menu["code"])
 
 
 def _pruned(node: dict[str, Any]) -> dict[str, Any] | None:

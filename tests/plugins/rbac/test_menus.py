@@ -109,6 +109,18 @@ async def test_hidden_pages_and_links_say_so(people: People) -> None:
     assert (second["type"], second["meta"]["link"]) == ("link", "https://example.com/handbook")
 
 
+async def test_every_node_has_a_path_that_a_router_takes(people: People) -> None:
+    directory = await made(people, type="directory", code=unique("a.b:c"))
+    relative = await made(people, parent_id=directory["id"], path="list")
+    link = await made(people, type="link", path="https://example.com", link="https://example.com")
+    top = await made(people, path="top")
+    tree = await own(await granted(people, *(menu["id"] for menu in (directory, relative, link, top))))
+    paths = {node["id"]: node["path"] for node in flat(tree)}
+    assert paths[directory["id"]] == "/" + directory["code"].replace(".", "/").replace(":", "/")
+    assert paths[relative["id"]] == "list"
+    assert [paths[menu["id"]] for menu in (link, top)] == [f"/{menu['code']}" for menu in (link, top)]
+
+
 async def test_titles_are_chinese_or_english_as_asked(people: People) -> None:
     person = await people.person(DEPARTMENTS)
     assert (await own(person))[0]["meta"]["title"] == "系统管理"
