@@ -23,6 +23,8 @@ _MAX_HEADERS = 8
 _MAX_HEADER_BYTES = 2048
 _FORM_BYTES = 64 << 10  # what a form may need besides its files
 _VALUE_BYTES = 4096
+# as pages and scripts write them in forms
+_BOOLEANS = {"true": "true", "1": "true", "false": "false", "0": "false", "": "false"}
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,10 @@ class Form:
 
     def _take(self, event: bytes | FormPartEnd) -> None:
         if isinstance(event, FormPartEnd):
-            self.values |= self._checks[self._field]({self._field: [_text(self._value)]})
+            text = _text(self._value)
+            if self._declared[self._field].kind == "boolean":
+                text = _BOOLEANS.get(text.lower(), text)
+            self.values |= self._checks[self._field]({self._field: [text]})
             return
         self._value += event
         if len(self._value) > _VALUE_BYTES:

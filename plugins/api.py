@@ -1,5 +1,6 @@
 """All that a plugin author imports."""
 
+from config.database import DatabaseUnavailable
 from config.settings import EnvironmentSettings
 from handlers.actor import ANONYMOUS, SYSTEM, Actor
 from handlers.calendar import day_of, last_days, last_months, start_of
@@ -48,7 +49,7 @@ from handlers.jobs import Jobs
 from handlers.lifecycle import Answer, refusal
 from handlers.messages import RULES, Language, Message
 from handlers.money import exact, rounded, share, store_money, store_quantity, times
-from handlers.multipart import Form, FormFile, FormPart, FormPartEnd, read_form
+from handlers.multipart import Form, FormFile
 from handlers.oplog import OPERATION_LOGS
 from handlers.ports import Authenticator, Authorizer
 from handlers.ratelimit import RateLimit
@@ -122,6 +123,7 @@ __all__ = [
     "Collection",
     "Dashboard",
     "Database",
+    "DatabaseUnavailable",
     "Dictionary",
     "EnvironmentSettings",
     "ErrorKind",
@@ -130,8 +132,6 @@ __all__ = [
     "FieldError",
     "Form",
     "FormFile",
-    "FormPart",
-    "FormPartEnd",
     "Handler",
     "Index",
     "Item",
@@ -185,7 +185,6 @@ __all__ = [
     "object_id",
     "period_of",
     "quantity",
-    "read_form",
     "redacted",
     "refusal",
     "rounded",

@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 MAX_GRAMS = 2000  # more than a name of 500 Chinese characters has, its pinyin included
 MAX_QUERY_GRAMS = 8
+_KNOWN_WORDS = 4096
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def load_pinyin() -> None:
@@ -41,16 +44,22 @@ def _normal(value: object) -> str:
 
 
 def _forms(value: object) -> list[str]:
-    from pypinyin import Style, lazy_pinyin  # late, as `load_pinyin` says
-
     items = value if isinstance(value, list) else [value]
     plain = [_normal(item) for item in items if item is not None and item != ""]
     forms = list(plain)
     for text in plain:
         if any("\u4e00" <= character <= "\u9fff" for character in text):
-            forms.append("".join(lazy_pinyin(text)))
-            forms.append("".join(lazy_pinyin(text, style=Style.FIRST_LETTER)))
+            forms.append(_NOT_ASCII.sub(lambda found: _pinyin(found[0])[0], text))
+            forms.append(_NOT_ASCII.sub(lambda found: _pinyin(found[0])[1], text))
     return forms
+
+
+@lru_cache(_KNOWN_WORDS)
+def _pinyin(words: str) -> tuple[str, str]:
+    """In full, and the initials; kept, because the parts of names and addresses come again and again."""
+    from pypinyin import Style, lazy_pinyin  # late, as `load_pinyin` says
+
+    return "".join(lazy_pinyin(words)), "".join(lazy_pinyin(words, style=Style.FIRST_LETTER))
 
 
 def _grams(text: str) -> list[str]:

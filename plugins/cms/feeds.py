@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC
 from email.utils import format_datetime
 from typing import Any
+from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from plugins.api import Request
@@ -18,6 +19,7 @@ from plugins.cms.site import Site
 
 MAX_LOCATIONS = 5_000  # sitemaps.org allows 50,000; the newest are what crawlers come for
 MAX_NEWS = 20
+_IN_ADDRESSES = "/:?#[]@!$&'()*+,;=%"  # RFC 3986 leaves these as they are, and what is escaped already
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 Record = Mapping[str, Any]
 
@@ -82,4 +84,5 @@ def _text(parent: Element, name: str, text: str) -> Element:
 
 
 def _address(site: Record, row: Record) -> str:
-    return f"{site['url'].rstrip('/')}{site['article_path'].replace('{slug}', row['slug'])}"
+    address = f"{site['url'].rstrip('/')}{site['article_path'].replace('{slug}', row['slug'])}"
+    return quote(address, safe=_IN_ADDRESSES)

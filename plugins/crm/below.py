@@ -23,12 +23,6 @@ async def insert(
     )
 
 
-async def owner_of(req: Request, values: Mapping[str, Any]) -> int | None:
-    """The owner that a body names, the caller where it names none; 40001 for an account that is not in use."""
-    owner_id: int | None = values.get("owner_id", req.actor.user_id)
-    return owner_id if owner_id in (None, req.actor.user_id) else await enabled_user(req, "owner_id", owner_id)
-
-
 async def update(
     req: Request, collection: Collection, before: Mapping[str, Any], values: Mapping[str, Any], version: int | None,
     where: Mapping[str, Any] | None = None, reason: Message | None = None,
@@ -37,6 +31,8 @@ async def update(
     # what stays is no reference to check: the caller may not see that customer or account
     kept = {name for name in ("customer_id", "owner_id", "opportunity_id") if values.get(name, ...) == before.get(name)}
     changes = {name: value for name, value in values.items() if name not in kept}
+    if changes.get("owner_id") is not None:
+        await enabled_user(req, "owner_id", changes["owner_id"])
     if "customer_id" in changes or "owner_id" in changes:
         customer = await (
             referred(req, CUSTOMERS, "customer_id", changes["customer_id"])

@@ -64,7 +64,10 @@ CONVERTED = obj(
 )
 ADVANCE = obj(
     "AdvanceBody",
-    {"stage": choice(*OPEN_STAGES, required=True, example="proposal"), "version": VERSION},
+    {
+        "stage": choice(*OPEN_STAGES, example="proposal", description="The next one when left out."),
+        "version": VERSION,
+    },
     nullable=False,
 )
 WIN = reason_body("WinBody", required=False)

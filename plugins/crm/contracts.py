@@ -28,7 +28,7 @@ from plugins.crm import below, receivables
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.customers import bury
 from plugins.crm.messages import CONTRACT_FIXED, WRONG_STATE
-from plugins.crm.ownership import editable, referred
+from plugins.crm.ownership import editable, owner_of, referred, sharing_below
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES
 from plugins.crm.states import CONTRACT_STATES, after, allows
 
@@ -49,7 +49,7 @@ async def create(req: Request) -> Record:
     """A draft; its number is the one given, or the next of the year."""
     customer = await referred(req, CUSTOMERS, "customer_id", req.body["customer_id"])
     await _check(req, req.body, {"customer_id": customer["id"]})
-    owner_id = await below.owner_of(req, req.body)
+    owner_id = await owner_of(req, req.body)
     nothing = store_money(amount_of(None))
     values = {**req.body, "received_amount": nothing, "planned_amount": nothing}
 
@@ -85,7 +85,22 @@ async def update(req: Request) -> Record:
         raise invalid("amount", "minimum")
     if "amount" in values:
         where["$expr"] = {"$gte": [values["amount"], "$planned_amount"]}
-    return await below.update(req, CONTRACTS, before, values, version, where=where, reason=CONTRACT_FIXED)
+
+    async def work() -> Record:
+        changed = await below.update(req, CONTRACTS, before, values, version, where=where, reason=CONTRACT_FIXED)
+        if any(changed[name] != before[name] for name in ("customer_id", "owner_id")):
+            await _move_plans(req, changed)
+        return changed
+
+    return await req.transaction(work)
+
+
+async def _move_plans(req: Request, contract: Mapping[str, Any]) -> None:
+    """The plans of a contract are its customer's and its owner's."""
+    customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
+    owner_id = contract["owner_id"]
+    theirs = {"customer_id": customer["id"], "owner_id": owner_id, **sharing_below(customer, owner_id, 0)}
+    await req.system_store(PLANS).change_many({"contract_id": contract["id"]}, {"$set": theirs})
 
 
 async def delete(req: Request) -> None:
@@ -100,10 +115,11 @@ async def delete(req: Request) -> None:
 
 
 async def _check(req: Request, given: Mapping[str, Any], whole: Mapping[str, Any]) -> None:
-    if given.get("opportunity_id") is not None:
+    whole = {**whole, **given}
+    if ("customer_id" in given or "opportunity_id" in given) and whole.get("opportunity_id") is not None:
         same = {"customer_id": whole["customer_id"]}
-        await referred(req, OPPORTUNITIES, "opportunity_id", given["opportunity_id"], **same)
-    start, end = ({**whole, **given}.get(name) for name in ("start_date", "end_date"))
+        await referred(req, OPPORTUNITIES, "opportunity_id", whole["opportunity_id"], **same)
+    start, end = whole.get("start_date"), whole.get("end_date")
     if start and end and end < start:
         raise invalid("end_date", "minimum")
 

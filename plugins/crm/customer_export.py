@@ -35,19 +35,22 @@ async def export(req: Request) -> Answer:
 
 async def _table(req: Request, query: dict[str, Any], form: str, page: Page) -> AsyncIterator[bytes]:
     with tempfile.TemporaryDirectory(prefix="tradewind-export-") as folder:
-        writer: Writer = CsvWriter() if form == "csv" else XlsxWriter(Path(folder))
-        if head := await asyncio.to_thread(writer.add, [list(COLUMNS)]):
-            yield head
-        while True:
-            if sent := await asyncio.to_thread(_add, writer, page.items):
-                yield sent
-            if page.next_cursor is None:
-                break
-            # by cursor, so that each page is a query of its own: none runs for long, and none skips rows
-            page = await _page(req, query, page.next_cursor)
-        rest = writer.end()
-        while chunk := await asyncio.to_thread(next, rest, None):
-            yield chunk
+        writer: Writer = CsvWriter() if form == "csv" else await asyncio.to_thread(XlsxWriter, Path(folder))
+        try:
+            if head := await asyncio.to_thread(writer.add, [list(COLUMNS)]):
+                yield head
+            while True:
+                if sent := await asyncio.to_thread(_add, writer, page.items):
+                    yield sent
+                if page.next_cursor is None:
+                    break
+                # by cursor, so that each page is a query of its own: none runs for long, and none skips rows
+                page = await _page(req, query, page.next_cursor)
+            rest = writer.end()
+            while chunk := await asyncio.to_thread(next, rest, None):
+                yield chunk
+        finally:
+            writer.close()
 
 
 def _add(writer: Writer, records: list[dict[str, Any]]) -> bytes:

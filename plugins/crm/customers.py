@@ -13,7 +13,7 @@ from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.customer_keys import derived
 from plugins.crm.duplicates import candidates
 from plugins.crm.messages import HAS_BUSINESS, READ_ONLY, SAME_OWNER
-from plugins.crm.ownership import editable, enabled_user, hand_down, may_edit, share_down, sharing
+from plugins.crm.ownership import editable, enabled_user, hand_down, may_edit, owner_of, share_down, sharing
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, OPPORTUNITIES
 
 Record = dict[str, Any]
@@ -23,10 +23,16 @@ _WARNED = 10  # candidates that the header names
 
 async def create(req: Request) -> Record:
     """A customer; its owner is the caller unless another is named. A header names those that look the same."""
-    twins = await candidates(req, req.body.get("name"), req.body.get("phone"), _WARNED)
+    await warn_of_twins(req, req.body)
+    await owner_of(req, req.body)
+    return await req.store(CUSTOMERS).create(new_customer(req, req.body))
+
+
+async def warn_of_twins(req: Request, values: Mapping[str, Any]) -> None:
+    """Name the customers that look like the one to be made, as far as the caller sees them, in a header."""
+    twins = await candidates(req, values.get("name"), values.get("phone"), _WARNED)
     if twins:
         req.answer_headers[WARNING_HEADER] = ",".join(str(one["id"]) for one in twins)
-    return await req.store(CUSTOMERS).create(new_customer(req, req.body))
 
 
 def new_customer(req: Request, given: Mapping[str, Any]) -> Record:
@@ -61,9 +67,11 @@ async def change(req: Request, before: Mapping[str, Any], values: Mapping[str, A
 
     async def work() -> Record:
         owner_id = values["owner_id"]
+        if owner_id is not None:
+            await enabled_user(req, "owner_id", owner_id)
         handed = handed_over(req, before, owner_id)
         changed = await store.update(before["id"], {**changes, **handed}, version=version)
-        await hand_down(req.system_store, before["id"], before["owner_id"], owner_id)
+        await hand_down(req.system_store, changed)
         return changed
 
     return await req.transaction(work)
@@ -118,7 +126,7 @@ async def give(req: Request, id: Any, owner_id: int, version: int | None) -> Rec
         # without scope: the new owner need not be among the people whom the caller sees
         store = req.system_store(CUSTOMERS)
         changed = await store.update(before["id"], handed_over(req, before, owner_id), version=version)
-        await hand_down(req.system_store, before["id"], before["owner_id"], owner_id)
+        await hand_down(req.system_store, changed)
         return changed
 
     return await req.transaction(work)
@@ -141,7 +149,7 @@ async def share(req: Request) -> Record:
             {"collaborators": given, **sharing(before["owner_id"], given, before["creator_id"])},
             version=req.body.get("version"),
         )
-        await share_down(req, changed, before)
+        await share_down(req.system_store, changed)
         return changed
 
     return await req.transaction(work)

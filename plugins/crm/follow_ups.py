@@ -36,7 +36,9 @@ async def update(req: Request) -> Record:
     values, version = below.versioned(req)
     before = await editable(req, FOLLOW_UPS, req.path["id"])
     changed = {name: value for name, value in values.items() if value != before[name]}
-    await _check_references(req, changed, values.get("customer_id", before["customer_id"]))
+    # with another customer, what was the old one's is none of it
+    checked = {**before, **values} if "customer_id" in changed else changed
+    await _check_references(req, checked, values.get("customer_id", before["customer_id"]))
     if "position" in values:
         values["point"] = point(values["position"])
     return await below.update(req, FOLLOW_UPS, before, values, version)

@@ -19,6 +19,7 @@ from plugins.api import (
     DUPLICATE,
     NOT_FOUND,
     ApiError,
+    DatabaseUnavailable,
     Field,
     FieldError,
     Lease,
@@ -71,6 +72,9 @@ async def run(service: Service, id: Any, *, notify: bool = False) -> None:
             work = _Import(await _request(service, record), record, lease, notify)
             await (work.all_or_none() if record["atomic"] else work.row_by_row())
             await _finish(work.req, id, notify)
+    except (DatabaseUnavailable, _TakenOver) as reason:
+        # it stays `running`: `resume` goes on with what is left
+        log.warning("import interrupted", extra={"import_id": str(id), "reason": str(reason)[:300]})
     except Exception:
         log.exception("import failed", extra={"import_id": str(id)})
         await service.database.store(IMPORTS).change_quietly({"_id": id}, {"$set": {"status": "failed"}})
@@ -112,6 +116,10 @@ async def _tell_progress(req: Request, record: Record, *, over: bool = False) ->
         PROGRESS_EVENT, user_ids=[record["creator_id"]], kind=_KIND, key=f"crm.import:{record['id']}",
         data=None if over else data,
     )  # fmt: skip
+
+
+class _TakenOver(Exception):
+    """The lease was lost: another instance works on the import."""
 
 
 @dataclass
@@ -157,7 +165,7 @@ class _Import:
             if self._notify:
                 await _tell_progress(self.req, await self.req.system_store(IMPORTS).get(self._record["id"]))
             if not await self._lease.renew():
-                raise RuntimeError("another instance took the import over")
+                raise _TakenOver("another instance goes on with it")
 
     async def _next(self) -> Record | None:
         rows = await self.req.system_store(IMPORT_ROWS).find({"import_id": self._record["id"]}, sort="id", limit=1)
@@ -249,9 +257,10 @@ class _Known:
         ids = [CUSTOMERS.parse_id(body["id"]) for body in bodies if _ID.match(body.get("id", ""))]
         mine, all_of_them = req.store(CUSTOMERS), req.system_store(CUSTOMERS)
         # two queries: an `$or` of both is planned over no index of codes
-        seen = await mine.find({"_id": {"$in": ids}}) if ids else []
-        seen += await mine.find({"code": {"$in": codes}}) if codes else []
-        taken = await all_of_them.find({"code": {"$in": codes}}, fields=["code"]) if codes else []
+        # in order, or the planner may read all customers by an index that begins with the wanted ones
+        seen = await mine.find({"_id": {"$in": ids}}, sort="id") if ids else []
+        seen += await mine.find({"code": {"$in": codes}}, sort="code") if codes else []
+        taken = await all_of_them.find({"code": {"$in": codes}}, sort="code", fields=["code"]) if codes else []
         return cls(seen, taken)
 
     def target(self, body: Mapping[str, Any]) -> Record | None:

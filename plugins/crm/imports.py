@@ -6,8 +6,8 @@ import asyncio
 import hashlib
 import json
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ from typing import Any
 from plugins.api import (
     MEDIA_TYPE,
     RULES,
-    TOO_LARGE,
     ApiError,
     FieldError,
-    FormPart,
+    Form,
+    FormFile,
     Jobs,
     Page,
     Request,
@@ -26,7 +26,6 @@ from plugins.api import (
     answer_once,
     invalid,
     new_id,
-    read_form,
 )  # fmt: skip
 from plugins.crm.customer_columns import COLUMNS
 from plugins.crm.import_records import IMPORT_ROWS, IMPORT_SUMMARY, IMPORTS
@@ -39,26 +38,25 @@ Record = dict[str, Any]
 Row = tuple[int, list[str]]
 MAX_ATOMIC = 5000
 AT_ONCE = 200  # rows that are written in one transaction
-_FORM_BYTES = 64 << 10
-_FLAGS = {"true": True, "1": True, "false": False, "0": False, "": False}
 
 
-@dataclass
-class _Form:
+@dataclass(frozen=True)
+class _Given:
     """What a form holds; the file's content is in `path`."""
 
     path: Path
-    file_name: str | None = None
-    flags: dict[str, bool] = field(default_factory=dict)
-    digest: str = ""
+    file_name: str
+    digest: str
+    flags: dict[str, bool]
 
 
 async def start(req: Request) -> Record:
     """Take a file in. A small one is done when this answers, a large one goes on behind: read its progress."""
     with tempfile.TemporaryDirectory(prefix="tradewind-import-") as folder:
-        form = await _receive(req, Path(folder) / "table")
+        most = req.service.settings_of(CrmSettings).crm_import_bytes
+        given = await _receive(Form(req, most), Path(folder) / "table")
         try:
-            return await _begin(req, form)
+            return await _begin(req, given)
         except Unreadable as error:
             raise ApiError(MEDIA_TYPE, UNREADABLE) from error
 
@@ -74,23 +72,23 @@ async def read(req: Request) -> Record:
     return {**record, "errors": [{**one, "message": RULES[one["rule"]].text(req.language)} for one in record["errors"]]}
 
 
-async def _begin(req: Request, form: _Form) -> Record:
-    rows = read_table(form.path)
+async def _begin(req: Request, given: _Given) -> Record:
+    rows = read_table(given.path)
     headers = _checked_headers(await asyncio.to_thread(next, rows, None))
     mine = new_id()
 
     async def once() -> bytes:
-        values = {"file_name": (form.file_name or "")[:255], "headers": headers, **form.flags}
+        values = {"file_name": given.file_name[:255], "headers": headers, **given.flags}
         await req.system_store(IMPORTS).create(values, id=mine)
         return str(mine).encode()
 
     # what the idempotency key stands for, and what the operation log tells
-    said = {"file_name": form.file_name, "sha256": form.digest, **form.flags}
+    said = {"file_name": given.file_name, "sha256": given.digest, **given.flags}
     req.raw_body = json.dumps(said, ensure_ascii=False).encode()
     id = (await answer_once(req, once) if "Idempotency-Key" in req.headers else await once()).decode()
     req.path = {"id": id}
     if id == str(mine):
-        await _run(req, mine, rows, atomic=form.flags.get("atomic", False))
+        await _run(req, mine, rows, atomic=given.flags["atomic"])
     return await read(req)
 
 
@@ -133,52 +131,13 @@ def _checked_headers(first: Row | None) -> list[str]:
     return headers
 
 
-# -- the form
-
-
-async def _receive(req: Request, path: Path) -> _Form:
-    form = _Form(path)
-    digest, part, text = hashlib.sha256(), FormPart("", None, ""), b""
+async def _receive(form: Form, path: Path) -> _Given:
+    file_name, digest = "", hashlib.sha256()
     with path.open("wb") as file:
-        async for event in read_form(req.headers.get("Content-Type", ""), _bounded(req)):
-            if isinstance(event, FormPart):
-                _expect(form, event)
-                part, text = event, b""
-            elif isinstance(event, bytes) and part.name == "file":
-                digest.update(event)
-                await asyncio.to_thread(file.write, event)
-            elif isinstance(event, bytes):
-                text += event[: 64 - len(text)]
-            elif part.name != "file":
-                form.flags[part.name] = _flag(part.name, text)
-    if form.file_name is None:
-        raise invalid("file", "required")
-    form.digest = digest.hexdigest()
-    return form
-
-
-def _expect(form: _Form, part: FormPart) -> None:
-    if part.name not in ("file", "dry_run", "atomic"):
-        raise invalid(part.name[:100], "unknown")
-    if part.name in form.flags or (part.name == "file" and form.file_name is not None):
-        raise invalid(part.name, "duplicate")
-    if part.name == "file":
-        form.file_name = part.file_name or "table"
-
-
-def _flag(name: str, text: bytes) -> bool:
-    flag = _FLAGS.get(text.decode("latin-1").strip().lower())
-    if flag is None:
-        raise invalid(name, "type")
-    return flag
-
-
-async def _bounded(req: Request) -> AsyncIterator[bytes]:
-    most = req.service.settings_of(CrmSettings).crm_import_bytes + _FORM_BYTES
-    size = 0
-    if req.stream is not None:
-        async for chunk in req.stream:
-            size += len(chunk)
-            if size > most:
-                raise ApiError(TOO_LARGE)
-            yield chunk
+        async for piece in form:
+            if isinstance(piece, FormFile):
+                file_name = piece.name or "table"
+            else:
+                digest.update(piece)
+                await asyncio.to_thread(file.write, piece)
+    return _Given(path, file_name, digest.hexdigest(), form.values)

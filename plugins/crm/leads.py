@@ -7,9 +7,9 @@ from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, invalid
 from plugins.crm import below, opportunities
-from plugins.crm.customers import new_customer
+from plugins.crm.customers import new_customer, warn_of_twins
 from plugins.crm.messages import LEAD_CLOSED, NO_SUCH_STEP
-from plugins.crm.ownership import editable, referred, sharing
+from plugins.crm.ownership import editable, enabled_user, owner_of, referred, sharing
 from plugins.crm.records import CONTACTS, CUSTOMERS, LEADS
 from plugins.crm.states import LEAD_STATES, after, allows, leads_to
 
@@ -22,7 +22,7 @@ async def create(req: Request) -> Record:
     """A lead; its owner is the caller unless another is named."""
     if req.body.get("status") == after(LEAD_STATES, "convert"):
         raise invalid("status", "enum")
-    owner_id = await below.owner_of(req, req.body)
+    owner_id = await owner_of(req, req.body)
     shared = sharing(owner_id, (), req.actor.user_id)
     return await req.system_store(LEADS).create({**req.body, "owner_id": owner_id, **shared})
 
@@ -35,6 +35,8 @@ async def update(req: Request) -> Record:
     if values.get("owner_id", before["owner_id"]) == before["owner_id"]:
         values.pop("owner_id", None)
     else:
+        if values["owner_id"] is not None:
+            await enabled_user(req, "owner_id", values["owner_id"])
         values |= sharing(values["owner_id"], (), before["creator_id"])
     if status == after(LEAD_STATES, "convert") != before["status"]:
         raise invalid("status", "enum")
@@ -63,7 +65,9 @@ async def convert(req: Request) -> Record:
             version=req.body.get("version"), where=allows(LEAD_STATES, "convert"), reason=LEAD_CLOSED,
         )  # fmt: skip
         customer = await _customer(req, lead)
-        contact = await below.insert(req, CONTACTS, _contact(lead), customer, customer["owner_id"])
+        # a customer that is there has its own person to ask first
+        first = req.body.get("customer_id") is None
+        contact = await below.insert(req, CONTACTS, _contact(lead, first), customer, customer["owner_id"])
         opportunity = await _opportunity(req, lead, customer)
         made = {
             "customer_id": customer["id"],
@@ -85,11 +89,12 @@ async def _customer(req: Request, lead: Mapping[str, Any]) -> Record:
     values = {name: lead[name] for name in _TO_CUSTOMER if lead[name] is not None}
     name = req.body.get("customer_name") or lead["company"] or lead["name"]
     values |= {"name": name, "owner_id": lead["owner_id"] or req.actor.user_id}
+    await warn_of_twins(req, values)
     return await req.system_store(CUSTOMERS).create(new_customer(req, values))
 
 
-def _contact(lead: Mapping[str, Any]) -> Record:
-    return {**{name: lead[name] for name in ("name", "phone", "email")}, "is_primary": True}
+def _contact(lead: Mapping[str, Any], first: bool) -> Record:
+    return {**{name: lead[name] for name in ("name", "phone", "email")}, "is_primary": first}
 
 
 async def _opportunity(req: Request, lead: Mapping[str, Any], customer: Mapping[str, Any]) -> Record | None:

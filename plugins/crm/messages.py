@@ -11,7 +11,9 @@ HAS_BUSINESS = Message("客户下有商机或合同，不能删除", "The custom
 LEAD_CLOSED = Message("线索已转化或已作废", "The lead was converted, or is invalid")
 NO_SUCH_STEP = Message("当前状态不能变更为目标状态", "This state does not lead to the state asked for")
 OPPORTUNITY_CLOSED = Message("商机已关闭，或已处于该阶段", "The opportunity is closed, or in this stage already")
-HAS_CONTRACTS = Message("商机已有合同，不能删除", "The opportunity has contracts")
+HAS_CONTRACTS = Message(
+    "商机已有合同，不能删除，也不能改属其他客户", "The opportunity has contracts: it stays, and with its customer"
+)
 CONTRACT_FIXED = Message("只有草稿或已驳回的合同可以修改", "Only a draft or a rejected contract can be changed")
 WRONG_STATE = Message("合同当前状态不允许该操作", "The contract's state does not allow this")
 OVERPAID = Message("金额超过未收余额", "The amount is more than what is open")

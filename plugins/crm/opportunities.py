@@ -10,7 +10,7 @@ from plugins.api import exact as amount_of
 from plugins.crm import below
 from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.messages import HAS_CONTRACTS, OPPORTUNITY_CLOSED
-from plugins.crm.ownership import editable, referred
+from plugins.crm.ownership import editable, owner_of, referred
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES, STAGES_KEPT
 from plugins.crm.states import OPEN_STAGES, OPPORTUNITY_STAGES, PROBABILITY, allows
 
@@ -21,7 +21,7 @@ WON_EVENT, LOST_EVENT = "crm.opportunity.won", "crm.opportunity.lost"
 async def create(req: Request) -> Record:
     """An opportunity of a customer, in the first stage or in another open one."""
     customer = await referred(req, CUSTOMERS, "customer_id", req.body["customer_id"])
-    return await insert(req, req.body, customer, await below.owner_of(req, req.body))
+    return await insert(req, req.body, customer, await owner_of(req, req.body))
 
 
 async def insert(req: Request, given: Mapping[str, Any], customer: Mapping[str, Any], owner_id: int | None) -> Record:
@@ -44,6 +44,8 @@ async def update(req: Request) -> Record:
     values, version = below.versioned(req)
     before = await editable(req, OPPORTUNITIES, req.path["id"])
     stage = values.pop("stage", None)
+    if values.get("customer_id", before["customer_id"]) != before["customer_id"]:
+        await below.refuse_if_used(req, CONTRACTS, {"opportunity_id": before["id"]}, HAS_CONTRACTS)
     if stage in (None, before["stage"]):
         return await below.update(req, OPPORTUNITIES, before, values, version)
     if stage not in OPEN_STAGES:
@@ -57,9 +59,17 @@ async def update(req: Request) -> Record:
 
 
 async def advance(req: Request) -> Record:
-    """Move an open opportunity to another open stage."""
+    """Move an open opportunity to another open stage, the next one unless told."""
     before = await editable(req, OPPORTUNITIES, req.path["id"])
-    return await _move(req, before, f"advance-to-{req.body['stage']}", req.body.get("version"), None, {})
+    stage = req.body.get("stage") or _stage_after(before["stage"])
+    return await _move(req, before, f"advance-to-{stage}", req.body.get("version"), None, {})
+
+
+def _stage_after(stage: str) -> str:
+    place = OPEN_STAGES.index(stage) + 1 if stage in OPEN_STAGES else len(OPEN_STAGES)
+    if place == len(OPEN_STAGES):
+        raise ApiError(CONFLICT, OPPORTUNITY_CLOSED)
+    return OPEN_STAGES[place]
 
 
 async def win(req: Request) -> Record:

@@ -83,36 +83,32 @@ async def enabled_user(req: Request, field: str, user_id: int) -> int:
     return user_id
 
 
-async def hand_down(stores: Stores, customer_id: Any, before: int | None, after: int | None) -> None:
+async def owner_of(req: Request, values: Mapping[str, Any]) -> int | None:
+    """The owner that a body names, the caller where it names none; 40001 for an account that is not in use."""
+    owner_id: int | None = values.get("owner_id", req.actor.user_id)
+    return owner_id if owner_id in (None, req.actor.user_id) else await enabled_user(req, "owner_id", owner_id)
+
+
+async def hand_down(stores: Stores, customer: Mapping[str, Any]) -> None:
     """Give everything below a customer to its new owner, or to nobody; `stores` see it all."""
-    moving = MOVING if after is not None else LEFT_WITHOUT_OWNER
-    for collection in BELOW:
-        below, of_customer = stores(collection), {"customer_id": customer_id}
-        if before is not None:
-            theirs = {"$or": [{"shared_with": before}, {EDITORS: before}]}
-            kept = {} if collection in moving else {"owner_id": {"$ne": before}}
-            await below.change_many(
-                {**of_customer, **theirs, **kept}, {"$pull": {"shared_with": before, EDITORS: before}}
-            )
-        changes: Record = {"$set": {"owner_id": after}} if collection in moving else {}
-        if after is not None:
-            changes["$addToSet"] = {"shared_with": after, EDITORS: after}
-        if changes:
-            await below.change_many(of_customer, changes)
+    await _set_people(stores, customer, MOVING if customer["owner_id"] is not None else LEFT_WITHOUT_OWNER)
 
 
-async def share_down(req: Request, customer: Mapping[str, Any], before: Mapping[str, Any]) -> None:
-    """Let the collaborators of a customer see, or no longer see, everything below it."""
-    new, old = sharing(None, customer["collaborators"], 0), sharing(None, before["collaborators"], 0)
-    gone = set(old["shared_with"]) - set(new["shared_with"]) - {customer["owner_id"]}
-    demoted = set(old[EDITORS]) - set(new[EDITORS]) - {customer["owner_id"]}
+async def share_down(stores: Stores, customer: Mapping[str, Any]) -> None:
+    """Let the people of a customer, and nobody else besides its own owner, see each record below it."""
+    await _set_people(stores, customer, ())
+
+
+async def _set_people(stores: Stores, customer: Mapping[str, Any], moving: Sequence[Collection]) -> None:
+    of_customer = {"customer_id": customer["id"]}
     for collection in BELOW:
-        below = req.system_store(collection)
-        if gone or demoted:
-            # what is one's own stays one's own
-            others = {"customer_id": customer["id"], "owner_id": {"$nin": sorted(gone | demoted)}}
-            pulled = {"shared_with": {"$in": sorted(gone)}, EDITORS: {"$in": sorted(demoted)}}
-            await below.change_many(others, {"$pull": pulled})
-        if new["shared_with"]:
-            added = {"shared_with": {"$each": new["shared_with"]}, EDITORS: {"$each": new[EDITORS]}}
-            await below.change_many({"customer_id": customer["id"]}, {"$addToSet": added})
+        below = stores(collection)
+        if collection in moving:
+            owner_id = customer["owner_id"]
+            given = {"owner_id": owner_id, **sharing_below(customer, owner_id, 0)}
+            await below.change_many(of_customer, {"$set": given})
+            continue
+        # what is one's own stays one's own
+        for owner_id in {row["owner_id"] for row in await below.find(of_customer, fields=["owner_id"])}:
+            of_owner = {**of_customer, "owner_id": owner_id}
+            await below.change_many(of_owner, {"$set": sharing_below(customer, owner_id, 0)})

@@ -38,7 +38,7 @@ async def release(req: Request) -> Record:
         released = await req.store(CUSTOMERS).update(
             before["id"], handed_over(req, before, None), where={"owner_id": {"$ne": None}}, reason=IN_POOL
         )
-        await hand_down(req.system_store, before["id"], before["owner_id"], None)
+        await hand_down(req.system_store, released)
         return released
 
     return await req.transaction(work)
@@ -60,9 +60,10 @@ async def claim(req: Request) -> Record:
         if limit and await pool.count({"owner_id": me, "pool_left_at": {"$ne": None}}) >= limit:
             raise ApiError(CONFLICT, CLAIM_LIMIT.filled(limit=limit))
         mine = {"owner_id": me, "owned_since": req.now, "pool_left_at": req.now}
-        mine |= sharing(me, (), customer["creator_id"])
+        mine |= sharing(me, customer["collaborators"], customer["creator_id"])
         claimed = await pool.change_one({"_id": key, "owner_id": None}, mine)
-        await hand_down(req.system_store, key, None, me)
+        if claimed is not None:
+            await hand_down(req.system_store, claimed)
         return claimed
 
     claimed = await req.transaction(work)
@@ -108,7 +109,7 @@ async def _return(service: Service, stores: Stores, customer: Record, since: dat
     async def work() -> Record | None:
         released: Record | None = await stores(CUSTOMERS).change_one({"_id": customer["id"], **_neglected(since)}, free)
         if released is not None:
-            await hand_down(stores, customer["id"], customer["owner_id"], None)
+            await hand_down(stores, released)
         return released
 
     released = await service.database.transaction(work)

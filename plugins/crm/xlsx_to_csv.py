@@ -6,6 +6,7 @@ A process of its own, with a limit on memory: what reads workbooks holds all of 
 from __future__ import annotations
 
 import csv
+import os
 import resource
 import sys
 from pathlib import Path
@@ -30,5 +31,6 @@ def convert(source: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
+    os.nice(10)  # requests come first
     resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
     convert(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,10 +1,12 @@
 """Exchange of many customers: what a large import and export cost the process that does them.
 
-`python -m scripts.benchmark.exchange [--rows N] [STEP …]` starts a service of its own over an embedded database, imports a
-table of N new customers (200,000), exports all as CSV and XLSX, and imports the CSV export again. For each step: its
-seconds, the event loop's lag, how much the process grew, and how often its progress was seen to move. Lag is how late
-a timer of five milliseconds is, measured inside the process: the longest, what is left of that without the time in
-which other processes had the core (`own`), and the 99th hundredth.
+`python -m scripts.benchmark.exchange [--rows N] [--folder DIR] [STEP …]` starts a service of its own over an embedded
+database, imports a table of N new customers (200,000), exports all as CSV and XLSX, imports both exports again, and tries
+a table of N further customers. For each step: its seconds, the event loop's lag, how much the process grew, and how
+often its progress was seen to move. Lag is how late a timer of five milliseconds is, measured inside the process: the
+longest, what is left of that without the time in which other processes had the core (`own`), and the 99th hundredth;
+`idle_lag_ms` is the longest of an idle loop in a process beside it, which is the machine's. With `--folder` the data
+stays there, so that the steps can be run one at a time.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -47,6 +49,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 LAG_LIMIT_MS, GROWTH_LIMIT_MIB = 50.0, 64.0
 SURNAMES, PLACES = "王李张刘陈杨黄赵吴周", ("上海", "北京", "深圳", "成都", "杭州", "Berlin", "Lyon", "Austin")
 Figures = dict[str, Any]
+STEPS = ("import_new", "export_csv", "export_xlsx", "import_again", "import_workbook", "dry_run")
 
 
 class Meter:
@@ -75,6 +78,36 @@ class Meter:
 
 
 METER_NOW = Meter()
+
+
+async def be_idle() -> None:
+    """A loop with nothing to do: for each line that comes in, the longest lag since the last."""
+    meter = Meter()
+    task = asyncio.create_task(meter.run())
+    while await asyncio.to_thread(sys.stdin.readline):
+        print(meter.take()["lag_ms"], flush=True)
+    task.cancel()
+
+
+class IdleLoop:
+    """An idle loop in a process of its own."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-m", "scripts.benchmark.exchange", "idle"]
+        self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._ask, self._answers = self._process.stdin, self._process.stdout
+
+    def take(self) -> float:
+        """Its longest lag in milliseconds since it was last asked."""
+        self._ask.write("\n")
+        self._ask.flush()
+        return float(self._answers.readline())
+
+    def end(self) -> None:
+        """End it."""
+        self._process.communicate()
 
 
 @asynccontextmanager
@@ -114,12 +147,12 @@ def resident_mib() -> float:
 
 
 @contextmanager
-def service(data: Path) -> Iterator[int]:
+def service(data: Path, password: str = PASSWORD) -> Iterator[int]:
     """A service with a meter in it, as a process of its own; its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
-    settings = {"DATA_DIR": str(data), "ADMIN_PASSWORD": PASSWORD, "RATE_LIMITS": "off",
+    settings = {"DATA_DIR": str(data), "ADMIN_PASSWORD": password, "RATE_LIMITS": "off",
                 "JWT_SECRET": secrets.token_hex(32)}  # fmt: skip
     environment = {**os.environ, **{f"TRADEWIND_{name}": value for name, value in settings.items()}}
     command = [sys.executable, "-m", "scripts.benchmark.exchange", "serve", str(port)]
@@ -153,9 +186,10 @@ class Caller:
         with self.open(method, path, None if body is None else json.dumps(body).encode()) as answer:
             return json.load(answer)["data"]
 
-    def import_table(self, path: Path) -> Figures:
+    def import_table(self, path: Path, *, dry_run: bool = False) -> Figures:
         """Import a table and wait for its end: the counts, and how often they were seen to move."""
-        head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{path.name}"\r\n\r\n'
+        head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="dry_run"\r\n\r\n{str(dry_run).lower()}\r\n'
+        head += f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{path.name}"\r\n\r\n'
         body = head.encode() + path.read_bytes() + f"\r\n--{BOUNDARY}--\r\n".encode()
         with self.open("POST", f"{API}/import", body, f"multipart/form-data; boundary={BOUNDARY}") as answer:
             report = json.load(answer)["data"]
@@ -179,8 +213,8 @@ class Caller:
 class Bench:
     """The steps, and what each of them cost."""
 
-    def __init__(self, caller: Caller, folder: Path, rows: int) -> None:
-        self._caller, self._folder, self._rows = caller, folder, rows
+    def __init__(self, caller: Caller, idle: IdleLoop, folder: Path, rows: int) -> None:
+        self._caller, self._idle, self._folder, self._rows = caller, idle, folder, rows
         self.figures: Figures = {}
 
     def warm_up(self) -> None:
@@ -206,14 +240,29 @@ class Bench:
         """The CSV export, as it is."""
         self._measured("import again", lambda: self._caller.import_table(self._folder / "export.csv"))
 
+    def import_workbook(self) -> None:
+        """The XLSX export, as it is."""
+        self._measured("import xlsx", lambda: self._caller.import_table(self._folder / "export.xlsx"))
+
+    def dry_run(self) -> None:
+        """Every row would make a customer."""
+        path = table(self._folder / "further.csv", self._rows, "D")
+        self._measured("dry run", lambda: self._caller.import_table(path, dry_run=True))
+
     def _measured(self, name: str, work: Callable[[], Figures]) -> None:
         before = self._caller.call("GET", METER)["resident_mib"]
+        self._idle.take()
         started = time.perf_counter()
         seen = work()
         seconds = time.perf_counter() - started
         meter = self._caller.call("GET", METER)
         lags = {name: meter[name] for name in ("lag_ms", "own_lag_ms", "lag_p99_ms")}
-        figures = {"seconds": seconds, **lags, "growth_mib": meter["largest_mib"] - before}
+        figures = {
+            "seconds": seconds,
+            **lags,
+            "idle_lag_ms": self._idle.take(),
+            "growth_mib": meter["largest_mib"] - before,
+        }
         self.figures[name] = {key: round(value, 1) for key, value in figures.items()} | seen
         print(name, json.dumps(self.figures[name]), flush=True)
 
@@ -243,20 +292,37 @@ def keep(name: str, figures: Figures) -> None:
     (RESULTS / f"{name}-{now.date()}.json").write_text(json.dumps(whole, indent=1) + "\n")
 
 
+def password_of(folder: Path) -> str:
+    """The administrator's, the same at each run over the folder's data."""
+    file = folder / "password"
+    if not file.exists():
+        file.write_text(PASSWORD)
+    return file.read_text()
+
+
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 where a limit was passed."""
     parser = argparse.ArgumentParser(prog="python -m scripts.benchmark.exchange", description=__doc__)
     parser.add_argument("--rows", type=int, default=200_000)
-    parser.add_argument(
-        "steps", nargs="*", help="import_new, export_csv, export_xlsx, import_again; all of them when left out"
-    )
+    parser.add_argument("--folder", type=Path, help="where the data stays; a folder that goes away when left out")
+    parser.add_argument("steps", nargs="*", help=f"{', '.join(STEPS)}; all of them when left out")
     given = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as name, service(Path(name) / "data") as port:
-        bench = Bench(Caller(port, "admin", PASSWORD), Path(name), given.rows)
+    with ExitStack() as stack:
+        folder = given.folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder.mkdir(parents=True, exist_ok=True)
+        password = password_of(folder)
+        port = stack.enter_context(service(folder / "data", password))
+        idle = IdleLoop()
+        stack.callback(idle.end)
+        bench = Bench(Caller(port, "admin", password), idle, folder, given.rows)
+        earlier = folder / "figures.json"
+        measured = json.loads(earlier.read_text()) if earlier.exists() else {}
         bench.warm_up()
-        for step in given.steps or ("import_new", "export_csv", "export_xlsx", "import_again"):
+        for step in given.steps or STEPS:
             getattr(bench, step)()
-    keep("exchange", {"rows": given.rows, **bench.figures})
+        measured |= bench.figures
+        earlier.write_text(json.dumps(measured))
+    keep("exchange", {"rows": given.rows, **measured})
     steps = bench.figures.values()
     return int(any(one["own_lag_ms"] > LAG_LIMIT_MS or one["growth_mib"] > GROWTH_LIMIT_MIB for one in steps))
 
@@ -266,5 +332,7 @@ if __name__ == "__main__":
         port: dict[str, Any] = {"port": int(sys.argv[2])}
         settings = Settings(**port)
         uvloop.run(serve(settings, [*load_plugins(()), BENCH], start_database(settings)))
+    elif sys.argv[1:2] == ["idle"]:
+        uvloop.run(be_idle())
     else:
         sys.exit(main(sys.argv[1:]))

@@ -1,10 +1,12 @@
 """Search: `q` finds a part of a word, pinyin and initials (CONTRACT 1)."""
 
+import unicodedata
 from urllib.parse import quote
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pypinyin import Style, lazy_pinyin
 
 from handlers.data.search import search_filter, search_values
 from plugins.testing import Client, expect, unique
@@ -43,6 +45,14 @@ async def test_a_new_name_is_found_and_the_old_one_is_not(probe_admin: Client) -
     at = f"{WIDGETS_AT}?batch={made['batch']}&q="
     assert expect(await probe_admin.get(at + quote("前名")))["total"] == 0
     assert expect(await probe_admin.get(at + "houming"))["total"] == 1
+
+
+@given(st.text(st.sampled_from("上海重庆银行长乐欸〇々㐀あａé-_.，。 abc0 "), max_size=12))
+def test_pinyin_is_that_of_the_whole_text(text: str) -> None:
+    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    forms = search_values([text])["search_text"].split("\n")
+    whole = ["".join(lazy_pinyin(plain)), "".join(lazy_pinyin(plain, style=Style.FIRST_LETTER))]
+    assert forms[1:] in ([], whole)
 
 
 async def test_blanks_alone_look_for_nothing(probe_admin: Client) -> None:

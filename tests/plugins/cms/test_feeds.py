@@ -21,7 +21,7 @@ async def test_the_sitemap_has_the_addresses_of_published_articles(admin: Client
     site = expect(await admin.get(SITE))
     expect(
         await admin.patch(
-            SITE, {"version": site["version"], "url": "https://example.com/", "article_path": "/a/{slug}.html"}
+            SITE, {"version": site["version"], "url": "https://example.com/", "article_path": "/文/{slug}.html"}
         )
     )
     shown, hidden = await published(admin), await draft(admin)
@@ -29,7 +29,7 @@ async def test_the_sitemap_has_the_addresses_of_published_articles(admin: Client
     found = {
         url.findtext("s:loc", "", NAMES): url.findtext("s:lastmod", "", NAMES) for url in root.findall("s:url", NAMES)
     }
-    assert found[f"https://example.com/a/{shown['slug']}.html"] == shown["updated_at"][:19] + "Z"
+    assert found[f"https://example.com/%E6%96%87/{shown['slug']}.html"] == shown["updated_at"][:19] + "Z"
     assert not any(hidden["slug"] in address for address in found)
 
 

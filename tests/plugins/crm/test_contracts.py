@@ -7,8 +7,18 @@ import pytest
 
 from handlers.data.database import utc_now
 from plugins.runtime import Running
-from plugins.testing import Client, expect, unique
-from tests.plugins.crm.sales import CONTRACTS, PAYMENTS, PLANS, Record, contract, customer, in_force
+from plugins.testing import Client, People, expect, unique
+from tests.plugins.crm.sales import (
+    CONTRACTS,
+    OPPORTUNITIES,
+    PAYMENTS,
+    PLANS,
+    Record,
+    contract,
+    customer,
+    in_force,
+    seller,
+)
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 
@@ -45,6 +55,28 @@ async def test_fifty_who_pay_at_once_never_pay_more_than_is_open(admin: Client) 
     assert sum(reply.code == 0 for reply in replies) == 14
     assert expect(await admin.get(f"{CONTRACTS}/{made['id']}"))["received_amount"] == "98.00"
     assert expect(await admin.get(f"{PAYMENTS}?contract_id={made['id']}"))["total"] == 14
+
+
+async def test_a_contract_does_not_take_the_opportunity_of_another_customer_along(admin: Client) -> None:
+    draft, other = await contract(admin), await customer(admin)
+    opportunity = expect(await admin.post(OPPORTUNITIES, {"customer_id": draft["customer_id"], "name": "x"}))
+    at = f"{CONTRACTS}/{draft['id']}"
+    joined = expect(await admin.patch(at, {"version": draft["version"], "opportunity_id": opportunity["id"]}))
+    reply = await admin.patch(at, {"version": joined["version"], "customer_id": other["id"]})
+    expect(reply, 40001)
+    assert reply.fields == {"opportunity_id"}
+    moved = {"version": opportunity["version"], "customer_id": other["id"]}
+    expect(await admin.patch(f"{OPPORTUNITIES}/{opportunity['id']}", moved), 40901)
+
+
+async def test_the_plans_of_a_contract_follow_its_customer_and_owner(admin: Client, people: People) -> None:
+    draft, other, owner = await contract(admin), await customer(admin), await seller(people)
+    body = {"contract_id": draft["id"], "amount": "1.00", "due_date": "2099-01-01"}
+    plan = expect(await admin.post(PLANS, body))
+    change = {"version": draft["version"], "customer_id": other["id"], "owner_id": owner.user["userId"]}
+    expect(await admin.patch(f"{CONTRACTS}/{draft['id']}", change))
+    seen = expect(await owner.get(f"{PLANS}/{plan['id']}"))
+    assert (seen["customer_id"], seen["owner_id"]) == (other["id"], owner.user["userId"])
 
 
 async def test_a_payment_that_was_removed_is_open_again(admin: Client) -> None:

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import pytest
 
 from plugins.testing import Client, People, expect, unique
-from tests.plugins.crm.sales import CUSTOMERS, customer, seller
+from tests.plugins.crm.sales import CUSTOMERS, LEADS, customer, seller
 
 pytestmark = pytest.mark.gen_test(timeout=20)
 
@@ -39,3 +39,7 @@ async def test_a_creation_warns_and_succeeds(admin: Client) -> None:
     reply = await admin.post(CUSTOMERS, {"name": name})
     assert expect(reply)["id"] != first["id"]
     assert reply.headers["X-Possible-Duplicates"] == first["id"]
+    lead = expect(await admin.post(LEADS, {"name": "刘洋", "company": name}))
+    converted = await admin.post(f"{LEADS}/{lead['id']}/convert", {})
+    assert expect(converted)["customer"]["name"] == name
+    assert first["id"] in converted.headers["X-Possible-Duplicates"].split(",")

@@ -1,17 +1,21 @@
 """Customers as tables: out under the caller's scope, in row by row."""
 
 import asyncio
+import signal
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from config.database import DatabaseUnavailable
 from handlers.actor import Actor
 from handlers.data import store
 from handlers.data.search import search_values
 from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
-from plugins.crm.import_run import resume
+from plugins.crm.import_run import _Import, resume
+from plugins.crm.sheets import XlsxWriter
 from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, unique
 from tests.plugins.crm.sales import CUSTOMERS, Record, customer, seller
@@ -44,6 +48,13 @@ async def test_an_export_holds_what_the_caller_sees_and_filters(format: str, rea
     assert [(row["name"], row["tags"], float(row["location.lng"])) for row in found] == [("level A", "a;b", 121.5)]
 
 
+def test_a_workbook_that_nobody_waits_for_leaves_no_process(tmp_path: Path) -> None:
+    writer = XlsxWriter(tmp_path)
+    writer.add([["name"]])
+    writer.close()
+    assert writer.process.returncode == -signal.SIGKILL
+
+
 async def test_an_export_needs_its_own_permission(people: People) -> None:
     person = await people.person(["crm:customer:list", "crm:customer:read"])
     expect(await person.get(f"{CUSTOMERS}/export"), 40300)
@@ -62,13 +73,13 @@ async def test_an_export_has_every_row_in_the_order_asked_for(people: People) ->
 
 
 @FORMATS
-@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "'=1", "\t=1"])
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "'=1", "\t=1", " =1", "＝1"])
 async def test_no_cell_is_run_and_every_one_comes_back(format: str, read: Any, name: str, people: People) -> None:
     mine = await seller(people)
     made = await customer(mine, name=name, remark=name)
     reply = await mine.get(f"{CUSTOMERS}/export?format={format}")
     _header, *rows = read(reply.body)
-    assert not any(str(cell)[:1] in "=+-@\t\r" for row in rows for cell in row if isinstance(cell, str) and cell)
+    assert not any(str(cell).lstrip()[:1] in "=+-@＝" for row in rows for cell in row if isinstance(cell, str) and cell)
     report = await import_table(mine, reply.body)
     assert counts(report) == [0, 0, 1, 0]
     assert expect(await mine.get(f"{CUSTOMERS}/{made['id']}")) == made
@@ -109,6 +120,12 @@ async def test_a_bad_row_is_named_and_stops_only_itself(write: Any, people: Peop
     assert all(one["message"] for one in report["errors"])
 
 
+async def test_rows_are_numbered_as_a_spreadsheet_does(people: People) -> None:
+    mine = await seller(people)
+    report = await import_table(mine, as_csv([["name", "remark"], ["a", "two\nlines"], [], ["", "no name"]]))
+    assert [(one["row"], one["column"]) for one in report["errors"]] == [(4, "name")]
+
+
 async def test_a_code_that_is_there_is_changed(people: People) -> None:
     mine = await seller(people)
     made = await customer(mine, code=unique("C"), phone="1", level="A")
@@ -126,9 +143,10 @@ async def test_a_code_of_somebody_elses_customer_is_an_error_of_its_row(people: 
     assert report["created"] == 1
 
 
-async def test_a_dry_run_writes_nothing(people: People) -> None:
+@pytest.mark.parametrize("flag", ["true", "True", "1"])
+async def test_a_dry_run_writes_nothing(flag: str, people: People) -> None:
     mine = await seller(people)
-    report = await import_table(mine, as_csv([["name"], ["a"], ["b"]]), dry_run="true")
+    report = await import_table(mine, as_csv([["name"], ["a"], ["b"]]), dry_run=flag)
     assert counts(report) == [2, 0, 0, 0]
     assert expect(await mine.get(CUSTOMERS))["total"] == 0
 
@@ -219,6 +237,23 @@ async def test_an_import_gives_others_their_turn(people: People, monkeypatch: py
     await import_table(mine, as_csv([["name"], *[[f"n{number}"] for number in range(300)]]))
     task.cancel()
     assert (rows_in.total(), max(rows_in.values()) <= 20) == (300, True)
+
+
+async def test_an_import_goes_on_when_the_database_is_back(
+    people: People, tradewind: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = await seller(people)
+
+    async def away(_import: _Import) -> None:
+        raise DatabaseUnavailable("away")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_Import, "row_by_row", away)
+        report = await import_table(mine, as_csv([["name"], ["a"]]))
+    assert report["status"] == "running"
+    await resume(tradewind.service)
+    report = expect(await mine.get(f"{CUSTOMERS}/imports/{report['id']}"))
+    assert (report["status"], report["created"]) == ("finished", 1)
 
 
 async def test_an_import_that_an_instance_left_is_finished_by_another(admin: Client, tradewind: Running) -> None:

@@ -44,6 +44,18 @@ async def test_an_opportunity_of_another_customer_is_refused(admin: Client) -> N
     assert reply.fields == {"opportunity_id"}
 
 
+async def test_a_follow_up_does_not_take_an_opportunity_to_another_customer(admin: Client) -> None:
+    of, other = await customer(admin), await customer(admin)
+    opportunity = expect(await admin.post(OPPORTUNITIES, {"customer_id": of["id"], "name": "x"}))
+    body = {"customer_id": of["id"], "content": "x", "opportunity_id": opportunity["id"]}
+    made = expect(await admin.post(FOLLOW_UPS, body))
+    at = f"{FOLLOW_UPS}/{made['id']}"
+    reply = await admin.patch(at, {"version": 1, "customer_id": other["id"]})
+    expect(reply, 40001)
+    assert reply.fields == {"opportunity_id"}
+    expect(await admin.patch(at, {"version": 1, "customer_id": other["id"], "opportunity_id": None}))
+
+
 async def test_nearby_customers_come_in_order_of_distance_within_the_radius(admin: Client) -> None:
     lng, lat = nowhere_else()
     places = {"far": lat + 0.02, "near": lat + 0.001, "beyond": lat + 0.05}

@@ -32,6 +32,14 @@ async def test_conversion_may_take_a_customer_that_is_there_and_no_opportunity(a
     assert (converted["customer"]["id"], converted["opportunity"]) == (there["id"], None)
 
 
+async def test_a_customer_that_is_there_keeps_its_person_to_ask_first(admin: Client) -> None:
+    made, there = await lead(admin), await customer(admin)
+    first = expect(await admin.post(CONTACTS, {"customer_id": there["id"], "name": "王芳", "is_primary": True}))
+    expect(await admin.post(f"{LEADS}/{made['id']}/convert", {"customer_id": there["id"]}))
+    primary = expect(await admin.get(f"{CONTACTS}?customer_id={there['id']}&is_primary=true"))["items"]
+    assert [one["id"] for one in primary] == [first["id"]]
+
+
 async def test_a_conversion_that_fails_leaves_nothing_behind(admin: Client) -> None:
     made = await lead(admin)
     body = {"customer_id": "f" * 24}

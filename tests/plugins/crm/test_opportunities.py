@@ -35,6 +35,13 @@ async def test_every_step_is_kept_in_the_history(admin: Client) -> None:
     assert lost["closed_at"]
 
 
+async def test_an_advance_goes_to_the_next_stage_unless_told(admin: Client) -> None:
+    made = await opportunity(admin)
+    stages = [(await act(admin, made, "advance"))["stage"] for _ in range(3)]
+    assert stages == ["qualified", "proposal", "negotiation"]
+    expect(await admin.post(f"{OPPORTUNITIES}/{made['id']}/advance", {}), 40901)
+
+
 @pytest.mark.parametrize(
     ("action", "body"), [("advance", {"stage": "proposal"}), ("win", {}), ("lose", {"reason": "x"})]
 )

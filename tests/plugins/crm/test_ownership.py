@@ -15,10 +15,12 @@ from tests.plugins.crm.sales import (
     CONTRACTS,
     CUSTOMERS,
     FOLLOW_UPS,
+    LEADS,
     OPPORTUNITIES,
     PAYMENTS,
     PLANS,
     Record,
+    contract,
     customer,
     in_force,
     sees,
@@ -26,6 +28,7 @@ from tests.plugins.crm.sales import (
 )
 
 pytestmark = pytest.mark.gen_test(timeout=40)
+USERS = "/api/v1/system/users"
 
 
 async def below(client: Client, of: Record) -> dict[str, Record]:
@@ -89,6 +92,31 @@ async def test_an_owner_gives_a_customer_to_somebody_they_cannot_see(people: Peo
     of = await customer(owner)
     expect(await owner.post(f"{CUSTOMERS}/{of['id']}/transfer", {"owner_id": new.user["userId"]}))
     assert await sees(new, CUSTOMERS, of["id"])
+
+
+async def test_who_had_something_below_a_customer_that_moved_sees_it_no_longer(admin: Client, people: People) -> None:
+    had, new = await seller(people), await seller(people)
+    of = await customer(admin)
+    body = {"customer_id": of["id"], "name": "年度采购", "owner_id": had.user["userId"]}
+    opportunity = expect(await admin.post(OPPORTUNITIES, body))
+    assert await sees(had, OPPORTUNITIES, opportunity["id"])
+    expect(await admin.post(f"{CUSTOMERS}/{of['id']}/transfer", {"owner_id": new.user["userId"]}))
+    assert [await sees(one, OPPORTUNITIES, opportunity["id"]) for one in (had, new)] == [False, True]
+
+
+async def test_nobody_becomes_owner_whose_account_is_disabled(admin: Client, people: People) -> None:
+    gone, of = await seller(people), await customer(admin)
+    user = expect(await admin.get(f"{USERS}/{gone.user['userId']}"))
+    expect(await admin.patch(f"{USERS}/{user['id']}", {"version": user["version"], "status": "disabled"}))
+    lead = expect(await admin.post(LEADS, {"name": "刘洋"}))
+    owner = {"owner_id": user["id"]}
+    refused = [
+        await admin.post(CUSTOMERS, {"name": "x", **owner}),
+        await admin.patch(f"{CUSTOMERS}/{of['id']}", {"version": of["version"], **owner}),
+        await admin.patch(f"{LEADS}/{lead['id']}", {"version": lead["version"], **owner}),
+        await admin.post(OPPORTUNITIES, {"customer_id": of["id"], "name": "x", **owner}),
+    ]
+    assert [(reply.code, reply.fields) for reply in refused] == [(40001, {"owner_id"})] * 4
 
 
 async def test_many_customers_are_transferred_or_none(admin: Client, people: People) -> None:
@@ -168,6 +196,26 @@ async def test_a_released_customer_is_out_of_sight_until_it_is_claimed(admin: Cl
     assert await seen(first, of, records) == {False}
     expect(await second.post(f"{CUSTOMERS}/{of['id']}/claim"))
     assert await seen(second, of, records) == {True}
+
+
+async def test_those_who_worked_on_a_released_customer_see_nothing_below_it(admin: Client, people: People) -> None:
+    collaborator, owner = await seller(people), await seller(people)
+    of = await customer(admin, owner_id=owner.user["userId"])
+    records = await below(admin, of)
+    await share(admin, of, (collaborator, "write"))
+    assert await seen(collaborator, of, records) == {True}
+    expect(await owner.post(f"{CUSTOMERS}/{of['id']}/release"))
+    assert await seen(collaborator, of, records) == {False}
+
+
+async def test_a_claim_takes_the_contracts_of_the_owner_before(admin: Client, people: People) -> None:
+    before, now = await seller(people), await seller(people)
+    of = await customer(admin, owner_id=before.user["userId"])
+    made = await contract(admin, customer_id=of["id"], owner_id=before.user["userId"])
+    expect(await before.post(f"{CUSTOMERS}/{of['id']}/release"))
+    assert await sees(before, CONTRACTS, made["id"])
+    expect(await now.post(f"{CUSTOMERS}/{of['id']}/claim"))
+    assert [await sees(one, CONTRACTS, made["id"]) for one in (before, now)] == [False, True]
 
 
 async def test_nobody_claims_more_than_the_limit_not_even_at_once(admin: Client, people: People) -> None:
