@@ -13,7 +13,7 @@ from typing import Any
 from pymongo.errors import AutoReconnect, DuplicateKeyError, OperationFailure, WriteConcernError, WTimeoutError
 from pymongo.uri_parser import parse_uri
 
-from config.database.driver import MARGIN_SECONDS, Document, Filter, Sort, count_command
+from config.database.driver import MARGIN_SECONDS, NATURAL_ORDER, Document, Filter, Sort, count_command
 from config.database.drivers import MotorDriver
 from config.database.errors import DatabaseUnavailable, translated
 from config.database.wire import NotSent, Target, WirePool
@@ -114,14 +114,17 @@ class DirectDriver(MotorDriver):
         answer = await self._answer({"delete": collection, "deletes": [deletion], **_LASTING, **self._limit})
         return await super().delete_many(collection, filter) if answer is None else int(answer["n"])
 
-    async def aggregate(self, collection: str, pipeline: Sequence[Mapping[str, Any]]) -> list[Document]:
+    async def aggregate(
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, whole: bool = False
+    ) -> list[Document]:
         """As the seam says."""
         command = {
-            "aggregate": collection, "pipeline": list(pipeline), "cursor": {"batchSize": _MOST_ROWS}, **self._reading,
+            "aggregate": collection, "pipeline": list(pipeline), "cursor": {"batchSize": _MOST_ROWS},
+            **(NATURAL_ORDER if whole else {}), **self._reading,
         }  # fmt: skip
         writes = any({"$merge", "$out"} & stage.keys() for stage in pipeline)
         found = None if writes else await self._rows(collection, command)
-        return await super().aggregate(collection, pipeline) if found is None else found
+        return await super().aggregate(collection, pipeline, whole=whole) if found is None else found
 
     async def close(self) -> None:
         """Close every connection."""
