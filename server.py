@@ -153,4 +153,5 @@ def fail(problems: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until `serve` listens Ctrl-C ends the process at once, with no trace
     sys.exit(main())

@@ -79,10 +79,59 @@ async def test_a_$noun_is_created_and_found(mongodb_uri: str, tmp_path: Path) ->
         assert expect(await admin.get("/api/v1/$plugin/$nouns?q=first"))["items"] == [made]
 ''',
 }
+_PLUGIN, _TEST = "tradewind_$plugin/plugin.py", "tests/test_$nouns.py"
+DASHBOARD = '''\
+"""What $plugin tells of itself, live and in the caller's data scope: `GET /api/dashboard/$plugin-$nouns?months=12`."""
+
+from typing import Any
+
+from plugins.api import Dashboard, Request, array, by_month, integer, obj, period_of, text
+from plugins.dashboard.api import dashboard_route
+from tradewind_$plugin.records import $NOUNS
+
+MONTH = {"month": text(nullable=False), "count": integer(nullable=False)}
+
+
+async def created(req: Request) -> dict[str, Any]:
+    """The $nouns that were created in each month; months without any are filled in."""
+    months = await by_month(req.store($NOUNS), "created_at", period_of(req), {"count": {"$sum": 1}})
+    return {"items": [{"month": month, "count": row["count"]} for month, row in months.items()]}
+
+
+ROUTE = dashboard_route(
+    "$plugin-$nouns",
+    summary="Show the $nouns by month",
+    query={"months": integer(minimum=1, maximum=36, default=12, nullable=False, example=12)},
+    returns={"items": array(obj("$NounMonth", MONTH, nullable=False), nullable=False)},
+)
+DASHBOARDS = (Dashboard("$plugin-$nouns", created),)
+'''
+# file → what a dashboard changes in it
+_CHANGES = {
+    _PLUGIN: (
+        (
+            "from tradewind_$plugin.rec",
+            "from tradewind_$plugin.dashboards import DASHBOARDS, ROUTE\nfrom tradewind_$plugin.rec",
+        ),
+        ('requires=("rbac",)', 'requires=("rbac", "dashboard")'),
+        ('noun="$noun"),),', 'noun="$noun"), ROUTE),'),
+        ("    menus=", "    dashboards=DASHBOARDS,\n    menus="),
+    ),
+    _TEST: (
+        ('("rbac", "auth")', '("rbac", "auth", "dashboard")'),
+        (
+            '["items"] == [made]\n',
+            """["items"] == [made]
+        months = expect(await admin.get("/api/dashboard/$plugin-$nouns?months=2"))["items"]
+        assert [month["count"] for month in months] == [0, 1]
+""",
+        ),
+    ),
+}
 NEXT = """\
 {folder} is written. From here:
   .venv/bin/pip install -e {folder}
-  TRADEWIND_PLUGINS=rbac,auth,system,crm,{plugin} scripts/server      # those to load, comma separated
+  TRADEWIND_PLUGINS=rbac,auth,system,crm,{plugins} scripts/server      # those to load, comma separated
   .venv/bin/python -m pytest {folder}/tests"""
 
 
@@ -92,6 +141,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("plugin", help="its name: small letters and digits, such as harbour")
     parser.add_argument("noun", help="what it keeps, in the singular, such as berth")
     parser.add_argument("--into", type=Path, default=Path(), help="where its folder goes (default: here)")
+    parser.add_argument("--dashboard", action="store_true", help="with a live dashboard of what it keeps")
     given = parser.parse_args(arguments)
     folder: Path = given.into / given.plugin
     problem = next(
@@ -101,12 +151,22 @@ def main(arguments: Sequence[str]) -> int:
     if problem:
         print(f"new-plugin: {problem}", file=sys.stderr)
         return 2
-    for name, text in FILES.items():
+    for name, text in (with_dashboard() if given.dashboard else FILES).items():
         path = folder / filled(name, given.plugin, given.noun)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(filled(text, given.plugin, given.noun), "utf-8")
-    print(NEXT.format(folder=folder, plugin=given.plugin))
+    plugins = f"dashboard,{given.plugin}" if given.dashboard else given.plugin
+    print(NEXT.format(folder=folder, plugins=plugins))
     return 0
+
+
+def with_dashboard() -> dict[str, str]:
+    """The files of a plugin that has a dashboard."""
+    files = {**FILES, "tradewind_$plugin/dashboards.py": DASHBOARD}
+    for name, changes in _CHANGES.items():
+        for before, after in changes:
+            files[name] = files[name].replace(before, after)
+    return files
 
 
 def filled(text: str, plugin: str, noun: str) -> str:

@@ -46,7 +46,7 @@ async def sample(field: Field, refer: Refer, *, only_required: bool = False, fre
 
 
 async def _member(name: str, child: Field, refer: Refer, only_required: bool, fresh: Names[str]) -> Any:
-    if name in fresh and not child.ref and child.kind == "text":
+    if name in fresh and not child.ref and child.kind == "text" and "enum" not in child.rules:
         return text(child, fresh=True)
     return await sample(child, refer, only_required=only_required)
 

@@ -1,6 +1,7 @@
 """How soon a server is ready, and what it leaves until it is needed."""
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from config.embedded.folder import Folder
+from plugins.testing import eventually
 from tests.server_process import ROOT, environment, server_process
 
 SECONDS = 3.0
@@ -29,6 +32,24 @@ def test_what_few_requests_need_is_not_loaded_for_a_start() -> None:
     loaded = loaded_by("import server\nfrom plugins.registry import freeze, load_plugins\nfreeze(load_plugins(()))")
     assert "plugins" in loaded
     assert loaded & {"pypinyin", "xlsxwriter", "aiobotocore", "botocore", "aiohttp", "python_calamine"} == set()
+
+
+@pytest.mark.gen_test(timeout=40)
+async def test_ctrl_c_in_the_middle_of_a_start_ends_everything_without_a_trace(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "data")
+
+    async def database_begins() -> bool:
+        return folder.supervisor_lock.exists()
+
+    async def database_ended() -> bool:
+        return not folder.is_supervised()
+
+    async with server_process(environment("", folder.path), tmp_path) as running:
+        await eventually(database_begins)
+        # ended by the signal, or stopped by it if it was listening already
+        assert await running.stop(signal.SIGINT) in (-signal.SIGINT, 0)
+        assert running.stderr == ""
+    await eventually(database_ended, seconds=10)
 
 
 @pytest.mark.alone

@@ -4,7 +4,7 @@
 operations that stand alone.
 """
 
-from config.database.driver import MARGIN_SECONDS, Change, Document, Driver, Filter, Sort, count_command
+from config.database.driver import MARGIN_SECONDS, NATURAL_ORDER, Change, Document, Driver, Filter, Sort, count_command
 from config.database.drivers import DRIVERS, MotorDriver, PyMongoDriver, open_driver
 from config.database.errors import (
     AWAY_CODES,
@@ -17,7 +17,7 @@ from config.database.errors import (
 from config.database.indexes import IndexSpec, differences
 
 __all__ = [
-    "AWAY_CODES", "DRIVERS", "MARGIN_SECONDS", "REFUSED_CODES", "Change", "DatabaseRefused", "DatabaseUnavailable",
-    "Document", "Driver", "DuplicateKey", "Filter", "IndexSpec", "MotorDriver", "PyMongoDriver", "Sort", "count_command",
-    "differences", "open_driver", "translated",
+    "AWAY_CODES", "DRIVERS", "MARGIN_SECONDS", "NATURAL_ORDER", "REFUSED_CODES", "Change", "DatabaseRefused",
+    "DatabaseUnavailable", "Document", "Driver", "DuplicateKey", "Filter", "IndexSpec", "MotorDriver", "PyMongoDriver",
+    "Sort", "count_command", "differences", "open_driver", "translated",
 ]  # fmt: skip

@@ -51,6 +51,8 @@ class Change:
     id: Any
 
 
+_ROWS_AT_ONCE = 10_000
+NATURAL_ORDER: Mapping[str, Any] = {"hint": {"$natural": 1}}
 _session: ContextVar[Any] = ContextVar("database_session", default=None)
 
 
@@ -184,10 +186,16 @@ class Driver:
             result = await self._database[collection].delete_many(filter, session=_session.get())
             return int(result.deleted_count)
 
-    async def aggregate(self, collection: str, pipeline: Sequence[Mapping[str, Any]]) -> list[Document]:
-        """All results of an aggregation."""
+    async def aggregate(
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, whole: bool = False
+    ) -> list[Document]:
+        """All results of an aggregation; `whole`: it reads the collection as it lies, past every index."""
         async with self._operation():
-            opened = self._database[collection].aggregate(list(pipeline), session=_session.get())
+            hint = NATURAL_ORDER if whole else {}
+            # in one answer rather than in the first 101 rows and the rest
+            opened = self._database[collection].aggregate(
+                list(pipeline), session=_session.get(), batchSize=_ROWS_AT_ONCE, **hint
+            )
             found: list[Document] = await (await self._cursor(opened)).to_list(None)
             return found
 

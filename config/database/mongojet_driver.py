@@ -14,7 +14,7 @@ from typing import Any
 
 import mongojet
 
-from config.database.driver import MARGIN_SECONDS, Document, Filter, Sort, count_command
+from config.database.driver import MARGIN_SECONDS, NATURAL_ORDER, Document, Filter, Sort, count_command
 from config.database.drivers import MotorDriver
 from config.database.errors import AWAY_CODES, REFUSED_CODES, DatabaseRefused, DatabaseUnavailable, DuplicateKey
 
@@ -151,12 +151,15 @@ class MongojetDriver(MotorDriver):
         async with self._alone(collection) as target:
             return await target.find_one_and_update(dict(filter), given, **options)
 
-    async def aggregate(self, collection: str, pipeline: Sequence[Mapping[str, Any]]) -> list[Document]:
+    async def aggregate(
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, whole: bool = False
+    ) -> list[Document]:
         """As the seam says."""
         if self.in_transaction:
-            return await super().aggregate(collection, pipeline)
+            return await super().aggregate(collection, pipeline, whole=whole)
         async with self._alone(collection) as target:
-            cursor = await target.aggregate([dict(stage) for stage in pipeline], **self._limit)
+            hint = NATURAL_ORDER if whole else {}
+            cursor = await target.aggregate([dict(stage) for stage in pipeline], **hint, **self._limit)
             return await cursor.to_list()
 
     async def close(self) -> None:

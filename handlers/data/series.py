@@ -42,7 +42,8 @@ async def _grouped(
     where: Mapping[str, Any] | None,
 ) -> dict[Any, dict[str, Any]]:  # fmt: skip
     matching = {field: {"$ne": None}, **period.moments(field), **(where or {})}
-    rows = await store.aggregate([{"$match": matching}, {"$group": {"_id": key, **sums}}])
+    unbounded = period.first is None and period.last is None
+    rows = await store.aggregate([{"$match": matching}, {"$group": {"_id": key, **sums}}], whole=unbounded)
     return {row.pop("_id"): row for row in rows}
 
 

@@ -125,9 +125,15 @@ class Store:
         parts = self.scope.parts(rules.scope_department, rules.scope_person, rules.shared)
         return [{**self._live(), **part} for part in parts]
 
-    async def aggregate(self, pipeline: Sequence[Mapping[str, Any]]) -> list[Document]:
-        """An aggregation over the records that the actor may see."""
-        return await self._driver.aggregate(self.collection.name, [{"$match": self._visible()}, *pipeline])
+    async def aggregate(self, pipeline: Sequence[Mapping[str, Any]], *, whole: bool = False) -> list[Document]:
+        """An aggregation over the records that the actor may see.
+
+        `whole`: it needs most of them and fields that no index holds. To who sees everything the collection is then
+        read as it lies, which takes a third of the time of fetching one record after the other by an index.
+        """
+        past_indexes = whole and not self.row_filter
+        visible = {"$match": self._visible()}
+        return await self._driver.aggregate(self.collection.name, [visible, *pipeline], whole=past_indexes)
 
     # -- writing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import FieldError, Request, ValidationFailed
+from plugins.api import FieldError, Request, ValidationFailed, invalid
 from plugins.approval.conditions import check_storable, fits
 from plugins.approval.flow import Asked
 from plugins.approval.people import named_people, resolve
@@ -33,6 +33,8 @@ async def simulate(req: Request) -> dict[str, Any]:
     """Who would be asked now, node by node, before anyone is."""
     definition = await req.store(DEFINITIONS).get(req.path["id"])
     initiator_id = req.body.get("initiator_id") or req.actor.user_id
+    if await req.part(Directory).user(initiator_id) is None:
+        raise invalid("initiator_id", "reference")
     nodes = []
     for node in definition["nodes"]:
         asked = await resolve(req.service, node["approvers"], initiator_id, req.now)

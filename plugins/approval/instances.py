@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
-from plugins.api import Page, Request
+from plugins.api import FORBIDDEN, ApiError, Page, Request
 from plugins.approval import flow
 from plugins.approval.conditions import check_storable
-from plugins.approval.messages import NOT_ALLOWED
+from plugins.approval.messages import NOT_ALLOWED, ONLY_INITIATOR
 from plugins.approval.records import DEFINITIONS, INSTANCES, ROW
 from plugins.approval.states import allows
 
@@ -50,6 +51,7 @@ async def create(req: Request) -> dict[str, Any]:
 
 async def update(req: Request) -> dict[str, Any]:
     """Change a draft, or what came back."""
+    await _check_whose(req)
     values = {**req.body, **await _of_definition(req)}
     version = values.pop("version")
     check_storable("record", values.get("record"))
@@ -66,7 +68,18 @@ async def _of_definition(req: Request) -> dict[str, Any]:
 
 async def delete(req: Request) -> None:
     """Delete what is not under way and was not decided."""
+    await _check_whose(req)
     await req.store(INSTANCES).delete(req.path["id"], where=_own_to_change(), reason=NOT_ALLOWED)
+
+
+async def _check_whose(req: Request) -> None:
+    """Who only sees a request because they are asked, or were told, leaves it as it is (40300)."""
+    instance = await req.store(INSTANCES).get(req.path["id"])
+    if instance["initiator_id"] == req.actor.user_id:
+        return
+    by_scope = req.service.database.store(INSTANCES, req.actor, replace(req.scope, user_id=None), req.now)
+    if await by_scope.find_one({"_id": instance["id"]}) is None:
+        raise ApiError(FORBIDDEN, ONLY_INITIATOR)
 
 
 def _own_to_change() -> dict[str, Any]:

@@ -80,7 +80,7 @@ plugin = Plugin(
               query={**INSTANCES.list_query, **_BOX}, returns=ROW, paged=True, tag="approval", collection=INSTANCES.name),
         *crud(INSTANCES, at=f"{AT}/instances", resource="approval:instance", noun="approval",
               only=("read", "create", "update", "delete"), create=instances.create, update=instances.update,
-              delete=instances.delete),
+              delete=instances.delete, refusals=_INITIATOR),
         route(f"POST {ONE}/submit", actions.submit, summary="Ask for approval", access="approval:instance:submit",
               body=ACT_BODY, refusals=_INITIATOR, **_instance),
         route(f"POST {ONE}/withdraw", actions.withdraw, summary="Take a request back",

@@ -40,7 +40,8 @@ CONTRACTS = Collection(
         Index("number", unique=True, where={"number": {"$type": "string"}}),
         Index("customer_id", "-created_at"),
         Index("owner_id", "-created_at"),
-        Index("status", "-signed_date"),
+        # holds all that the figures of what was signed need
+        Index("status", "-signed_date", "amount", "owner_id"),
         Index("opportunity_id"),
     ),
     internal=(EDITORS,),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from plugins.api import Collection, Dashboard, Message, Request, Store, by_day, by_month, exact, period_of
+from plugins.api import Dashboard, Message, Request, Store, by_day, by_month, exact, period_of
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.payments import PAYABLE
 from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
@@ -21,16 +23,19 @@ _AGREED: Mapping[str, Any] = {"status": {"$in": list(PAYABLE)}}
 
 async def overview(req: Request) -> Part:
     """The totals of everything that the caller sees."""
+    customers, opportunities, agreed, received = await asyncio.gather(
+        req.store(CUSTOMERS).count(),
+        req.store(OPPORTUNITIES).count(),
+        _amount(req.store(CONTRACTS), _AGREED),
+        _amount(req.store(PAYMENTS), {}),
+    )
     return {
-        "customers": await req.store(CUSTOMERS).count(),
-        "opportunities": await req.store(OPPORTUNITIES).count(),
-        "contract_amount": await _amount(req.store(CONTRACTS), _AGREED),
-        "received_amount": await _amount(req.store(PAYMENTS), {}),
-    }
+        "customers": customers, "opportunities": opportunities, "contract_amount": agreed, "received_amount": received,
+    }  # fmt: skip
 
 
 async def _amount(store: Store, where: Mapping[str, Any]) -> Any:
-    rows = await store.aggregate([{"$match": where}, {"$group": {"_id": None, **_TOTAL}}])
+    rows = await store.aggregate([{"$match": where}, {"$group": {"_id": None, **_TOTAL}}], whole=not where)
     return rows[0]["amount"] if rows else None
 
 
@@ -68,7 +73,7 @@ async def sales_ranking(req: Request) -> Part:
         {"$group": {"_id": "$owner_id", **_TOTAL}},
         {"$sort": {"amount": -1, "_id": 1}},
         {"$limit": req.query["limit"]},
-    ])  # fmt: skip
+    ], whole=by_payments and not where)  # fmt: skip
     directory = req.part(Directory)
     return {"items": [
         {**row, "rank": number, "user_id": row["_id"], "name": _name_of(await directory.user(row["_id"]))}
@@ -82,23 +87,32 @@ def _name_of(user: Mapping[str, Any] | None) -> str:
 
 async def customer_distribution(req: Request) -> Part:
     """Customers by industry and by level, the most first."""
-    return {f"by_{field}": await _slices(req, CUSTOMERS, field) for field in ("industry", "level")}
+    fields = ("industry", "level")
+    # both in one reading
+    rows = await req.store(CUSTOMERS).aggregate(
+        [{"$group": {"_id": {field: f"${field}" for field in fields}, "value": {"$sum": 1}}}], whole=True
+    )
+    return {f"by_{field}": _slices(req, ((row["_id"].get(field), row["value"]) for row in rows)) for field in fields}
 
 
 async def lead_source_distribution(req: Request) -> Part:
     """Leads by source, the most first."""
-    return {"items": await _slices(req, LEADS, "source")}
+    rows = await req.store(LEADS).aggregate([{"$group": {"_id": "$source", "value": {"$sum": 1}}}], whole=True)
+    return {"items": _slices(req, ((row["_id"], row["value"]) for row in rows))}
 
 
-async def _slices(req: Request, collection: Collection, field: str) -> list[Part]:
-    group = {"_id": {"$ifNull": [f"${field}", ""]}, "value": {"$sum": 1}}
-    rows = await req.store(collection).aggregate([{"$group": group}, {"$sort": {"value": -1, "_id": 1}}])
-    return [{"name": row["_id"] or _NONE.text(req.language), "value": row["value"]} for row in rows]
+def _slices(req: Request, counted: Iterable[tuple[str | None, int]]) -> list[Part]:
+    """The slices of a pie, the largest first; what is empty and what is missing are one."""
+    totals: Counter[str] = Counter()
+    for name, count in counted:
+        totals[name or ""] += count
+    ordered = sorted(totals.items(), key=lambda one: (-one[1], one[0]))
+    return [{"name": name or _NONE.text(req.language), "value": value} for name, value in ordered]
 
 
 async def opportunity_funnel(req: Request) -> Part:
     """Every stage in the order of a deal, with its opportunities."""
-    rows = await req.store(OPPORTUNITIES).aggregate([{"$group": {"_id": "$stage", **_TOTAL}}])
+    rows = await req.store(OPPORTUNITIES).aggregate([{"$group": {"_id": "$stage", **_TOTAL}}], whole=True)
     found = {row["_id"]: row for row in rows}
     return {"items": [
         {"stage": stage, "name": label.text(req.language), **found.get(stage, {})}

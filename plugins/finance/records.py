@@ -56,7 +56,8 @@ VOUCHERS = Collection(
         Index("number", unique=True),
         Index("account_id", "-created_at"),
         Index("to_account_id", "-created_at"),
-        Index("kind", "day"),
+        # holds all that the figures of a range of days need
+        Index("kind", "day", "amount"),
         Index("day"),
         Index("invoice_id"),
         Index("open_item_id"),

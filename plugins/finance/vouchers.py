@@ -50,12 +50,20 @@ async def in_turn(req: Request, day: str, account_ids: Iterable[Any], work: Call
 
 
 async def book(req: Request, values: Record) -> Record:
-    """Write a voucher and move the balances; inside a transaction. 40901 for a closed month."""
+    """Write a voucher and move the balances; inside a transaction. 40901 for a closed month.
+
+    40001 for an account that is disabled; what was booked on it can still be reversed.
+    """
+    open_to_it = {} if values.get("reverses_id") else {"status": "enabled"}
     number = await next_number(req, values["day"][:7])
     voucher = await req.store(VOUCHERS).create({**values, "number": number})
     for account_id, change in effects(voucher).items():
         # without a new version: who renames an account is not stopped by its vouchers
-        await req.system_store(ACCOUNTS).change_quietly({"_id": account_id}, {"$inc": {"balance": store_money(change)}})
+        moved = await req.system_store(ACCOUNTS).change_quietly(
+            {"_id": account_id, **open_to_it}, {"$inc": {"balance": store_money(change)}}
+        )
+        if moved is None:
+            raise invalid("account_id" if account_id == voucher["account_id"] else "to_account_id", "reference")
     return voucher
 
 

@@ -1,4 +1,4 @@
-"""What happens: punches, leave, and the daily results that follow from them."""
+"""What happens: punches, and the daily results that follow from them. Leave: leave_records.py."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ from plugins.api import (
     number,
     obj,
     object_id,
-    quantity,
     text,
     timestamp,
 )
-from plugins.hrm.records import LOCATION, MAC, PLACES, SYSTEM
-from plugins.hrm.states import LEAVE_STATES
+from plugins.hrm.records import EMPLOYEES, LOCATION, MAC, PLACES, SYSTEM
 
 RESULTS = ("accepted", "outside", "unproven", "refused")
 DAY_STATUSES = ("pending", "normal", "late", "early_leave", "missed", "absent", "leave", "rest")
-LEAVE_TYPES = ("annual", "sick", "personal", "compensatory", "marriage", "maternity", "bereavement", "other")
 _shown: dict[str, Any] = {"read_only": True, "nullable": False}
 
 # what a client says of itself is evidence, never the time: that is the server's
@@ -43,15 +40,16 @@ PUNCHES = Collection(
         "device_id": text(max_length=100),
         "remark": text(max_length=500),
         "employee_id": object_id(read_only=True, nullable=False, filter=True),
-        "user_id": integer(filter=True, **_shown),
+        "user_id": integer(read_only=True, filter=True, description="Null: of an employee without an account."),
         "at": timestamp(sort=True, filter=True, **_shown, description="By the server's clock."),
         "day": day(filter=True, **_shown, description="The working day that it belongs to."),
         "result": choice(*RESULTS, filter=True, **_shown),
         "counts": boolean(filter=True, **_shown, description="Whether it makes a daily result."),
         "place_id": object_id(read_only=True, filter=True, description="Where it was, or the nearest place."),
-        "method": choice("gps", "wifi", read_only=True, description="What proved the place."),
+        "method": choice("gps", "wifi", "manual", read_only=True, description="What proved it; `manual`: entered later."),
         "distance": number(read_only=True, description="To the place, in metres."),
         "risks": array(text(), **_shown, default=[]),
+        "entered_by": integer(read_only=True, description="Who entered it for the employee; `remark` says why."),
         "reviewed_by": integer(read_only=True),
         "reviewed_at": timestamp(read_only=True),
         "review_remark": text(max_length=500, read_only=True),
@@ -77,6 +75,18 @@ PUNCH_REPLY = obj(
 REVIEW_BODY = obj(
     "PunchReview",
     {"counts": boolean(required=True, nullable=False), "remark": text(max_length=500)},
+    nullable=False,
+)
+
+ENTER_PUNCH_BODY = obj(
+    "PunchEntry",
+    {
+        "employee_id": object_id(required=True, ref=EMPLOYEES.name),
+        "at": timestamp(
+            required=True, description="When the employee came or went.", example="2026-11-20T01:00:00.000Z"
+        ),
+        "reason": text(required=True, min_length=1, max_length=500, example="忘记打卡"),
+    },
     nullable=False,
 )
 
@@ -137,24 +147,3 @@ TODAY = obj(
     },
     nullable=False,
 )
-
-LEAVES = Collection(
-    name="hrm_leaves",
-    title="Leave",
-    scoped=True,
-    fields={
-        "type": choice(*LEAVE_TYPES, required=True, filter=True),
-        "starts_at": timestamp(required=True, sort=True, filter=True, example="2026-12-01T01:00:00.000Z"),
-        "ends_at": timestamp(required=True, sort=True, filter=True, example="2026-12-02T10:00:00.000Z"),
-        "reason": text(max_length=500, example="回家探亲"),
-        "user_id": integer(filter=True, **_shown),
-        "days": quantity(**_shown, description="Days of work that it takes, by halves."),
-        "status": choice(*LEAVE_STATES.states, filter=True, sort=True, **_shown),
-        "submitted_at": timestamp(read_only=True),
-        "decided_at": timestamp(read_only=True),
-        "decided_by": integer(minimum=0, read_only=True),
-        "decision_reason": text(max_length=1000, read_only=True),
-    },
-    indexes=(Index("user_id", "status", "starts_at"), Index("status", "-created_at")),
-)
-REJECT_BODY = obj("LeaveReject", {"reason": text(max_length=500)}, nullable=False)

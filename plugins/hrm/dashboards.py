@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import accumulate
 from typing import Any
 
@@ -19,12 +20,15 @@ async def employee_distribution(req: Request) -> Part:
     """The people employed today by department, the largest first."""
     today = period_of(req).today.isoformat()
     employed = {"hired_on": {"$lte": today}, "$or": [{"left_on": None}, {"left_on": {"$gte": today}}]}
-    rows = await req.store(EMPLOYEES).aggregate([
+    counted: list[dict[str, Any]] = [
         {"$match": employed}, {"$group": {"_id": "$department_id", "value": {"$sum": 1}}},
         {"$sort": {"value": -1, "_id": 1}},
-    ])  # fmt: skip
-    named = await req.system_store(DEPARTMENTS).find({"_id": {"$in": [row["_id"] for row in rows]}}, fields=["name"])
-    names = {one["id"]: one["name"] for one in named}
+    ]  # fmt: skip
+    rows, named = await asyncio.gather(
+        req.store(EMPLOYEES).aggregate(counted, whole=True),
+        req.system_store(DEPARTMENTS).aggregate([{"$project": {"name": 1}}]),
+    )
+    names = {one["_id"]: one["name"] for one in named}
     none = UNASSIGNED.text(req.language)
     return {"items": [
         {"department_id": row["_id"], "name": names.get(row["_id"], none), "value": row["value"]} for row in rows
@@ -35,7 +39,7 @@ async def headcount_trend(req: Request) -> Part:
     """Who joined and who left by month, and how many there are at its end: a last day in the month counts as left."""
     period = period_of(req)
     months = period.every_month({})
-    joined, left = [await _by_month(req, period, field) for field in ("hired_on", "left_on")]
+    joined, left = await asyncio.gather(*(_by_month(req, period, field) for field in ("hired_on", "left_on")))
     before = sum(count for month, count in joined.items() if month < months[0])
     before -= sum(count for month, count in left.items() if month < months[0])
     changes = [joined.get(month, 0) - left.get(month, 0) for month in months]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
 
-from plugins.api import ALL_ROWS, Actor, Collection, Request, Service, day_of, utc_now
+from plugins.api import ALL_ROWS, Actor, Collection, Request, Service, day_of, store_quantity, utc_now
 from plugins.hrm import employees, leaves, masters
-from plugins.hrm.attendance_records import LEAVES, PUNCHES
+from plugins.hrm.attendance_records import PUNCHES
+from plugins.hrm.leave_records import ALLOWANCES, LEAVES
 from plugins.hrm.records import GROUPS, POSITIONS, SHIFTS
 from plugins.hrm.results import mark, settle
 from plugins.rbac.api import Directory
@@ -53,6 +55,7 @@ class _Staff:
         for number, (name, user) in enumerate(self.people.items()):
             employee = await self._employee(name, user["real_name"], 20, None, positions[number], number, attends)
             await self._punches(name, employee, place, number)
+            await self._made(ALLOWANCES, type="annual", employee_id=employee["id"], days=store_quantity(Decimal(10)))
         for number, (real_name, came, left, like) in enumerate(_COLLEAGUES, len(self.people)):
             await self._employee(like, real_name, came, left, positions[number % 3], number, {})
         await self._leave("staff", -5, "annual", approved=True)

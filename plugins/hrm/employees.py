@@ -7,6 +7,7 @@ from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, day_of, invalid
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
+from plugins.hrm.leave_records import ALLOWANCES
 from plugins.hrm.messages import HAS_PUNCHES
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark, settle_soon
@@ -51,7 +52,7 @@ async def update(req: Request) -> Record:
 
 
 async def delete(req: Request) -> None:
-    """Delete somebody who never punched, with their results; of others it is known when they left."""
+    """Delete somebody who never punched, with their results and allowances; of others it is known when they left."""
 
     async def work() -> None:
         employee = await req.store(EMPLOYEES).get(req.path["id"])
@@ -60,6 +61,7 @@ async def delete(req: Request) -> None:
             raise ApiError(CONFLICT, HAS_PUNCHES)
         gone = {"$set": {"deleted": True, "deleted_at": req.now}}
         await req.system_store(DAYS).change_many({"employee_id": employee["id"]}, gone)
+        await req.system_store(ALLOWANCES).change_many({"employee_id": employee["id"]}, gone)
         await req.system_store(MARKS).remove({"_id": employee["id"]})
         await req.store(EMPLOYEES).delete(employee["id"])
 

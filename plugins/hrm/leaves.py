@@ -22,8 +22,9 @@ from plugins.api import (
     store_quantity,
     utc_now,
 )
-from plugins.hrm.attendance_records import LEAVES
+from plugins.hrm import allowances
 from plugins.hrm.calendars import OFFICE, calendar_of, employee_of
+from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import LEAVE_TITLE, NOT_DELETABLE, NOT_EDITABLE, NOT_IN_STATE, OVERLAPS
 from plugins.hrm.results import Record, remake, touch
 from plugins.hrm.states import after, allows
@@ -41,7 +42,7 @@ _EDITABLE = allows("submit")
 async def create(req: Request) -> Record:
     """A draft of the caller's own leave."""
     values = {**req.body, "user_id": req.actor.user_id, "status": "draft"}
-    return await req.store(LEAVES).create({**values, "days": await _days(req, values)})
+    return await req.store(LEAVES).create({**values, "days": await days_of(req, values)})
 
 
 async def update(req: Request) -> Record:
@@ -50,7 +51,7 @@ async def update(req: Request) -> Record:
     version = values.pop("version")
     leaves = req.store(LEAVES)
     before = await leaves.get(req.path["id"])
-    values["days"] = await _days(req, {**before, **values})
+    values["days"] = await days_of(req, {**before, **values})
     # on the version that the days were counted with
     where = {**_EDITABLE, "starts_at": before["starts_at"], "ends_at": before["ends_at"]}
     return await leaves.update(before["id"], values, version=version, where=where, reason=NOT_EDITABLE)
@@ -69,7 +70,7 @@ async def submit(req: Request) -> Record:
         asked = {"status": after("submit"), "submitted_at": req.now, "decided_at": None, "decided_by": None,
                  "decision_reason": None}  # fmt: skip
         leave = await leaves.update(req.path["id"], asked, where=allows("submit"), reason=NOT_IN_STATE)
-        await _alone(req, leave)
+        await refuse_twice(req, leave)
         await req.emit(REQUESTED_EVENT, **_this(leave), **await _described(req, leave))
         return await leaves.get(leave["id"])
 
@@ -86,7 +87,7 @@ def decider(action: str) -> Handler:
             leave = await req.store(LEAVES).update(
                 req.path["id"], values, where=allows(action), reason=NOT_IN_STATE
             )  # fmt: skip
-            await _decided(req.service, leave, req.now, {"request": req})
+            await decided(req.service, leave, req.now, {"request": req})
             await req.emit(CANCELLED_EVENT, **_this(leave), reason=leave["decision_reason"])
             return leave
 
@@ -110,12 +111,12 @@ async def after_approval(service: Service, payload: Mapping[str, Any]) -> None:
             return
         values = {**_decision(action, payload.get("reason"), now), "decided_by": payload.get("by")}
         changed = await leaves.update(leave["id"], values, where=allows(action), reason=NOT_IN_STATE)
-        await _decided(service, changed, now, payload)
+        await decided(service, changed, now, payload)
 
     await service.database.transaction(work)
 
 
-async def _decided(service: Service, leave: Record, now: datetime, payload: Mapping[str, Any]) -> None:
+async def decided(service: Service, leave: Record, now: datetime, payload: Mapping[str, Any]) -> None:
     """Make the results of the days of the leave again, as far as they have begun, and tell other plugins."""
     employee = await employee_of(service, leave["user_id"])
     calendar = await calendar_of(service, employee)
@@ -127,12 +128,16 @@ async def _decided(service: Service, leave: Record, now: datetime, payload: Mapp
     await service.events.emit(DECIDED_EVENT, {**payload, "leave": leave})
 
 
-async def _alone(req: Request, leave: Record) -> None:
-    """Refuse leave at a time for which the person has asked for other leave; two requests at once come one by one."""
+async def refuse_twice(req: Request, leave: Mapping[str, Any]) -> None:
+    """Refuse leave at a time for which the person has asked for other leave, or more than they may take.
+
+    In a transaction: two requests at once come one by one.
+    """
     employee = await employee_of(req.service, leave["user_id"])
     if employee is not None:
         await touch(req.service, employee["id"])
-    others = {"_id": {"$ne": leave["id"]}, "user_id": leave["user_id"], "status": {"$in": ["pending", "approved"]}}
+        await allowances.check(req.service, employee, leave)
+    others = {"_id": {"$ne": leave.get("id")}, "user_id": leave["user_id"], "status": {"$in": ["pending", "approved"]}}
     during = {"starts_at": {"$lt": leave["ends_at"]}, "ends_at": {"$gt": leave["starts_at"]}}
     if await req.system_store(LEAVES).find_one({**others, **during}):
         raise ApiError(CONFLICT, OVERLAPS)
@@ -159,7 +164,7 @@ def _decision(action: str, reason: str | None, now: datetime) -> Record:
     return {"status": after(action), "decided_at": now, "decision_reason": reason}
 
 
-async def _days(req: Request, leave: Mapping[str, Any]) -> Any:
+async def days_of(req: Request, leave: Mapping[str, Any]) -> Any:
     """The days of work that leave takes, by the calendar of whose it is; refuses what does not end after it starts."""
     if leave["ends_at"] <= leave["starts_at"]:
         raise invalid("ends_at", "minimum")

@@ -7,20 +7,21 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from plugins.api import CONFLICT, Jobs, Menu, Message, Plugin, Service, crud, route
-from plugins.hrm import demo, employees, leaves, masters, punches, results
+from plugins.api import CONFLICT, FORBIDDEN, Jobs, Menu, Message, Plugin, Refusal, Service, crud, route
+from plugins.hrm import allowances, demo, employees, entries, leaves, masters, punches, results
 from plugins.hrm.attendance_records import (
     DAYS,
-    LEAVES,
+    ENTER_PUNCH_BODY,
     MARKS,
     PUNCH_REPLY,
     PUNCHES,
-    REJECT_BODY,
     REVIEW_BODY,
     TODAY,
 )
 from plugins.hrm.dashboards import DASHBOARDS
 from plugins.hrm.dictionaries import DICTIONARIES
+from plugins.hrm.leave_records import ALLOWANCES, BALANCE_QUERY, BALANCES, ENTER_LEAVE_BODY, LEAVES, REJECT_BODY
+from plugins.hrm.messages import EVERYBODYS
 from plugins.hrm.options import OPTIONS
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
 from plugins.hrm.states import LEAVE_STATES
@@ -52,7 +53,7 @@ plugin = Plugin(
     requires=("rbac", "system"),
     start=start,
     demo=demo.load,
-    collections=(POSITIONS, SHIFTS, PLACES, GROUPS, EMPLOYEES, PUNCHES, DAYS, MARKS, LEAVES),
+    collections=(POSITIONS, SHIFTS, PLACES, GROUPS, EMPLOYEES, PUNCHES, DAYS, MARKS, LEAVES, ALLOWANCES),
     biz_types={"EMPLOYEE": EMPLOYEES, leaves.BIZ_TYPE: LEAVES},
     state_machines=(LEAVE_STATES,),
     dictionaries=DICTIONARIES,
@@ -76,11 +77,23 @@ plugin = Plugin(
               returns=PUNCH_REPLY, **_punch),
         route(f"POST {AT}/punches/{{id}}/review", punches.review, summary="Decide whether a punch counts",
               access="hrm:punch:review", body=REVIEW_BODY, returns=PUNCHES.read, **_punch),
+        route(f"POST {AT}/punches/enter", entries.enter_punch, summary="Enter a punch that was forgotten",
+              access="hrm:punch:enter", body=ENTER_PUNCH_BODY, returns=PUNCHES.read, **_punch),
         route(f"GET {AT}/attendance/today", punches.today, summary="Show my working day",
               access="hrm:attendance:punch", returns=TODAY, tag="hrm"),
         *crud(DAYS, at=f"{AT}/attendance", resource="hrm:attendance", noun="daily result", only=("list",)),
         *crud(LEAVES, at=f"{AT}/leaves", resource="hrm:leave", noun="leave", plural="leave", create=leaves.create,
               update=leaves.update, delete=leaves.delete),
+        route(f"POST {AT}/leaves/enter", entries.enter_leave, summary="Enter leave of somebody else",
+              access="hrm:leave:enter", body=ENTER_LEAVE_BODY, **_leave),
+        route(f"GET {AT}/leave-balances", allowances.own_balances, summary="Show how much leave I have left",
+              access="hrm:leave:list", query=BALANCE_QUERY, returns=BALANCES, tag="hrm"),
+        route(f"GET {AT}/employees/{{id}}/leave-balances", allowances.balances,
+              summary="Show how much leave an employee has left", access="hrm:leave:list", query=BALANCE_QUERY,
+              returns=BALANCES, tag="hrm", collection=EMPLOYEES.name),
+        *crud(ALLOWANCES, at=f"{AT}/leave-allowances", resource="hrm:leave-allowance", noun="leave allowance",
+              create=allowances.create, update=allowances.update, delete=allowances.delete,
+              refusals=(Refusal(FORBIDDEN, EVERYBODYS),)),
         route(f"POST {AT}/leaves/{{id}}/submit", leaves.submit, summary="Ask for leave", access="hrm:leave:submit",
               **_leave),
         route(f"POST {AT}/leaves/{{id}}/withdraw", leaves.decider("withdraw"), summary="Take leave back",
@@ -102,11 +115,14 @@ plugin = Plugin(
         _page("shift", "shifts", "班次", "Shifts", "lucide:clock", 6),
         _page("attendance-group", "attendance-groups", "考勤组", "Attendance groups", "lucide:users-round", 7),
         _page("place", "places", "考勤地点", "Places of attendance", "lucide:map-pin", 8),
+        _page("leave-allowance", "leave-allowances", "假期额度", "Leave allowances", "lucide:calendar-range", 9),
     ),
     permissions={
         "hrm:attendance:punch": Message("打卡", "Punch"),
         "hrm:punch:review": Message("复核", "Review"),
+        "hrm:punch:enter": Message("补卡", "Enter a punch"),
         "hrm:leave:submit": Message("提交", "Submit"),
+        "hrm:leave:enter": Message("代录", "Enter for somebody"),
         "hrm:leave:approve": Message("审批", "Approve"),
         "hrm:leave:cancel": Message("销假", "Cancel"),
     },

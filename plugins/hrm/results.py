@@ -16,8 +16,9 @@ from functools import partial
 from typing import Any
 
 from plugins.api import Jobs, Service, Shared, day_of, start_of, utc_now
-from plugins.hrm.attendance_records import DAYS, LEAVES, MARKS, PUNCHES
+from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.calendars import calendar_of
+from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.timetable import DAY, Calendar, Verdict, judge, minutes_of
 

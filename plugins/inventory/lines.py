@@ -23,10 +23,17 @@ Record = dict[str, Any]
 Line = Mapping[str, Any]
 
 
-async def products_of(req: Request, lines: Sequence[Line]) -> dict[Any, Record]:
-    """The products by id; 40001 naming each line that repeats one, or whose product the caller does not see."""
+ENABLED: Mapping[str, Any] = {"status": "enabled"}
+
+
+async def products_of(req: Request, lines: Sequence[Line], where: Mapping[str, Any] | None = None) -> dict[Any, Record]:
+    """The products by id; 40001 naming each line that repeats one, or whose product the caller does not see.
+
+    With `where` nor is there one that does not match: what is disabled is not bought, but its stock can be moved and sold.
+    """
     ids = [line["product_id"] for line in lines]
-    found = {product["id"]: product for product in await req.store(PRODUCTS).find({"_id": {"$in": ids}})}
+    matching = {"_id": {"$in": ids}, **(where or {})}
+    found = {product["id"]: product for product in await req.store(PRODUCTS).find(matching)}
     faults = [
         FieldError(f"lines[{number}].product_id", "reference" if id not in found else "duplicate")
         for number, id in enumerate(ids)
@@ -37,19 +44,23 @@ async def products_of(req: Request, lines: Sequence[Line]) -> dict[Any, Record]:
     return found
 
 
-async def warehouse_of(req: Request, id: Any, field: str = "warehouse_id") -> Record:
-    """The warehouse that the body names; 40001 where it names none that the caller sees."""
+async def warehouse_of(
+    req: Request, id: Any, field: str = "warehouse_id", where: Mapping[str, Any] | None = None
+) -> Record:
+    """The warehouse that the body names; 40001 where it names none that the caller sees and that matches `where`."""
     if id is None:
         raise invalid(field, "required")
-    found = await req.store(WAREHOUSES).find_one({"_id": id})
+    found = await req.store(WAREHOUSES).find_one({"_id": id, **(where or {})})
     if found is None:
         raise invalid(field, "reference")
     return found
 
 
-async def priced(req: Request, lines: Sequence[Line], default: str, done: str) -> Record:
+async def priced(
+    req: Request, lines: Sequence[Line], default: str, done: str, where: Mapping[str, Any] | None = None
+) -> Record:
     """The `lines` of a draft with prices and amounts, and their sum; `default` is the product's price to take."""
-    products = await products_of(req, lines)
+    products = await products_of(req, lines, where)
     made = []
     for line in lines:
         given = line.get("price")

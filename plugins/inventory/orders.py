@@ -15,12 +15,14 @@ from plugins.api import (
     Request,
     StateMachine,
     exact,
+    invalid,
     store_quantity,
 )
 from plugins.inventory import payables, purchase_approval
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
-from plugins.inventory.lines import Record, cost_of, numbered, priced, products_of, today, warehouse_of
+from plugins.inventory.lines import ENABLED, Record, cost_of, numbered, priced, products_of, today, warehouse_of
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOT_IN_STATE, NOTHING_OPEN
+from plugins.inventory.records import SUPPLIERS
 from plugins.inventory.shipments import ship_lines
 from plugins.inventory.states import PURCHASE_STATES, SALES_STATES, after, allows
 from plugins.inventory.stock import in_turn
@@ -52,7 +54,8 @@ def creator(trade: Trade) -> Handler:
 
     async def create_order(req: Request) -> Record:
         values = {"ordered_on": today(req), **_given(req.body)}
-        values |= await priced(req, values["lines"], trade.default_price, trade.done)
+        await _check_supplier(req, values)
+        values |= await priced(req, values["lines"], trade.default_price, trade.done, _orderable(trade))
         values |= {"status": trade.states.initial, "number": await numbered(req, trade.order_prefix)}
         return await req.store(trade.orders).create(values)
 
@@ -67,8 +70,9 @@ def updater(trade: Trade) -> Handler:
         version = values.pop("version")
         store = req.store(trade.orders)
         await store.get(req.path["id"])
+        await _check_supplier(req, values)
         if "lines" in values:
-            values |= await priced(req, values["lines"], trade.default_price, trade.done)
+            values |= await priced(req, values["lines"], trade.default_price, trade.done, _orderable(trade))
         return await store.update(
             req.path["id"], values, version=version, where={"status": "draft"}, reason=NOT_A_DRAFT
         )
@@ -132,7 +136,9 @@ def shipper(trade: Trade) -> Handler:
 
 async def _shipped(req: Request, trade: Trade, order: Record) -> Record:
     _check(req, trade, order)
-    warehouse = await warehouse_of(req, req.body.get("warehouse_id") or order["warehouse_id"])
+    # nothing comes into a warehouse that is disabled; what is there may leave
+    warehouse_id = req.body.get("warehouse_id") or order["warehouse_id"]
+    warehouse = await warehouse_of(req, warehouse_id, where=_orderable(trade))
     wanted = await _wanted(req, trade, order)
     shipment = {
         "number": await numbered(req, trade.shipment_prefix),
@@ -197,6 +203,18 @@ async def _carried_forward(req: Request, trade: Trade, order: Record, wanted: di
     finished = all(exact(line[trade.done]) == exact(line["quantity"]) for line in lines)
     values = {"lines": lines, "status": after(trade.states, "ship" if finished else "ship-part")}
     return await req.store(trade.orders).update(order["id"], values, version=order["version"])
+
+
+def _orderable(trade: Trade) -> Record | None:
+    """Which products may be ordered: of what is disabled the stock is sold, but nothing is bought."""
+    return dict(ENABLED) if trade.incoming else None
+
+
+async def _check_supplier(req: Request, values: Record) -> None:
+    """Nothing is ordered from a supplier who is disabled."""
+    supplier_id = values.get("supplier_id")
+    if supplier_id is not None and await req.store(SUPPLIERS).find_one({"_id": supplier_id, **ENABLED}) is None:
+        raise invalid("supplier_id", "reference")
 
 
 def _given(body: Record) -> Record:

@@ -8,7 +8,7 @@ from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, exact, new_id, share, store_money, store_quantity, times
 from plugins.inventory.documents import STOCK_COUNTS, TRANSFERS
-from plugins.inventory.lines import Record, numbered, products_of, today, total, warehouse_of
+from plugins.inventory.lines import ENABLED, Record, numbered, products_of, today, total, warehouse_of
 from plugins.inventory.messages import SAME_WAREHOUSE
 from plugins.inventory.stock import Holding, Origin, holding, in_turn, put, take
 
@@ -43,7 +43,7 @@ async def transfer(req: Request) -> Record:
         if body["from_warehouse_id"] == body["to_warehouse_id"]:
             raise ApiError(CONFLICT, SAME_WAREHOUSE)
         source = await warehouse_of(req, body["from_warehouse_id"], "from_warehouse_id")
-        target = await warehouse_of(req, body["to_warehouse_id"], "to_warehouse_id")
+        target = await warehouse_of(req, body["to_warehouse_id"], "to_warehouse_id", ENABLED)
         await products_of(req, body["lines"])
         document = {"id": new_id(), "number": await numbered(req, "TR"), "day": body.get("day") or today(req)}
         lines = [await _moved(req, source, target, line, document) for line in _in_order(body["lines"])]

@@ -74,8 +74,11 @@ class Api:
         return token
 
 
-def make_world(port: int, uri: str, admin_password: str, customers: int) -> Row:
-    """Fill a new database through the server at `port` and, in bulk, past it; answers what is to be remembered."""
+def make_world(port: int, uri: str, admin_password: str, customers: int, payments: int | None = None) -> Row:
+    """Fill a new database through the server at `port` and, in bulk, past it; answers what is to be remembered.
+
+    Four payments for five customers unless `payments` says how many.
+    """
     api = Api(port)
     api.token = api.log_in("admin", admin_password)
     divisions, regions, departments = _departments(api)
@@ -84,7 +87,7 @@ def make_world(port: int, uri: str, admin_password: str, customers: int) -> Row:
         database = client[DATABASE]
         users = _users(database, departments)
         made = _customers(database, users, customers)
-        _payments(database, made, customers * 4 // 5)
+        make_payments(database, made, customers * 4 // 5 if payments is None else payments)
     world |= {
         "customers": customers,
         "customer": {name: str(_one(made, places)) for name, places in (("region", regions[0]), ("all", departments))},
@@ -147,7 +150,8 @@ def _people(
     return people
 
 
-def _audited(creator: int, department: int, at: datetime) -> Row:
+def audited(creator: int, department: int, at: datetime) -> Row:
+    """What every record carries besides its own fields."""
     return {
         "version": 1, "creator_id": creator, "creator_department_id": department, "created_at": at, "updated_at": at,
         "updater_id": creator, "deleted": False,
@@ -161,7 +165,7 @@ def _users(database: Database[Row], departments: Sequence[int]) -> list[tuple[in
     database[USERS.name].insert_many([
         {"_id": id, "username": f"user-{id}", "password_hash": None, "role_ids": [], "department_id": place,
          "status": "enabled", "is_super": False, "must_change_password": True, **search_values([f"user-{id}"]),
-         **_audited(1, departments[0], now)}
+         **audited(1, departments[0], now)}
         for id, place in users
     ])  # fmt: skip
     return users
@@ -172,7 +176,7 @@ def _customers(
 ) -> list[tuple[ObjectId, int, int]]:
     """Customers in equal numbers for each user: ids, creators and departments."""
     pick, now, made = random.Random(7), datetime.now(UTC), []
-    for rows in _batches(count):
+    for rows in batches(count):
         batch = []
         for number in rows:
             creator, department = users[number % len(users)]
@@ -188,7 +192,7 @@ def _customers(
             id = ObjectId()
             batch.append({
                 **CUSTOMERS.defaults, **values, "_id": id, "owned_since": at, **derived(values),
-                **sharing(creator, (), creator), **_audited(creator, department, at),
+                **sharing(creator, (), creator), **audited(creator, department, at),
                 **search_values(values.get(field) for field in CUSTOMERS.searchable),
             })  # fmt: skip
             made.append((id, creator, department))
@@ -196,9 +200,10 @@ def _customers(
     return made
 
 
-def _payments(database: Database[Row], customers: Sequence[tuple[ObjectId, int, int]], count: int) -> None:
+def make_payments(database: Database[Row], customers: Sequence[tuple[ObjectId, int, int]], count: int) -> None:
+    """Payments of two years, of the customers in turn."""
     pick, now = random.Random(11), datetime.now(UTC)
-    for rows in _batches(count):
+    for rows in batches(count):
         batch = []
         for number in rows:
             customer, creator, department = customers[number % len(customers)]
@@ -207,12 +212,13 @@ def _payments(database: Database[Row], customers: Sequence[tuple[ObjectId, int, 
                 "_id": ObjectId(), "contract_id": ObjectId(), "customer_id": customer, "plan_id": None,
                 "amount": Decimal128(f"{pick.randrange(100, 9_999_999) / 100:.2f}"),
                 "paid_at": at.replace(microsecond=0), "method": "transfer", "owner_id": creator,
-                **sharing(creator, (), creator), **_audited(creator, department, at.replace(microsecond=0)),
+                **sharing(creator, (), creator), **audited(creator, department, at.replace(microsecond=0)),
             })  # fmt: skip
         database[PAYMENTS.name].insert_many(batch, ordered=False)
 
 
-def _batches(count: int) -> Iterator[range]:
+def batches(count: int) -> Iterator[range]:
+    """`count` numbers in batches to insert at once."""
     for first in range(0, count, _BATCH):
         yield range(first, min(first + _BATCH, count))
 

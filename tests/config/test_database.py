@@ -145,9 +145,10 @@ async def test_update_many_and_delete_many_say_how_many(driver: Driver, things: 
     assert await ids(driver, things) == [0, 1, 2]
 
 
-async def test_aggregate_answers_every_row(driver: Driver, things: str) -> None:
+@pytest.mark.parametrize("whole", [False, True])
+async def test_aggregate_answers_every_row(whole: bool, driver: Driver, things: str) -> None:
     await fill(driver, things, 250)
-    rows = await driver.aggregate(things, [{"$match": {"even": True}}, {"$sort": {"_id": 1}}])
+    rows = await driver.aggregate(things, [{"$match": {"even": True}}, {"$sort": {"_id": 1}}], whole=whole)
     assert [row["_id"] for row in rows] == list(range(0, 250, 2))
 
 

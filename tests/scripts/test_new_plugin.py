@@ -15,9 +15,9 @@ from scripts.new_plugin import main
 pytestmark = pytest.mark.gen_test(timeout=60)
 
 
-def written(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, noun: str) -> Plugin:
+def written(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, noun: str, *options: str) -> Plugin:
     """The plugin that is in the files."""
-    assert main([name, noun, "--into", str(folder)]) == 0
+    assert main([name, noun, "--into", str(folder), *options]) == 0
     monkeypatch.syspath_prepend(folder / name)
     plugin: Any = importlib.import_module(f"tradewind_{name}.plugin").plugin
     assert isinstance(plugin, Plugin)
@@ -30,10 +30,10 @@ def test_what_is_written_fits_to_every_built_in_plugin(tmp_path: Path, monkeypat
     assert "/api/v1/weather/readings/{id}" in paths
 
 
-async def test_the_test_that_is_written_passes(
+async def test_the_test_that_is_written_passes_and_so_does_its_dashboard(
     mongodb_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written(tmp_path, monkeypatch, "quay", "buoy")
+    written(tmp_path, monkeypatch, "quay", "buoy", "--dashboard")
     names: dict[str, Any] = {}
     exec((tmp_path / "quay" / "tests" / "test_buoys.py").read_text(), names)
     await names["test_a_buoy_is_created_and_found"](mongodb_uri, tmp_path)

@@ -190,3 +190,14 @@ async def test_initiator_approvers_and_copied_people_see_it_and_nobody_else(admi
     expect(await act(first, made, "agree"))
     expect(await second.get(at))
     expect(await first.get(at))
+
+
+async def test_who_is_asked_neither_changes_nor_deletes_what_they_sent_back(admin: Client, people: People) -> None:
+    me, first = await several(people, 2)
+    made = await ask(me, await define(admin, node("one", first)))
+    returned = expect(await act(first, made, "send-back"))
+    body = {"version": returned["version"], "title": "something else"}
+    expect(await first.patch(f"{INSTANCES}/{made['id']}", body), 40300)
+    expect(await first.delete(f"{INSTANCES}/{made['id']}"), 40300)
+    expect(await me.patch(f"{INSTANCES}/{made['id']}", body))
+    expect(await me.delete(f"{INSTANCES}/{made['id']}"))

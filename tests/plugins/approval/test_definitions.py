@@ -42,3 +42,10 @@ async def test_a_record_that_cannot_be_stored_is_refused(admin: Client) -> None:
     reply = await admin.post(INSTANCES, body)
     expect(reply, 40001)
     assert reply.fields == {"record"}
+
+
+async def test_nobody_is_simulated_to_ask_who_is_nobody(admin: Client) -> None:
+    definition = await define(admin, node("one"))
+    reply = await admin.post(f"{DEFINITIONS}/{definition['id']}/simulate", {"initiator_id": 2**40})
+    expect(reply, 40001)
+    assert reply.fields == {"initiator_id"}

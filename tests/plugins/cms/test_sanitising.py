@@ -41,7 +41,7 @@ class Faults(HTMLParser):
         for name, value in attrs:
             if name not in ATTRIBUTES or (name in ADDRESSES and not leads_to_the_web(value or "")):
                 self.found.append(f"{tag} {name}={value}")
-            if name == "style" and not (value or "").startswith("text-align:"):
+            if name == "style" and value and not value.startswith("text-align:"):  # an empty one says nothing
                 self.found.append(f"{tag} {name}={value}")
         if tag == "a" and "href" in dict(attrs) and dict(attrs).get("rel") != "noopener noreferrer":
             self.found.append(f"{tag} without rel")

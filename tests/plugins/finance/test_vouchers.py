@@ -138,3 +138,18 @@ async def test_the_account_of_another_scope_takes_no_voucher(people: People) -> 
     expect(reply, 40001)
     assert reply.fields == {"account_id"}
     assert await books.balance() == "0.00"
+
+
+async def test_nothing_but_a_reversal_is_booked_on_an_account_that_is_disabled(admin: Client) -> None:
+    books, other = await Books.fresh(admin), await Books.fresh(admin)
+    voucher = expect(await books.book("income", "10.00"))
+    account = expect(await admin.get(f"{AT}/accounts/{books.account_id}"))
+    expect(await admin.patch(f"{AT}/accounts/{account['id']}", {"version": account["version"], "status": "disabled"}))
+    for reply, field in (
+        (await books.book("income", "1.00"), "account_id"),
+        (await other.book("transfer", "1.00", to_account_id=books.account_id), "to_account_id"),
+    ):
+        expect(reply, 40001)
+        assert reply.fields == {field}
+    expect(await books.reverse(voucher))
+    assert (await books.balance(), await other.balance()) == ("0.00", "0.00")

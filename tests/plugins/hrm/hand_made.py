@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
+from handlers.data.database import utc_now
 from handlers.route import Route
 from plugins.testing import expect
 from tests.exercises import Exercise, HandMade, Maker, path_with
@@ -21,6 +23,23 @@ async def punch(maker: Maker, route: Route) -> Exercise:
 async def review(maker: Maker, route: Route) -> Exercise:
     made = await _punch_of_somebody(maker)
     return Exercise(maker.admin, route, path_with(route, made["id"]), {"counts": False}, record=made)
+
+
+async def enter_punch(maker: Maker, route: Route) -> Exercise:
+    staff = await Staff.hired(maker.admin, attends_from="2025-12-01")
+    body = {"employee_id": staff.employee["id"], "at": f"{utc_now() - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"}
+    return Exercise(maker.admin, route, route.path, {**body, "reason": "forgotten"})
+
+
+async def enter_leave(maker: Maker, route: Route) -> Exercise:
+    staff = await Staff.hired(maker.admin)
+    return Exercise(maker.admin, route, route.path, {**EXAMPLE, "employee_id": staff.employee["id"]})
+
+
+async def allow(maker: Maker, route: Route) -> Exercise:
+    # of one employee: one of everybody would bind everybody's leave
+    body = {"type": "annual", "employee_id": await maker.refer("hrm_employees"), "days": "10", "year": 2026}
+    return Exercise(maker.admin, route, route.path, body)
 
 
 async def read_punch(maker: Maker, route: Route) -> Exercise:
@@ -51,6 +70,9 @@ HRM_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/punches": punch,
     f"GET {AT}/punches/{{id}}": read_punch,
     f"POST {AT}/punches/{{id}}/review": review,
+    f"POST {AT}/punches/enter": enter_punch,
+    f"POST {AT}/leaves/enter": enter_leave,
+    f"POST {AT}/leave-allowances": allow,
     f"POST {AT}/leaves/{{id}}/submit": leave_after(),
     f"POST {AT}/leaves/{{id}}/withdraw": leave_after("submit"),
     f"POST {AT}/leaves/{{id}}/approve": leave_after("submit"),

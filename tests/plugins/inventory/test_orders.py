@@ -113,3 +113,30 @@ async def test_a_delivery_tells_price_and_cost(admin: Client) -> None:
     expect(await goods.deliver(order))
     delivery = expect(await admin.get(f"{AT}/deliveries?order_id={order['id']}"))["items"][0]
     assert (delivery["amount"], delivery["cost"]) == ("19.80", "8.00")
+
+
+async def disable(admin: Client, what: str, id: str) -> None:
+    record = expect(await admin.get(f"{AT}/{what}/{id}"))
+    expect(await admin.patch(f"{AT}/{what}/{id}", {"version": record["version"], "status": "disabled"}))
+
+
+async def test_what_is_disabled_is_not_bought_but_its_stock_leaves(admin: Client) -> None:
+    goods = await Goods.stocked(admin, 5)
+    sale, purchase = await goods.sale(2), await goods.purchase(1)
+    supplier = purchase["supplier_id"]
+    for what, id in (("products", goods.product_id), ("warehouses", goods.warehouse_id), ("suppliers", supplier)):
+        await disable(admin, what, id)
+    line = {"product_id": goods.product_id, "quantity": "1"}
+    reply = await admin.post(PURCHASES, {"supplier_id": await goods.supplier(), "lines": [line]})
+    expect(reply, 40001)
+    assert reply.fields == {"lines[0].product_id"}
+    expect(await admin.post(SALES, {"customer_name": "somebody", "lines": [line]}))
+    other = {"product_id": (await Goods.fresh(admin)).product_id, "quantity": "1"}
+    reply = await admin.post(PURCHASES, {"supplier_id": supplier, "lines": [other]})
+    expect(reply, 40001)
+    assert reply.fields == {"supplier_id"}
+    reply = await goods.receive(purchase)
+    expect(reply, 40001)
+    assert reply.fields == {"warehouse_id"}
+    expect(await goods.deliver(sale))
+    expect(await goods.transfer(await goods.warehouse(), 3))

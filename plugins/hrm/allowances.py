@@ -1,0 +1,151 @@
+"""How many days of leave people may take in a year, and how many of them are left."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import (
+    CONFLICT,
+    FORBIDDEN,
+    ApiError,
+    Message,
+    Request,
+    Service,
+    day_of,
+    exact,
+    invalid,
+    start_of,
+    store_quantity,
+)
+from plugins.hrm.calendars import OFFICE, calendar_of, employee_of
+from plugins.hrm.leave_records import ALLOWANCES, LEAVE_TYPES, LEAVES
+from plugins.hrm.messages import EVERYBODYS, NOTHING_LEFT
+from plugins.hrm.records import EMPLOYEES
+from plugins.hrm.timetable import Calendar, working_days
+
+Record = dict[str, Any]
+_ZERO = Decimal(0)
+
+
+async def create(req: Request) -> Record:
+    """An allowance of an employee whom the caller sees; of everybody only by who sees everybody."""
+    await _check_whose(req, req.body)
+    return await req.store(ALLOWANCES).create(req.body)
+
+
+async def update(req: Request) -> Record:
+    """Change an allowance; what was taken stays taken."""
+    values = dict(req.body)
+    version = values.pop("version")
+    before = await req.store(ALLOWANCES).get(req.path["id"])
+    _check_width(req, before)
+    if "employee_id" in values:
+        await _check_whose(req, values)
+    return await req.store(ALLOWANCES).update(before["id"], values, version=version)
+
+
+async def delete(req: Request) -> None:
+    """Delete an allowance: the next nearest one is in force, or nothing limits."""
+    _check_width(req, await req.store(ALLOWANCES).get(req.path["id"]))
+    await req.store(ALLOWANCES).delete(req.path["id"])
+
+
+async def _check_whose(req: Request, values: Mapping[str, Any]) -> None:
+    _check_width(req, values)
+    employee_id = values.get("employee_id")
+    if employee_id is not None and await req.store(EMPLOYEES).find_one({"_id": employee_id}) is None:
+        raise invalid("employee_id", "reference")
+
+
+def _check_width(req: Request, values: Mapping[str, Any]) -> None:
+    """What is everybody's is only for who sees everybody: 40300."""
+    if values.get("employee_id") is None and not req.scope.everything:
+        raise ApiError(FORBIDDEN, EVERYBODYS)
+
+
+async def own_balances(req: Request) -> Record:
+    """What the caller may take in a year, has taken, and has left; nothing limits who is no employee."""
+    return await _balances(req, await employee_of(req.service, req.actor.user_id), req.actor.user_id)
+
+
+async def balances(req: Request) -> Record:
+    """As `own_balances`, of an employee whom the caller sees."""
+    employee = await req.store(EMPLOYEES).get(req.path["id"])
+    return await _balances(req, employee, employee["user_id"])
+
+
+async def _balances(req: Request, employee: Mapping[str, Any] | None, user_id: int | None) -> Record:
+    year = req.query.get("year") or day_of(req.now, req.service.settings.zone).year
+    days = await _allowed(req.service, employee, year)
+    taken = await _taken(req.service, user_id, await calendar_of(req.service, employee), year)
+    items = [_balance(type, days.get(type), taken["approved", type], taken["pending", type]) for type in LEAVE_TYPES]
+    return {"employee_id": employee and employee["id"], "year": year, "items": items}
+
+
+def _balance(type: str, days: Decimal | None, taken: Decimal, pending: Decimal) -> Record:
+    return {
+        "type": type, "days": days if days is None else store_quantity(days), "taken": store_quantity(taken),
+        "pending": store_quantity(pending),
+        "remaining": None if days is None else store_quantity(days - taken - pending),
+    }  # fmt: skip
+
+
+async def check(service: Service, employee: Mapping[str, Any], leave: Mapping[str, Any]) -> None:
+    """Refuse (40901) leave that takes more than is left of its type in a year; alone with the employee's attendance."""
+    calendar = await calendar_of(service, employee)
+    first, last = (day_of(leave[name], service.settings.zone).year for name in ("starts_at", "ends_at"))
+    for year in range(first, last + 1):
+        allowed = (await _allowed(service, employee, year)).get(leave["type"])
+        wanted = _days_in(service, calendar, leave, year)
+        if allowed is None or not wanted:
+            continue
+        taken = await _taken(service, employee["user_id"], calendar, year, but=leave.get("id"))
+        left = allowed - taken["approved", leave["type"]] - taken["pending", leave["type"]]
+        if wanted > left:
+            raise ApiError(CONFLICT, _in_words(year, max(left, _ZERO)))
+
+
+def _in_words(year: int, left: Decimal) -> Message:
+    return Message(*(words.replace("{year}", str(year)).replace("{left}", f"{left:f}") for words in NOTHING_LEFT))
+
+
+async def _allowed(service: Service, employee: Mapping[str, Any] | None, year: int) -> dict[str, Decimal]:
+    """Type → days. One's own comes before everybody's, and that of the year before that of every year."""
+    if employee is None:
+        return {}
+    theirs = {"employee_id": {"$in": [employee["id"], None]}, "year": {"$in": [year, None]}}
+    found = await service.database.store(ALLOWANCES).find(theirs)
+    found.sort(key=lambda one: (one["employee_id"] is not None, one["year"] is not None))
+    return {one["type"]: exact(one["days"]) for one in found}
+
+
+async def _taken(
+    service: Service, user_id: int | None, calendar: Calendar | None, year: int, but: Any = None
+) -> dict[tuple[str, str], Decimal]:
+    """(status, type) → days of the year."""
+    taken: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
+    if user_id is None:
+        return taken
+    begin, end = (start_of(date(one, 1, 1), service.settings.zone) for one in (year, year + 1))
+    found = await service.database.store(LEAVES).find({
+        "_id": {"$ne": but}, "user_id": user_id, "status": {"$in": ["pending", "approved"]},
+        "starts_at": {"$lt": end}, "ends_at": {"$gt": begin},
+    })  # fmt: skip
+    for leave in found:
+        taken[leave["status"], leave["type"]] += _days_in(service, calendar, leave, year)
+    return taken
+
+
+def _days_in(service: Service, calendar: Calendar | None, leave: Mapping[str, Any], year: int) -> Decimal:
+    """The days that leave takes of the year: all of them, unless it goes on from the year before or into the next."""
+    zone = service.settings.zone
+    begin, end = (start_of(date(one, 1, 1), zone) for one in (year, year + 1))
+    if begin <= leave["starts_at"] and leave["ends_at"] <= end:
+        return exact(leave["days"])
+    within = (max(leave["starts_at"], begin), min(leave["ends_at"], end))
+    starts, ends = (moment.astimezone(zone).replace(tzinfo=None) for moment in within)
+    return working_days(calendar or OFFICE, starts, ends) if starts < ends else _ZERO

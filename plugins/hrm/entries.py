@@ -1,0 +1,96 @@
+"""What is entered for somebody else: a punch that was forgotten, and leave that was asked for by other means.
+
+The record is the employee's, as if it were theirs: whoever sees theirs sees it. `entered_by` is who entered it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from plugins.api import CONFLICT, Actor, ApiError, Collection, Request, Store, day_of, invalid
+from plugins.hrm import leaves
+from plugins.hrm.attendance_records import PUNCHES
+from plugins.hrm.calendars import calendar_of
+from plugins.hrm.leave_records import LEAVES
+from plugins.hrm.messages import ALREADY_PUNCHED, NO_ACCOUNT, NOT_ATTENDED_THEN, OWN_ENTRY
+from plugins.hrm.records import EMPLOYEES
+from plugins.hrm.results import MOST_DAYS, remake, touch
+from plugins.hrm.states import after
+
+Record = dict[str, Any]
+_SAME_PUNCH = timedelta(minutes=1)
+
+
+async def enter_punch(req: Request) -> Record:
+    """Enter a punch of an employee whom the caller sees; it counts, and the result of its day is made again.
+
+    40001 for a time to come or of more than a year ago, 40901 for a day that is none of the employee's attendance.
+    """
+    zone, at = req.service.settings.zone, req.body["at"]
+    if at > req.now:
+        raise invalid("at", "maximum")
+    if at < req.now - timedelta(days=MOST_DAYS):
+        raise invalid("at", "minimum")
+
+    async def work() -> Record:
+        employee = await _employee(req)
+        await touch(req.service, employee["id"])
+        calendar = await calendar_of(req.service, employee)
+        day = calendar.timetable.day_of(at.astimezone(zone)) if calendar else day_of(at, zone)
+        if calendar is None or not _attends(employee, day.isoformat()):
+            raise ApiError(CONFLICT, NOT_ATTENDED_THEN)
+        during = {"$gt": at - _SAME_PUNCH, "$lt": at + _SAME_PUNCH}
+        known = {"employee_id": employee["id"], "at": during, "counts": True}
+        if await req.system_store(PUNCHES).find_one(known):
+            raise ApiError(CONFLICT, ALREADY_PUNCHED)
+        made = await _as_theirs(req, PUNCHES, employee).create({
+            **PUNCHES.defaults, "employee_id": employee["id"], "user_id": employee["user_id"], "at": at,
+            "day": day.isoformat(), "result": "accepted", "counts": True, "method": "manual", "risks": [],
+            "remark": req.body["reason"], "entered_by": req.actor.user_id,
+        })  # fmt: skip
+        await remake(req.service, employee, calendar, day, day, req.now)
+        return made
+
+    return await req.transaction(work)
+
+
+async def enter_leave(req: Request) -> Record:
+    """Enter leave of an employee whom the caller sees; it is approved, within what the employee may take."""
+
+    async def work() -> Record:
+        employee = await _employee(req)
+        if employee["user_id"] is None:
+            raise ApiError(CONFLICT, NO_ACCOUNT)
+        given = {name: value for name, value in req.body.items() if name != "employee_id"}
+        values = {**given, "user_id": employee["user_id"]}
+        values["days"] = await leaves.days_of(req, values)
+        await leaves.refuse_twice(req, values)
+        leave = await _as_theirs(req, LEAVES, employee).create({
+            **values, "status": after("approve"), "submitted_at": req.now, "decided_at": req.now,
+            "decided_by": req.actor.user_id, "entered_by": req.actor.user_id,
+        })  # fmt: skip
+        await leaves.decided(req.service, leave, req.now, {"request": req})
+        return leave
+
+    return await req.transaction(work)
+
+
+async def _employee(req: Request) -> Record:
+    employee = await req.store(EMPLOYEES).find_one({"_id": req.body["employee_id"]})
+    if employee is None:
+        raise invalid("employee_id", "reference")
+    if employee["user_id"] == req.actor.user_id:
+        raise ApiError(CONFLICT, OWN_ENTRY)
+    return employee
+
+
+def _attends(employee: Mapping[str, Any], day: str) -> bool:
+    begins: str = max(employee["hired_on"], employee["attends_from"] or "")
+    return begins <= day and (employee["left_on"] is None or day <= str(employee["left_on"]))
+
+
+def _as_theirs(req: Request, collection: Collection, employee: Mapping[str, Any]) -> Store:
+    actor = Actor(user_id=employee["user_id"] or 0, department_id=employee["department_id"])
+    return req.service.database.store(collection, actor, now=req.now)

@@ -1,0 +1,83 @@
+"""Leave, and how many days of it people may take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plugins.api import Collection, Index, array, choice, integer, obj, object_id, quantity, text, timestamp
+from plugins.hrm.records import EMPLOYEES
+from plugins.hrm.states import LEAVE_STATES
+
+LEAVE_TYPES = ("annual", "sick", "personal", "compensatory", "marriage", "maternity", "bereavement", "other")
+_shown: dict[str, Any] = {"read_only": True, "nullable": False}
+
+LEAVES = Collection(
+    name="hrm_leaves",
+    title="Leave",
+    scoped=True,
+    fields={
+        "type": choice(*LEAVE_TYPES, required=True, filter=True),
+        "starts_at": timestamp(required=True, sort=True, filter=True, example="2026-12-01T01:00:00.000Z"),
+        "ends_at": timestamp(required=True, sort=True, filter=True, example="2026-12-02T10:00:00.000Z"),
+        "reason": text(max_length=500, example="回家探亲"),
+        "user_id": integer(filter=True, **_shown),
+        "days": quantity(**_shown, description="Days of work that it takes, by halves."),
+        "status": choice(*LEAVE_STATES.states, filter=True, sort=True, **_shown),
+        "submitted_at": timestamp(read_only=True),
+        "decided_at": timestamp(read_only=True),
+        "decided_by": integer(minimum=0, read_only=True),
+        "decision_reason": text(max_length=1000, read_only=True),
+        "entered_by": integer(read_only=True, description="Who entered it for somebody else."),
+    },
+    indexes=(Index("user_id", "status", "starts_at"), Index("status", "-created_at")),
+)
+REJECT_BODY = obj("LeaveReject", {"reason": text(max_length=500)}, nullable=False)
+
+ENTER_LEAVE_BODY = obj(
+    "LeaveEntry",
+    {
+        "employee_id": object_id(required=True, ref=EMPLOYEES.name),
+        **{name: LEAVES.fields[name] for name in ("type", "starts_at", "ends_at", "reason")},
+    },
+    nullable=False,
+)
+
+_YEAR = integer(minimum=2000, maximum=2199, filter=True, example=2026)
+ALLOWANCES = Collection(
+    name="hrm_leave_allowances",
+    title="LeaveAllowance",
+    scoped=True,
+    fields={
+        "type": choice(*LEAVE_TYPES, required=True, filter=True),
+        "employee_id": object_id(
+            ref=EMPLOYEES.name, filter=True, description="Null: of everybody without one of their own."
+        ),
+        "year": _YEAR.but(description="Null: of every year without one of its own."),
+        "days": quantity(
+            minimum="0", maximum="366", required=True, example="10", description="Days of work in a year."
+        ),
+        "remark": text(max_length=500),
+    },
+    indexes=(Index("type", "employee_id", "year", unique=True), Index("employee_id")),
+)
+
+BALANCE_QUERY = {
+    "year": _YEAR.but(nullable=False, filter=False, description="This one unless given."),
+}
+_DAYS = quantity(nullable=False)
+_BALANCE = {
+    "type": choice(*LEAVE_TYPES, nullable=False),
+    "days": quantity(description="What may be taken in the year; null: nothing limits it."),
+    "taken": _DAYS.but(description="Approved."),
+    "pending": _DAYS.but(description="Asked for."),
+    "remaining": quantity(description="`days` without `taken` and `pending`."),
+}
+BALANCES = obj(
+    "LeaveBalances",
+    {
+        "employee_id": object_id(),
+        "year": integer(nullable=False),
+        "items": array(obj("LeaveBalance", _BALANCE, nullable=False), max_items=len(LEAVE_TYPES), nullable=False),
+    },
+    nullable=False,
+)

@@ -1,0 +1,100 @@
+"""How many days of leave people may take, have taken and have left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from plugins.testing import Client, People, expect
+from tests.plugins.hrm.staff import AT, Staff
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+TWO_DAYS = ("2026-12-02T01:00:00Z", "2026-12-03T10:00:00Z")
+NEW_YEAR = ("2026-12-31T01:00:00Z", "2027-01-02T10:00:00Z")  # one day of the old year, two of the new
+
+
+async def allow(admin: Client, staff: Staff, days: str, **fields: Any) -> dict[str, Any]:
+    body = {"type": "annual", "employee_id": staff.employee["id"], "days": days, **fields}
+    made: dict[str, Any] = expect(await admin.post(f"{AT}/leave-allowances", body))
+    return made
+
+
+async def annual(client: Client, of: str = "", year: int = 2026) -> dict[str, Any]:
+    items = expect(await client.get(f"{AT}{of}/leave-balances?year={year}"))["items"]
+    balance: dict[str, Any] = next(item for item in items if item["type"] == "annual")
+    return balance
+
+
+async def test_a_balance_is_what_is_neither_taken_nor_asked_for(admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    await allow(admin, staff, "10")
+    await staff.leave(*TWO_DAYS, "submit", "approve")
+    await staff.leave("2026-12-08T01:00:00Z", "2026-12-08T03:00:00Z", "submit")
+    await staff.leave("2026-12-10T01:00:00Z", "2026-12-10T10:00:00Z")  # a draft
+    expected = {"type": "annual", "days": "10", "taken": "2", "pending": "0.5", "remaining": "7.5"}
+    assert await annual(staff.client) == expected
+    assert await annual(admin, f"/employees/{staff.employee['id']}") == expected
+
+
+async def test_more_than_is_left_is_refused_and_stays_a_draft(admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    await allow(admin, staff, "1.5")
+    draft = await staff.leave(*TWO_DAYS)
+    reply = await staff.client.post(f"{AT}/leaves/{draft['id']}/submit", headers={"Accept-Language": "en"})
+    expect(reply, 40901)
+    assert reply.json["msg"] == "Of this type of leave 1.5 days are left in 2026"
+    assert expect(await admin.get(f"{AT}/leaves/{draft['id']}"))["status"] == "draft"
+    body = {"employee_id": staff.employee["id"], "type": "annual", "starts_at": TWO_DAYS[0], "ends_at": TWO_DAYS[1]}
+    expect(await admin.post(f"{AT}/leaves/enter", body), 40901)
+    expect(await admin.post(f"{AT}/leaves/enter", {**body, "type": "sick"}))
+
+
+async def test_leave_that_is_cancelled_is_left_again(admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    await allow(admin, staff, "2")
+    await staff.leave(*TWO_DAYS, "submit", "approve", "cancel")
+    assert (await staff.leave(*TWO_DAYS, "submit"))["status"] == "pending"
+
+
+async def test_of_requests_at_once_no_more_are_taken_than_is_left(admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    await allow(admin, staff, "2")
+    drafts = [await staff.leave(f"2026-12-0{day}T01:00:00Z", f"2026-12-0{day}T10:00:00Z") for day in range(1, 6)]
+    replies = await asyncio.gather(*(staff.client.post(f"{AT}/leaves/{one['id']}/submit") for one in drafts))
+    assert Counter(reply.code for reply in replies) == {0: 2, 40901: 3}
+
+
+async def test_leave_over_new_year_takes_from_both_years(admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    await allow(admin, staff, "1", year=2026)
+    await allow(admin, staff, "3", year=2027)
+    await staff.leave(*NEW_YEAR, "submit")
+    pending = [(await annual(staff.client, year=year))["pending"] for year in (2026, 2027)]
+    assert pending == ["1", "2"]
+
+
+async def test_the_nearest_allowance_is_the_one_in_force(admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    everybody = {"type": "other", "days": "1"}
+    for fields in ({}, {"year": 2031}, {"employee_id": staff.employee["id"], "days": "5"}):
+        expect(await admin.post(f"{AT}/leave-allowances", {**everybody, **fields}))
+    expect(await admin.post(f"{AT}/leave-allowances", everybody), 40900)
+    told = expect(await staff.client.get(f"{AT}/leave-balances?year=2031"))["items"]
+    assert next(item for item in told if item["type"] == "other")["days"] == "5"
+    for row in expect(await admin.get(f"{AT}/leave-allowances?type=other"))["items"]:
+        expect(await admin.delete(f"{AT}/leave-allowances/{row['id']}"))
+    assert (await annual(admin))["days"] is None  # of whom nothing says
+
+
+async def test_who_sees_a_department_allows_nothing_to_everybody(admin: Client, people: People) -> None:
+    department = await people.department()
+    clerk = await people.person(["hrm:leave-allowance:create"], "department", department)
+    body = {"type": "other", "days": "1", "year": 2050}
+    expect(await clerk.post(f"{AT}/leave-allowances", body), 40300)
+    staff = await Staff.hired(admin)
+    reply = await clerk.post(f"{AT}/leave-allowances", {**body, "employee_id": staff.employee["id"]})
+    expect(reply, 40001)
+    assert reply.fields == {"employee_id"}
