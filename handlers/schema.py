@@ -121,19 +121,29 @@ _REST = r"[^\x00-\x20\x7f\"'<>\\]*"
 # a path of the service's own: `//` would begin the name of another host (RFC 3986 section 4.2)
 _OWN_PATH = rf"/(?![/\\]){_REST}"
 _WEB_ADDRESS = rf"[Hh][Tt][Tt][Pp][Ss]?://[^/?#\x00-\x20\x7f\"'<>\\]{_REST}"
+# the key of a file: what begins with a name, and has no colon that would make a scheme of it
+_KEY = rf"[^:/?#\x00-\x20\x7f\"'<>\\]+(/{_REST})?"
 _WITHOUT_SCHEME = rf"[^:/?#@\x00-\x20\x7f\"'<>\\]+\.[^:/?#@\x00-\x20\x7f\"'<>\\]+(:[0-9]+)?([/?#]{_REST})?"
 
 
 def link(
-    *, web: bool = True, own: bool = True, bare: bool = False, max_length: int = MAX_TEXT, **options: Options
+    *,
+    web: bool = True,
+    own: bool = True,
+    bare: bool = False,
+    key: bool = False,
+    max_length: int = MAX_TEXT,
+    **options: Options,
 ) -> Field:
-    """What clients show as an image or follow: nothing that runs, such as `javascript:`.
+    """What clients show as an image or follow: nothing that runs, such as `javascript:`. Empty is none.
 
     `web`: an http or https address. `own`: a path of the service or of its front end. `bare`: `www.example.com` too.
+    `key`: the identifier or key of a file too.
     """
-    forms = [form for form, taken in ((_WEB_ADDRESS, web), (_OWN_PATH, own), (_WITHOUT_SCHEME, bare)) if taken]
+    allowed = ((_WEB_ADDRESS, web), (_OWN_PATH, own), (_WITHOUT_SCHEME, bare), (_KEY, key))
+    forms = [form for form, taken in allowed if taken]
     given = {"example": "https://example.com/image.png" if web else "/dashboard", **options}
-    return text(pattern=f"^({'|'.join(forms)})$", max_length=max_length, **given)
+    return text(pattern=f"^({'|'.join(forms)})?$", max_length=max_length, **given)
 
 
 def choice(*values: str, **options: Options) -> Field:

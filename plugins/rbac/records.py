@@ -110,7 +110,7 @@ USERS = Collection(
         "username": text(required=True, min_length=2, max_length=64, pattern=r"^[\w.@-]+$", sort=True, search=True),
         "password": text(required=True, max_length=1024, write_only=True, secret=True),
         "real_name": text(max_length=100, sort=True, search=True),
-        "avatar": link(description="An address, or the `url` of a public file."),
+        "avatar": link(key=True, description="An address, or the `url`, key or id of a public file."),
         "email": text(max_length=200, format="email", search=True),
         "mobile": text(max_length=20, pattern=r"^\+?[0-9 -]{5,20}$", search=True),
         "department_id": integer(minimum=1, ref="rbac_departments", filter=True),

@@ -39,10 +39,11 @@ def taken(field: Field, value: str) -> bool:
         return False
 
 
-@pytest.mark.parametrize("value", [*RUNS, *ELSEWHERE, "https://", "http:example.com", "image.png", ""])
+@pytest.mark.parametrize("value", [*RUNS, *ELSEWHERE, "https://", "http:example.com", "image.png"])
 def test_what_runs_or_leads_somewhere_else_is_no_link(value: str) -> None:
     assert not taken(link(), value)
     assert not taken(link(bare=True, own=False), value) or value == "image.png"
+    assert not taken(link(key=True), value) or value == "image.png"
 
 
 @pytest.mark.parametrize(
@@ -59,6 +60,15 @@ def test_web_addresses_and_own_paths_are_links(value: str) -> None:
 def test_an_address_without_its_scheme_is_taken_where_people_write_it_so(value: str) -> None:
     assert taken(link(own=False, bare=True), value)
     assert not taken(link(), value)
+
+
+@pytest.mark.parametrize("value", ["0123456789abcdef01234567", "2026/11/a.png", "晨光.png"])
+def test_the_key_of_a_file_is_taken_where_files_are_shown(value: str) -> None:
+    assert taken(link(key=True), value)
+
+
+def test_an_empty_text_is_no_link_at_all() -> None:
+    assert taken(link(), "")
 
 
 def links() -> Iterator[tuple[str, Field]]:
