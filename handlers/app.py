@@ -18,7 +18,7 @@ from handlers.addresses import networks
 from handlers.envelope import failed
 from handlers.errors import BAD_REQUEST, ApiError
 from handlers.exchange import Exchange
-from handlers.fast_http import FastServer, Limits
+from handlers.fast_server import FastServer, Limits
 from handlers.metrics import Metrics
 from handlers.routing import Router
 from handlers.service import Service

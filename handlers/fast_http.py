@@ -10,31 +10,23 @@ import asyncio
 import os
 import socket
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import httptools
 from tornado import httputil
-from tornado.httpserver import HTTPServer
 from tornado.iostream import IOStream, StreamClosedError
+
+from handlers.fast_headers import Headers
+
+if TYPE_CHECKING:
+    from handlers.fast_server import FastServer
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _WAITING_MESSAGES = 16  # pipelined requests that may wait behind the one being answered
-_SWEEP_SECONDS = 1.0
-_LONGEST_KNOWN = 64
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
-
-
-@dataclass(frozen=True)
-class Limits:
-    """`header_bytes` of one header block; seconds to receive a whole request, and to stay idle between two."""
-
-    header_bytes: int
-    request_seconds: float
-    idle_seconds: float
 
 
 @dataclass(frozen=True)
@@ -55,56 +47,11 @@ class _Message:
     start: httputil.RequestStartLine
     headers: httputil.HTTPHeaders
     keep_alive: bool
+    head_bytes: int
     pieces: deque[bytes] = field(default_factory=deque)
     complete: bool = False
     begun: bool = False
     handed: bool = False
-
-
-@lru_cache(maxsize=1000)
-def _known(name: str) -> str:
-    return "-".join([word.capitalize() for word in name.split("-")])
-
-
-@lru_cache(maxsize=1000)
-def _known_raw(raw: bytes) -> str:
-    return _known(raw.decode("latin-1"))
-
-
-def _field_name(raw: bytes) -> str:
-    """A field's name as Tornado writes it: `Content-Type`; a client's long inventions are not remembered."""
-    return _known_raw(raw) if len(raw) <= _LONGEST_KNOWN else _known.__wrapped__(raw.decode("latin-1"))
-
-
-class Headers(httputil.HTTPHeaders):
-    """Tornado's headers, made of fields that llhttp has checked already, and read without detours."""
-
-    def __init__(self, fields: Iterable[tuple[bytes, bytes]] = ()) -> None:
-        self._as_list: dict[str, list[str]] = {}
-        self._combined_cache: dict[str, str] = {}
-        for raw, value in fields:
-            name, text = _field_name(raw), value.decode("latin-1").strip(" \t")
-            if name in self._as_list:
-                self._as_list[name].append(text)
-            else:
-                self._as_list[name] = [text]
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The value of a field, several joined by commas; `default` where there is none."""
-        values = self._as_list.get(name) or self._as_list.get(_known(name))
-        if values is None:
-            return default
-        return values[0] if len(values) == 1 else ",".join(values)
-
-
-class Upgrading(Protocol):
-    """A front that also knows which targets are WebSockets."""
-
-    def start_request(self, server_conn: object, request_conn: httputil.HTTPConnection) -> httputil.HTTPMessageDelegate:
-        """A request begins."""
-
-    def is_socket(self, target: str) -> bool:
-        """Whether a WebSocket route answers this target."""
 
 
 class ReplayedStream(IOStream):
@@ -122,45 +69,6 @@ class ReplayedStream(IOStream):
         buf[:count] = self._read[:count]
         self._read = self._read[count:]
         return count
-
-
-class FastServer:
-    """Accepts connections on sockets and counts them."""
-
-    def __init__(self, front: Upgrading, limits: Limits, malformed: Callable[[], bytes], tornado: HTTPServer) -> None:
-        self.front = front
-        self.limits = limits
-        self.malformed = malformed
-        self.tornado = tornado
-        self.connections: set[FastConnection] = set()
-        self._servers: list[asyncio.Server] = []
-        self._sweeper: asyncio.TimerHandle | None = None
-
-    async def listen(self, sockets: list[socket.socket]) -> None:
-        """Begin to accept."""
-        loop = asyncio.get_running_loop()
-        for listening in sockets:
-            self._servers.append(await loop.create_server(lambda: FastConnection(self), sock=listening, backlog=1024))
-        self._sweep()
-
-    def stop(self) -> None:
-        """Accept no further connections; those that are open go on."""
-        for server in self._servers:
-            server.close()
-
-    async def close_all_connections(self) -> None:
-        """Close what is open, what was handed over to Tornado too."""
-        await self.tornado.close_all_connections()
-        if self._sweeper is not None:
-            self._sweeper.cancel()
-        for connection in list(self.connections):
-            connection.close()
-
-    def _sweep(self) -> None:
-        now = asyncio.get_running_loop().time()
-        for connection in list(self.connections):
-            connection.check_time(now)
-        self._sweeper = asyncio.get_running_loop().call_later(_SWEEP_SECONDS, self._sweep)
 
 
 class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
@@ -183,6 +91,7 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         self._receive_seconds = server.limits.request_seconds
         self._closing = False
         self.head_bytes = 0
+        self._field_bytes = 0
         self._broken = False
         self._since = self._loop.time()
         self.context = Peer("")
@@ -266,17 +175,16 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         """A request begins."""
         self._url = b""
         self._fields = []
-        self.head_bytes = 0
+        self._field_bytes = 0
 
     def on_url(self, url: bytes) -> None:
         """A part of the target."""
         self._url += url
-        self.head_bytes += len(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header field."""
         self._fields.append((name, value))
-        self.head_bytes += len(name) + len(value) + 4
+        self._field_bytes += len(name) + len(value) + 4
 
     def on_headers_complete(self) -> None:
         """The head is whole."""
@@ -289,7 +197,8 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         if headers.get("Transfer-Encoding", "chunked").lower() != "chunked":
             raise ValueError("another transfer coding")
         start = httputil.RequestStartLine(self._parser.get_method().decode(), self._url.decode("latin-1"), version)
-        self._receiving = _Message(start, headers, self._kept(version, headers))
+        size = self._field_bytes + len(self._url)
+        self._receiving = _Message(start, headers, self._kept(version, headers), size)
         self._messages.append(self._receiving)
         if len(self._messages) > _WAITING_MESSAGES:
             self._hold("pipeline")
@@ -325,6 +234,7 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
 
     def _begin(self, message: _Message) -> None:
         message.begun = True
+        self.head_bytes = message.head_bytes
         self._delegate = self._server.front.start_request(self, self)
         if message.headers.get("Expect", "").lower() == "100-continue" and not message.complete:
             self._transport.write(_CONTINUE)

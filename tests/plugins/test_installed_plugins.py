@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from config.embedded.folder import Folder, until
 from plugins.registry import RegistryError, load_plugins
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -115,4 +117,5 @@ def test_the_server_prints_every_problem_and_exits_with_1(tmp_path: Path) -> Non
         "tradewind: Plugin odd: route GET /odd has a path that does not begin with /api/ or has other characters than letters, digits, -, _, . and {}.",
         "tradewind: Plugin odd: route GET /odd declares no access: it must be PUBLIC, SIGNED_IN, SUPER or a code <module>:<entity>:<action>.",
     ]
-    assert not (tmp_path / ".data").exists(), "no database is started for what cannot run"
+    folder = Folder(tmp_path / ".data")
+    assert until(lambda: not folder.is_supervised(), time.monotonic() + 15), "what cannot run keeps no database"
