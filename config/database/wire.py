@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ Address = tuple[str, int]
 _HEAD = struct.Struct("<iiiiIB")  # length, request, answered request, opcode, flags, kind of section
 _OP_MSG = 2013
 _CODEC = DEFAULT_CODEC_OPTIONS.with_options(tz_aware=True)
+_REST_SECONDS = 60.0
 _numbers = count(1)
 
 
@@ -52,6 +54,7 @@ class WireConnection(asyncio.Protocol):
         self._received = bytearray()
         self._answer: asyncio.Future[Document] | None = None
         self.lost = False
+        self.idle_since = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """asyncio: the connection is open."""
@@ -113,16 +116,24 @@ class WirePool:
         self._primary: Address | None = None
 
     async def run(self, command: Mapping[str, Any]) -> Document:
-        """The answer to a command on the database. Raises `NotSent`, `AutoReconnect` (maybe executed), OSError."""
+        """The answer to a command on the database. Raises `NotSent`, or `AutoReconnect` for what may have been executed."""
         async with self._turn:
-            connection = self._idle.pop() if self._idle else await self._open()
-            while connection.lost:
-                connection = self._idle.pop() if self._idle else await self._open()
+            connection = self._rested() or await self._open()
             try:
                 return await connection.run({**command, "$db": self._target.database})
             finally:
                 if not connection.lost:
+                    connection.idle_since = time.monotonic()
                     self._idle.append(connection)
+
+    def _rested(self) -> WireConnection | None:
+        """The connection that was used last; one that rested for long may be dead without having said so."""
+        while self._idle:
+            connection = self._idle.pop()
+            if not connection.lost and time.monotonic() - connection.idle_since < _REST_SECONDS:
+                return connection
+            connection.close()
+        return None
 
     def forget(self) -> None:
         """The primary is another one, or gone: close what is idle and look for it again."""
