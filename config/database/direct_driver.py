@@ -48,16 +48,9 @@ class DirectDriver(MotorDriver):
         """As the seam says."""
         found = None
         if 0 < limit <= _MOST_ROWS:
-            command = {"find": collection, "filter": filter, "limit": limit, "batchSize": limit, **self._reading}
-            if sort:
-                command["sort"] = dict(sort)
-            if skip:
-                command["skip"] = skip
-            if fields is not None:
-                command["projection"] = dict.fromkeys(fields, 1) or {"_id": 1}
-            elif without:
-                command["projection"] = dict.fromkeys(without, 0)
-            found = await self._rows(collection, command)
+            found = await self._rows(
+                collection, self._find_command(collection, filter, sort, skip, limit, fields, without)
+            )
         if found is None:
             return await super().find(
                 collection, filter, sort=sort, skip=skip, limit=limit, fields=fields, without=without
@@ -68,8 +61,25 @@ class DirectDriver(MotorDriver):
         self, collection: str, filter: Filter, *, sort: Sort = (), without: Sequence[str] = ()
     ) -> Document | None:
         """As the seam says."""
-        found = await self.find(collection, filter, sort=sort, limit=1, without=without)
+        found = await self._rows(collection, self._find_command(collection, filter, sort, 0, 1, None, without))
+        if found is None:
+            return await super().find_one(collection, filter, sort=sort, without=without)
         return found[0] if found else None
+
+    def _find_command(
+        self, collection: str, filter: Filter, sort: Sort, skip: int, limit: int, fields: Sequence[str] | None,
+        without: Sequence[str],
+    ) -> dict[str, Any]:  # fmt: skip
+        command = {"find": collection, "filter": filter, "limit": limit, "batchSize": limit, **self._reading}
+        if sort:
+            command["sort"] = dict(sort)
+        if skip:
+            command["skip"] = skip
+        if fields is not None:
+            command["projection"] = dict.fromkeys(fields, 1) or {"_id": 1}
+        elif without:
+            command["projection"] = dict.fromkeys(without, 0)
+        return command
 
     async def count(self, collection: str, filter: Filter) -> int:
         """As the seam says."""
