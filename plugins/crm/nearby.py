@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Page, Request, check_depth, number, obj
+from plugins.api import Page, Request, invalid, number, obj
 from plugins.crm.records import CUSTOMERS
 
 _EARTH_METRES = 6_378_100.0  # the radius that MongoDB reckons with
+_DEEPEST = 10_000  # rows, as of every list; there is no cursor to go on with
 NEARBY = obj(
     "NearbyCustomer",
     {**CUSTOMERS.all_fields, "distance": number(nullable=False, description="Metres.")},
@@ -21,15 +22,21 @@ QUERY = {
     "radius": number(minimum=1, maximum=100_000, default=1000, example=1000, description="Metres."),
     **{name: CUSTOMERS.list_query[name] for name in ("page", "page_size", "with_total")},
 }
-DESCRIPTION = "In pages, the nearest first. An order by distance has no cursor: `next_cursor` is always null."
+DESCRIPTION = (
+    "In pages, the nearest first, up to 10,000 customers deep. An order by distance has no cursor: `next_cursor` is "
+    "always null; a smaller `radius` finds fewer."
+)
 
 
 async def find(req: Request) -> Page:
     """A page of the customers in the caller's sight within `radius` metres, the nearest first."""
     place, radius = [req.query["lng"], req.query["lat"]], req.query["radius"]
     page, size = req.query["page"], req.query["page_size"]
+    skip = (page - 1) * size
+    if skip + size > _DEEPEST:
+        raise invalid("page", "maximum")
     near = {"$geometry": {"type": "Point", "coordinates": place}, "$maxDistance": radius}
-    rows = await req.store(CUSTOMERS).find({"point": {"$nearSphere": near}}, skip=check_depth(page, size), limit=size)
+    rows = await req.store(CUSTOMERS).find({"point": {"$nearSphere": near}}, skip=skip, limit=size)
     total = await _total(req, len(rows)) if req.query["with_total"] else None
     return Page(
         [{**row, "distance": round(_metres(place, row["location"]), 1)} for row in rows], total, page, size, None
