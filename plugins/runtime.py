@@ -16,7 +16,7 @@ from config.database import DatabaseRefused, DatabaseUnavailable, Driver, open_d
 from config.local_secrets import demo_password, local_secret
 from config.settings import Settings
 from handlers.app import Front, listen
-from handlers.data.database import Database, Lease
+from handlers.data.database import AlikeRecords, Database, Lease
 from handlers.jobs import Jobs
 from handlers.metrics import Metrics
 from handlers.oplog import OPERATION_LOGS, OperationLog, kept_for
@@ -69,7 +69,7 @@ async def running(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(driver.close)
         service = _assemble(settings, plugins, catalogue or catalogue_of(settings, plugins), driver, options or {}, say)
-        await service.database.prepare()
+        await _indexed(service.database)
         await service.database.changes.start()
         stack.push_async_callback(service.database.changes.stop)
         stack.push_async_callback(service.part(Jobs).stop)
@@ -97,6 +97,13 @@ async def _connected(settings: Settings, uri: str) -> Driver:
         await driver.close()
         raise StartError("MongoDB does not answer: check TRADEWIND_MONGODB_URI and that the server runs.") from error
     return driver
+
+
+async def _indexed(database: Database) -> None:
+    try:
+        await database.prepare()
+    except AlikeRecords as error:
+        raise StartError(str(error)) from error
 
 
 def _assemble(

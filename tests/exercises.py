@@ -102,10 +102,11 @@ class Maker:
         return next((route for route in self._routes.values() if route.method == "POST" and route.body is body), None)
 
     def _leading_to(self, collection: str) -> Route | None:
-        """A hand-made POST that answers such a record: of a collection whose records other requests lead to."""
+        """A hand-made POST or GET that answers one such record: of a collection whose records other requests lead to."""
         shape = self.catalogue.collections[collection].read if collection in self.catalogue.collections else None
-        posts = (self._routes[name] for name in self._hand_made if name.startswith("POST ") and name in self._routes)
-        return next((route for route in posts if route.returns is shape), None)
+        made = [route for name in self._hand_made if (route := self._routes.get(name)) and route.returns is shape]
+        leading = [route for method in ("POST", "GET") for route in made if route.method == method and not route.paged]
+        return next(iter(leading), None)
 
     def collection_of(self, route: Route) -> Collection | None:
         """The collection whose create or update body the route takes."""

@@ -265,3 +265,21 @@ def test_a_database_that_does_not_answer_is_told_in_one_line(said: Refusal) -> N
 def test_a_wrong_database_password_is_told_in_one_line(said: Refusal, mongodb_uri: str) -> None:
     line = said(uri=mongodb_uri.replace("@", "x@", 1))
     assert line == "tradewind: MongoDB refuses the user or the password in TRADEWIND_MONGODB_URI.\n"
+
+
+def test_rows_that_a_unique_index_cannot_hold_are_told_in_one_line(
+    said: Refusal, io_loop: IOLoop, mongodb_uri: str
+) -> None:
+    name = unique("twins")
+    driver = open_driver("pymongo", mongodb_uri, name, timeout_ms=30_000)
+    twins = [{"_id": number, "username": "twin", "deleted": False} for number in (7, 8)]
+    try:
+        io_loop.run_sync(lambda: driver.insert("rbac_users", twins))
+        line = said(uri=mongodb_uri, MONGODB_DATABASE=name, MONGODB_TIMEOUT_MS="5000", PLUGINS="auth,rbac")
+    finally:
+        io_loop.run_sync(lambda: driver.command({"dropDatabase": 1}))
+        io_loop.run_sync(driver.close)
+    assert line == (
+        "tradewind: Records in the collection rbac_users have the same username, which must be unique: "
+        "change or remove all but one of them, then start again.\n"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -27,6 +27,17 @@ _uncommitted: ContextVar[list[tuple[str, Any]] | None] = ContextVar("uncommitted
 COUNTERS = "core_counters"
 LEASES = "core_leases"
 _WIPE_BATCH = 5000
+
+
+class AlikeRecords(Exception):
+    """Stored records of a collection are alike in the fields of a unique index, which so cannot be made."""
+
+    def __init__(self, collection: str, fields: Sequence[str]) -> None:
+        names = " and ".join(fields)
+        super().__init__(
+            f"Records in the collection {collection} have the same {names}, which must be unique: "
+            "change or remove all but one of them, then start again."
+        )
 
 
 class Database:
@@ -94,10 +105,16 @@ class Database:
         return removed
 
     async def prepare(self) -> None:
-        """Make every collection's indexes what its declaration says; one instance does it, the others wait."""
+        """Make every collection's indexes what its declaration says; one instance does it, the others wait.
+
+        Raises `AlikeRecords` where what is stored does not let a unique index be made.
+        """
         async with Lease(self, "prepare", seconds=60):
             for collection in self.collections.values():
-                await self.driver.synchronise_indexes(collection.name, collection.index_specs)
+                try:
+                    await self.driver.synchronise_indexes(collection.name, collection.index_specs)
+                except DuplicateKey as error:
+                    raise AlikeRecords(collection.name, error.fields) from error
 
 
 class Lease:

@@ -55,13 +55,13 @@ class Store:
         return self._record(found) if found else None
 
     async def find(
-        self, filter: Filter | None = None, *, sort: str | None = None, limit: int = 0,
+        self, filter: Filter | None = None, *, sort: str | None = None, skip: int = 0, limit: int = 0,
         fields: Sequence[str] | None = None,
     ) -> list[Document]:  # fmt: skip
-        """All records that match, in order; with `fields` those only, read so from the database."""
+        """All records that match, in order, or `limit` of them after `skip`; with `fields` those only, read so from the database."""
         keys = sort_keys(self.collection, sort) if sort else []
         rows = await self._driver.find(
-            self.collection.name, self._visible(filter), sort=keys, limit=limit, fields=fields,
+            self.collection.name, self._visible(filter), sort=keys, skip=skip, limit=limit, fields=fields,
             without=self.collection.unread,
         )  # fmt: skip
         return [self._record(row) for row in rows]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from plugins.api import Request, array, integer, obj, object_id, text
+from plugins.api import Page, Request, array, integer, obj, object_id, text
 from plugins.crm.customer_keys import name_key, phone_key
 from plugins.crm.records import CUSTOMERS
 
-MOST = 50
+_ORDER = "created_at"
 CANDIDATE = obj(
     "DuplicateCandidate",
     {
@@ -21,25 +23,40 @@ CANDIDATE = obj(
     },
     nullable=False,
 )
-CANDIDATES = array(CANDIDATE, max_items=MOST, nullable=False)
 QUERY = {
     "name": text(max_length=200, nullable=False, example="晨光科技"),
     "phone": text(max_length=50, nullable=False, example="021-5555 0100"),
+    **{name: CUSTOMERS.list_query[name] for name in ("page", "page_size", "with_total", "cursor")},
+    "sort": CUSTOMERS.list_query["sort"].but(default=_ORDER, example=_ORDER),
 }
 
 
-async def find(req: Request) -> list[dict[str, Any]]:
-    """The customers in the caller's sight whose name or phone is the same but for spelling."""
-    return await candidates(req, req.query.get("name"), req.query.get("phone"), MOST)
+async def find(req: Request) -> Page:
+    """A page of the customers in the caller's sight whose name or phone is the same but for spelling."""
+    keys = _keys(req.query.get("name"), req.query.get("phone"))
+    paging = {name: req.query[name] for name in QUERY if name not in keys and name in req.query}
+    page = await req.store(CUSTOMERS).page(paging, _same(keys))
+    return replace(page, items=_matched(page.items, keys))
 
 
 async def candidates(req: Request, name: str | None, phone: str | None, limit: int) -> list[dict[str, Any]]:
-    """Customers that the caller sees with this name or this phone, the oldest first."""
-    keys = {"name": name_key(name), "phone": phone_key(phone)}
-    wanted = [{f"{field}_key": key} for field, key in keys.items() if key]
-    if not wanted:
+    """The first customers that the caller sees with this name or this phone, the oldest first."""
+    keys = _keys(name, phone)
+    if not any(keys.values()):
         return []
-    rows = await req.store(CUSTOMERS).find({"$or": wanted}, sort="created_at", limit=limit)
+    return _matched(await req.store(CUSTOMERS).find(_same(keys), sort=_ORDER, limit=limit), keys)
+
+
+def _keys(name: str | None, phone: str | None) -> dict[str, str | None]:
+    return {"name": name_key(name), "phone": phone_key(phone)}
+
+
+def _same(keys: Mapping[str, str | None]) -> dict[str, Any]:
+    wanted = [{f"{field}_key": key} for field, key in keys.items() if key]
+    return {"$or": wanted} if wanted else {"_id": {"$in": []}}
+
+
+def _matched(rows: list[dict[str, Any]], keys: Mapping[str, str | None]) -> list[dict[str, Any]]:
     return [
         {**row, "matches": [field for field, key in keys.items() if key and row.get(f"{field}_key") == key]}
         for row in rows

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
-from plugins.api import Page, Request, integer, number, obj
+from plugins.api import Page, Request, invalid, number, obj
 from plugins.crm.records import CUSTOMERS
 
 _EARTH_METRES = 6_378_100.0  # the radius that MongoDB reckons with
+_DEEPEST = 10_000  # rows, as of every list; there is no cursor to go on with
 NEARBY = obj(
     "NearbyCustomer",
     {**CUSTOMERS.all_fields, "distance": number(nullable=False, description="Metres.")},
@@ -18,20 +20,36 @@ QUERY = {
     "lng": number(minimum=-180, maximum=180, required=True, example=121.47),
     "lat": number(minimum=-90, maximum=90, required=True, example=31.23),
     "radius": number(minimum=1, maximum=100_000, default=1000, example=1000, description="Metres."),
-    "page_size": integer(minimum=1, maximum=200, default=20, example=20, description="The nearest so many."),
+    **{name: CUSTOMERS.list_query[name] for name in ("page", "page_size", "with_total")},
 }
+DESCRIPTION = (
+    "In pages, the nearest first, up to 10,000 customers deep. An order by distance has no cursor: `next_cursor` is "
+    "always null; a smaller `radius` finds fewer."
+)
 
 
 async def find(req: Request) -> Page:
-    """The nearest customers in the caller's sight within `radius` metres; `total` is how many there are."""
+    """A page of the customers in the caller's sight within `radius` metres, the nearest first."""
     place, radius = [req.query["lng"], req.query["lat"]], req.query["radius"]
-    size = req.query["page_size"]
-    store = req.store(CUSTOMERS)
+    page, size = req.query["page"], req.query["page_size"]
+    skip = (page - 1) * size
+    if skip + size > _DEEPEST:
+        raise invalid("page", "maximum")
     near = {"$geometry": {"type": "Point", "coordinates": place}, "$maxDistance": radius}
-    rows = await store.find({"point": {"$nearSphere": near}}, limit=size)
-    within = {"point": {"$geoWithin": {"$centerSphere": [place, radius / _EARTH_METRES]}}}
-    total = await store.count(within) if len(rows) == size else len(rows)
-    return Page([{**row, "distance": round(_metres(place, row["location"]), 1)} for row in rows], total, 1, size, None)
+    rows = await req.store(CUSTOMERS).find({"point": {"$nearSphere": near}}, skip=skip, limit=size)
+    total = await _total(req, len(rows)) if req.query["with_total"] else None
+    return Page(
+        [{**row, "distance": round(_metres(place, row["location"]), 1)} for row in rows], total, page, size, None
+    )
+
+
+async def _total(req: Request, shown: int) -> int:
+    """How many there are; the last page, of `shown` rows, tells it without a count."""
+    query: Mapping[str, Any] = req.query
+    if shown < query["page_size"] and (shown or query["page"] == 1):
+        return int((query["page"] - 1) * query["page_size"]) + shown
+    circle = [[query["lng"], query["lat"]], query["radius"] / _EARTH_METRES]
+    return await req.store(CUSTOMERS).count({"point": {"$geoWithin": {"$centerSphere": circle}}})
 
 
 def _metres(place: list[float], position: Mapping[str, float]) -> float:

@@ -25,7 +25,8 @@ from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS,
 from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
 
 AT = "/api/v1/inventory"
-_ONCE = ("list", "read", "create")
+_READ = ("list", "read")
+_ONCE = (*_READ, "create")
 
 
 @asynccontextmanager
@@ -97,9 +98,9 @@ plugin = Plugin(
         *_order_routes(orders.PURCHASE, f"{AT}/purchase-orders", "purchase-order", "purchase order", "receive"),
         *_approval_routes(),
         *_order_routes(orders.SALE, f"{AT}/sales-orders", "sales-order", "sales order", "deliver"),
-        *crud(RECEIPTS, at=f"{AT}/receipts", resource="inventory:receipt", noun="receipt", only=("list",)),
+        *crud(RECEIPTS, at=f"{AT}/receipts", resource="inventory:receipt", noun="receipt", only=_READ),
         *crud(DELIVERIES, at=f"{AT}/deliveries", resource="inventory:delivery", noun="delivery", plural="deliveries",
-              only=("list",)),
+              only=_READ),
         *crud(TRANSFERS, at=f"{AT}/transfers", resource="inventory:transfer", noun="transfer", only=_ONCE,
               create=shipments.transfer),
         *crud(STOCK_COUNTS, at=f"{AT}/stock-counts", resource="inventory:stock-count", noun="stock count", only=_ONCE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 from handlers.route import Route
 from plugins.testing import expect
@@ -64,7 +65,13 @@ async def an_import(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, path_with(route, made["id"]))
 
 
+async def duplicates(maker: Maker, route: Route) -> Exercise:
+    made = await maker.record("crm_customers")
+    return Exercise(maker.admin, route, f"{route.path}?{urlencode({'name': made['name'], 'phone': '021-5555 0100'})}")
+
+
 HAND_MADE: Mapping[str, HandMade] = {
+    f"GET {CRM}/customers/duplicates": duplicates,
     f"POST {CRM}/follow-ups": without("opportunity_id", "contact_id"),
     f"PATCH {CRM}/follow-ups/{{id}}": without("opportunity_id", "contact_id"),
     f"POST {CRM}/contracts": without("opportunity_id"),

@@ -66,6 +66,30 @@ async def test_nearby_customers_come_in_order_of_distance_within_the_radius(admi
     assert found["total"] == 2
 
 
+async def test_pages_of_nearby_customers_show_each_once_and_count_them_all(admin: Client) -> None:
+    lng, lat = nowhere_else()
+    # several at one place: nothing but the query itself keeps their order from page to page
+    made = [await customer(admin, location={"lng": lng, "lat": at}) for at in (lat, lat, lat, lat + 0.001, lat)]
+    around = f"{CUSTOMERS}/nearby?lng={lng}&lat={lat}&page_size=2"
+    pages = [expect(await admin.get(f"{around}&page={page}")) for page in (1, 2, 3, 4)]
+    shown = [row["id"] for page in pages for row in page["items"]]
+    assert (sorted(shown), shown[-1]) == (sorted(row["id"] for row in made), made[3]["id"])
+    assert [(page["total"], page["page"], page["next_cursor"]) for page in pages] == [
+        (5, n, None) for n in (1, 2, 3, 4)
+    ]
+
+
+async def test_nearby_customers_are_not_counted_where_nobody_asks(admin: Client) -> None:
+    lng, lat = nowhere_else()
+    assert expect(await admin.get(f"{CUSTOMERS}/nearby?lng={lng}&lat={lat}&with_total=false"))["total"] is None
+
+
+async def test_a_page_of_nearby_customers_that_is_too_deep_is_refused(admin: Client) -> None:
+    reply = await admin.get(f"{CUSTOMERS}/nearby?lng=0&lat=0&page=501")
+    expect(reply, 40001)
+    assert reply.fields == {"page"}
+
+
 async def test_a_customer_that_moved_is_found_at_its_new_place(admin: Client) -> None:
     (lng, lat), (new_lng, new_lat) = nowhere_else(), nowhere_else()
     made = await customer(admin, location={"lng": lng, "lat": lat})

@@ -45,6 +45,21 @@ async def transfer(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, route.path, body)
 
 
+async def read_receipt(maker: Maker, route: Route) -> Exercise:
+    return await _shipped(maker, route, PURCHASES, "receive")
+
+
+async def read_delivery(maker: Maker, route: Route) -> Exercise:
+    return await _shipped(maker, route, SALES, "deliver")
+
+
+async def _shipped(maker: Maker, route: Route, at: str, action: str) -> Exercise:
+    order = await _begun(maker, at, action)
+    listed = route.path.removesuffix("/{id}")
+    (made,) = expect(await maker.admin.get(f"{listed}?order_id={order['id']}"))["items"]
+    return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
+
+
 async def _ordered(maker: Maker, at: str) -> dict[str, Any]:
     goods = await Goods.stocked(maker.admin, 5)
     return await (goods.purchase(3) if at == PURCHASES else goods.sale(3))
@@ -69,4 +84,6 @@ INVENTORY_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {SALES}/{{id}}/deliver": deliver,
     f"POST {SALES}/{{id}}/close": close_sale,
     f"POST {AT}/transfers": transfer,
+    f"GET {AT}/receipts/{{id}}": read_receipt,
+    f"GET {AT}/deliveries/{{id}}": read_delivery,
 }

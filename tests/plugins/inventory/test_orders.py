@@ -115,6 +115,15 @@ async def test_a_delivery_tells_price_and_cost(admin: Client) -> None:
     assert (delivery["amount"], delivery["cost"]) == ("19.80", "8.00")
 
 
+@pytest.mark.parametrize("documents", ["receipts", "deliveries"])
+async def test_a_document_of_a_movement_is_read_as_it_is_listed(documents: str, admin: Client) -> None:
+    goods = await Goods.stocked(admin, 5)
+    order = await (goods.purchase(2) if documents == "receipts" else goods.sale(2))
+    expect(await (goods.receive(order) if documents == "receipts" else goods.deliver(order)))
+    (listed,) = expect(await admin.get(f"{AT}/{documents}?order_id={order['id']}"))["items"]
+    assert expect(await admin.get(f"{AT}/{documents}/{listed['id']}")) == listed
+
+
 async def disable(admin: Client, what: str, id: str) -> None:
     record = expect(await admin.get(f"{AT}/{what}/{id}"))
     expect(await admin.patch(f"{AT}/{what}/{id}", {"version": record["version"], "status": "disabled"}))
