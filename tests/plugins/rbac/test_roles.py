@@ -20,7 +20,11 @@ async def test_a_role_names_its_menus_in_every_answer(people: People) -> None:
     wanted = await menu_ids(people, "system:department:list", "system:department:read")
     granted = expect(await people.admin.put(f"{AT}/{role}/menus", {"menu_ids": [*wanted, wanted[0]]}))
     read = expect(await people.admin.get(f"{AT}/{role}"))
-    listed = [row for row in expect(await people.admin.get(f"{AT}?page_size=200"))["items"] if row["id"] == role]
+    listed = [
+        row
+        for row in expect(await people.admin.get(f"{AT}?page_size=200&sort=-created_at"))["items"]
+        if row["id"] == role
+    ]
     changed = expect(await people.admin.patch(f"{AT}/{role}", {"remark": "x", "version": read["version"]}))
     assert [row["menu_ids"] for row in (granted, read, *listed, changed)] == [wanted] * 4
 
