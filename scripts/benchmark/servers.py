@@ -16,6 +16,7 @@ from config.settings import Settings
 from plugins.api import Collection, Index, Menu, Message, Plugin, Request, array, choice, crud, money, obj, route, text
 from plugins.registry import load_plugins
 from plugins.runtime import running
+from server import settle
 
 DATABASE = "bench"
 RECORDS = Collection(
@@ -66,6 +67,7 @@ async def serve(port: int, uri: str, data: str, database: str = DATABASE) -> Non
     """The whole service and the bench's routes, until the process is ended."""
     settings = Settings(port=port, rate_limits="off", data_dir=Path(data), mongodb_database=database)
     async with running(settings, [*load_plugins(()), BENCH], uri):
+        await settle()
         await asyncio.Event().wait()
 
 
