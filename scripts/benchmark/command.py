@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,6 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed-only", action="store_true", help="for dashboards: make the data set, measure nothing")
     parser.add_argument("--write", action="store_true", help="write the table into the README")
     given = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended too
     rounds, seconds = (1, 1.0) if given.quick else (given.rounds, given.seconds)
     if given.what == "foundation":
         print(json.dumps(foundation(rounds), indent=1))
