@@ -13,7 +13,7 @@ from typing import Any
 from pymongo.errors import AutoReconnect, DuplicateKeyError, OperationFailure, WriteConcernError, WTimeoutError
 from pymongo.uri_parser import parse_uri
 
-from config.database.driver import MARGIN_SECONDS, NATURAL_ORDER, Document, Filter, Sort, count_command
+from config.database.driver import MARGIN_SECONDS, NATURAL_ORDER, Document, Filter, Sort, count_command, find_options
 from config.database.drivers import MotorDriver
 from config.database.errors import DatabaseUnavailable, translated
 from config.database.wire import NotSent, Target, WirePool
@@ -70,16 +70,8 @@ class DirectDriver(MotorDriver):
         self, collection: str, filter: Filter, sort: Sort, skip: int, limit: int, fields: Sequence[str] | None,
         without: Sequence[str],
     ) -> dict[str, Any]:  # fmt: skip
-        command = {"find": collection, "filter": filter, "limit": limit, "batchSize": limit, **self._reading}
-        if sort:
-            command["sort"] = dict(sort)
-        if skip:
-            command["skip"] = skip
-        if fields is not None:
-            command["projection"] = dict.fromkeys(fields, 1) or {"_id": 1}
-        elif without:
-            command["projection"] = dict.fromkeys(without, 0)
-        return command
+        options = find_options(sort, skip, limit, fields, without)
+        return {"find": collection, "filter": filter, "batchSize": limit, **options, **self._reading}
 
     async def count(self, collection: str, filter: Filter) -> int:
         """As the seam says."""

@@ -103,7 +103,7 @@ class Driver:
         """The documents that match, in order; `limit` 0 is no limit. `fields` are read alone, or all but `without`."""
         async with self._operation():
             cursor = self._database[collection].find(
-                filter, projection=_projection(fields, without), skip=skip, limit=limit, session=_session.get()
+                filter, projection=projection(fields, without), skip=skip, limit=limit, session=_session.get()
             )
             found: list[Document] = await (cursor.sort(list(sort)) if sort else cursor).to_list(None)
             return found
@@ -114,7 +114,7 @@ class Driver:
         """The first document that matches, all of it but `without`."""
         async with self._operation():
             found: Document | None = await self._database[collection].find_one(
-                filter, _projection(None, without), sort=list(sort) or None, session=_session.get()
+                filter, projection(None, without), sort=list(sort) or None, session=_session.get()
             )
             return found
 
@@ -303,8 +303,19 @@ class Driver:
                     await closing
 
 
-def _projection(fields: Sequence[str] | None, without: Sequence[str]) -> Sequence[str] | dict[str, int] | None:
-    return fields if fields is not None else dict.fromkeys(without, 0) or None
+def projection(fields: Sequence[str] | None, without: Sequence[str] = ()) -> dict[str, int] | None:
+    """What of a document is read: `fields` alone, or all but `without`; None for all of it."""
+    if fields is not None:
+        return dict.fromkeys(fields, 1) or {"_id": 1}
+    return dict.fromkeys(without, 0) or None
+
+
+def find_options(
+    sort: Sort, skip: int, limit: int, fields: Sequence[str] | None, without: Sequence[str]
+) -> dict[str, Any]:
+    """The options of the command `find`, those alone that say something."""
+    options = {"sort": dict(sort), "skip": skip, "limit": limit, "projection": projection(fields, without)}
+    return {name: value for name, value in options.items() if value}
 
 
 def count_command(collection: str, filter: Filter) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import mongojet
 
-from config.database.driver import MARGIN_SECONDS, NATURAL_ORDER, Document, Filter, Sort, count_command
+from config.database.driver import MARGIN_SECONDS, NATURAL_ORDER, Document, Filter, Sort, count_command, find_options
 from config.database.drivers import MotorDriver
 from config.database.errors import AWAY_CODES, REFUSED_CODES, DatabaseRefused, DatabaseUnavailable, DuplicateKey
 
@@ -89,17 +89,7 @@ class MongojetDriver(MotorDriver):
             return await super().find(
                 collection, filter, sort=sort, skip=skip, limit=limit, fields=fields, without=without
             )
-        options: dict[str, Any] = dict(self._limit)
-        if sort:
-            options["sort"] = dict(sort)
-        if skip:
-            options["skip"] = skip
-        if limit:
-            options["limit"] = limit
-        if fields is not None:
-            options["projection"] = dict.fromkeys(fields, 1) or {"_id": 1}
-        elif without:
-            options["projection"] = dict.fromkeys(without, 0)
+        options: Any = {**self._limit, **find_options(sort, skip, limit, fields, without)}
         async with self._alone(collection) as target:
             return await target.find_many(dict(filter), **options)
 
@@ -109,11 +99,7 @@ class MongojetDriver(MotorDriver):
         """As the seam says."""
         if self.in_transaction:
             return await super().find_one(collection, filter, sort=sort, without=without)
-        options: dict[str, Any] = dict(self._limit)
-        if sort:
-            options["sort"] = dict(sort)
-        if without:
-            options["projection"] = dict.fromkeys(without, 0)
+        options: Any = {**self._limit, **find_options(sort, 0, 0, None, without)}
         async with self._alone(collection) as target:
             return await target.find_one(dict(filter), **options)
 

@@ -12,7 +12,6 @@ from plugins.api import (
     CONFLICT,
     FORBIDDEN,
     ApiError,
-    Message,
     Request,
     Service,
     day_of,
@@ -106,11 +105,7 @@ async def check(service: Service, employee: Mapping[str, Any], leave: Mapping[st
         taken = await _taken(service, employee["user_id"], calendar, year, but=leave.get("id"))
         left = allowed - taken["approved", leave["type"]] - taken["pending", leave["type"]]
         if wanted > left:
-            raise ApiError(CONFLICT, _in_words(year, max(left, _ZERO)))
-
-
-def _in_words(year: int, left: Decimal) -> Message:
-    return Message(*(words.replace("{year}", str(year)).replace("{left}", f"{left:f}") for words in NOTHING_LEFT))
+            raise ApiError(CONFLICT, NOTHING_LEFT.filled(year=year, left=f"{max(left, _ZERO):f}"))
 
 
 async def _allowed(service: Service, employee: Mapping[str, Any] | None, year: int) -> dict[str, Decimal]:
