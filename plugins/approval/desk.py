@@ -79,7 +79,9 @@ async def judge(desk: Desk, case: Case) -> None:
 async def save(desk: Desk, before: Mapping[str, Any], case: Case) -> dict[str, Any]:
     """Store a case in one conditional update, and tell whom it concerns; 40901 when somebody was faster."""
     where = {"version": before["version"], "status": before["status"]}
-    saved = await desk.store().update(before["id"], flow.changed(case), where=where, reason=NOT_ALLOWED)
+    # only what changed: the flow of one that is under way may be deleted by now
+    values = {name: value for name, value in flow.changed(case).items() if value != before[name]}
+    saved = await desk.store().update(before["id"], values, where=where, reason=NOT_ALLOWED)
     await tell(desk, before, saved)
     return saved
 
