@@ -14,7 +14,7 @@ from typing import Any
 from plugins.api import Actor, Message, Request, Service, Store
 from plugins.approval import flow
 from plugins.approval.flow import Case
-from plugins.approval.messages import ASKED, COPIED, ENDED, NOT_ALLOWED
+from plugins.approval.messages import ASKED, COPIED, ENDED, NOT_ALLOWED, REMINDED
 from plugins.approval.people import named_people, resolve
 from plugins.approval.records import DEFINITIONS, INSTANCES
 from plugins.approval.states import STATES, after
@@ -86,6 +86,12 @@ async def save(desk: Desk, before: Mapping[str, Any], case: Case) -> dict[str, A
     return saved
 
 
+async def remind_of(desk: Desk, instance: Mapping[str, Any]) -> None:
+    """Tell those who are asked once more, in this hour once."""
+    key = f"approval:{instance['id']}:{instance['round']}:{desk.now:%Y%m%d%H}"
+    await _message(desk, instance, set(instance["todo"]), "approval_task", REMINDED, key=key)
+
+
 async def tell(desk: Desk, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Messages to those who are asked or copied since `before`, and the outcome to everybody."""
     await _message(desk, now, set(now["todo"]) - _asked(before, now), "approval_task", ASKED)
@@ -115,10 +121,12 @@ async def _finished(desk: Desk, instance: Mapping[str, Any]) -> None:
         )  # fmt: skip
 
 
-async def _message(desk: Desk, instance: Mapping[str, Any], to: set[int], kind: str, sentence: Message) -> None:
+async def _message(
+    desk: Desk, instance: Mapping[str, Any], to: set[int], kind: str, sentence: Message, **more: str
+) -> None:
     if not to:
         return
     id, title = str(instance["id"]), instance["title"]
     data = {"instance_id": id, "biz_type": instance["biz_type"], "resource_id": instance["resource_id"]}
     text = Message(sentence.zh.replace("{title}", title), sentence.en.replace("{title}", title))
-    await desk.emit(_TELL, user_ids=sorted(to), kind=kind, title=text, link=_LINK.format(id=id), data=data)
+    await desk.emit(_TELL, user_ids=sorted(to), kind=kind, title=text, link=_LINK.format(id=id), data=data, **more)
