@@ -160,7 +160,7 @@ _COUNT = integer(minimum=0, nullable=False)
 MONTH = obj(
     "AttendanceMonth",
     {
-        "employee_id": object_id(nullable=False),
+        "id": object_id(nullable=False, description="Of the employee."),
         **{name: EMPLOYEES.all_fields[name] for name in ("number", "name", "department_id")},
         "month": text(nullable=False, example="2026-11"),
         "working_days": _COUNT.but(description="Days of work up to now."),

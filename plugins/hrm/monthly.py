@@ -52,6 +52,6 @@ async def _sums(req: Request, employee_ids: list[Any], first: str, last: str) ->
 
 def _row(employee: Mapping[str, Any], month: str, sums: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "employee_id": employee["id"], **{name: employee[name] for name in _OF_EMPLOYEE}, "month": month,
+        "id": employee["id"], **{name: employee[name] for name in _OF_EMPLOYEE}, "month": month,
         **{name: sums.get(name, 0) for name in (*_COUNTED, *_SUMMED)},
     }  # fmt: skip

@@ -73,10 +73,10 @@ async def test_a_month_is_the_sum_of_its_days(admin: Client, tradewind: Running)
     await staff.leave("2026-11-17T01:00:00Z", "2026-11-17T10:00:00Z", "submit", "approve")
     (row,) = [
         one for one in expect(await admin.get(f"{MONTHLY}?month=2026-11&page_size=200&sort=-created_at"))["items"]
-        if one["employee_id"] == staff.employee["id"]
+        if one["id"] == staff.employee["id"]
     ]  # fmt: skip
     assert row == {
-        "employee_id": staff.employee["id"], "number": None, "name": "Mei",
+        "id": staff.employee["id"], "number": None, "name": "Mei",
         "department_id": staff.employee["department_id"], "month": "2026-11", "working_days": 2, "present": 1, "late": 1,
         "late_minutes": 20, "early_leave": 0, "early_minutes": 0, "missed": 0, "absent": 0, "leave": 1,
     }  # fmt: skip
@@ -88,7 +88,7 @@ async def test_a_month_is_the_sum_of_its_days(admin: Client, tradewind: Running)
 async def test_a_month_tells_of_who_was_employed_in_it(month: str, seen: bool, admin: Client) -> None:
     staff = await Staff.hired(admin, **TWO_DAYS)
     rows = expect(await admin.get(f"{MONTHLY}?month={month}&page_size=200&sort=-created_at"))["items"]
-    assert (staff.employee["id"] in {row["employee_id"] for row in rows}) is seen
+    assert (staff.employee["id"] in {row["id"] for row in rows}) is seen
 
 
 async def test_a_month_tells_of_the_people_whom_the_caller_sees(admin: Client, people: People) -> None:
@@ -96,8 +96,8 @@ async def test_a_month_tells_of_the_people_whom_the_caller_sees(admin: Client, p
     theirs, other = await Staff.hired(admin, department_id=department), await Staff.hired(admin)
     boss = await people.person(["hrm:attendance:list"], "department", department)
     page = expect(await boss.get(f"{MONTHLY}?month=2026-11"))
-    assert ([row["employee_id"] for row in page["items"]], page["total"]) == ([theirs.employee["id"]], 1)
-    assert other.employee["id"] not in {row["employee_id"] for row in page["items"]}
+    assert ([row["id"] for row in page["items"]], page["total"]) == ([theirs.employee["id"]], 1)
+    assert other.employee["id"] not in {row["id"] for row in page["items"]}
 
 
 @pytest.mark.parametrize("month", ["2026-13", "2026-1", "2026-11-01", "november"])
