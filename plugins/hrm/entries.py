@@ -76,6 +76,7 @@ async def enter_leave(req: Request) -> Record:
             "decided_by": req.actor.user_id, "entered_by": req.actor.user_id,
         })  # fmt: skip
         await leaves.decided(req.service, leave, req.now, {"request": req})
+        await leaves.tell(req, leave)
         return leave
 
     return await req.transaction(work)

@@ -15,6 +15,7 @@ from plugins.api import (
     CONFLICT,
     ApiError,
     Handler,
+    Message,
     Request,
     Service,
     as_json,
@@ -29,6 +30,7 @@ from plugins.hrm.calendars import OFFICE, calendar_of, employee_of
 from plugins.hrm.closing import refuse_closed
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import (
+    LEAVE_DECIDED,
     LEAVE_TITLE,
     NOT_DELETABLE,
     NOT_EDITABLE,
@@ -38,12 +40,13 @@ from plugins.hrm.messages import (
     OWN_LEAVE,
 )
 from plugins.hrm.results import Record, remake, touch
-from plugins.hrm.states import after, allows
+from plugins.hrm.states import LEAVE_STATES, after, allows
 from plugins.hrm.timetable import working_days, working_minutes
 
 BIZ_TYPE = "LEAVE"
 REQUESTED_EVENT, CANCELLED_EVENT, FINISHED_EVENT = "approval.requested", "approval.cancelled", "approval.finished"
 DECIDED_EVENT = "hrm.leave.decided"
+SEND_EVENT = "notification.send"
 # how an approval ended → what that does to the leave
 OUTCOMES = {"approved": "approve", "rejected": "reject", "returned": "withdraw", "withdrawn": "withdraw"}
 # what of leave daily results are made of
@@ -106,6 +109,7 @@ def decider(action: str) -> Handler:
             )  # fmt: skip
             await decided(req.service, leave, req.now, {"request": req})
             await req.emit(CANCELLED_EVENT, **_this(leave), reason=leave["decision_reason"])
+            await tell(req, leave)
             return leave
 
         return await req.transaction(work)
@@ -152,6 +156,22 @@ async def decided(service: Service, leave: Record, now: datetime, payload: Mappi
         today: date = day_of(now, service.settings.zone)
         await remake(service, employee, calendar, first - timedelta(days=1), min(last, today), now)
     await service.events.emit(DECIDED_EVENT, {**payload, "leave": leave})
+
+
+async def tell(req: Request, leave: Mapping[str, Any]) -> None:
+    """Tell people what somebody else made of their leave at the record; of an approval its plugin tells them."""
+    if leave["user_id"] == req.actor.user_id:
+        return
+    outcome, day = LEAVE_STATES.states[leave["status"]], day_of(leave["starts_at"], req.service.settings.zone)
+    days = as_json(LEAVES.read, leave)["days"]
+    title = Message(
+        LEAVE_DECIDED.zh.format(day=day, days=days, outcome=outcome.zh),
+        LEAVE_DECIDED.en.format(day=day, days=days, outcome=outcome.en.lower()),
+    )
+    await req.emit(
+        SEND_EVENT, user_ids=[leave["user_id"]], kind="leave_result", title=title, body=leave["decision_reason"],
+        link=f"/hrm/leaves/{leave['id']}", data={"leave_id": str(leave["id"])},
+    )  # fmt: skip
 
 
 async def refuse_wrong(req: Request, leave: Mapping[str, Any]) -> None:

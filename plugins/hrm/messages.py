@@ -23,6 +23,7 @@ NOT_DELETABLE = Message("当前状态不能删除", "It cannot be deleted in thi
 NOT_IN_STATE = Message("当前状态不允许该操作", "Its state does not allow this")
 OVERLAPS = Message("与其他请假时间重叠", "It overlaps with other leave")
 LEAVE_TITLE = Message("{name} 请假 {days} 天", "Leave of {name}: {days} days")
+LEAVE_DECIDED = Message("您 {day} 起的 {days} 天请假：{outcome}", "Your leave of {days} days from {day}: {outcome}")
 UNASSIGNED = Message("未分配部门", "No department")
 
 DRAFT = Message("草稿", "Draft")

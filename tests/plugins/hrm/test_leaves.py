@@ -11,6 +11,7 @@ import pytest
 from plugins.runtime import Running
 from plugins.testing import Client, People, expect
 from tests.plugins.hrm.staff import AT, Staff
+from tests.plugins.notification.inboxes import titles
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 APPROVALS = "/api/v1/approvals"
@@ -151,3 +152,24 @@ async def test_leave_says_whose_it_is(admin: Client) -> None:
     assert (leave["employee_id"], leave["employee_name"]) == (staff.employee["id"], "Mei")
     found = expect(await admin.get(f"{AT}/leaves?employee_id={staff.employee['id']}"))["items"]
     assert [row["id"] for row in found] == [leave["id"]]
+
+
+@pytest.mark.parametrize(
+    ("actions", "told"),
+    [
+        (["approve"], ["已批准"]), (["reject"], ["已驳回"]), (["approve", "cancel"], ["已销假", "已批准"]),
+    ],
+)  # fmt: skip
+async def test_people_are_told_what_became_of_their_leave(actions: list[str], told: list[str], admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    leave = await staff.leave(*WEDNESDAY, "submit")
+    for action in actions:
+        expect(await admin.post(f"{AT}/leaves/{leave['id']}/{action}", {} if action == "reject" else None))
+    assert await titles(staff.client) == [f"您 2026-12-02 起的 1 天请假：{outcome}" for outcome in told]
+
+
+async def test_what_people_do_with_their_own_leave_is_no_news_to_them(admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    leave = await staff.leave(*WEDNESDAY, "submit")
+    expect(await staff.client.post(f"{AT}/leaves/{leave['id']}/withdraw"))
+    assert await titles(staff.client) == []
