@@ -29,7 +29,7 @@ async def with_names(req: Request, page: Page) -> Page:
     items = [
         {
             **row, "initiator_name": await name_of(req.service, row["initiator_id"]),
-            "waiting_for": await _named(req, row["todo"] or ()),
+            "waiting_for": await _named(req, row.get("todo") or ()),
         }
         for row in page.items
     ]  # fmt: skip
