@@ -20,7 +20,7 @@ async def name_of(service: Service, user_id: int) -> str:
 async def with_people(req: Request, instance: Mapping[str, Any]) -> dict[str, Any]:
     """An approval with the names of everybody whom it mentions."""
     acted = (step["user_id"] for step in instance["history"])
-    mentioned = {instance["initiator_id"], *instance["shared_with"], *acted}
+    mentioned = {instance["initiator_id"], *(instance.get("shared_with") or ()), *acted}
     return {**instance, "people": await _named(req, sorted(mentioned))}
 
 
