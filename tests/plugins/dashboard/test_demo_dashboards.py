@@ -46,5 +46,5 @@ async def test_everybody_of_the_demo_sees_the_dashboards_of_their_own_scope(
     person = await admin.log_in(name, tradewind.service.demo_password(name))
     for chart in CHARTS:
         expect(await person.get(chart.path))
-    own, all_of_them = (expect(await one.get("/api/dashboard/overview"))["customers"] for one in (person, admin))
+    own, all_of_them = [expect(await one.get("/api/dashboard/overview"))["customers"] for one in (person, admin)]
     assert own < all_of_them
