@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from plugins.runtime import Running
-from plugins.testing import Client, People, eventually, expect
+from plugins.testing import Client, People, eventually, expect, unique
 from tests.plugins.finance.books import AT, Books
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -145,6 +145,21 @@ async def test_a_reversed_payment_is_open_again(admin: Client) -> None:
 async def test_a_confirmed_invoice_cannot_be_changed(admin: Client) -> None:
     invoice = await (await Books.fresh(admin)).invoice()
     expect(await admin.patch(f"{INVOICES}/{invoice['id']}", {"version": invoice["version"], "tax": "0"}), 40901)
+
+
+async def test_an_invoice_whose_day_is_taken_away_is_of_today(admin: Client) -> None:
+    body = {"direction": "out", "number": unique("INV"), "counterparty": "c", "amount": "1.00"}
+    draft = expect(await admin.post(INVOICES, body))
+    at = f"{INVOICES}/{draft['id']}"
+    assert expect(await admin.patch(at, {"version": 1, "day": None}))["day"] == draft["day"]
+    assert expect(await admin.post(f"{at}/confirm"))["status"] == "confirmed"
+
+
+async def test_the_number_of_an_invoice_is_taken_once_for_each_counterparty(admin: Client) -> None:
+    body = {"direction": "in", "number": unique("INV"), "counterparty": "c", "amount": "1.00"}
+    expect(await admin.post(INVOICES, body))
+    assert expect(await admin.post(INVOICES, body), 40900)["field"] == "number"
+    expect(await admin.post(INVOICES, {**body, "counterparty": "d"}))
 
 
 async def _open(admin: Client, what: str) -> set[str]:
