@@ -11,8 +11,10 @@ from typing import Any
 import jsonschema_rs
 import orjson
 
+from handlers.conversion import Undecodable, decode
 from handlers.errors import BAD_REQUEST, ApiError, FieldError, ValidationFailed
-from handlers.schema import Field, Undecodable, decode, json_schema
+from handlers.json_schema import json_schema
+from handlers.schema import Field
 
 MAX_ERRORS = 50
 
@@ -152,10 +154,15 @@ class QueryChecker:
         try:
             checked = self._checker(raw)
         except ValidationFailed as failed:
-            faults += failed.errors
+            faults += [fault if fault.field in given else _of_parameter(fault) for fault in failed.errors]
         if faults:
             raise ValidationFailed(faults)
         return {**self._defaults, **checked}
+
+
+def _of_parameter(fault: FieldError) -> FieldError:
+    # one of several values: the client sent a parameter, and commas made a list of it here
+    return FieldError(fault.field.partition("[")[0], fault.rule)
 
 
 def _coerce(field: Field, values: Sequence[str]) -> Any:

@@ -46,6 +46,7 @@ from handlers.errors import (
 from handlers.events import Events
 from handlers.idempotency import answer_once
 from handlers.jobs import Jobs
+from handlers.json_schema import json_schema
 from handlers.lifecycle import Answer, refusal
 from handlers.messages import RULES, Language, Message
 from handlers.money import exact, rounded, share, store_money, store_quantity, times
@@ -66,7 +67,6 @@ from handlers.schema import (
     choice,
     day,
     integer,
-    json_schema,
     link,
     mapping,
     money,

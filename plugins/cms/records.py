@@ -113,13 +113,11 @@ PUBLISH_BODY = obj(
     "ArticlePublishBody",
     {
         "publish_at": timestamp(description="In the future: scheduled for then. Null: now. Left out: the article's own."),
-        "version": integer(minimum=1, description="Checked when given."),
+        "version": integer(description="Checked when given."),
     },
     nullable=False,
 )  # fmt: skip
-VERSION_BODY = obj(
-    "ArticleVersionBody", {"version": integer(minimum=1, description="Checked when given.")}, nullable=False
-)
+VERSION_BODY = obj("ArticleVersionBody", {"version": integer(description="Checked when given.")}, nullable=False)
 
 
 def _of(collection: Collection, *names: str) -> dict[str, Field]:
@@ -152,7 +150,9 @@ _CATEGORY = obj("ArticleCategoryLabel", _of(CATEGORIES, "id", "name", "slug"))
 _SUMMARY: dict[str, Field] = {
     **_of(ARTICLES, "id", "title", "slug", "summary", "cover", "category_id"),
     "category": _CATEGORY,
-    **_of(ARTICLES, "tags", "author", "published_at", "updated_at", "view_count"),
+    **_of(ARTICLES, "tags", "author"),
+    "status": choice("published", nullable=False),
+    **_of(ARTICLES, "published_at", "updated_at", "view_count"),
 }
 PUBLIC_SUMMARY = obj("PublicArticleSummary", _SUMMARY, nullable=False)
 PUBLIC_ARTICLE = obj("PublicArticle", {**_SUMMARY, **_of(ARTICLES, "content", "seo")}, nullable=False)

@@ -8,11 +8,13 @@ from functools import partial
 from typing import Any
 
 from plugins.api import CONFLICT, FORBIDDEN, Jobs, Menu, Message, Plugin, Refusal, Service, crud, route
-from plugins.hrm import allowances, demo, employees, entries, leaves, masters, punches, results
+from plugins.hrm import allowances, demo, employees, entries, leaves, masters, monthly, punches, results
 from plugins.hrm.attendance_records import (
     DAYS,
     ENTER_PUNCH_BODY,
     MARKS,
+    MONTH,
+    MONTH_QUERY,
     PUNCH_REPLY,
     PUNCHES,
     REVIEW_BODY,
@@ -67,7 +69,7 @@ plugin = Plugin(
         *crud(SHIFTS, at=f"{AT}/shifts", resource="hrm:shift", noun="shift", create=masters.create_shift,
               update=masters.update_shift, delete=masters.deleter(SHIFTS)),
         *crud(GROUPS, at=f"{AT}/attendance-groups", resource="hrm:attendance-group", noun="attendance group",
-              update=masters.update_group, delete=masters.deleter(GROUPS)),
+              create=masters.create_group, update=masters.update_group, delete=masters.deleter(GROUPS)),
         *crud(PLACES, at=f"{AT}/places", resource="hrm:place", noun="place of attendance",
               plural="places of attendance", create=masters.create_place, update=masters.update_place,
               delete=masters.deleter(PLACES)),
@@ -81,6 +83,9 @@ plugin = Plugin(
               access="hrm:punch:enter", body=ENTER_PUNCH_BODY, returns=PUNCHES.read, **_punch),
         route(f"GET {AT}/attendance/today", punches.today, summary="Show my working day",
               access="hrm:attendance:punch", returns=TODAY, tag="hrm"),
+        route(f"GET {AT}/attendance/monthly", monthly.list_months, summary="List what a month of attendance comes to",
+              access="hrm:attendance:list", query=MONTH_QUERY, returns=MONTH, paged=True, tag="hrm",
+              collection=EMPLOYEES.name),
         *crud(DAYS, at=f"{AT}/attendance", resource="hrm:attendance", noun="daily result", only=("list",)),
         *crud(LEAVES, at=f"{AT}/leaves", resource="hrm:leave", noun="leave", plural="leave", create=leaves.create,
               update=leaves.update, delete=leaves.delete),
