@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from typing import Any
 
 from plugins.api import Service
@@ -9,16 +11,23 @@ from plugins.rbac.passwords import Passwords
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
 from plugins.rbac.users import credentials
 
-_READING = ("list", "read")
-_OWN_WORK = (
-    *_READING, "punch", "create", "update", "claim", "release", "share", "convert", "advance", "win", "lose", "submit",
-    "withdraw",
+# what everybody at work does: look, come to work, ask for leave and expenses, answer what they are asked
+_DAILY = (
+    "*:list", "*:read", "dashboard:*", "hrm:attendance:punch", "hrm:leave:create", "hrm:leave:update", "hrm:leave:submit",
+    "finance:expense-claim:create", "finance:expense-claim:update", "finance:expense-claim:submit",
+    "approval:instance:create", "approval:instance:update", "approval:instance:submit", "approval:instance:withdraw",
+    "approval:task:*", "approval:delegation:*",
 )  # fmt: skip
-# role: code, name, data scope, the actions granted on business pages (all where empty)
+_SELLING = (
+    *_DAILY, "crm:*:create", "crm:*:update", "crm:*:claim", "crm:*:release", "crm:*:share", "crm:*:convert",
+    "crm:*:advance", "crm:*:win", "crm:*:lose", "crm:*:submit", "crm:*:withdraw", "inventory:sales-order:create",
+    "inventory:sales-order:update",
+)  # fmt: skip
+# role: code, name, data scope, the permissions granted outside the system pages
 _ROLES = (
-    ("manager", "部门经理", "department_and_below", ()),
-    ("sales", "销售", "self", _OWN_WORK),
-    ("staff", "员工", "self", (*_READING, "punch")),
+    ("manager", "部门经理", "department_and_below", ("*",)),
+    ("sales", "销售", "self", _SELLING),
+    ("staff", "员工", "self", _DAILY),
 )
 _DEPARTMENTS = (
     ("hq", "总公司", None),
@@ -68,22 +77,18 @@ async def _departments(service: Service) -> dict[str, int]:
 async def _roles(service: Service) -> dict[str, int]:
     menus = [menu for menu in await service.database.store(MENUS).find() if not menu["code"].startswith("system")]
     made: dict[str, int] = {}
-    for order, (code, name, scope, actions) in enumerate(_ROLES):
+    for order, (code, name, scope, patterns) in enumerate(_ROLES):
         role = await service.database.store(ROLES).create(
             {"code": code, "name": name, "data_scope": scope, "sort": order}
         )
         made[code] = role["id"]
-        granted = [menu["id"] for menu in menus if not actions or _action(menu) in (*actions, "") or _is_chart(menu)]
+        granted = [menu["id"] for menu in menus if _is_granted(menu.get("permission"), patterns)]
         await service.database.store(MENUS).change_many(
             {"_id": {"$in": granted}}, {"$addToSet": {"role_ids": role["id"]}}
         )
     return made
 
 
-def _is_chart(menu: dict[str, Any]) -> bool:
-    # everybody's home page: what it shows is narrowed by data scope
-    return (menu.get("permission") or "").startswith("dashboard:")
-
-
-def _action(menu: dict[str, Any]) -> str:
-    return (menu.get("permission") or "").rpartition(":")[2]
+def _is_granted(permission: str | None, patterns: Iterable[str]) -> bool:
+    """Pages without a permission of their own are for everybody; those without a button that is granted stay empty."""
+    return not permission or any(fnmatchcase(permission, pattern) for pattern in patterns)
