@@ -12,10 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bson import Decimal128, ObjectId
 from bson.tz_util import utc as stored_utc
+
+if TYPE_CHECKING:
+    from handlers.service import Service
 
 JsonSchema = dict[str, Any]
 Mode = Literal["input", "reply"]
@@ -56,6 +59,7 @@ class Field:
     `required`: must be given at creation. `read_only`: only the service writes it. `write_only`: never answered.
     `nullable`: null is accepted, and clears. `filter`, `sort`, `search`: what lists offer.
     `ref`: the collection whose `id` it holds; a reference to nothing is refused.
+    `check`: of a body's own fields, what settings say of a value: the rule that it breaks, or None.
     """
 
     kind: Kind
@@ -74,6 +78,7 @@ class Field:
     sort: bool = False
     search: bool = False
     ref: str | None = None
+    check: Callable[[Service, Any], str | None] | None = None
     secret: bool = False
 
     @cached_property

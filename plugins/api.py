@@ -50,7 +50,7 @@ from handlers.lifecycle import Answer, refusal
 from handlers.messages import RULES, Language, Message
 from handlers.money import exact, rounded, share, store_money, store_quantity, times
 from handlers.multipart import Form, FormFile
-from handlers.oplog import OPERATION_LOGS
+from handlers.oplog import OPERATION_LOGS, OUTCOME, by_outcome
 from handlers.ports import Authenticator, Authorizer
 from handlers.ratelimit import RateLimit
 from handlers.redaction import redacted
@@ -98,6 +98,7 @@ __all__ = [
     "NOTHING",
     "NOT_FOUND",
     "OPERATION_LOGS",
+    "OUTCOME",
     "PASSWORD_CHANGE_REQUIRED",
     "PUBLIC",
     "RANGE",
@@ -165,6 +166,7 @@ __all__ = [
     "boolean",
     "by_day",
     "by_month",
+    "by_outcome",
     "choice",
     "conflicts",
     "crud",

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SECRET = "Zq8-one-signing-secret-of-these-tests-only"
 PLUGINS = "auth,rbac,system,crm"
 STOP_SECONDS = 20
+_answering: dict[str, ServerProcess] = {}  # by address, all that ever said they were ready
 
 
 def environment(uri: str, folder: Path, **settings: str) -> dict[str, str]:
@@ -74,7 +75,9 @@ class ServerProcess:
 
     async def url(self) -> str:
         """Its address, once it is ready."""
-        return str((await self.said("ready"))["url"])
+        url = str((await self.said("ready"))["url"])
+        _answering[url] = self
+        return url
 
     async def ended(self) -> int:
         """Wait for its end; the exit code."""
@@ -89,6 +92,11 @@ class ServerProcess:
         """Ask it to stop; the exit code."""
         self.process.send_signal(number)
         return await self.ended()
+
+
+def process_at(url: str) -> ServerProcess | None:
+    """The last server that was asked for its address and said this one."""
+    return _answering.get(url)
 
 
 def spawn(env: Mapping[str, str], folder: Path, *arguments: str) -> ServerProcess:

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from plugins.api import (
-    CONFLICT,
     FORBIDDEN,
     INVALID,
     Dictionary,
@@ -20,13 +19,24 @@ from plugins.api import (
     Refusal,
     Service,
     choice,
+    conflicts,
     crud,
     route,
 )  # fmt: skip
 from plugins.approval import actions, definitions, delegations, demo, instances, requests
 from plugins.approval.dashboards import DASHBOARDS
 from plugins.approval.desk import CANCELLED, REQUESTED
-from plugins.approval.messages import ONLY_INITIATOR
+from plugins.approval.messages import (
+    ALREADY_ASKED,
+    ALREADY_PENDING,
+    DISABLED,
+    NO_DEFINITION,
+    NO_TASK,
+    NOT_ALLOWED,
+    OF_A_RECORD,
+    ONLY_INITIATOR,
+    TOO_LONG,
+)
 from plugins.approval.records import (
     ACT_BODY,
     BACK_BODY,
@@ -44,9 +54,10 @@ from plugins.approval.states import STATES
 AT = "/api/v1/approvals"
 ONE = f"{AT}/instances/{{id}}"
 _instance: dict[str, Any] = {
-    "tag": "approval", "collection": INSTANCES.name, "returns": INSTANCES.read, "errors": (CONFLICT, INVALID),
+    "tag": "approval", "collection": INSTANCES.name, "returns": INSTANCES.read, "errors": (INVALID,),
 }  # fmt: skip
-_INITIATOR = (Refusal(FORBIDDEN, ONLY_INITIATOR),)
+_INITIATOR = (Refusal(FORBIDDEN, ONLY_INITIATOR), *conflicts(NOT_ALLOWED))
+_ANSWERING = conflicts(NO_TASK, NOT_ALLOWED, TOO_LONG)
 _TASK_BOX = {"box": choice("todo", "done", default="todo", nullable=False, example="todo")}
 _BOX = {"box": choice("mine", "copied", "todo", "done", nullable=False, example="mine",
                       description="Without it: all that the caller may see.")}  # fmt: skip
@@ -70,6 +81,7 @@ plugin = Plugin(
     collections=(DEFINITIONS, INSTANCES, DELEGATIONS),
     state_machines=(STATES,),
     dashboards=DASHBOARDS,
+    answers={REQUESTED: conflicts(NO_DEFINITION, ALREADY_PENDING, TOO_LONG)},
     routes=(
         *crud(DEFINITIONS, at=f"{AT}/definitions", resource="approval:definition", noun="approval flow",
               create=definitions.create, update=definitions.update),
@@ -80,18 +92,19 @@ plugin = Plugin(
               query={**INSTANCES.list_query, **_BOX}, returns=ROW, paged=True, tag="approval", collection=INSTANCES.name),
         *crud(INSTANCES, at=f"{AT}/instances", resource="approval:instance", noun="approval",
               only=("read", "create", "update", "delete"), create=instances.create, update=instances.update,
-              delete=instances.delete, refusals=_INITIATOR),
+              delete=instances.delete, refusals_of={"update": _INITIATOR, "delete": _INITIATOR}),
         route(f"POST {ONE}/submit", actions.submit, summary="Ask for approval", access="approval:instance:submit",
-              body=ACT_BODY, refusals=_INITIATOR, **_instance),
+              body=ACT_BODY, refusals=(*_INITIATOR, *conflicts(OF_A_RECORD, DISABLED, TOO_LONG)), **_instance),
         route(f"POST {ONE}/withdraw", actions.withdraw, summary="Take a request back",
-              access="approval:instance:withdraw", body=ACT_BODY, refusals=_INITIATOR, **_instance),
-        route(f"POST {ONE}/agree", actions.agree, summary="Agree", access="approval:task:agree", body=ACT_BODY, **_instance),
+              access="approval:instance:withdraw", body=ACT_BODY, refusals=(*_INITIATOR, *conflicts(TOO_LONG)), **_instance),
+        route(f"POST {ONE}/agree", actions.agree, summary="Agree", access="approval:task:agree", body=ACT_BODY,
+              refusals=_ANSWERING, **_instance),
         route(f"POST {ONE}/reject", actions.reject, summary="Reject", access="approval:task:reject", body=ACT_BODY,
-              **_instance),
+              refusals=_ANSWERING, **_instance),
         route(f"POST {ONE}/send-back", actions.send_back, summary="Send back", access="approval:task:send-back",
-              body=BACK_BODY, **_instance),
+              body=BACK_BODY, refusals=_ANSWERING, **_instance),
         route(f"POST {ONE}/transfer", actions.transfer, summary="Let somebody else answer",
-              access="approval:task:transfer", body=TRANSFER_BODY, **_instance),
+              access="approval:task:transfer", body=TRANSFER_BODY, refusals=(*_ANSWERING, *conflicts(ALREADY_ASKED)), **_instance),
         route(f"GET {AT}/tasks", instances.list_tasks, summary="What I have to answer, or have answered",
               access="approval:task:list", query={**INSTANCES.list_query, **_TASK_BOX}, returns=ROW, paged=True,
               tag="approval"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import NOT_FOUND, SUPER_ONLY, ApiError, Page, Request
+from plugins.api import NOT_FOUND, SUPER_ONLY, ApiError, Page, Request, by_outcome
 from plugins.auth.login import live
 from plugins.auth.login_log import note
 from plugins.auth.records import LOGIN_LOGS, SESSIONS
@@ -41,7 +41,8 @@ async def list_logins(req: Request) -> Page:
 
     Of the people in the caller's data scope; names that are nobody's are for those who see everybody.
     """
-    return await req.system_store(LOGIN_LOGS).page(req.query, await of_people_seen(req))
+    query = dict(req.query)
+    return await req.system_store(LOGIN_LOGS).page(query, by_outcome(query) | await of_people_seen(req))
 
 
 async def _subject(req: Request, user_id: Any) -> dict[str, Any]:

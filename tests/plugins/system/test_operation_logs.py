@@ -32,6 +32,8 @@ async def test_a_refused_write_is_found_by_user_and_outcome(people: People, admi
     user_id = person.user["userId"]
     assert len(await logged(admin, f"user_id={user_id}", 2)) == 2
     (refused,) = await logged(admin, f"user_id={user_id}&code=40300", 1)
+    assert await logged(admin, f"user_id={user_id}&outcome=failure", 1) == [refused]
+    assert [entry["code"] for entry in await logged(admin, f"user_id={user_id}&outcome=success", 1)] == [0]
     assert (refused["path"], refused["status"], refused["username"]) == (CUSTOMERS, 403, person.user["username"])
 
 
@@ -72,7 +74,16 @@ async def test_a_reader_needs_the_permission(people: People) -> None:
 
 
 @pytest.mark.parametrize(
-    "filter", [{"user_id": 7}, {"path": "/x"}, {"code": 40300}, {"at": {"$gte": 0}}, {"request_id": "x"}, {}]
+    "filter",
+    [
+        {"user_id": 7},
+        {"path": "/x"},
+        {"code": 40300},
+        {"code": {"$ne": 0}},
+        {"at": {"$gte": 0}},
+        {"request_id": "x"},
+        {},
+    ],
 )
 async def test_every_filter_is_answered_from_an_index(tradewind: Running, filter: dict[str, Any]) -> None:
     find = {"find": OPERATION_LOGS.name, "filter": filter, "sort": {"at": -1, "_id": -1}}
