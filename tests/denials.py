@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urlsplit
 import jwt
 from tornado.httpclient import HTTPRequest
 
-from handlers.errors import CONFLICT, NOT_FOUND, UNAUTHENTICATED
+from handlers.errors import CONFLICT, NOT_FOUND, PASSWORD_CHANGE_REQUIRED, UNAUTHENTICATED
 from handlers.lifecycle import BEARER
 from handlers.route import PUBLIC
 from plugins.auth.sessions import Sessions
@@ -38,7 +38,7 @@ class Explained:
 
     async def __call__(self, client: Client, request: HTTPRequest, reply: Reply) -> None:
         """Fail where the explanation of a denial differs from the denial."""
-        if not _is_denial(request, reply):
+        if client is self._admins.get(client.url) or not _is_denial(request, reply):
             return
         server = server_at(client.url) or process_at(client.url)
         if server is None:
@@ -55,6 +55,10 @@ class Explained:
             if not _has_ended(server):
                 raise
             return  # it was there to deny, and cannot be asked any more
+        if asked.code == PASSWORD_CHANGE_REQUIRED.code:
+            # nobody may explain while the one administrator has yet to change the password
+            assert (reply.status, reply.code) == (asked.status, asked.code), reply.body
+            return
         # nobody whom the server knows can only have been denied what is denied to everybody alike
         fits = agrees(reply, expect(asked)) and (known or _is_for_everybody(asked.data))
         if not fits and not await _was_deleted(server, user_id):
@@ -78,7 +82,7 @@ class Explained:
 
 async def _session_of_user_1(server: Running | ServerProcess, url: str) -> Client:
     if isinstance(server, ServerProcess):
-        return await Client(url).log_in("admin", server.env["TRADEWIND_ADMIN_PASSWORD"])
+        return await Client(url).log_in("admin", server.admin_password)
     user = await server.service.part(Directory).user(FIRST_USER)
     assert user is not None
     issued = await server.service.part(Sessions).begin(user, "127.0.0.1", "the witness of denials")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -54,6 +55,13 @@ class ServerProcess:
     def stderr(self) -> str:
         """What it wrote to standard error so far."""
         return (self.folder / "stderr").read_text()
+
+    @property
+    def admin_password(self) -> str:
+        """The password of user 1: as it was set, or as it was made up and printed at the first start."""
+        given = self.env.get("TRADEWIND_ADMIN_PASSWORD")
+        printed = re.search(r"admin with the password (\S+) and change it", self.stdout)
+        return given or (printed.group(1) if printed else PASSWORD)
 
     def lines(self, message: str = "") -> list[dict[str, Any]]:
         """Its log lines so far, or those of one message."""

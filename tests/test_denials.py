@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import jwt
 import pytest
 from tornado.httpclient import HTTPRequest
 
@@ -192,6 +193,27 @@ async def test_a_server_that_does_not_answer_is_excused_only_once_it_has_ended(
         monkeypatch.setattr("tests.denials._has_ended", lambda _: False)
         with pytest.raises(ConnectionError):
             await witnessed(admin, "GET", ROLES, denied(403, 40300, "没有权限"))
+
+
+async def test_the_witness_begins_a_new_session_when_the_test_ended_all_of_user_1(
+    mongodb_uri: str, tmp_path: Path
+) -> None:
+    async with moody(mongodb_uri, tmp_path) as admin:
+        expect(await admin.get("/api/v1/moody/nowhere"), 40400)
+        expect(await admin.delete("/api/v1/system/users/1/sessions"))
+        again = await admin.log_in("admin")
+        expect(await again.get("/api/v1/moody/nowhere"), 40400)
+
+
+async def test_who_was_deleted_meanwhile_cannot_be_asked_about_and_who_never_was_can_be_denied_nothing(
+    people: People,
+) -> None:
+    person, path = await people.person(), "/api/v1/system/users"
+    expect(await people.admin.delete(f"{path}/{person.user['userId']}"))
+    await witnessed(person, "GET", path, denied(403, 40300, "没有权限"))
+    forged = Client(person.url, jwt.encode({"user_id": 10**9}, "of nobody's key, which is long enough"))
+    with pytest.raises(AssertionError, match="by 1000000000"):
+        await witnessed(forged, "GET", path, denied(403, 40300, "没有权限"))
 
 
 # -- what no test may ever have met
