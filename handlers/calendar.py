@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
 from zoneinfo import ZoneInfo
+
+# as far as is looked for changes of the clocks; those that are still made are made every year
+_FIRST_YEAR, _LAST_YEAR = 1970, 2100
 
 
 def day_of(moment: datetime, zone: ZoneInfo) -> date:
@@ -14,6 +18,17 @@ def day_of(moment: datetime, zone: ZoneInfo) -> date:
 def start_of(day: date, zone: ZoneInfo) -> datetime:
     """The moment in UTC at which a business day begins."""
     return datetime.combine(day, time(), zone).astimezone(UTC)
+
+
+@cache
+def settled_since(zone: ZoneInfo) -> date:
+    """A day since which the clocks of the zone stay as they are; one to come where they are still changed."""
+    # no change was ever taken back within a week
+    week, noon = timedelta(weeks=1), datetime(_LAST_YEAR, 1, 1, 12, tzinfo=zone)
+    offset = noon.utcoffset()
+    while noon.year > _FIRST_YEAR and (noon - week).utcoffset() == offset:
+        noon -= week
+    return noon.date()
 
 
 def last_days(count: int, today: date) -> list[date]:

@@ -7,9 +7,10 @@ the check, and the conversion between the wire and MongoDB. CONTRACT section 1 f
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -326,6 +327,9 @@ def decode(field: Field, value: Any) -> Any:
 
 def _decode_amount(field: Field, value: Any) -> Decimal128:
     places = 2 if field.kind == "money" else 4
+    # a float so large does not tell one more decimal: what was sent may be another amount
+    if isinstance(value, float) and math.ulp(value) > 10 ** -(places + 1):
+        raise Undecodable("decimals")
     try:
         amount = Decimal(str(value))
     except InvalidOperation as error:
@@ -366,6 +370,14 @@ def _decode_timestamp(field: Field, value: Any) -> datetime:
         raise Undecodable("format") from error
 
 
+def _decode_day(field: Field, value: Any) -> str:
+    try:
+        date.fromisoformat(value)  # the schema lets the year 0 pass, which no calendar here has
+    except ValueError as error:
+        raise Undecodable("format") from error
+    return str(value)
+
+
 def _decode_integer(field: Field, value: Any) -> int:
     # JSON Schema takes 1.0 and 1e3 for integers
     return int(value)
@@ -389,6 +401,7 @@ _DECODERS: dict[Kind, Callable[[Field, Any], Any]] = {
     "money": _decode_amount,
     "quantity": _decode_amount,
     "timestamp": _decode_timestamp,
+    "day": _decode_day,
     "object_id": _decode_id,
     "array": _decode_array,
     "object": _decode_object,

@@ -152,10 +152,15 @@ class QueryChecker:
         try:
             checked = self._checker(raw)
         except ValidationFailed as failed:
-            faults += failed.errors
+            faults += [fault if fault.field in given else _of_parameter(fault) for fault in failed.errors]
         if faults:
             raise ValidationFailed(faults)
         return {**self._defaults, **checked}
+
+
+def _of_parameter(fault: FieldError) -> FieldError:
+    # one of several values: the client sent a parameter, and commas made a list of it here
+    return FieldError(fault.field.partition("[")[0], fault.rule)
 
 
 def _coerce(field: Field, values: Sequence[str]) -> Any:

@@ -1,59 +1,84 @@
-"""Sums of records by the business day or month that a moment of theirs is in."""
+"""Sums of records by the business day or month that a moment of theirs is in.
+
+Where every day has 24 hours, the days are told apart by arithmetic, in half the time of a calendar's functions; only
+the rows of days, which are few, are then named.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from handlers.calendar import start_of
+from handlers.calendar import settled_since, start_of
 from handlers.dashboards import MOST_POINTS, Period
 from handlers.data.store import Store
 
+Stage = dict[str, Any]
 _DAY_MS = 86_400_000
+_DAY, _MONTH = "%Y-%m-%d", "%Y-%m"
 
 
 async def by_day(
     store: Store, field: str, period: Period, sums: Mapping[str, Any], where: Mapping[str, Any] | None = None
 ) -> dict[str, dict[str, Any]]:
     """Day (`2026-11-20`) → `sums`, which are accumulators of `$group`, of the records whose `field` is in it."""
-    zone = period.zone
-    if period.first and period.last and _even(period.first, period.last, zone):
-        # by arithmetic: half the time of `$dateToString`, and all of it is one subtraction and one division
-        begin, first = start_of(period.first, zone), period.first
-        number = {"$toInt": {"$floor": {"$divide": [{"$subtract": [f"${field}", begin]}, _DAY_MS]}}}
-        rows = await _grouped(store, field, period, number, sums, where)
-        return {(first + timedelta(days=day)).isoformat(): row for day, row in rows.items()}
-    return await _grouped(store, field, period, _local(field, "%Y-%m-%d", zone), sums, where)
+    even = _even_from(period)
+    if even is None:
+        return await _grouped(store, field, period, [_group(_text(f"${field}", _DAY, period.zone), sums)], where)
+    named = {"$set": {"_id": _text("$_id", _DAY, period.zone)}}
+    return await _grouped(store, field, period, [_group(_midnight(field, period, even), sums), named], where)
 
 
 async def by_month(
     store: Store, field: str, period: Period, sums: Mapping[str, Any], where: Mapping[str, Any] | None = None
 ) -> dict[str, dict[str, Any]]:
     """Month (`2026-11`) → `sums`, as `by_day`."""
-    zone = period.zone
-    return await _grouped(store, field, period, _local(field, "%Y-%m", zone), sums, where)
+    even = _even_from(period)
+    # what a month comes to follows from its days where it is a sum
+    if even is None or any(accumulator.keys() != {"$sum"} for accumulator in sums.values()):
+        return await _grouped(store, field, period, [_group(_text(f"${field}", _MONTH, period.zone), sums)], where)
+    months = _group(_text("$_id", _MONTH, period.zone), {name: {"$sum": f"${name}"} for name in sums})
+    return await _grouped(store, field, period, [_group(_midnight(field, period, even), sums), months], where)
 
 
 async def _grouped(
-    store: Store, field: str, period: Period, key: Mapping[str, Any], sums: Mapping[str, Any],
-    where: Mapping[str, Any] | None,
-) -> dict[Any, dict[str, Any]]:  # fmt: skip
+    store: Store, field: str, period: Period, stages: list[Stage], where: Mapping[str, Any] | None
+) -> dict[str, dict[str, Any]]:
     matching = {field: {"$ne": None}, **period.moments(field), **(where or {})}
     unbounded = period.first is None and period.last is None
-    rows = await store.aggregate([{"$match": matching}, {"$group": {"_id": key, **sums}}], whole=unbounded)
+    rows = await store.aggregate([{"$match": matching}, *stages], whole=unbounded)
     return {row.pop("_id"): row for row in rows}
 
 
-def _local(field: str, format: str, zone: ZoneInfo) -> dict[str, Any]:
-    return {"$dateToString": {"date": f"${field}", "format": format, "timezone": zone.key}}
+def _group(key: Mapping[str, Any], sums: Mapping[str, Any]) -> Stage:
+    return {"$group": {"_id": key, **sums}}
 
 
-def _even(first: date, last: date, zone: ZoneInfo) -> bool:
-    """Whether every day of the period has 24 hours, of not too many."""
-    if (last - first).days > MOST_POINTS:
-        return False
-    begins = [start_of(first + timedelta(days=number), zone) for number in range((last - first).days + 2)]
-    return all(after - before == timedelta(days=1) for before, after in pairwise(begins))
+def _text(moment: str, format: str, zone: ZoneInfo) -> Stage:
+    return {"$dateToString": {"date": moment, "format": format, "timezone": zone.key}}
+
+
+def _midnight(field: str, period: Period, even: datetime) -> Stage:
+    """The moment at which the business day of `field` began; before `even` the calendar has to say."""
+    moment = f"${field}"
+    counted = {"$subtract": [moment, {"$mod": [{"$subtract": [moment, even]}, _DAY_MS]}]}
+    if period.first and start_of(period.first, period.zone) >= even:
+        return counted
+    looked_up = {"$dateTrunc": {"date": moment, "unit": "day", "timezone": period.zone.key}}
+    return {"$cond": [{"$gte": [moment, even]}, counted, looked_up]}
+
+
+def _even_from(period: Period) -> datetime | None:
+    """The beginning of a day since which all days of the period have 24 hours; None where there is no use in any."""
+    since = settled_since(period.zone)
+    if since <= period.today:
+        return start_of(max(since, period.first or since), period.zone)
+    if not (period.first and period.last) or (period.last - period.first).days > MOST_POINTS:
+        return None
+    days = [period.first + timedelta(days=number) for number in range((period.last - period.first).days + 2)]
+    begins = [start_of(day, period.zone) for day in days]
+    even = all(after - before == timedelta(days=1) for before, after in pairwise(begins))
+    return begins[0] if even else None

@@ -49,9 +49,12 @@ def _cell(value: Any) -> str | float | None:
 def given(headers: list[str], cells: list[str], zone: ZoneInfo) -> dict[str, Any]:
     """What a row gives, as the body of a creation is; an empty cell gives nothing.
 
-    A time without a zone, as spreadsheets have it, is one of the business time zone.
+    A time without a zone, as spreadsheets have it, is one of the business time zone. A cell beyond the headers stands
+    under the number of its column, which the check refuses as an unknown field.
     """
-    body: dict[str, Any] = {}
+    body: dict[str, Any] = {
+        str(place): text for place, text in enumerate(cells, 1) if place > len(headers) and text.strip()
+    }
     for column, text in zip(headers, cells, strict=False):
         if not text.strip():
             continue

@@ -6,45 +6,55 @@ day or month of the period, in order. Other arrays are the rows of the parts one
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from plugins.api import Field, Period, exact, rounded, store_money, store_quantity
 
 Part = Mapping[str, Any]
-_AMOUNTS = ("money", "quantity")
+Merge = Callable[[Sequence[Any], Period], Any]
 
 
-def merged(shape: Field, parts: Sequence[Part], period: Period) -> dict[str, Any]:
-    """The data of `shape`: zero where no part says anything."""
-    return {name: _value(field, [part.get(name) for part in parts], period) for name, field in _fields(shape).items()}
+def merging(shape: Field) -> Merge:
+    """What makes one value of those that the parts give for a field of this shape: zero where no part says anything.
+
+    Made once for each shape, as some answers have hundreds of rows.
+    """
+    if shape.kind == "object":
+        return _objects({name: merging(field) for name, field in (shape.fields or {}).items()})
+    if shape.kind == "array" and shape.items is not None:
+        return _arrays(shape.items)
+    if shape.kind == "money":
+        return lambda given, _: store_money(rounded(sum(map(exact, given), exact(None))))
+    if shape.kind == "quantity":
+        return lambda given, _: store_quantity(sum(map(exact, given), exact(None)))
+    if shape.kind == "integer" and not shape.nullable:
+        return lambda given, _: sum(given)
+    return lambda given, _: given[-1] if given else None
 
 
-def _value(field: Field, given: Sequence[Any], period: Period) -> Any:
-    values = [value for value in given if value is not None]
-    if field.kind == "object":
-        return merged(field, values, period)
-    if field.kind == "array" and field.items is not None:
-        return _rows(field.items, [row for rows in values for row in rows], period)
-    if field.kind in _AMOUNTS:
-        total = sum((exact(value) for value in values), Decimal(0))
-        return store_money(rounded(total)) if field.kind == "money" else store_quantity(total)
-    if field.kind == "integer" and not field.nullable:
-        return sum(values)
-    return values[-1] if values else None
+def _objects(members: Mapping[str, Merge]) -> Merge:
+    def merged(parts: Sequence[Part], period: Period) -> dict[str, Any]:
+        return {
+            name: merge([part[name] for part in parts if part.get(name) is not None], period)
+            for name, merge in members.items()
+        }
+
+    return merged
 
 
-def _rows(item: Field, rows: Sequence[Part], period: Period) -> list[dict[str, Any]]:
-    key = next(iter(_fields(item)))
-    if key not in ("date", "month"):
-        return [merged(item, [row], period) for row in rows]
-    by_key: dict[str, list[Part]] = {}
-    for row in rows:
-        by_key.setdefault(row[key], []).append(row)
-    points = period.every_day(by_key) if key == "date" else period.every_month(by_key)
-    return [{**merged(item, by_key.get(point, ()), period), key: point} for point in points]
+def _arrays(item: Field) -> Merge:
+    key, merge = next(iter(item.fields or {}), ""), merging(item)
 
+    def rows_of(given: Sequence[Sequence[Part]], period: Period) -> list[Any]:
+        return [merge((row,), period) for rows in given for row in rows]
 
-def _fields(shape: Field) -> Mapping[str, Field]:
-    return shape.fields or {}
+    def series_of(given: Sequence[Sequence[Part]], period: Period) -> list[Any]:
+        by_key: dict[str, list[Part]] = {}
+        for rows in given:
+            for row in rows:
+                by_key.setdefault(row[key], []).append(row)
+        points = period.every_day(by_key) if key == "date" else period.every_month(by_key)
+        return [{**merge(by_key.get(point, ()), period), key: point} for point in points]
+
+    return series_of if key in ("date", "month") else rows_of

@@ -22,7 +22,7 @@ from plugins.api import (
     route,
     unavailable,
 )  # fmt: skip
-from plugins.dashboard.merging import merged
+from plugins.dashboard.merging import merging
 from plugins.dashboard.messages import TOO_SLOW
 from plugins.dashboard.settings import DashboardSettings
 
@@ -65,11 +65,18 @@ def dashboard_route(
 
 
 def _serving(name: str, shape: Field) -> Handler:
+    merge, asked = merging(shape), (shape.fields or {}).keys()
+
+    async def computed(req: Request, parts: Sequence[Dashboard], seconds: float) -> Data:
+        found = merge(await _parts(req, parts, seconds), period_of(req))
+        # what was asked for and is part of the answer, such as `days`
+        return {**found, **{name: value for name, value in req.query.items() if name in asked}}
+
     async def serve(req: Request) -> Data:
         period_of(req)  # a query that is refused starts nothing
         parts = [dashboard for dashboard in req.service.catalogue.dashboards if dashboard.name == name]
         running = req.part(Executions)
-        return await running.shared.run(_key(req, name, parts), lambda: _computed(req, shape, parts, running.seconds))
+        return await running.shared.run(_key(req, name, parts), lambda: computed(req, parts, running.seconds))
 
     return serve
 
@@ -82,7 +89,8 @@ def _key(req: Request, name: str, parts: Sequence[Dashboard]) -> Hashable:
     return name, query, scope, person, req.language, day_of(req.now, req.service.settings.zone)
 
 
-async def _computed(req: Request, shape: Field, parts: Sequence[Dashboard], seconds: float) -> Data:
+async def _parts(req: Request, parts: Sequence[Dashboard], seconds: float) -> list[Mapping[str, Any]]:
+    """What each part knows, computed side by side."""
     try:
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as together:
             tasks = [together.create_task(_part(part, req)) for part in parts]
@@ -91,8 +99,7 @@ async def _computed(req: Request, shape: Field, parts: Sequence[Dashboard], seco
     except ExceptionGroup as group:
         # the caller knows what to answer to one error, not to a group
         raise group.exceptions[0] from None
-    asked = {name: value for name, value in req.query.items() if name in (shape.fields or {})}
-    return {**merged(shape, [task.result() for task in tasks], period_of(req)), **asked}
+    return [task.result() for task in tasks]
 
 
 async def _part(part: Dashboard, req: Request) -> Mapping[str, Any]:

@@ -59,11 +59,14 @@ WRONG = {
     "a float that is no amount": ({"name": "a", "price": 0.1 + 0.2}, {"price"}),
     "an enormous amount": ({"name": "a", "price": 1e300}, {"price"}),
     "an enormous negative amount": ({"name": "a", "stock": -1e300}, {"stock"}),
+    "a float too large to tell its cents": ({"name": "a", "price": 123456789012345.68}, {"price"}),
+    "a float too large to tell a third decimal": ({"name": "a", "price": 9999999999999.991}, {"price"}),
     "an amount of sixteen digits": ({"name": "a", "price": 10**15}, {"price"}),
     "words for money": ({"name": "a", "price": "NaN"}, {"price"}),
     "an exponent for money": ({"name": "a", "price": "1e2"}, {"price"}),
     "five decimals of a quantity": ({"name": "a", "stock": "0.00001"}, {"stock"}),
     "a day that does not exist": ({"name": "a", "due": "2026-02-30"}, {"due"}),
+    "a day of the year 0": ({"name": "a", "due": "0000-01-01"}, {"due"}),
     "a moment without its offset": ({"name": "a", "seen_at": "2026-11-20T08:00:00"}, {"seen_at"}),
     "an identifier that is none": ({"name": "a", "model": "xyz"}, {"model"}),
     "the same tag twice": ({"name": "a", "tags": ["x", "x"]}, {"tags"}),
@@ -215,3 +218,11 @@ async def test_what_a_log_entry_cannot_hold_stops_no_other_entry(probed: Running
         return found["total"] == 3
 
     await eventually(logged)
+
+
+@pytest.mark.parametrize("version", [-1, 0, 2, 2**53 - 1])
+async def test_every_number_but_the_version_is_stale(probe_admin: Client, version: int) -> None:
+    made = expect(await probe_admin.post(WIDGETS_AT, {"name": "stale"}))
+    path = f"{WIDGETS_AT}/{made['id']}"
+    expect(await probe_admin.patch(path, {"version": version, "rank": 1}), 40902)
+    assert expect(await probe_admin.get(path)) == made

@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
-from handlers.calendar import day_of, last_days, last_months, start_of
+from handlers.calendar import day_of, last_days, last_months, settled_since, start_of
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 
@@ -29,3 +29,12 @@ def test_the_last_days_end_with_today() -> None:
 
 def test_the_last_months_cross_the_year() -> None:
     assert last_months(3, date(2026, 1, 31)) == [date(2025, 11, 1), date(2025, 12, 1), date(2026, 1, 1)]
+
+
+def test_the_clocks_of_shanghai_have_stayed_as_they_are_since_1991() -> None:
+    since = settled_since(SHANGHAI)
+    assert date(1991, 9, 15) < since <= date(1991, 9, 22)
+
+
+def test_clocks_that_are_still_changed_are_settled_on_no_day_so_far() -> None:
+    assert settled_since(ZoneInfo("Europe/Berlin")) > date(2099, 1, 1)

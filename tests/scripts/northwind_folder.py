@@ -30,16 +30,6 @@ class Run(NamedTuple):
     err: str
 
 
-def a_twentieth(made: Path) -> Path:
-    """Put the files with every twentieth of their orders into the folder `made`."""
-    for file in FOLDER.glob("*.csv"):
-        lines = file.read_text("utf-8").splitlines(keepends=True)
-        if file.stem in ("orders", "order-details"):
-            lines = lines[:1] + [line for line in lines[1:] if int(line.split(",")[0]) % 20 == 0]
-        (made / file.name).write_text("".join(lines), "utf-8")
-    return made
-
-
 async def northwind(*arguments: object, admin_password: str = "") -> Run:
     """Run the command without ever blocking the loop: the service may live on it."""
     process = await asyncio.create_subprocess_exec(

@@ -1,7 +1,4 @@
-"""`scripts/northwind` as its users run it, against a service; what it must give is worked out here anew.
-
-The service gets a twentieth of the orders, which is much quicker; `test_northwind_data` sums up all of them.
-"""
+"""`scripts/northwind` as its users run it, with all of the files, against a service; what it must give is worked out here anew."""
 
 import json
 import re
@@ -19,11 +16,9 @@ from tornado.ioloop import IOLoop
 
 from plugins.testing import PASSWORD, serving
 from tests.scripts.northwind_figures import TODAY, Files, by_month, money, months, ranked
-from tests.scripts.northwind_folder import Run, a_twentieth, costs, needs_folder, northwind, rows
+from tests.scripts.northwind_folder import FOLDER, Run, costs, needs_folder, northwind, rows
 
-run_takes_up_to_three_minutes = pytest.mark.gen_test(timeout=180)
-
-
+pytestmark = [needs_folder, pytest.mark.gen_test]
 BUSINESS = [f"/api/v1/crm/{name}" for name in ("customers", "contacts", "contracts", "payments")]
 
 
@@ -44,19 +39,21 @@ def service(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPath
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files with every twentieth of their orders."""
-    return a_twentieth(tmp_path_factory.mktemp("northwind-files"))
-
-
-@pytest.fixture(scope="module")
 def passwords(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("northwind") / "passwords.json"
 
 
-async def imported(service: Service, folder: Path, passwords: Path) -> Run:
+@pytest.fixture(scope="module")
+def first(io_loop: IOLoop, service: Service, passwords: Path) -> Run:
+    """The run that brings everything into the service: some 6,000 requests."""
+    run: Run = io_loop.run_sync(lambda: imported(service, passwords))
+    assert run.code == 0, run.err
+    return run
+
+
+async def imported(service: Service, passwords: Path) -> Run:
     return await northwind(
-        folder, "--base", service.base, "--passwords", passwords, "--until", TODAY.isoformat(),
+        FOLDER, "--base", service.base, "--passwords", passwords, "--until", TODAY.isoformat(),
         admin_password=service.admin_password,
     )  # fmt: skip
 
@@ -126,33 +123,25 @@ async def versions(service: Service) -> dict[str, dict[Any, int]]:
     return found
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
-async def test_each_of_the_nine_sees_what_the_files_say(service: Service, folder: Path, passwords: Path) -> None:
-    run = await imported(service, folder, passwords)
-    assert run.code == 0, run.err
+@pytest.mark.usefixtures("first")
+async def test_each_of_the_nine_sees_what_the_files_say(service: Service, passwords: Path) -> None:
     seen = {}
     for username, password in json.loads(passwords.read_text())[service.base].items():
         token = await log_in(service, username, password)
         seen[username] = {record["code"] for record in await every(service, "/api/v1/crm/customers", token)}
-    company = {row[0] for row in rows(folder, "customers")}
-    assert {username: codes & company for username, codes in seen.items()} == expected(folder)
+    company = {row[0] for row in rows(FOLDER, "customers")}
+    assert {username: codes & company for username, codes in seen.items()} == expected(FOLDER)
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
-async def test_customers_contracts_and_payments_are_those_of_the_files(
-    service: Service, folder: Path, passwords: Path
-) -> None:
-    run = await imported(service, folder, passwords)
-    cost, shipped = costs(folder), {row[0] for row in rows(folder, "orders") if row[5] != "NULL"}
+async def test_customers_contracts_and_payments_are_those_of_the_files(service: Service, first: Run) -> None:
+    cost, shipped = costs(FOLDER), {row[0] for row in rows(FOLDER, "orders") if row[5] != "NULL"}
     received = sum(cost[order] for order in shipped)
-    assert f"{len(cost)} contracts, {sum(cost.values())} in all, {received} received" in run.out.splitlines()
+    assert f"{len(cost)} contracts, {sum(cost.values())} in all, {received} received" in first.out.splitlines()
     token = await log_in(service, "admin", service.admin_password)
     customers, contacts, contracts, payments = [await every(service, path, token) for path in BUSINESS]
     ours = {record["id"] for record in customers if "Northwind" in record["tags"]}
     names = [record["name"] for record in contacts if record["customer_id"] in ours]
-    assert (len(ours), sorted(names)) == (91, sorted(row[2].strip() for row in rows(folder, "customers")))
+    assert (len(ours), sorted(names)) == (91, sorted(row[2].strip() for row in rows(FOLDER, "customers")))
     amounts = {record["number"]: Decimal(record["amount"]) for record in contracts if record["customer_id"] in ours}
     assert amounts == {f"NW-{order}": amount for order, amount in cost.items()}
     assert {record["status"] for record in contracts if record["customer_id"] in ours} == {"in_force"}
@@ -160,61 +149,51 @@ async def test_customers_contracts_and_payments_are_those_of_the_files(
     assert (len(paid), sum(paid)) == (len(shipped), received)
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
-async def test_nobody_but_the_vice_president_sees_customers_of_others(
-    service: Service, folder: Path, passwords: Path
-) -> None:
-    assert (await imported(service, folder, passwords)).code == 0
+@pytest.mark.usefixtures("first")
+async def test_nobody_but_the_vice_president_sees_customers_of_others(service: Service, passwords: Path) -> None:
     totals = {}
     for username, password in json.loads(passwords.read_text())[service.base].items():
         token = await log_in(service, username, password)
         totals[username] = (await call(service, "GET", "/api/v1/crm/customers", token=token))["total"]
-    counts = {username: len(codes) for username, codes in expected(folder).items()}
+    counts = {username: len(codes) for username, codes in expected(FOLDER).items()}
     assert totals.pop("andrew.fuller") >= counts.pop("andrew.fuller")
     assert totals == counts
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
-async def test_it_prints_the_nine_counts_and_why(service: Service, folder: Path, passwords: Path) -> None:
-    run = await imported(service, folder, passwords)
-    printed = re.findall(r"^(\S+) +sees +(\d+) customers.*: .*, scope (\w+), ", run.out, re.MULTILINE)
+async def test_it_prints_the_nine_counts_and_why(first: Run) -> None:
+    printed = re.findall(r"^(\S+) +sees +(\d+) customers.*: .*, scope (\w+), ", first.out, re.MULTILINE)
     assert {username: int(count) for username, count, _ in printed} == {
-        username: len(codes) for username, codes in expected(folder).items()
+        username: len(codes) for username, codes in expected(FOLDER).items()
     }
     assert Counter(scope for _, _, scope in printed) == {"all": 1, "department_and_below": 1, "self": 7}
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
-async def test_a_second_run_changes_nothing(service: Service, folder: Path, passwords: Path) -> None:
-    assert (await imported(service, folder, passwords)).code == 0
+@pytest.mark.usefixtures("first")
+async def test_a_second_run_changes_nothing(service: Service, passwords: Path) -> None:
     before = await versions(service)
-    run = await imported(service, folder, passwords)
+    run = await imported(service, passwords)
     assert run.out.splitlines()[-1] == "0 created, 0 changed"
     assert await versions(service) == before
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
-async def test_a_customer_that_was_altered_is_put_right(service: Service, folder: Path, passwords: Path) -> None:
-    assert (await imported(service, folder, passwords)).code == 0
+@pytest.mark.usefixtures("first")
+async def test_a_customer_that_was_altered_is_put_right(service: Service, passwords: Path) -> None:
     token = await log_in(service, "admin", service.admin_password)
     customers = await every(service, "/api/v1/crm/customers", token)
     folko = next(record for record in customers if record["code"] == "FOLKO")
     path = f"/api/v1/crm/customers/{folko['id']}"
     await call(service, "PATCH", path, {"name": "Folk och fa", "version": folko["version"]}, token)
-    run = await imported(service, folder, passwords)
+    run = await imported(service, passwords)
     assert run.out.splitlines()[-1] == "0 created, 1 changed"
     assert (await call(service, "GET", path, token=token))["name"] == "Folk och fä HB"
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
-async def test_passwords_that_are_not_known_any_more_are_reset(service: Service, folder: Path, tmp_path: Path) -> None:
-    await imported(service, folder, tmp_path / "first.json")
-    run = await imported(service, folder, tmp_path / "second.json")
+@pytest.mark.usefixtures("first")
+async def test_passwords_that_are_not_known_any_more_are_reset(
+    service: Service, passwords: Path, tmp_path: Path
+) -> None:
+    run = await imported(service, tmp_path / "others.json")
+    (tmp_path / "others.json").replace(passwords)
     assert run.code == 0, run.err
     assert run.out.splitlines()[-2:] == [
         "9 passwords were not known and have been reset",
@@ -222,19 +201,15 @@ async def test_passwords_that_are_not_known_any_more_are_reset(service: Service,
     ]
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
-async def test_the_passwords_are_for_their_owner_alone(service: Service, folder: Path, passwords: Path) -> None:
-    assert (await imported(service, folder, passwords)).code == 0
+@pytest.mark.usefixtures("first")
+async def test_the_passwords_are_for_their_owner_alone(passwords: Path) -> None:
     assert passwords.stat().st_mode & 0o077 == 0
 
 
 @pytest.fixture(scope="module")
-def files(io_loop: IOLoop, service: Service, folder: Path, passwords: Path) -> Files:
+def files(first: Run) -> Files:
     """What the files say, once the service holds them."""
-    run: Run = io_loop.run_sync(lambda: imported(service, folder, passwords))
-    assert run.code == 0, run.err
-    return Files(folder)
+    return Files(FOLDER)
 
 
 async def shown(service: Service, path: str) -> Any:
@@ -243,8 +218,6 @@ async def shown(service: Service, path: str) -> Any:
     return await call(service, "GET", f"/api/dashboard/{path}", token=token)
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
 async def test_the_dashboard_overview(service: Service, files: Files) -> None:
     assert await shown(service, "overview") == {
         "customers": 91, "opportunities": 0, "contract_amount": money(files.cost.values()),
@@ -252,8 +225,6 @@ async def test_the_dashboard_overview(service: Service, files: Files) -> None:
     }  # fmt: skip
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
 async def test_the_dashboard_sales_trend(service: Service, files: Files) -> None:
     by_day = defaultdict(list)
     for _, day, amount in files.received():
@@ -264,8 +235,6 @@ async def test_the_dashboard_sales_trend(service: Service, files: Files) -> None
     assert sum(item["count"] for item in expected) > 10
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
 async def test_the_dashboard_finance_summary(service: Service, files: Files) -> None:
     summary = await shown(service, "finance-summary")
     received = by_month(files.received())
@@ -276,8 +245,6 @@ async def test_the_dashboard_finance_summary(service: Service, files: Files) -> 
     }
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
 async def test_the_dashboard_contract_trend(service: Service, files: Files) -> None:
     signed = by_month(files.signed())
     expected = [{"month": one, "count": len(signed[one]), "amount": money(signed[one])} for one in months(36)]
@@ -285,8 +252,6 @@ async def test_the_dashboard_contract_trend(service: Service, files: Files) -> N
     assert sum(item["count"] for item in expected) == len(files.cost)
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
 async def test_the_dashboard_sales_ranking(service: Service, files: Files) -> None:
     for by, found in (("payments", files.received()), ("contracts", files.signed())):
         items = (await shown(service, f"sales-ranking?by={by}&limit=100"))["items"]
@@ -294,8 +259,6 @@ async def test_the_dashboard_sales_ranking(service: Service, files: Files) -> No
         assert [item["rank"] for item in items] == list(range(1, len(items) + 1))
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
 async def test_the_dashboard_sales_vs_purchase(service: Service, files: Files) -> None:
     sold = by_month(files.signed())
     on_order = money(int(row[7]) * Decimal(row[5]) for row in files.products)
@@ -306,8 +269,6 @@ async def test_the_dashboard_sales_vs_purchase(service: Service, files: Files) -
     ]
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
 async def test_the_dashboard_stock_value_by_warehouse(service: Service, files: Files) -> None:
     (item,) = (await shown(service, "stock-value-by-warehouse"))["items"]
     left = [(int(row[6]), Decimal(row[5])) for row in files.products]
@@ -315,15 +276,11 @@ async def test_the_dashboard_stock_value_by_warehouse(service: Service, files: F
     assert item["value"] == money(pieces * price for pieces, price in left)
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
 async def test_the_dashboard_employee_distribution(service: Service, files: Files) -> None:
     items = (await shown(service, "employee-distribution"))["items"]
     assert {item["name"]: item["value"] for item in items} == Counter(files.department.values())
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
 async def test_the_dashboard_headcount_trend(service: Service, files: Files) -> None:
     def until(month: str) -> int:
         return sum(day[:7] <= month for day in files.hired.values())
@@ -340,8 +297,6 @@ async def test_the_dashboard_headcount_trend(service: Service, files: Files) -> 
     assert len(files.hired) == 9
 
 
-@needs_folder
-@run_takes_up_to_three_minutes
 async def test_what_the_files_do_not_tell_is_empty_or_zero(service: Service, files: Files) -> None:
     unspecified = [{"name": "未填写", "value": 91}]
     assert await shown(service, "customer-distribution") == {"by_industry": unspecified, "by_level": unspecified}

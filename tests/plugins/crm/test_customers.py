@@ -29,6 +29,12 @@ async def test_sales_see_only_their_own_customers(people: People) -> None:
     expect(await second.get(f"{CUSTOMERS}/{mine['id']}"), 40400)
 
 
+async def test_who_sees_other_departments_alone_owns_what_they_create(admin: Client, people: People) -> None:
+    elsewhere = expect(await admin.post("/api/v1/system/departments", {"name": unique("elsewhere")}))["id"]
+    person = await people.person(EVERYTHING, "custom", departments=[elsewhere])
+    assert expect(await person.post(CUSTOMERS, {"name": "made"}))["owner_id"] == person.user["userId"]
+
+
 async def test_a_walk_sees_what_stays_once_while_others_come_and_go(people: People) -> None:
     mine = await people.person(EVERYTHING)
     made = [expect(await mine.post(CUSTOMERS, {"name": f"n{number:02}"}))["id"] for number in range(24)]

@@ -143,6 +143,21 @@ async def test_a_code_of_somebody_elses_customer_is_an_error_of_its_row(people: 
     assert report["created"] == 1
 
 
+@WRITERS
+async def test_a_cell_beyond_the_headers_is_an_error_of_its_row(write: Any, people: People) -> None:
+    report = await import_table(
+        await seller(people), write([["name", "level"], ["a", "A", "", "lost"], ["b", "B", ""]])
+    )
+    assert [(one["row"], one["column"], one["rule"]) for one in report["errors"]] == [(2, "4", "unknown")]
+    assert report["created"] == 1
+
+
+async def test_a_row_may_be_for_an_owner_whom_the_caller_does_not_see(people: People) -> None:
+    mine, other = await seller(people), await seller(people)
+    assert counts(await import_table(mine, as_csv([["name", "owner_id"], ["a", other.user["userId"]]]))) == [1, 0, 0, 0]
+    assert expect(await other.get(CUSTOMERS))["total"] == 1
+
+
 @pytest.mark.parametrize("flag", ["true", "True", "1"])
 async def test_a_dry_run_writes_nothing(flag: str, people: People) -> None:
     mine = await seller(people)

@@ -119,17 +119,52 @@ def test_a_range_that_ends_before_it_begins_is_refused() -> None:
         asked(date_from="2026-11-02", date_to="2026-11-01")
 
 
+async def ids_of(tradewind: Running, *moments: datetime) -> dict[str, Any]:
+    """The filter on new payments of one yuan."""
+    store = tradewind.service.database.store(PAYMENTS)
+    made = [
+        await store.create({"amount": store_money(Decimal(1)), "paid_at": moment, "shared_with": []})
+        for moment in moments
+    ]
+    return {"_id": {"$in": [payment["id"] for payment in made]}}
+
+
+async def counted(
+    tradewind: Running, period: Period, where: Mapping[str, Any]
+) -> tuple[dict[str, int], dict[str, int]]:
+    """How many payments each day has, and each month."""
+    store = tradewind.service.database.store(PAYMENTS)
+    days, months = [await by(store, "paid_at", period, COUNT, where) for by in (by_day, by_month)]
+    return {one: row["count"] for one, row in days.items()}, {one: row["count"] for one, row in months.items()}
+
+
 async def test_days_of_23_and_25_hours_are_grouped_as_the_calendar_has_them(tradewind: Running) -> None:
     # New York put its clocks forward on 2026-03-08 and back on 2026-11-01
     zone = ZoneInfo("America/New_York")
-    store = tradewind.service.database.store(PAYMENTS)
     made = [datetime(2026, month, day, hour, tzinfo=zone) for month, day in ((3, 8), (11, 1)) for hour in (0, 23)]
-    ids = []
-    for moment in made:
-        payment = await store.create({"amount": store_money(Decimal(1)), "paid_at": moment, "shared_with": []})
-        ids.append(payment["id"])
-    period = asked("America/New_York", date_from="2026-03-01", date_to="2026-11-30")
-    days = await by_day(store, "paid_at", period, COUNT, {"_id": {"$in": ids}})
-    assert {day: row["count"] for day, row in days.items()} == {"2026-03-08": 2, "2026-11-01": 2}
-    months = await by_month(store, "paid_at", period, COUNT, {"_id": {"$in": ids}})
-    assert {month: row["count"] for month, row in months.items()} == {"2026-03": 2, "2026-11": 2}
+    where = await ids_of(tradewind, *made)
+    for query in ({"date_from": "2026-03-01", "date_to": "2026-11-30"}, {}):
+        days, months = await counted(tradewind, asked("America/New_York", **query), where)
+        assert days == {"2026-03-08": 2, "2026-11-01": 2}
+        assert months == {"2026-03": 2, "2026-11": 2}
+
+
+@pytest.mark.parametrize("query", [{}, {"date_from": "1990-01-01"}, {"date_to": "2027-12-31"}])
+async def test_years_in_which_shanghai_had_summer_time_are_grouped_like_those_without(
+    query: dict[str, str], tradewind: Running
+) -> None:
+    summer, winter = datetime(1990, 7, 31, 14, 59), datetime(1990, 12, 31, 15, 59)  # the last minutes of the day
+    edges = [moment.replace(tzinfo=UTC) for moment in (summer, winter, datetime(2026, 2, 28, 15, 59))]
+    where = await ids_of(tradewind, *edges, *(edge + timedelta(minutes=1) for edge in edges))
+    days, months = await counted(tradewind, asked(**query), where)
+    assert days == dict.fromkeys(
+        ("1990-07-31", "1990-08-01", "1990-12-31", "1991-01-01", "2026-02-28", "2026-03-01"), 1
+    )
+    assert months == dict.fromkeys(("1990-07", "1990-08", "1990-12", "1991-01", "2026-02", "2026-03"), 1)
+
+
+async def test_the_middle_of_a_month_is_not_the_sum_of_those_of_its_days(tradewind: Running) -> None:
+    where = await ids_of(tradewind, *(datetime(2026, 5, day, 4, tzinfo=UTC) for day in (1, 1, 1, 2)))
+    store = tradewind.service.database.store(PAYMENTS)
+    mean = {"day": {"$avg": {"$dayOfMonth": "$paid_at"}}}
+    assert await by_month(store, "paid_at", asked(), mean, where) == {"2026-05": {"day": 1.25}}
