@@ -187,7 +187,7 @@ async def test_a_right_password_does_not_open_an_account_that_was_locked_while_i
     expect(await try_login(tradewind.url, user["username"], PASSWORD), 42300)
 
 
-async def test_guesses_at_once_are_told_neither_from_each_other_nor_from_the_right_password_once_it_is_locked(
+async def test_a_wrong_password_is_answered_like_the_right_one_once_others_have_locked_the_account(
     tradewind: Running, people: People
 ) -> None:
     user = await people.account()
