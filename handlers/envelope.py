@@ -7,10 +7,11 @@ from typing import Any
 
 import orjson
 
+from handlers.conversion import encode
 from handlers.errors import MAX_FAULTS, ApiError, ValidationFailed
 from handlers.messages import RULES, SUCCESS, Language
 from handlers.projection import project
-from handlers.schema import MAX_TEXT, Field, encode, integer, text
+from handlers.schema import MAX_TEXT, Field, integer, text
 
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
 

@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 from bson import Decimal128
 
-from handlers.schema import store_money, store_quantity
+from handlers.conversion import store_money, store_quantity
 
 ZERO = Decimal(0)
 _CENT = Decimal("0.01")

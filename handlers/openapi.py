@@ -10,9 +10,10 @@ from apispec import APISpec
 
 from handlers.data.listing import make_cursor
 from handlers.envelope import PAGE_FIELDS
+from handlers.json_schema import JsonSchema, json_schema
 from handlers.openapi_components import Components, wrapped
 from handlers.route import PUBLIC, Route
-from handlers.schema import NOTHING, Field, JsonSchema, array, json_schema, obj, text
+from handlers.schema import NOTHING, Field, array, obj, text
 
 _TITLE = "Tradewind"
 _ABOUT = """Back end of a business platform. Every JSON answer is an envelope `{code, msg, data}`; `code` 0 is success.

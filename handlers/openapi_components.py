@@ -8,7 +8,8 @@ from typing import Any
 from apispec import APISpec
 
 from handlers.errors import LOCKED, RATE_LIMITED, UNAVAILABLE, ErrorKind
-from handlers.schema import NOTHING, Field, JsonSchema, Mode, json_schema, object_schema
+from handlers.json_schema import JsonSchema, Mode, json_schema, object_schema
+from handlers.schema import NOTHING, Field
 
 _HEADERS: Mapping[str, JsonSchema] = {
     "X-Request-ID": {"description": "Names this request in every log.", "schema": {"type": "string"}},

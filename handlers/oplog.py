@@ -18,7 +18,7 @@ from bson import ObjectId
 from config.database import DatabaseUnavailable, Driver
 from handlers.data.collection import Collection, Index
 from handlers.envelope import to_json
-from handlers.schema import anything, choice, integer, number, text, timestamp
+from handlers.schema import anything, integer, number, text, timestamp
 from handlers.tasks import end
 
 log = logging.getLogger("tradewind.oplog")
@@ -26,9 +26,6 @@ _BATCH = 500
 _RETRY_SECONDS = 1.0
 
 
-OUTCOME = {
-    "outcome": choice("success", "failure", nullable=False, description="`success`: code 0; `failure`: any other.")
-}
 OPERATION_LOGS = Collection(
     name="core_operation_logs",
     title="OperationLog",
@@ -63,12 +60,6 @@ OPERATION_LOGS = Collection(
         ),
     ),
 )
-
-
-def by_outcome(query: dict[str, Any]) -> dict[str, Any]:
-    """The filter of the `outcome` that a log is asked for, which is taken out of the query."""
-    outcome = query.pop("outcome", None)
-    return {"code": 0 if outcome == "success" else {"$ne": 0}} if outcome else {}
 
 
 def kept_for(days: int) -> Collection:

@@ -1,28 +1,21 @@
 """The vocabulary of shapes: what a field is on the wire, in a declaration of one line.
 
-A `Field` is a value. From it come the JSON Schema of requests and of answers (OpenAPI 3.1 uses the same dialect),
-the check, and the conversion between the wire and MongoDB. CONTRACT section 1 fixes the formats.
+A `Field` is a value. From it come the JSON Schema of requests and of answers (`json_schema.py`), the check
+(`validation.py`), and the conversion between the wire and MongoDB (`conversion.py`). CONTRACT section 1 fixes the formats.
 """
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from bson import Decimal128, ObjectId
-from bson.tz_util import utc as stored_utc
-
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from handlers.service import Service
 
-JsonSchema = dict[str, Any]
-Mode = Literal["input", "reply"]
 Kind = Literal[
     "text",
     "integer",
@@ -43,14 +36,6 @@ MAX_INTEGER = 2**53 - 1  # what JavaScript clients can hold exactly
 MAX_TEXT = 500
 MAX_ITEMS = 100
 AMOUNT_DIGITS = 15
-
-
-class Undecodable(ValueError):
-    """A value that has the right JSON type and is still wrong; `rule` is a key of `messages.RULES`."""
-
-    def __init__(self, rule: str) -> None:
-        super().__init__(rule)
-        self.rule = rule
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -229,204 +214,3 @@ def anything(**options: Options) -> Field:
 
 
 NOTHING = anything(description="null")
-
-
-def json_schema(
-    field: Field, mode: Mode, component: Callable[[Field, Mode], JsonSchema | None] | None = None
-) -> JsonSchema:
-    """The JSON Schema of `field` as a request carries it (`input`) or an answer does (`reply`).
-
-    `component` may answer a `$ref` for an object that has a name.
-    """
-    shared = component(field, mode) if component and field.kind == "object" and field.title else None
-    schema = shared if shared is not None else _plain_schema(field, mode, component)
-    if field.nullable:
-        schema = _or_null(schema)
-    if shared is None or field.nullable:
-        schema = {**schema, **_notes(field, mode)}
-    return schema
-
-
-def _plain_schema(field: Field, mode: Mode, component: Callable[[Field, Mode], JsonSchema | None] | None) -> JsonSchema:
-    if field.kind == "object":
-        return object_schema(field, mode, component)
-    if field.kind == "array" and field.items is not None:
-        return {"type": "array", "items": json_schema(field.items, mode, component), **field.rules}
-    if field.kind == "mapping" and field.items is not None:
-        return {"type": "object", "additionalProperties": json_schema(field.items, mode, component)}
-    if field.kind in ("money", "quantity"):
-        return _amount_schema(field, mode)
-    return {**_BASE[field.kind], **field.rules}
-
-
-_BASE: dict[Kind, JsonSchema] = {
-    "text": {"type": "string"},
-    "integer": {"type": "integer"},
-    "number": {"type": "number"},
-    "boolean": {"type": "boolean"},
-    "timestamp": {"type": "string", "format": "date-time", "maxLength": 40},
-    "day": {"type": "string", "format": "date", "maxLength": 10},
-    "object_id": {"type": "string", "pattern": "^[0-9a-f]{24}$"},
-    "any": {},
-}
-
-
-def object_schema(field: Field, mode: Mode, component: Callable[[Field, Mode], JsonSchema | None] | None) -> JsonSchema:
-    """The object's own schema, never a `$ref` to itself."""
-    fields = {
-        name: child
-        for name, child in (field.fields or {}).items()
-        if not (child.read_only if mode == "input" else child.write_only)
-    }
-    required = [name for name, child in fields.items() if child.required or mode == "reply"]
-    schema: JsonSchema = {
-        "type": "object",
-        "properties": {name: json_schema(child, mode, component) for name, child in fields.items()},
-        "additionalProperties": False,
-    }
-    return {**schema, "required": required} if required else schema
-
-
-def _amount_schema(field: Field, mode: Mode) -> JsonSchema:
-    places = 2 if field.kind == "money" else 4
-    if mode == "reply":
-        decimals = r"\.[0-9]{2}" if field.kind == "money" else r"(\.[0-9]{1,4})?"
-        return {"type": "string", "pattern": f"^-?[0-9]+{decimals}$"}
-    return {"type": ["string", "number"], "pattern": rf"^-?[0-9]{{1,{AMOUNT_DIGITS}}}(\.[0-9]{{1,{places}}})?$"}
-
-
-def _or_null(schema: JsonSchema) -> JsonSchema:
-    if not schema:
-        return schema
-    if "$ref" in schema:
-        return {"anyOf": [schema, {"type": "null"}]}
-    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    return {**schema, "type": [*types, "null"], **({"enum": [*schema["enum"], None]} if "enum" in schema else {})}
-
-
-def _notes(field: Field, mode: Mode) -> JsonSchema:
-    notes: JsonSchema = {}
-    words = [field.description] if field.description else []
-    if mode == "input" and field.default is not None:
-        # in words: openapi-typescript makes a property that has the keyword `default` one that must be given
-        words.append(f"Default: `{json.dumps(field.default, ensure_ascii=False, default=str)}`.")
-    if words:
-        notes["description"] = " ".join(words)
-    if field.example is not None:
-        notes["examples"] = [field.example]
-    return notes
-
-
-def decode(field: Field, value: Any) -> Any:
-    """Turn one wire value that passed its schema into what MongoDB stores; raises `Undecodable`."""
-    if value is None:
-        return None
-    decoder = _DECODERS.get(field.kind)
-    return decoder(field, value) if decoder else value
-
-
-def _decode_amount(field: Field, value: Any) -> Decimal128:
-    places = 2 if field.kind == "money" else 4
-    # a float so large does not tell one more decimal: what was sent may be another amount
-    if isinstance(value, float) and math.ulp(value) > 10 ** -(places + 1):
-        raise Undecodable("decimals")
-    try:
-        amount = Decimal(str(value))
-    except InvalidOperation as error:
-        raise Undecodable("decimals") from error
-    if not amount.is_finite() or abs(amount) >= 10**AMOUNT_DIGITS or amount != round(amount, places):
-        raise Undecodable("decimals")
-    for rule, outside in (("minimum", amount.__lt__), ("maximum", amount.__gt__)):
-        if rule in field.rules and outside(Decimal(field.rules[rule])):
-            raise Undecodable(rule)
-    return store_money(amount) if field.kind == "money" else store_quantity(amount)
-
-
-def store_money(amount: Decimal) -> Decimal128:
-    """An exact amount as it is stored: two decimals."""
-    return Decimal128(amount.quantize(Decimal("0.01")) + 0)
-
-
-def store_quantity(amount: Decimal) -> Decimal128:
-    """An exact quantity as it is stored: no trailing zeros, no exponent."""
-    trimmed = amount.quantize(Decimal("0.0001")).normalize() + 0
-    exponent = trimmed.as_tuple().exponent
-    return Decimal128(trimmed.quantize(Decimal(1)) if isinstance(exponent, int) and exponent > 0 else trimmed)
-
-
-def parse_time(value: str) -> datetime:
-    """An RFC 3339 moment as an aware UTC time cut to milliseconds; raises ValueError."""
-    moment = datetime.fromisoformat(value)
-    if moment.tzinfo is None:
-        raise ValueError("a time needs its offset")
-    moment = moment.astimezone(UTC)
-    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
-
-
-def _decode_timestamp(field: Field, value: Any) -> datetime:
-    try:
-        return parse_time(value)
-    except (ValueError, OverflowError) as error:
-        raise Undecodable("format") from error
-
-
-def _decode_day(field: Field, value: Any) -> str:
-    try:
-        date.fromisoformat(value)  # the schema lets the year 0 pass, which no calendar here has
-    except ValueError as error:
-        raise Undecodable("format") from error
-    return str(value)
-
-
-def _decode_integer(field: Field, value: Any) -> int:
-    # JSON Schema takes 1.0 and 1e3 for integers
-    return int(value)
-
-
-def _decode_id(field: Field, value: Any) -> ObjectId:
-    return ObjectId(value)
-
-
-def _decode_array(field: Field, value: Sequence[Any]) -> list[Any]:
-    return [decode(field.items, item) for item in value] if field.items is not None else list(value)
-
-
-def _decode_object(field: Field, value: Mapping[str, Any]) -> dict[str, Any]:
-    fields = field.fields or {}
-    return {name: decode(fields[name], item) for name, item in value.items()}
-
-
-_DECODERS: dict[Kind, Callable[[Field, Any], Any]] = {
-    "integer": _decode_integer,
-    "money": _decode_amount,
-    "quantity": _decode_amount,
-    "timestamp": _decode_timestamp,
-    "day": _decode_day,
-    "object_id": _decode_id,
-    "array": _decode_array,
-    "object": _decode_object,
-}
-
-
-def encode(value: Any) -> Any:
-    """What orjson does not know: BSON types and times, as CONTRACT 1 writes them. Raises TypeError on others."""
-    encoder = _ENCODERS.get(type(value))
-    if encoder is None:
-        raise TypeError(type(value).__name__)
-    return encoder(value)
-
-
-def encode_time(moment: datetime) -> str:
-    """RFC 3339 in UTC with milliseconds. What MongoDB gives without a zone is UTC."""
-    zone = moment.tzinfo
-    # the zones that are UTC by themselves need not be asked, which costs more than all the rest
-    utc = moment if zone is None or zone is stored_utc or zone is UTC else moment.astimezone(UTC)
-    return utc.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
-
-
-_ENCODERS: Mapping[type, Callable[[Any], str]] = {
-    datetime: encode_time,
-    ObjectId: str,
-    Decimal128: lambda amount: format(amount.to_decimal(), "f"),
-    Decimal: lambda amount: format(amount, "f"),
-}

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from config.settings import EnvironmentSettings, Settings
+from handlers.conversion import decode
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
 from handlers.data.database import Database
@@ -15,7 +16,7 @@ from handlers.errors import ErrorKind
 from handlers.events import Events
 from handlers.messages import Message
 from handlers.route import Route
-from handlers.schema import Field, decode
+from handlers.schema import Field
 from handlers.validation import Checker
 
 ReadinessCheck = Callable[[], Awaitable[None]]

@@ -11,8 +11,10 @@ from typing import Any
 import jsonschema_rs
 import orjson
 
+from handlers.conversion import Undecodable, decode
 from handlers.errors import BAD_REQUEST, ApiError, FieldError, ValidationFailed
-from handlers.schema import Field, Undecodable, decode, json_schema
+from handlers.json_schema import json_schema
+from handlers.schema import Field
 
 MAX_ERRORS = 50
 

@@ -46,11 +46,12 @@ from handlers.errors import (
 from handlers.events import Events
 from handlers.idempotency import answer_once
 from handlers.jobs import Jobs
+from handlers.json_schema import json_schema
 from handlers.lifecycle import Answer, refusal
 from handlers.messages import RULES, Language, Message
 from handlers.money import exact, rounded, share, store_money, store_quantity, times
 from handlers.multipart import Form, FormFile
-from handlers.oplog import OPERATION_LOGS, OUTCOME, by_outcome
+from handlers.oplog import OPERATION_LOGS
 from handlers.ports import Authenticator, Authorizer
 from handlers.ratelimit import RateLimit
 from handlers.redaction import redacted
@@ -66,7 +67,6 @@ from handlers.schema import (
     choice,
     day,
     integer,
-    json_schema,
     link,
     mapping,
     money,
@@ -98,7 +98,6 @@ __all__ = [
     "NOTHING",
     "NOT_FOUND",
     "OPERATION_LOGS",
-    "OUTCOME",
     "PASSWORD_CHANGE_REQUIRED",
     "PUBLIC",
     "RANGE",
@@ -166,7 +165,6 @@ __all__ = [
     "boolean",
     "by_day",
     "by_month",
-    "by_outcome",
     "choice",
     "conflicts",
     "crud",

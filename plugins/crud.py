@@ -28,12 +28,14 @@ def crud(
     plural: str | None = None,
     refusals: tuple[Refusal, ...] = (),
     refusals_of: Mapping[str, tuple[Refusal, ...]] | None = None,
+    asks: tuple[str, ...] = (),
     **handlers: Handler,
 ) -> tuple[Route, ...]:
     """The routes of `collection` under the path `at`, guarded by `<resource>:<action>`.
 
     `resource` is `<module>:<entity>`; `noun` names one record in summaries; `handlers` replace actions by name;
-    `refusals` are those of the actions that write, `refusals_of` further ones of the action of that name.
+    `refusals` are those of the actions that write, `refusals_of` further ones of the action of that name;
+    `asks` are events of those that write, whose listeners may refuse too.
     Raises ValueError for an action that is not made.
     """
     further = refusals_of or {}
@@ -49,13 +51,13 @@ def crud(
                       access=f"{resource}:read", returns=collection.read, **shared),
         "create": route(f"POST {at}", handlers.get("create", creator(collection)), summary=f"Create {one}",
                         access=f"{resource}:create", body=collection.create, returns=collection.read,
-                        errors=(DUPLICATE,), refusals=(*refusals, *further.get("create", ())), **shared),
+                        errors=(DUPLICATE,), refusals=(*refusals, *further.get("create", ())), asks=asks, **shared),
         "update": route(f"PATCH {at}/{{id}}", handlers.get("update", updater(collection)), summary=f"Change {one}",
                         access=f"{resource}:update", body=collection.update, returns=collection.read,
-                        errors=(DUPLICATE, STALE), refusals=(*refusals, *further.get("update", ())), **shared),
+                        errors=(DUPLICATE, STALE), refusals=(*refusals, *further.get("update", ())), asks=asks, **shared),
         "delete": route(f"DELETE {at}/{{id}}", handlers.get("delete", deleter(collection)), summary=f"Delete {one}",
                         access=f"{resource}:delete", returns=NOTHING,
-                        refusals=(*refusals, *further.get("delete", ())), **shared),
+                        refusals=(*refusals, *further.get("delete", ())), asks=asks, **shared),
     }  # fmt: skip
     return tuple(made[action] for action in ACTIONS if action in only)
 

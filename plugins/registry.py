@@ -19,12 +19,12 @@ import jsonschema_rs
 from handlers.data.collection import Collection
 from handlers.errors import CORE_ERRORS, ValidationFailed
 from handlers.idempotency import IDEMPOTENCY_KEYS
+from handlers.json_schema import json_schema
 from handlers.openapi import describe
 from handlers.openapi_components import NameTaken
 from handlers.oplog import OPERATION_LOGS
 from handlers.ports import Authenticator, Authorizer
 from handlers.route import METHODS, PERMISSION, PUBLIC, SIGNED_IN, SUPER, Route
-from handlers.schema import json_schema
 from handlers.service import Catalogue, Menu, Option
 from handlers.system import CORE_ROUTES, VERSION
 from plugins.plugin import Plugin

@@ -132,7 +132,7 @@ NEXT = """\
 {folder} is written. From here:
   .venv/bin/pip install -e {folder}
   TRADEWIND_PLUGINS=rbac,auth,system,crm,{plugins} scripts/server      # those to load, comma separated
-  .venv/bin/python -m pytest {folder}/tests"""
+  scripts/test {folder}/tests      # what tests need comes with it"""
 
 
 def main(arguments: Sequence[str]) -> int:

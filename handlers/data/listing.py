@@ -12,10 +12,10 @@ import orjson
 from bson import ObjectId
 
 from config.database import Document
+from handlers.conversion import Undecodable, decode, encode
 from handlers.data.collection import MAX_DEPTH, Collection
 from handlers.data.search import search_filter
 from handlers.errors import invalid
-from handlers.schema import Undecodable, decode, encode
 
 
 @dataclass(frozen=True)

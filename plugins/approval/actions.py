@@ -7,16 +7,22 @@ from typing import Any
 
 from plugins.api import CONFLICT, FORBIDDEN, ApiError, Request, invalid
 from plugins.approval import flow
-from plugins.approval.desk import begin, desk_of, judge, reach, save
+from plugins.approval.desk import begin, desk_of, judge, reach, remind_of, save
 from plugins.approval.flow import Asked, Case
+from plugins.approval.instances import in_scope
 from plugins.approval.messages import (
     ALREADY_ASKED,
     DISABLED,
     NO_TASK,
     NOT_ALLOWED,
+    NOT_ASKED,
     OF_A_RECORD,
     ONLY_INITIATOR,
+    OWN_APPROVERS,
+    OWN_REQUEST,
 )
+from plugins.approval.names import with_people
+from plugins.approval.people import left_out
 from plugins.approval.records import DEFINITIONS, INITIATOR, INSTANCES
 from plugins.approval.states import STATES, after
 from plugins.rbac.api import Directory
@@ -44,6 +50,11 @@ async def transfer(req: Request) -> dict[str, Any]:
     return await _act(req, _transfer)
 
 
+async def reassign(req: Request) -> dict[str, Any]:
+    """Let somebody answer in the place of a person who cannot: gone, ill, or without the permission."""
+    return await _act(req, _reassign)
+
+
 async def withdraw(req: Request) -> dict[str, Any]:
     """Take one's own request back."""
     return await _act(req, _withdraw)
@@ -63,7 +74,17 @@ async def _act(req: Request, step: Step) -> dict[str, Any]:
         await step(req, case)
         return await save(desk_of(req), before, case)
 
-    return await req.transaction(work)
+    return await with_people(req, await req.transaction(work))
+
+
+async def remind(req: Request) -> dict[str, Any]:
+    """Remind who is asked of one's own request; each of them is told once an hour."""
+    instance = await req.store(INSTANCES).get(req.path["id"])
+    if instance["initiator_id"] != req.actor.user_id:
+        raise ApiError(FORBIDDEN, ONLY_INITIATOR)
+    _refuse_unless(instance, "withdraw")
+    await remind_of(desk_of(req), instance)
+    return await with_people(req, instance)
 
 
 async def _agree(req: Request, case: Case) -> None:
@@ -103,14 +124,36 @@ async def _send_back(req: Request, case: Case) -> None:
 
 async def _transfer(req: Request, case: Case) -> None:
     _own_task(req, case)
-    user_id = req.body["user_id"]
+    user_id = await _successor(req, case)
+    _answered(req, case, "transferred", "transfer", str(user_id))
+    flow.add_task(case, Asked(user_id, req.actor.user_id))
+
+
+async def _reassign(req: Request, case: Case) -> None:
+    # who sees it because they ask or are asked has no say in who is asked
+    if not await in_scope(req, case) or (case["initiator_id"] == req.actor.user_id and not req.actor.is_super):
+        raise ApiError(FORBIDDEN, OWN_APPROVERS)
+    _refuse_unless(case, "withdraw")
+    task = flow.task_of(case, req.body["from_user_id"])
+    if task is None:
+        raise ApiError(CONFLICT, NOT_ASKED)
+    user_id = await _successor(req, case)
+    flow.answer(case, task, "reassigned", req.now, req.body.get("comment"))
+    flow.note(case, req.actor.user_id, "reassign", req.now, req.body.get("comment"), str(user_id))
+    flow.add_task(case, Asked(user_id, task["user_id"]))
+
+
+async def _successor(req: Request, case: Case) -> int:
+    """Who is to be asked instead, by the body: somebody enabled who is not asked yet, and may be."""
+    user_id: int = req.body["user_id"]
     user = await req.part(Directory).user(user_id)
     if user is None or user["status"] != "enabled":
         raise invalid("user_id", "reference")
     if user_id in flow.asked_now(case):
         raise ApiError(CONFLICT, ALREADY_ASKED)
-    _answered(req, case, "transferred", "transfer", str(user_id))
-    flow.add_task(case, Asked(user_id, req.actor.user_id))
+    if user_id == await left_out(req.service, case["initiator_id"]):
+        raise ApiError(CONFLICT, OWN_REQUEST)
+    return user_id
 
 
 async def _withdraw(req: Request, case: Case) -> None:

@@ -8,11 +8,14 @@ from typing import Any
 from plugins.api import FieldError, Request, ValidationFailed, invalid
 from plugins.approval.conditions import check_storable, fits
 from plugins.approval.flow import Asked
+from plugins.approval.names import name_of
 from plugins.approval.people import named_people, resolve
 from plugins.approval.records import DEFINITIONS, INITIATOR
 from plugins.rbac.api import DEPARTMENTS, ROLES, USERS, Directory
 
 _REFERENCES = {"users": USERS, "roles": ROLES, "department_leader": DEPARTMENTS}
+# these compare with something; with the others null says something too
+_WITH_VALUE = ("gt", "gte", "lt", "lte", "in", "not_in", "contains")
 _NODE_DEFAULTS = {"mode": "any", "on_reject": "end"}
 
 
@@ -48,8 +51,7 @@ async def simulate(req: Request) -> dict[str, Any]:
 
 
 async def _with_name(req: Request, one: Asked) -> dict[str, Any]:
-    user = await req.part(Directory).user(one.user_id) or {}
-    name = user.get("real_name") or user.get("username") or ""
+    name = await name_of(req.service, one.user_id)
     return {"user_id": one.user_id, "name": name, "on_behalf_of": one.on_behalf_of}
 
 
@@ -63,6 +65,11 @@ async def _checked(req: Request, values: Mapping[str, Any]) -> dict[str, Any]:
             faults.append(FieldError(f"nodes[{number}].key", "duplicate"))
         faults += await _missing(req, f"nodes[{number}].approvers", node["approvers"])
     faults += await _missing(req, "copies", values.get("copies") or {})
+    faults += [
+        FieldError(f"conditions[{number}].value", "required")
+        for number, condition in enumerate(values.get("conditions") or ())
+        if condition["op"] in _WITH_VALUE and condition.get("value") is None
+    ]
     if faults:
         raise ValidationFailed(faults)
     for number, condition in enumerate(values.get("conditions") or ()):

@@ -14,7 +14,7 @@ from typing import Any
 from plugins.api import Actor, Message, Request, Service, Store
 from plugins.approval import flow
 from plugins.approval.flow import Case
-from plugins.approval.messages import ASKED, COPIED, ENDED, NOT_ALLOWED
+from plugins.approval.messages import ASKED, COPIED, ENDED, NOT_ALLOWED, REMINDED
 from plugins.approval.people import named_people, resolve
 from plugins.approval.records import DEFINITIONS, INSTANCES
 from plugins.approval.states import STATES, after
@@ -79,9 +79,17 @@ async def judge(desk: Desk, case: Case) -> None:
 async def save(desk: Desk, before: Mapping[str, Any], case: Case) -> dict[str, Any]:
     """Store a case in one conditional update, and tell whom it concerns; 40901 when somebody was faster."""
     where = {"version": before["version"], "status": before["status"]}
-    saved = await desk.store().update(before["id"], flow.changed(case), where=where, reason=NOT_ALLOWED)
+    # only what changed: the flow of one that is under way may be deleted by now
+    values = {name: value for name, value in flow.changed(case).items() if value != before[name]}
+    saved = await desk.store().update(before["id"], values, where=where, reason=NOT_ALLOWED)
     await tell(desk, before, saved)
     return saved
+
+
+async def remind_of(desk: Desk, instance: Mapping[str, Any]) -> None:
+    """Tell those who are asked once more, in this hour once."""
+    key = f"approval:{instance['id']}:{instance['round']}:{desk.now:%Y%m%d%H}"
+    await _message(desk, instance, set(instance["todo"]), "approval_task", REMINDED, key=key)
 
 
 async def tell(desk: Desk, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
@@ -113,10 +121,12 @@ async def _finished(desk: Desk, instance: Mapping[str, Any]) -> None:
         )  # fmt: skip
 
 
-async def _message(desk: Desk, instance: Mapping[str, Any], to: set[int], kind: str, sentence: Message) -> None:
+async def _message(
+    desk: Desk, instance: Mapping[str, Any], to: set[int], kind: str, sentence: Message, **more: str
+) -> None:
     if not to:
         return
     id, title = str(instance["id"]), instance["title"]
     data = {"instance_id": id, "biz_type": instance["biz_type"], "resource_id": instance["resource_id"]}
     text = Message(sentence.zh.replace("{title}", title), sentence.en.replace("{title}", title))
-    await desk.emit(_TELL, user_ids=sorted(to), kind=kind, title=text, link=_LINK.format(id=id), data=data)
+    await desk.emit(_TELL, user_ids=sorted(to), kind=kind, title=text, link=_LINK.format(id=id), data=data, **more)

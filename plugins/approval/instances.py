@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,8 @@ from plugins.api import FORBIDDEN, ApiError, Page, Request
 from plugins.approval import flow
 from plugins.approval.conditions import check_storable
 from plugins.approval.messages import NOT_ALLOWED, ONLY_INITIATOR
-from plugins.approval.records import DEFINITIONS, INSTANCES, ROW
+from plugins.approval.names import with_names, with_people
+from plugins.approval.records import DEFINITIONS, INSTANCES, ROW_FIELDS
 from plugins.approval.states import allows
 
 _BOXES = {"todo": "todo", "done": "done", "mine": "initiator_id", "copied": "copied"}
@@ -20,7 +22,7 @@ async def list_instances(req: Request) -> Page:
     """A page of what the caller's data scope shows and what was shared with them, or of one box."""
     box = req.query.get("box")
     if box is None:
-        return await req.store(INSTANCES).page(req.query, fields=list(ROW.fields or ()))
+        return await with_names(req, await req.store(INSTANCES).page(req.query, fields=ROW_FIELDS))
     return await _box(req, box)
 
 
@@ -39,14 +41,20 @@ async def count_boxes(req: Request) -> dict[str, int]:
 async def _box(req: Request, box: str) -> Page:
     # being in the box is what makes it visible, whatever the data scope
     mine = {_BOXES[box]: req.actor.user_id}
-    return await req.system_store(INSTANCES).page(req.query, mine, fields=list(ROW.fields or ()))
+    return await with_names(req, await req.system_store(INSTANCES).page(req.query, mine, fields=ROW_FIELDS))
+
+
+async def read(req: Request) -> dict[str, Any]:
+    """One approval, with the names of those whom it mentions."""
+    return await with_people(req, await req.store(INSTANCES).get(req.path["id"]))
 
 
 async def create(req: Request) -> dict[str, Any]:
     """A draft that asks for approval of what no business plugin keeps."""
     check_storable("record", req.body.get("record"))
     values = {**req.body, **flow.blank(req.actor.user_id, ()), **await _of_definition(req)}
-    return await req.store(INSTANCES).create({**values, "initiator_id": req.actor.user_id, "resource_id": None})
+    made = await req.store(INSTANCES).create({**values, "initiator_id": req.actor.user_id, "resource_id": None})
+    return await with_people(req, made)
 
 
 async def update(req: Request) -> dict[str, Any]:
@@ -55,9 +63,10 @@ async def update(req: Request) -> dict[str, Any]:
     values = {**req.body, **await _of_definition(req)}
     version = values.pop("version")
     check_storable("record", values.get("record"))
-    return await req.store(INSTANCES).update(
+    changed = await req.store(INSTANCES).update(
         req.path["id"], values, version=version, where=_own_to_change(), reason=NOT_ALLOWED
     )
+    return await with_people(req, changed)
 
 
 async def _of_definition(req: Request) -> dict[str, Any]:
@@ -75,11 +84,14 @@ async def delete(req: Request) -> None:
 async def _check_whose(req: Request) -> None:
     """Who only sees a request because they are asked, or were told, leaves it as it is (40300)."""
     instance = await req.store(INSTANCES).get(req.path["id"])
-    if instance["initiator_id"] == req.actor.user_id:
-        return
-    by_scope = req.service.database.store(INSTANCES, req.actor, replace(req.scope, user_id=None), req.now)
-    if await by_scope.find_one({"_id": instance["id"]}) is None:
+    if instance["initiator_id"] != req.actor.user_id and not await in_scope(req, instance):
         raise ApiError(FORBIDDEN, ONLY_INITIATOR)
+
+
+async def in_scope(req: Request, instance: Mapping[str, Any]) -> bool:
+    """Whether the caller's data scope shows it, though nobody had shared it with them."""
+    by_scope = req.service.database.store(INSTANCES, req.actor, replace(req.scope, user_id=None), req.now)
+    return await by_scope.find_one({"_id": instance["id"]}) is not None
 
 
 def _own_to_change() -> dict[str, Any]:

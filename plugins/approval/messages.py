@@ -17,8 +17,12 @@ ALREADY_PENDING = Message("该单据正在审批中", "An approval of this recor
 NO_DEFINITION = Message("没有适用的审批流程", "No approval flow fits this record")
 DISABLED = Message("审批流程已停用", "The approval flow is disabled")
 OF_A_RECORD = Message("请在业务单据上重新提交", "Submit the business record again")
+OWN_REQUEST = Message("不能让发起人审批自己的申请", "Nobody is asked about their own request")
+OWN_APPROVERS = Message("不能更换自己申请的审批人", "Nobody changes who is asked about their own request")
+NOT_ASKED = Message("该用户没有待处理的审批任务", "No task of this person is pending")
 TOO_LONG = Message("审批流转次数过多", "This approval has gone on for too many steps")
 
 ASKED = Message("待您审批：{title}", "Waiting for your approval: {title}")
+REMINDED = Message("催办审批：{title}", "Still waiting for your approval: {title}")
 COPIED = Message("抄送给您：{title}", "For your information: {title}")
 ENDED = Message("您的审批{outcome}：{title}", "Your request: {outcome}: {title}")

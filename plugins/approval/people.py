@@ -1,4 +1,8 @@
-"""Who is asked: users, holders of roles, leaders, and who stands in for them, as of now."""
+"""Who is asked: users, holders of roles, leaders, and who stands in for them, as of now.
+
+Whether somebody may be asked about their own request is a setting: who is left out is asked neither by a node that
+names them, nor for somebody who delegated to them, nor by a transfer.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +14,28 @@ from plugins.api import Service
 from plugins.approval.flow import Asked
 from plugins.approval.records import DELEGATIONS, MAX_PEOPLE
 from plugins.rbac.api import USERS, Directory, Policy
+from plugins.system.api import Configs
 
+OWN_REQUESTS = "approval_own_requests"
 _FIRST_USER = 1
+
+
+async def left_out(service: Service, initiator_id: int) -> int | None:
+    """The initiator, where the setting says that nobody is asked about their own request."""
+    return initiator_id if await service.part(Configs).value(OWN_REQUESTS) == "leave_out" else None
 
 
 async def resolve(
     service: Service, approvers: Mapping[str, Any], initiator_id: int, now: datetime
 ) -> list[Asked]:  # fmt: skip
-    """The people of a node, each once; user 1 where there is nobody."""
-    named = await named_people(service, approvers, initiator_id) or [_FIRST_USER]
+    """The people of a node, each once: in place of an initiator who is left out their leader; of nobody user 1."""
+    named = await named_people(service, approvers, initiator_id)
+    spared = await left_out(service, initiator_id)
+    if named == [spared]:
+        named = [await _leader_above(service, initiator_id, 1) or _FIRST_USER]
     asked: dict[int, Asked] = {}
-    for user_id in named:
-        stand_in = await _stand_in(service, user_id, now)
+    for user_id in [one for one in named if one != spared] or [_FIRST_USER]:
+        stand_in = await _stand_in(service, user_id, now, spared)
         asked.setdefault(stand_in, Asked(stand_in, user_id if stand_in != user_id else None))
     return list(asked.values())
 
@@ -36,8 +50,9 @@ async def named_people(service: Service, approvers: Mapping[str, Any] | None, in
     if given.get("initiator_leader"):
         ids.append(await _leader_above(service, initiator_id, given["initiator_leader"]))
     if given.get("roles"):
+        enabled = (await service.part(Policy).rules()).enabled(given["roles"])
         holders = await service.database.store(USERS).find(
-            {"role_ids": {"$in": given["roles"]}, "status": "enabled"}, sort="id", limit=MAX_PEOPLE, fields=["status"]
+            {"role_ids": {"$in": sorted(enabled)}, "status": "enabled"}, sort="id", limit=MAX_PEOPLE, fields=["status"]
         )
         ids += [user["id"] for user in holders]
     return (await _enabled(service, dict.fromkeys(ids)))[:MAX_PEOPLE]
@@ -61,14 +76,17 @@ async def _leader_above(service: Service, initiator_id: int, level: int) -> int 
     return leaders[min(level, len(leaders)) - 1] if leaders else None
 
 
-async def _stand_in(service: Service, user_id: int, now: datetime) -> int:
-    """Who answers for the person now; a delegate's own delegation counts, a circle ends where it closes."""
+async def _stand_in(service: Service, user_id: int, now: datetime, spared: int | None) -> int:
+    """Who answers for the person now; a delegate's own delegation counts, a circle ends where it closes.
+
+    A delegation to who is `spared` does not count.
+    """
     passed = [user_id]
     while True:
         found = await service.database.store(DELEGATIONS).find(
             {"user_id": passed[-1], "starts_at": {"$lte": now}, "ends_at": {"$gt": now}}, sort="-created_at", limit=1
         )
         delegate = found[0]["delegate_id"] if found else None
-        if delegate is None or delegate in passed or not await _enabled(service, [delegate]):
+        if delegate is None or delegate == spared or delegate in passed or not await _enabled(service, [delegate]):
             return passed[-1]
         passed.append(delegate)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,9 +24,9 @@ from plugins.api import (
     crud,
     route,
 )  # fmt: skip
-from plugins.approval import actions, definitions, delegations, demo, instances, requests
+from plugins.approval import actions, definitions, delegations, demo, instances, names, requests
 from plugins.approval.dashboards import DASHBOARDS
-from plugins.approval.desk import CANCELLED, REQUESTED
+from plugins.approval.desk import CANCELLED, FINISHED, REQUESTED
 from plugins.approval.messages import (
     ALREADY_ASKED,
     ALREADY_PENDING,
@@ -33,18 +34,26 @@ from plugins.approval.messages import (
     NO_DEFINITION,
     NO_TASK,
     NOT_ALLOWED,
+    NOT_ASKED,
     OF_A_RECORD,
     ONLY_INITIATOR,
+    OWN_APPROVERS,
+    OWN_REQUEST,
     TOO_LONG,
 )
+from plugins.approval.people import OWN_REQUESTS
 from plugins.approval.records import (
     ACT_BODY,
     BACK_BODY,
+    COLLEAGUE,
+    COLLEAGUE_QUERY,
     COUNTS,
     DEFINITIONS,
     DELEGATIONS,
     INSTANCES,
+    REASSIGN_BODY,
     ROW,
+    SHOWN,
     SIMULATE_BODY,
     SIMULATION,
     TRANSFER_BODY,
@@ -54,10 +63,14 @@ from plugins.approval.states import STATES
 AT = "/api/v1/approvals"
 ONE = f"{AT}/instances/{{id}}"
 _instance: dict[str, Any] = {
-    "tag": "approval", "collection": INSTANCES.name, "returns": INSTANCES.read, "errors": (INVALID,),
+    "tag": "approval", "collection": INSTANCES.name, "returns": SHOWN, "errors": (INVALID,),
 }  # fmt: skip
 _INITIATOR = (Refusal(FORBIDDEN, ONLY_INITIATOR), *conflicts(NOT_ALLOWED))
 _ANSWERING = conflicts(NO_TASK, NOT_ALLOWED, TOO_LONG)
+# what ends an approval, which the plugin of the record may refuse
+_ends: dict[str, Any] = {**_instance, "asks": (FINISHED,), "refusals": _ANSWERING}
+_ANOTHER = conflicts(ALREADY_ASKED, OWN_REQUEST)
+_REASSIGNING = (Refusal(FORBIDDEN, OWN_APPROVERS), *conflicts(NOT_ASKED, NOT_ALLOWED, TOO_LONG), *_ANOTHER)
 _TASK_BOX = {"box": choice("todo", "done", default="todo", nullable=False, example="todo")}
 _BOX = {"box": choice("mine", "copied", "todo", "done", nullable=False, example="mine",
                       description="Without it: all that the caller may see.")}  # fmt: skip
@@ -90,26 +103,33 @@ plugin = Plugin(
               collection=DEFINITIONS.name),
         route(f"GET {AT}/instances", instances.list_instances, summary="List approvals", access="approval:instance:list",
               query={**INSTANCES.list_query, **_BOX}, returns=ROW, paged=True, tag="approval", collection=INSTANCES.name),
-        *crud(INSTANCES, at=f"{AT}/instances", resource="approval:instance", noun="approval",
-              only=("read", "create", "update", "delete"), create=instances.create, update=instances.update,
-              delete=instances.delete, refusals_of={"update": _INITIATOR, "delete": _INITIATOR}),
+        *(replace(one, returns=SHOWN) if one.returns is INSTANCES.read else one for one in crud(
+            INSTANCES, at=f"{AT}/instances", resource="approval:instance", noun="approval",
+            only=("read", "create", "update", "delete"), read=instances.read, create=instances.create,
+            update=instances.update, delete=instances.delete,
+            refusals_of={"update": _INITIATOR, "delete": _INITIATOR})),
         route(f"POST {ONE}/submit", actions.submit, summary="Ask for approval", access="approval:instance:submit",
               body=ACT_BODY, refusals=(*_INITIATOR, *conflicts(OF_A_RECORD, DISABLED, TOO_LONG)), **_instance),
         route(f"POST {ONE}/withdraw", actions.withdraw, summary="Take a request back",
               access="approval:instance:withdraw", body=ACT_BODY, refusals=(*_INITIATOR, *conflicts(TOO_LONG)), **_instance),
-        route(f"POST {ONE}/agree", actions.agree, summary="Agree", access="approval:task:agree", body=ACT_BODY,
-              refusals=_ANSWERING, **_instance),
+        route(f"POST {ONE}/remind", actions.remind, summary="Remind who is asked", access="approval:instance:submit",
+              refusals=_INITIATOR, **_instance),
+        route(f"POST {ONE}/reassign", actions.reassign, summary="Let somebody answer who can",
+              access="approval:instance:reassign", body=REASSIGN_BODY, refusals=_REASSIGNING, **_instance),
+        route(f"POST {ONE}/agree", actions.agree, summary="Agree", access="approval:task:agree", body=ACT_BODY, **_ends),
         route(f"POST {ONE}/reject", actions.reject, summary="Reject", access="approval:task:reject", body=ACT_BODY,
-              refusals=_ANSWERING, **_instance),
+              **_ends),
         route(f"POST {ONE}/send-back", actions.send_back, summary="Send back", access="approval:task:send-back",
-              body=BACK_BODY, refusals=_ANSWERING, **_instance),
+              body=BACK_BODY, **_ends),
         route(f"POST {ONE}/transfer", actions.transfer, summary="Let somebody else answer",
-              access="approval:task:transfer", body=TRANSFER_BODY, refusals=(*_ANSWERING, *conflicts(ALREADY_ASKED)), **_instance),
+              access="approval:task:transfer", body=TRANSFER_BODY, refusals=(*_ANSWERING, *_ANOTHER), **_instance),
         route(f"GET {AT}/tasks", instances.list_tasks, summary="What I have to answer, or have answered",
               access="approval:task:list", query={**INSTANCES.list_query, **_TASK_BOX}, returns=ROW, paged=True,
               tag="approval"),
         route(f"GET {AT}/counts", instances.count_boxes, summary="How many approvals my boxes hold",
               access="approval:task:list", returns=COUNTS, tag="approval"),
+        route(f"GET {AT}/people", names.colleagues, summary="The colleagues to whom a task may be given",
+              access="approval:task:list", query=COLLEAGUE_QUERY, returns=COLLEAGUE, paged=True, tag="approval"),
         *crud(DELEGATIONS, at=f"{AT}/delegations", resource="approval:delegation", noun="delegation",
               only=("list", "read", "create", "delete"), create=delegations.create),
     ),
@@ -128,12 +148,17 @@ plugin = Plugin(
         "approval:definition:simulate": Message("模拟", "Simulate"),
         "approval:instance:submit": Message("提交", "Submit"),
         "approval:instance:withdraw": Message("撤回", "Withdraw"),
+        "approval:instance:reassign": Message("改派", "Reassign"),
         "approval:task:agree": Message("同意", "Agree"),
         "approval:task:reject": Message("驳回", "Reject"),
         "approval:task:send-back": Message("退回", "Send back"),
         "approval:task:transfer": Message("转办", "Transfer"),
     },
+    biz_types={"APPROVAL": INSTANCES},
     options=(
+        Option(OWN_REQUESTS, choice("ask", "leave_out", default="ask", nullable=False),
+               Message("审批人是发起人本人时：由本人审批，或不由本人审批",
+                       "Whether people are asked about their own requests, or left out")),
         Option(requests.WITHOUT_DEFINITION, choice("leave", "approve", "refuse", default="leave", nullable=False),
                Message("没有适用流程时的处理", "What happens to a request that no flow fits")),
     ),

@@ -19,6 +19,7 @@ from plugins.api import (
     timestamp,
 )
 from plugins.approval.states import STATES
+from plugins.rbac.api import USERS
 
 INITIATOR = "initiator"
 MAX_PEOPLE, MAX_STEPS = 100, 500
@@ -80,8 +81,10 @@ TASK = obj(
         "node": text(nullable=False),
         "round": integer(nullable=False),
         "user_id": integer(nullable=False),
-        "on_behalf_of": integer(description="Who delegated or transferred it to them."),
-        "status": choice("pending", "agreed", "rejected", "sent_back", "transferred", "cancelled", nullable=False),
+        "on_behalf_of": integer(description="Who delegated or transferred it to them, or had it before."),
+        "status": choice(
+            "pending", "agreed", "rejected", "sent_back", "transferred", "reassigned", "cancelled", nullable=False
+        ),
         "acted_at": timestamp(),
         "comment": text(max_length=1000),
     },
@@ -133,9 +136,34 @@ INSTANCES = Collection(
     ),
     internal=("todo", "done", "round"),
 )  # fmt: skip
+_NAME = obj("ApprovalPerson", {"id": integer(nullable=False), "name": text(nullable=False)}, nullable=False)
+SHOWN = obj(
+    "ApprovalShown",
+    {
+        **INSTANCES.all_fields,
+        "people": array(_NAME, max_items=10_000, nullable=False, description="The names of everybody mentioned."),
+    },
+    nullable=False,
+)
 _ROW = ("id", "title", "biz_type", "resource_id", "status", "initiator_id", "node", "submitted_at", "finished_at",
         "created_at", "version")  # fmt: skip
-ROW = obj("ApprovalRow", {name: INSTANCES.all_fields[name] for name in _ROW}, nullable=False)
+ROW_FIELDS = [*_ROW, "todo"]
+ROW = obj(
+    "ApprovalRow",
+    {
+        **{name: INSTANCES.all_fields[name] for name in _ROW},
+        "initiator_name": text(nullable=False),
+        "waiting_for": array(_NAME, max_items=MAX_PEOPLE, nullable=False, description="Who is asked now."),
+    },
+    nullable=False,
+)
+_CHOOSING = ("page", "page_size", "sort", "with_total", "cursor", "q", "department_id")
+COLLEAGUE_QUERY = {name: USERS.list_query[name] for name in _CHOOSING}
+COLLEAGUE = obj(
+    "ApprovalColleague",
+    {"id": integer(nullable=False), "name": text(nullable=False), "department_id": integer()},
+    nullable=False,
+)
 
 DELEGATIONS = Collection(
     name="approval_delegations",
@@ -160,6 +188,12 @@ BACK_BODY = obj(
     nullable=False,
 )  # fmt: skip
 TRANSFER_BODY = obj("ApprovalTransfer", {**_comment, "user_id": integer(**_person, required=True)}, nullable=False)
+REASSIGN_BODY = obj(
+    "ApprovalReassign",
+    {**_comment, "from_user_id": integer(minimum=1, required=True, description="Whose task it is."),
+     "user_id": integer(**_person, required=True, description="Who is to answer instead.")},
+    nullable=False,
+)  # fmt: skip
 SIMULATE_BODY = obj(
     "ApprovalSimulate",
     {"initiator_id": integer(minimum=1, example=1, description="The caller by default."),

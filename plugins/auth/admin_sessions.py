@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import NOT_FOUND, SUPER_ONLY, ApiError, Page, Request, by_outcome
+from plugins.api import NOT_FOUND, SUPER_ONLY, ApiError, Page, Request
 from plugins.auth.login import live
 from plugins.auth.login_log import note
 from plugins.auth.records import LOGIN_LOGS, SESSIONS
 from plugins.auth.sessions import Sessions
-from plugins.rbac.api import USERS, of_people_seen
+from plugins.rbac.api import USERS, of_log, of_people_seen
 
 KICKED_OUT = "kicked_out"
 
@@ -41,8 +41,7 @@ async def list_logins(req: Request) -> Page:
 
     Of the people in the caller's data scope; names that are nobody's are for those who see everybody.
     """
-    query = dict(req.query)
-    return await req.system_store(LOGIN_LOGS).page(query, by_outcome(query) | await of_people_seen(req))
+    return await req.system_store(LOGIN_LOGS).page(req.query, await of_log(req))
 
 
 async def _subject(req: Request, user_id: Any) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from plugins.api import (
     LOCKED,
     LOGIN_REFUSED,
     NOT_FOUND,
-    OUTCOME,
     PUBLIC,
     RATE_LIMITED,
     REFRESH_REFUSED,
@@ -54,7 +53,7 @@ from plugins.auth.tokens import Tokens
 from plugins.auth.wecom_client import WecomClient
 from plugins.auth.wecom_records import BINDING, QR, SCAN_BODY, WECOM_STATES, WECOM_TOKENS
 from plugins.auth.wecom_tokens import CorpToken
-from plugins.rbac.api import USERS, Directory, Policy
+from plugins.rbac.api import OUTCOME, USERS, Directory, Policy
 
 AT = "/api/v1/auth"
 SYSTEM = "/api/v1/system"
@@ -165,8 +164,8 @@ plugin = Plugin(
         route(f"DELETE {SYSTEM}/users/{{id}}/sessions", admin_sessions.kick_out, summary="Log somebody out everywhere",
               access="system:user:kick-out", refusals=(_OF_SUPER,), tag="system", collection=USERS.name),
         route(f"GET {SYSTEM}/login-logs", admin_sessions.list_logins, summary="Who logged in, and who failed to",
-              access="system:login-log:list", query={**LOGIN_LOGS.list_query, **OUTCOME}, returns=LOGIN_LOGS.read, paged=True,
-              tag="system", collection=LOGIN_LOGS.name),
+              access="system:login-log:list", query={**LOGIN_LOGS.list_query, "outcome": OUTCOME},
+              returns=LOGIN_LOGS.read, paged=True, tag="system", collection=LOGIN_LOGS.name),
     ),
     menus=(
         Menu("system.session", Message("在线用户", "Who is online"), path="/system/sessions", parent="system",

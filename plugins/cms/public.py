@@ -16,10 +16,11 @@ from plugins.cms.records import PUBLIC_SUMMARY, PUBLISHED
 from plugins.cms.settings import CmsSettings
 from plugins.cms.site import Site
 from plugins.cms.slugs import is_id
+from plugins.cms.states import after
 from plugins.cms.views import ViewCounts
 
 AT = "/api/v1/cms/articles"
-LISTED = tuple(name for name in PUBLIC_SUMMARY.fields or {} if name not in ("id", "category"))
+LISTED = tuple(name for name in PUBLIC_SUMMARY.fields or {} if name not in ("id", "category", "status"))
 
 
 def visible(tree: CategoryTree, now: datetime) -> dict[str, Any]:
@@ -43,7 +44,7 @@ async def list_articles(req: Request) -> Page:
     filter = {"$and": [visible(tree, req.now), *narrower]}
     page = await req.system_store(PUBLISHED).page(req.query, filter, fields=LISTED)
     cacheable(req)
-    return replace(page, items=[with_category(tree, article) for article in page.items])
+    return replace(page, items=[_shown(tree, article) for article in page.items])
 
 
 async def read_article(req: Request) -> dict[str, Any]:
@@ -61,7 +62,7 @@ async def read_article(req: Request) -> dict[str, Any]:
     if req.method == "GET":
         req.part(ViewCounts).seen(article["id"])
     cacheable(req)
-    return with_category(tree, article)
+    return _shown(tree, article)
 
 
 async def list_categories(req: Request) -> list[dict[str, Any]]:
@@ -79,6 +80,11 @@ async def read_site(req: Request) -> dict[str, Any]:
     site = await req.part(Site).current()
     cacheable(req)
     return site
+
+
+def _shown(tree: CategoryTree, article: Mapping[str, Any]) -> dict[str, Any]:
+    # also one whose time has come and that is not marked yet
+    return {**with_category(tree, article), "status": after("publish")}
 
 
 def with_category(tree: CategoryTree, article: Mapping[str, Any]) -> dict[str, Any]:

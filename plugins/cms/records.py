@@ -150,7 +150,9 @@ _CATEGORY = obj("ArticleCategoryLabel", _of(CATEGORIES, "id", "name", "slug"))
 _SUMMARY: dict[str, Field] = {
     **_of(ARTICLES, "id", "title", "slug", "summary", "cover", "category_id"),
     "category": _CATEGORY,
-    **_of(ARTICLES, "tags", "author", "published_at", "updated_at", "view_count"),
+    **_of(ARTICLES, "tags", "author"),
+    "status": choice("published", nullable=False),
+    **_of(ARTICLES, "published_at", "updated_at", "view_count"),
 }
 PUBLIC_SUMMARY = obj("PublicArticleSummary", _SUMMARY, nullable=False)
 PUBLIC_ARTICLE = obj("PublicArticle", {**_SUMMARY, **_of(ARTICLES, "content", "seo")}, nullable=False)

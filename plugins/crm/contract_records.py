@@ -57,7 +57,7 @@ PLANS = Collection(
         "sequence": integer(minimum=1, maximum=1000, sort=True, description="The next of its contract when left out."),
         "amount": money(minimum="0.01", required=True, sort=True, example="40000.00"),
         "due_date": day(required=True, sort=True, filter=True, example="2027-01-31"),
-        "remark": text(max_length=2000),
+        "remark": text(max_length=2000, search=True),
         "status": choice(*PLAN_STATES, read_only=True, description="By what was paid, and by today's day."),
         "paid_amount": money(read_only=True, nullable=False),
         "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's."),
@@ -82,7 +82,7 @@ PAYMENTS = Collection(
         "amount": money(minimum="0.01", required=True, sort=True, filter=True, example="40000.00"),
         "paid_at": timestamp(sort=True, filter=True, description="Now when left out."),
         "method": text(max_length=32, filter=True, example="transfer"),
-        "remark": text(max_length=2000),
+        "remark": text(max_length=2000, search=True),
         "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's owner when it was received."),
     },
     indexes=(

@@ -134,8 +134,11 @@ async def submit(req: Request) -> Record:
         contract = await _move(req, "submit", {"submitted_at": req.now, "decided_at": None, "reason": None})
         this = {"biz_type": BIZ_TYPE, "resource_id": str(contract["id"])}
         await req.emit(SUBMITTED_EVENT, contract=contract, **this)
+        customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
         title = f"{contract['number']} {contract['name']}"
-        await req.emit(REQUESTED_EVENT, title=title, record=as_json(CONTRACTS.read, contract), **this)
+        # who is asked may not see the customer
+        record = {**as_json(CONTRACTS.read, contract), "customer": customer["name"]}
+        await req.emit(REQUESTED_EVENT, title=title, record=record, **this)
         return await req.store(CONTRACTS).get(contract["id"])
 
     return await req.transaction(work)

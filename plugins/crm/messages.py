@@ -14,6 +14,10 @@ HAS_BUSINESS = Message("客户下有商机或合同，不能删除", "The custom
 LEAD_CLOSED = Message("线索已转化或已作废", "The lead was converted, or is invalid")
 NO_SUCH_STEP = Message("当前状态不能变更为目标状态", "This state does not lead to the state asked for")
 OPPORTUNITY_CLOSED = Message("商机已关闭，或已处于该阶段", "The opportunity is closed, or in this stage already")
+OPPORTUNITY_FIXED = Message(
+    "商机已关闭，金额、概率和预计成交日期不能修改",
+    "The opportunity is closed: amount, probability and the expected day stay as they are",
+)
 HAS_CONTRACTS = Message(
     "商机已有合同，不能删除，也不能改属其他客户", "The opportunity has contracts: it stays, and with its customer"
 )

@@ -9,13 +9,15 @@ from plugins.api import CONFLICT, ApiError, Request, invalid, store_money
 from plugins.api import exact as amount_of
 from plugins.crm import below
 from plugins.crm.contract_records import CONTRACTS
-from plugins.crm.messages import HAS_CONTRACTS, OPPORTUNITY_CLOSED
+from plugins.crm.messages import HAS_CONTRACTS, OPPORTUNITY_CLOSED, OPPORTUNITY_FIXED
 from plugins.crm.ownership import editable, owner_of, referred
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES, STAGES_KEPT
 from plugins.crm.states import OPEN_STAGES, OPPORTUNITY_STAGES, PROBABILITY, allows
 
 Record = dict[str, Any]
 WON_EVENT, LOST_EVENT = "crm.opportunity.won", "crm.opportunity.lost"
+# what figures are made of: final with the end of the deal
+_FINAL = ("amount", "probability", "expected_close_date")
 
 
 async def create(req: Request) -> Record:
@@ -47,7 +49,9 @@ async def update(req: Request) -> Record:
     if values.get("customer_id", before["customer_id"]) != before["customer_id"]:
         await below.refuse_if_used(req, CONTRACTS, {"opportunity_id": before["id"]}, HAS_CONTRACTS)
     if stage in (None, before["stage"]):
-        return await below.update(req, OPPORTUNITIES, before, values, version)
+        final = any(values.get(name, before[name]) != before[name] for name in _FINAL)
+        where = {"stage": {"$in": list(OPEN_STAGES)}} if final else None
+        return await below.update(req, OPPORTUNITIES, before, values, version, where=where, reason=OPPORTUNITY_FIXED)
     if stage not in OPEN_STAGES:
         raise invalid("stage", "enum")
 

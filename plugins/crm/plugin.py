@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -95,6 +94,7 @@ def records(
     noun: str,
     module: Any,
     refusals: Mapping[str, tuple[Refusal, ...]] | None = None,
+    asks: tuple[str, ...] = (),
     **options: Any,
 ) -> tuple[Route, ...]:
     """List, read, create, change and delete, by the handlers of the noun's module; `refusals` by action."""
@@ -103,15 +103,15 @@ def records(
     only = options.pop("only", ("list", "read", "delete"))
     made = {"read": module.read} if hasattr(module, "read") else {}
     refused = {name: (_READ_ONLY, *(refusals or {}).get(name, ())) for name in ("create", "update", "delete")}
-    routes = crud(of, at=at, noun=noun, only=only, delete=module.delete, refusals_of={"delete": refused["delete"]},
+    routes = crud(of, at=at, noun=noun, only=only, delete=module.delete, refusals_of={"delete": refused["delete"]}, asks=asks,
                   **made, **options)  # fmt: skip
     write: dict[str, Any] = {"returns": of.read, "collection": of.name, **_changes}
     create = route(f"POST {at}", module.create, summary=f"Create a {noun}", access=f"{resource}:create", body=of.create,
-                   refusals=refused["create"], **write)  # fmt: skip
+                   refusals=refused["create"], asks=asks, **write)  # fmt: skip
     if not hasattr(module, "update"):
         return (*routes, create)
     change = route(f"PATCH {at}/{{id}}", module.update, summary=f"Change a {noun}", access=f"{resource}:update",
-                   body=of.update, refusals=refused["update"], **write)  # fmt: skip
+                   body=of.update, refusals=refused["update"], asks=asks, **write)  # fmt: skip
     return (*routes, create, change)
 
 
@@ -135,11 +135,6 @@ def action(
     }
     access = f"crm:{of.title.lower()}:{name}"
     return route(f"POST {AT}/{path}/{{id}}/{name}", handler, summary=summary, access=access, body=body, **given)
-
-
-def _asking(event: str, routes: Iterable[Route]) -> tuple[Route, ...]:
-    """The routes, those that write asking by this event."""
-    return tuple(replace(route, asks=(event,)) if route.writes else route for route in routes)
 
 
 plugin = Plugin(
@@ -193,7 +188,7 @@ plugin = Plugin(
         action(LEADS, "leads", "convert", leads.convert, "Make a customer, a contact and an opportunity of a lead",
                bodies.CONVERT, messages.LEAD_CLOSED, returns=bodies.CONVERTED),
         *records(OPPORTUNITIES, "opportunities", "opportunity", opportunities,
-                 {"update": conflicts(messages.OPPORTUNITY_CLOSED, messages.HAS_CONTRACTS),
+                 {"update": conflicts(messages.OPPORTUNITY_CLOSED, messages.OPPORTUNITY_FIXED, messages.HAS_CONTRACTS),
                   "delete": conflicts(messages.HAS_CONTRACTS)},
                  plural="opportunities", resource="crm:opportunity"),
         action(OPPORTUNITIES, "opportunities", "advance", opportunities.advance, "Move an opportunity to a stage", bodies.ADVANCE,
@@ -223,8 +218,8 @@ plugin = Plugin(
         *records(PLANS, "payment-plans", "payment plan", payment_plans,
                  {"create": _PLANNED, "update": _REPLANNED, "delete": _REPLANNED},
                  only=("read", "delete")),
-        *_asking(payments.DATED_EVENT, records(PAYMENTS, "payments", "payment", payments,
-                                              {"create": conflicts(messages.OVERPAID, messages.NOT_PAYABLE)})),
+        *records(PAYMENTS, "payments", "payment", payments,
+                 {"create": conflicts(messages.OVERPAID, messages.NOT_PAYABLE)}, asks=(payments.DATED_EVENT,)),
     ),
     menus=(
         Menu("crm", Message("客户管理", "CRM"), path="/crm", icon="lucide:handshake", order=100),

@@ -76,7 +76,7 @@ CUSTOMERS = Collection(
         Index("next_follow_at"),
         Index("2dsphere:point"),
     ),
-    internal=("pool_left_at", "owned_since", "name_key", "phone_key", "point", "reminded_for", EDITORS),
+    internal=("pool_left_at", "owned_since", "name_key", "phone_key", "point", "reminded_for", "made_below", EDITORS),
     **SHARED,
 )
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from plugins.api import CONFLICT, STALE, ApiError, Handler, Request, Service, as_json, exact, store_money, utc_now
 from plugins.finance.documents import EXPENSE_CLAIMS
-from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, NOT_IN_STATE
+from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, NOT_IN_STATE, OWN_CLAIM
 from plugins.finance.states import CLAIM_STATES, after, allows
 from plugins.finance.vouchers import Record, book, day_in, in_turn
 
@@ -72,6 +72,8 @@ def decider(action: str) -> Handler:
         values = {**_decision(action, (req.body or {}).get("reason"), req.now), "decided_by": req.actor.user_id}
 
         async def work() -> Record:
+            if action != "withdraw":
+                await _refuse_own(req)
             claim = await req.store(EXPENSE_CLAIMS).update(
                 req.path["id"], values, where=allows(CLAIM_STATES, action), reason=NOT_IN_STATE
             )
@@ -82,6 +84,13 @@ def decider(action: str) -> Handler:
         return await req.transaction(work)
 
     return decide
+
+
+async def _refuse_own(req: Request) -> None:
+    """Nobody decides on their own claim at the record, but super administrators: in a small firm there is no other."""
+    claim = await req.store(EXPENSE_CLAIMS).get(req.path["id"])
+    if claim["creator_id"] == req.actor.user_id and not req.actor.is_super:
+        raise ApiError(CONFLICT, OWN_CLAIM)
 
 
 async def after_approval(service: Service, payload: Mapping[str, Any]) -> None:

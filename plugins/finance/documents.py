@@ -64,7 +64,9 @@ INVOICES = Collection(
         "remark": REMARK,
     },
     indexes=(
-        Index("number", "counterparty", unique=True),
+        # the last is the field that a duplicate names
+        Index("counterparty", "number", unique=True),
+        Index("number"),
         Index("direction", "status", "due_on"),
         Index("day"),
     ),

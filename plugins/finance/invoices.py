@@ -22,6 +22,7 @@ PAID_EVENT = "finance.invoice.paid"
 async def create(req: Request) -> Record:
     """A draft; its total is amount and tax."""
     values = {"tax": _ZERO, **req.body, "day": day_in(req), "status": "draft", "paid": _ZERO}
+    await open_items.check_billed(req, values)
     return await req.store(INVOICES).create({**values, "total": _total(values)})
 
 
@@ -31,6 +32,9 @@ async def update(req: Request) -> Record:
     version = values.pop("version")
     invoices = req.store(INVOICES)
     before = await invoices.get(req.path["id"])
+    if "day" in values:
+        values["day"] = day_in(req)
+    await open_items.check_billed(req, {**before, **values})
     values["total"] = _total({**before, **values})
     return await invoices.update(req.path["id"], values, version=version, where=_DRAFT, reason=NOT_EDITABLE)
 

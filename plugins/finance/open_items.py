@@ -10,7 +10,20 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, STALE, Actor, ApiError, Handler, Page, Request, Service, Store, exact, store_money
+from plugins.api import (
+    CONFLICT,
+    STALE,
+    Actor,
+    ApiError,
+    Handler,
+    Page,
+    Request,
+    Service,
+    Store,
+    exact,
+    invalid,
+    store_money,
+)
 from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.messages import MORE_THAN_OPEN, NOT_IN_STATE, PAID_ELSEWHERE
 from plugins.finance.vouchers import Record, book, day_in, in_turn
@@ -47,6 +60,14 @@ async def of_invoice(req: Request, invoice: Mapping[str, Any]) -> None:
         "amount": invoice["total"] if invoice["status"] != "void" else store_money(Decimal(0)),
         "paid": invoice["paid"], "paid_elsewhere": True,
     })  # fmt: skip
+
+
+async def check_billed(req: Request, invoice: Mapping[str, Any]) -> None:
+    """40001 where the invoice names an item that it cannot bill: one of the other direction, or of an invoice."""
+    item_id = invoice.get("open_item_id")
+    billed = {"_id": item_id, "direction": invoice["direction"], "biz_type": {"$ne": INVOICE}}
+    if item_id is not None and await req.system_store(OPEN_ITEMS).find_one(billed) is None:
+        raise invalid("open_item_id", "reference")
 
 
 async def _put(store: Store, values: Record) -> None:

@@ -27,6 +27,7 @@ from plugins.finance.messages import (
     NOT_DELETABLE,
     NOT_EDITABLE,
     NOT_IN_STATE,
+    OWN_CLAIM,
     PAID_ELSEWHERE,
     PERIOD_CLOSED,
 )
@@ -38,6 +39,7 @@ _CLAIMS, _INVOICES = f"{AT}/expense-claims", f"{AT}/invoices"
 _claim: dict[str, Any] = {"returns": EXPENSE_CLAIMS.read, "tag": "finance", "collection": EXPENSE_CLAIMS.name}
 _invoice: dict[str, Any] = {"returns": INVOICES.read, "tag": "finance", "collection": INVOICES.name}
 _step = {"refusals": conflicts(NOT_IN_STATE)}
+_decision = {"refusals": conflicts(NOT_IN_STATE, OWN_CLAIM)}
 _drafts = {"update": conflicts(NOT_EDITABLE), "delete": conflicts(NOT_DELETABLE)}
 _CLOSED = conflicts(PERIOD_CLOSED)
 _PAYING = conflicts(NOT_IN_STATE, PAID_ELSEWHERE, MORE_THAN_OPEN, PERIOD_CLOSED)
@@ -97,9 +99,9 @@ plugin = Plugin(
         route(f"POST {_CLAIMS}/{{id}}/withdraw", claims.decider("withdraw"), summary="Take an expense claim back",
               access="finance:expense-claim:submit", **_step, **_claim),
         route(f"POST {_CLAIMS}/{{id}}/approve", claims.decider("approve"), summary="Approve an expense claim",
-              access="finance:expense-claim:approve", **_step, **_claim),
+              access="finance:expense-claim:approve", **_decision, **_claim),
         route(f"POST {_CLAIMS}/{{id}}/reject", claims.decider("reject"), summary="Reject an expense claim",
-              access="finance:expense-claim:approve", body=REJECT_BODY, **_step, **_claim),
+              access="finance:expense-claim:approve", body=REJECT_BODY, **_decision, **_claim),
         route(f"POST {_CLAIMS}/{{id}}/pay", claims.pay, summary="Pay an expense claim",
               access="finance:expense-claim:pay", body=PAY_CLAIM_BODY, errors=(STALE,),
               refusals=conflicts(NOT_IN_STATE, PERIOD_CLOSED), **_claim),

@@ -40,6 +40,7 @@ PUNCHES = Collection(
         "device_id": text(max_length=100),
         "remark": text(max_length=500),
         "employee_id": object_id(read_only=True, nullable=False, filter=True),
+        "employee_name": text(max_length=100, read_only=True),
         "user_id": integer(read_only=True, filter=True, description="Null: of an employee without an account."),
         "at": timestamp(sort=True, filter=True, **_shown, description="By the server's clock."),
         "day": day(filter=True, **_shown, description="The working day that it belongs to."),
@@ -144,6 +145,33 @@ TODAY = obj(
         "end": text(description="Of the shift."),
         "result": DAYS.read.but(nullable=True),
         "punches": array(PUNCHES.read, max_items=1000, nullable=False),
+    },
+    nullable=False,
+)
+
+MONTH_QUERY = {
+    **{name: EMPLOYEES.list_query[name] for name in (
+        "page", "page_size", "sort", "with_total", "cursor", "q", "number", "department_id", "attendance_group_id",
+    )},
+    "month": text(min_length=7, max_length=7, pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])$", nullable=False,
+                  example="2026-11", description="This one unless given."),
+}  # fmt: skip
+_COUNT = integer(minimum=0, nullable=False)
+MONTH = obj(
+    "AttendanceMonth",
+    {
+        "id": object_id(nullable=False, description="Of the employee."),
+        **{name: EMPLOYEES.all_fields[name] for name in ("number", "name", "department_id")},
+        "month": text(nullable=False, example="2026-11"),
+        "working_days": _COUNT.but(description="Days of work up to now."),
+        "present": _COUNT.but(description="Of these, days on which they came."),
+        "late": _COUNT.but(description="Days on which they came late."),
+        "early_leave": _COUNT.but(description="Days on which they left early."),
+        "missed": _COUNT.but(description="Days without arrival or departure."),
+        "absent": _COUNT,
+        "leave": _COUNT.but(description="Days that were leave as a whole."),
+        "late_minutes": _COUNT,
+        "early_minutes": _COUNT,
     },
     nullable=False,
 )

@@ -10,7 +10,7 @@ from plugins.hrm.records import EMPLOYEES, GROUPS, SHIFTS
 from plugins.hrm.timetable import DAY, Calendar, Timetable
 
 # what leave is counted by for people without attendance
-OFFICE = Calendar(Timetable(9 * 60, 18 * 60), frozenset({1, 2, 3, 4, 5}), {})
+OFFICE = Calendar(Timetable(9 * 60, 18 * 60, pause=(12 * 60, 13 * 60)), frozenset({1, 2, 3, 4, 5}), {})
 
 
 async def calendar_of(service: Service, employee: Mapping[str, Any] | None) -> Calendar | None:
@@ -31,8 +31,18 @@ def timetable_of(shift: Mapping[str, Any]) -> Timetable:
     """The shift as minutes; one that ends before it starts goes on in the next day."""
     start, end = _minutes(shift["start"]), _minutes(shift["end"])
     return Timetable(
-        start, end if end > start else end + DAY, shift["flexible_minutes"] or 0, shift["grace_minutes"] or 0
-    )
+        start, end if end > start else end + DAY, shift["flexible_minutes"] or 0, shift["grace_minutes"] or 0,
+        pause_of(shift),
+    )  # fmt: skip
+
+
+def pause_of(shift: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The break of a shift as minutes; of a night shift it may be in the next day."""
+    if not shift.get("break_start") or not shift.get("break_end"):
+        return None
+    start, begins, ends = (_minutes(shift[name]) for name in ("start", "break_start", "break_end"))
+    begins += DAY if begins < start else 0
+    return begins, ends + (DAY if ends < start else 0)
 
 
 def _calendar(group: Mapping[str, Any], shift: Mapping[str, Any]) -> Calendar:

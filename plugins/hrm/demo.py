@@ -45,7 +45,8 @@ class _Staff:
     async def run(self) -> None:
         """Masters first, then the people, then what they did."""
         positions = [await self._made(POSITIONS, name=name) for name in ("销售经理", "销售代表", "行政专员")]
-        shift = await self._made(SHIFTS, name="早九晚六", start="09:00", end="18:00", grace_minutes=5)
+        shift = await self._made(SHIFTS, name="早九晚六", start="09:00", end="18:00", break_start="12:00",
+                                 break_end="13:00", grace_minutes=5)  # fmt: skip
         place = await masters.create_place(self._request("manager", {
             "name": "上海总部", "address": "上海市黄浦区", "location": _HEAD_OFFICE, "coordinate_system": "gcj02",
             "radius": 300, "bssids": ["9c:54:1c:00:a1:b2"],
@@ -86,8 +87,8 @@ class _Staff:
         at = (datetime.combine(day, time(hour), self.zone) + timedelta(minutes=late)).astimezone(self.now.tzinfo)
         return {
             "location": _HEAD_OFFICE, "coordinate_system": "gcj02", "accuracy": 12.0, "fix_at": at, "mock": False,
-            "point": place["point"], "employee_id": employee["id"], "user_id": employee["user_id"], "at": at,
-            "day": day.isoformat(), "result": "accepted", "counts": True, "place_id": place["id"], "method": "gps",
+            "point": place["point"], "employee_id": employee["id"], "employee_name": employee["name"],
+            "user_id": employee["user_id"], "at": at, "day": day.isoformat(), "result": "accepted", "counts": True, "place_id": place["id"], "method": "gps",
             "distance": 0.0, "risks": [],
         }  # fmt: skip
 

@@ -13,6 +13,7 @@ from plugins.api import CONFLICT, Actor, ApiError, Collection, Request, Store, d
 from plugins.hrm import leaves
 from plugins.hrm.attendance_records import PUNCHES
 from plugins.hrm.calendars import calendar_of
+from plugins.hrm.closing import refuse_closed
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import ALREADY_PUNCHED, NO_ACCOUNT, NOT_ATTENDED_THEN, OWN_ENTRY
 from plugins.hrm.records import EMPLOYEES
@@ -41,12 +42,14 @@ async def enter_punch(req: Request) -> Record:
         day = calendar.timetable.day_of(at.astimezone(zone)) if calendar else day_of(at, zone)
         if calendar is None or not _attends(employee, day.isoformat()):
             raise ApiError(CONFLICT, NOT_ATTENDED_THEN)
+        await refuse_closed(req.service, day)
         during = {"$gt": at - _SAME_PUNCH, "$lt": at + _SAME_PUNCH}
         known = {"employee_id": employee["id"], "at": during, "counts": True}
         if await req.system_store(PUNCHES).find_one(known):
             raise ApiError(CONFLICT, ALREADY_PUNCHED)
         made = await _as_theirs(req, PUNCHES, employee).create({
-            **PUNCHES.defaults, "employee_id": employee["id"], "user_id": employee["user_id"], "at": at,
+            **PUNCHES.defaults, "employee_id": employee["id"], "employee_name": employee["name"],
+            "user_id": employee["user_id"], "at": at,
             "day": day.isoformat(), "result": "accepted", "counts": True, "method": "manual", "risks": [],
             "remark": req.body["reason"], "entered_by": req.actor.user_id,
         })  # fmt: skip
@@ -64,14 +67,16 @@ async def enter_leave(req: Request) -> Record:
         if employee["user_id"] is None:
             raise ApiError(CONFLICT, NO_ACCOUNT)
         given = {name: value for name, value in req.body.items() if name != "employee_id"}
-        values = {**given, "user_id": employee["user_id"]}
-        values["days"] = await leaves.days_of(req, values)
-        await leaves.refuse_twice(req, values)
+        values = {**given, "user_id": employee["user_id"], "employee_id": employee["id"],
+                  "employee_name": employee["name"]}  # fmt: skip
+        values |= await leaves.length_of(req, values)
+        await leaves.refuse_wrong(req, values)
         leave = await _as_theirs(req, LEAVES, employee).create({
             **values, "status": after("approve"), "submitted_at": req.now, "decided_at": req.now,
             "decided_by": req.actor.user_id, "entered_by": req.actor.user_id,
         })  # fmt: skip
         await leaves.decided(req.service, leave, req.now, {"request": req})
+        await leaves.tell(req, leave)
         return leave
 
     return await req.transaction(work)

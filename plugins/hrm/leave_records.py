@@ -21,7 +21,10 @@ LEAVES = Collection(
         "ends_at": timestamp(required=True, sort=True, filter=True, example="2026-12-02T10:00:00.000Z"),
         "reason": text(max_length=500, example="回家探亲"),
         "user_id": integer(filter=True, **_shown),
+        "employee_id": object_id(read_only=True, filter=True),
+        "employee_name": text(max_length=100, read_only=True),
         "days": quantity(**_shown, description="Days of work that it takes, by halves."),
+        "hours": quantity(read_only=True, description="Hours of work that it takes, without breaks."),
         "status": choice(*LEAVE_STATES.states, filter=True, sort=True, **_shown),
         "submitted_at": timestamp(read_only=True),
         "decided_at": timestamp(read_only=True),
@@ -29,7 +32,7 @@ LEAVES = Collection(
         "decision_reason": text(max_length=1000, read_only=True),
         "entered_by": integer(read_only=True, description="Who entered it for somebody else."),
     },
-    indexes=(Index("user_id", "status", "starts_at"), Index("status", "-created_at")),
+    indexes=(Index("user_id", "status", "starts_at"), Index("status", "-created_at"), Index("employee_id")),
 )
 REJECT_BODY = obj("LeaveReject", {"reason": text(max_length=500)}, nullable=False)
 

@@ -8,41 +8,59 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from plugins.api import (
     CONFLICT,
     ApiError,
     Handler,
+    Message,
     Request,
     Service,
     as_json,
     day_of,
     invalid,
+    rounded,
     store_quantity,
     utc_now,
 )
 from plugins.hrm import allowances
 from plugins.hrm.calendars import OFFICE, calendar_of, employee_of
+from plugins.hrm.closing import refuse_closed
 from plugins.hrm.leave_records import LEAVES
-from plugins.hrm.messages import LEAVE_TITLE, NOT_DELETABLE, NOT_EDITABLE, NOT_IN_STATE, OVERLAPS
+from plugins.hrm.messages import (
+    LEAVE_DECIDED,
+    LEAVE_TITLE,
+    NOT_DELETABLE,
+    NOT_EDITABLE,
+    NOT_EMPLOYED_THEN,
+    NOT_IN_STATE,
+    OVERLAPS,
+    OWN_LEAVE,
+)
 from plugins.hrm.results import Record, remake, touch
-from plugins.hrm.states import after, allows
-from plugins.hrm.timetable import working_days
+from plugins.hrm.states import LEAVE_STATES, after, allows
+from plugins.hrm.timetable import working_days, working_minutes
 
 BIZ_TYPE = "LEAVE"
 REQUESTED_EVENT, CANCELLED_EVENT, FINISHED_EVENT = "approval.requested", "approval.cancelled", "approval.finished"
 DECIDED_EVENT = "hrm.leave.decided"
+SEND_EVENT = "notification.send"
 # how an approval ended → what that does to the leave
 OUTCOMES = {"approved": "approve", "rejected": "reject", "returned": "withdraw", "withdrawn": "withdraw"}
+# what of leave daily results are made of
+_OF_RESULTS = (after("approve"), after("cancel"))
 _LONGEST = timedelta(days=366)
 _EDITABLE = allows("submit")
 
 
 async def create(req: Request) -> Record:
     """A draft of the caller's own leave."""
-    values = {**req.body, "user_id": req.actor.user_id, "status": "draft"}
-    return await req.store(LEAVES).create({**values, "days": await days_of(req, values)})
+    employee = await employee_of(req.service, req.actor.user_id)
+    theirs = {"employee_id": employee["id"], "employee_name": employee["name"]} if employee else {}
+    values = {"employee_name": req.actor.name, **theirs, **req.body, "user_id": req.actor.user_id, "status": "draft"}
+    return await req.store(LEAVES).create({**values, **await length_of(req, values)})
 
 
 async def update(req: Request) -> Record:
@@ -51,7 +69,7 @@ async def update(req: Request) -> Record:
     version = values.pop("version")
     leaves = req.store(LEAVES)
     before = await leaves.get(req.path["id"])
-    values["days"] = await days_of(req, {**before, **values})
+    values |= await length_of(req, {**before, **values})
     # on the version that the days were counted with
     where = {**_EDITABLE, "starts_at": before["starts_at"], "ends_at": before["ends_at"]}
     return await leaves.update(before["id"], values, version=version, where=where, reason=NOT_EDITABLE)
@@ -70,7 +88,7 @@ async def submit(req: Request) -> Record:
         asked = {"status": after("submit"), "submitted_at": req.now, "decided_at": None, "decided_by": None,
                  "decision_reason": None}  # fmt: skip
         leave = await leaves.update(req.path["id"], asked, where=allows("submit"), reason=NOT_IN_STATE)
-        await refuse_twice(req, leave)
+        await refuse_wrong(req, leave)
         await req.emit(REQUESTED_EVENT, **_this(leave), **await _described(req, leave))
         return await leaves.get(leave["id"])
 
@@ -84,16 +102,26 @@ def decider(action: str) -> Handler:
         values = {**_decision(action, (req.body or {}).get("reason"), req.now), "decided_by": req.actor.user_id}
 
         async def work() -> Record:
+            if action in ("approve", "reject"):
+                await _refuse_own(req)
             leave = await req.store(LEAVES).update(
                 req.path["id"], values, where=allows(action), reason=NOT_IN_STATE
             )  # fmt: skip
             await decided(req.service, leave, req.now, {"request": req})
             await req.emit(CANCELLED_EVENT, **_this(leave), reason=leave["decision_reason"])
+            await tell(req, leave)
             return leave
 
         return await req.transaction(work)
 
     return decide
+
+
+async def _refuse_own(req: Request) -> None:
+    """Nobody decides on their own leave at the record, but super administrators: in a small firm there is no other."""
+    leave = await req.store(LEAVES).get(req.path["id"])
+    if leave["user_id"] == req.actor.user_id and not req.actor.is_super:
+        raise ApiError(CONFLICT, OWN_LEAVE)
 
 
 async def after_approval(service: Service, payload: Mapping[str, Any]) -> None:
@@ -122,25 +150,55 @@ async def decided(service: Service, leave: Record, now: datetime, payload: Mappi
     calendar = await calendar_of(service, employee)
     if employee is not None and calendar is not None:
         await touch(service, employee["id"])
+        if leave["status"] in _OF_RESULTS:
+            await refuse_closed(service, day_of(leave["starts_at"], service.settings.zone))
         first, last = (day_of(leave[name], service.settings.zone) for name in ("starts_at", "ends_at"))
         today: date = day_of(now, service.settings.zone)
         await remake(service, employee, calendar, first - timedelta(days=1), min(last, today), now)
     await service.events.emit(DECIDED_EVENT, {**payload, "leave": leave})
 
 
-async def refuse_twice(req: Request, leave: Mapping[str, Any]) -> None:
-    """Refuse leave at a time for which the person has asked for other leave, or more than they may take.
+async def tell(req: Request, leave: Mapping[str, Any]) -> None:
+    """Tell people what somebody else made of their leave at the record; of an approval its plugin tells them."""
+    if leave["user_id"] == req.actor.user_id:
+        return
+    outcome, day = LEAVE_STATES.states[leave["status"]], day_of(leave["starts_at"], req.service.settings.zone)
+    days = as_json(LEAVES.read, leave)["days"]
+    title = Message(
+        LEAVE_DECIDED.zh.format(day=day, days=days, outcome=outcome.zh),
+        LEAVE_DECIDED.en.format(day=day, days=days, outcome=outcome.en.lower()),
+    )
+    await req.emit(
+        SEND_EVENT, user_ids=[leave["user_id"]], kind="leave_result", title=title, body=leave["decision_reason"],
+        link=f"/hrm/leaves/{leave['id']}", data={"leave_id": str(leave["id"])},
+    )  # fmt: skip
+
+
+async def refuse_wrong(req: Request, leave: Mapping[str, Any]) -> None:
+    """Refuse leave at a time for which the person has asked for other leave, is not employed, or that is closed, and
+    more than they may take.
 
     In a transaction: two requests at once come one by one.
     """
     employee = await employee_of(req.service, leave["user_id"])
     if employee is not None:
         await touch(req.service, employee["id"])
+        await refuse_closed(req.service, day_of(leave["starts_at"], req.service.settings.zone))
+        await _refuse_not_employed(req.service, employee, leave)
         await allowances.check(req.service, employee, leave)
     others = {"_id": {"$ne": leave.get("id")}, "user_id": leave["user_id"], "status": {"$in": ["pending", "approved"]}}
     during = {"starts_at": {"$lt": leave["ends_at"]}, "ends_at": {"$gt": leave["starts_at"]}}
     if await req.system_store(LEAVES).find_one({**others, **during}):
         raise ApiError(CONFLICT, OVERLAPS)
+
+
+async def _refuse_not_employed(service: Service, employee: Record, leave: Mapping[str, Any]) -> None:
+    table = (await calendar_of(service, employee) or OFFICE).timetable
+    first, last = (
+        table.day_of(leave[name].astimezone(service.settings.zone)).isoformat() for name in ("starts_at", "ends_at")
+    )
+    if last < employee["hired_on"] or (employee["left_on"] and employee["left_on"] < first):
+        raise ApiError(CONFLICT, NOT_EMPLOYED_THEN)
 
 
 def _this(leave: Record) -> Record:
@@ -164,8 +222,10 @@ def _decision(action: str, reason: str | None, now: datetime) -> Record:
     return {"status": after(action), "decided_at": now, "decision_reason": reason}
 
 
-async def days_of(req: Request, leave: Mapping[str, Any]) -> Any:
-    """The days of work that leave takes, by the calendar of whose it is; refuses what does not end after it starts."""
+async def length_of(req: Request, leave: Mapping[str, Any]) -> Record:
+    """The days and hours of work that leave takes, by the calendar of whose it is; refuses what does not end after it
+    starts.
+    """
     if leave["ends_at"] <= leave["starts_at"]:
         raise invalid("ends_at", "minimum")
     if leave["ends_at"] - leave["starts_at"] > _LONGEST:
@@ -173,4 +233,5 @@ async def days_of(req: Request, leave: Mapping[str, Any]) -> Any:
     calendar = await calendar_of(req.service, await employee_of(req.service, leave["user_id"])) or OFFICE
     zone = req.service.settings.zone
     starts, ends = (leave[name].astimezone(zone).replace(tzinfo=None) for name in ("starts_at", "ends_at"))
-    return store_quantity(working_days(calendar, starts, ends))
+    hours = rounded(Decimal(working_minutes(calendar, starts, ends)) / 60)
+    return {"days": store_quantity(working_days(calendar, starts, ends)), "hours": store_quantity(hours)}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Collection, Handler, Request, invalid
+from plugins.api import CONFLICT, ApiError, Collection, FieldError, Handler, Request, ValidationFailed, invalid
+from plugins.hrm.calendars import pause_of, timetable_of
 from plugins.hrm.coordinates import point_of
 from plugins.hrm.messages import IN_USE
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
@@ -54,13 +55,19 @@ async def update_shift(req: Request) -> Record:
     return await _updated(req, SHIFTS, of_shift, _check_shift)
 
 
+async def create_group(req: Request) -> Record:
+    """A group of people who work by one shift."""
+    _check_group(req.body)
+    return await req.store(GROUPS).create(req.body)
+
+
 async def update_group(req: Request) -> Record:
     """Change a group; the results of its people are made again."""
 
     async def itself(group: Record) -> list[Any]:
         return [group["id"]]
 
-    return await _updated(req, GROUPS, itself)
+    return await _updated(req, GROUPS, itself, _check_group)
 
 
 async def create_place(req: Request) -> Record:
@@ -107,6 +114,22 @@ async def _updated(
 def _check_shift(shift: Mapping[str, Any]) -> None:
     if shift["start"] == shift["end"]:
         raise invalid("end", "invalid")
+    given = [bool(shift.get(name)) for name in ("break_start", "break_end")]
+    if any(given) and not all(given):
+        raise invalid("break_end" if given[0] else "break_start", "required")
+    table, pause = timetable_of({**SHIFTS.defaults, **shift}), pause_of(shift)
+    if pause and not table.start < pause[0] < pause[1] < table.end:
+        raise invalid("break_end" if table.start < pause[0] < table.end else "break_start", "invalid")
+
+
+def _check_group(group: Mapping[str, Any]) -> None:
+    """No day is told of twice."""
+    days = [one["day"] for one in group.get("holidays") or ()]
+    faults = [
+        FieldError(f"holidays[{number}].day", "duplicate") for number, day in enumerate(days) if day in days[:number]
+    ]
+    if faults:
+        raise ValidationFailed(faults)
 
 
 def _located(values: Mapping[str, Any], before: Mapping[str, Any]) -> Record:

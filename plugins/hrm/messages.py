@@ -12,6 +12,9 @@ OWN_PUNCH = Message("不能复核自己的打卡", "Nobody reviews their own pun
 OWN_ENTRY = Message("不能为自己补录", "Nobody enters anything for themselves")
 NOT_ATTENDED_THEN = Message("该员工当日不参加考勤", "Attendance of this employee is not kept on that day")
 ALREADY_PUNCHED = Message("该时间已有打卡记录", "There is a punch of that time already")
+NOT_EMPLOYED_THEN = Message("请假期间该员工不在职", "The employee is not employed at that time")
+OWN_LEAVE = Message("不能审批自己的请假", "Nobody decides on their own leave")
+CLOSED = Message("{day} 及以前的考勤已封账", "Attendance is closed to {day}")
 NO_ACCOUNT = Message("该员工没有系统账号", "The employee has no account")
 EVERYBODYS = Message("面向全员的额度仅限能看到全部数据的人维护", "What is everybody's is only for who sees everybody")
 NOTHING_LEFT = Message("{year} 年该类假期仅剩 {left} 天", "Of this type of leave {left} days are left in {year}")
@@ -20,6 +23,7 @@ NOT_DELETABLE = Message("当前状态不能删除", "It cannot be deleted in thi
 NOT_IN_STATE = Message("当前状态不允许该操作", "Its state does not allow this")
 OVERLAPS = Message("与其他请假时间重叠", "It overlaps with other leave")
 LEAVE_TITLE = Message("{name} 请假 {days} 天", "Leave of {name}: {days} days")
+LEAVE_DECIDED = Message("您 {day} 起的 {days} 天请假：{outcome}", "Your leave of {days} days from {day}: {outcome}")
 UNASSIGNED = Message("未分配部门", "No department")
 
 DRAFT = Message("草稿", "Draft")

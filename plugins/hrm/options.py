@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from plugins.api import Message, Option, Service, integer
+from plugins.hrm.closing import CLOSING
 from plugins.hrm.evidence import Limits
 from plugins.system.api import Configs
 
 _ACCURACY, _AGE, _SPEED = "hrm_max_accuracy_metres", "hrm_max_fix_age_seconds", "hrm_max_speed_kmh"
 
 OPTIONS = (
+    CLOSING,
     Option(_ACCURACY, integer(minimum=5, maximum=10_000, default=200, nullable=False),
            Message("打卡定位的最大误差（米）", "How inaccurate the position of a punch may be, in metres")),
     Option(_AGE, integer(minimum=5, maximum=86_400, default=300, nullable=False),

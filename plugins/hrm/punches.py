@@ -9,6 +9,7 @@ from typing import Any
 from plugins.api import CONFLICT, ApiError, Message, Request, Turns, day_of, invalid
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.calendars import calendar_of, employee_of
+from plugins.hrm.closing import refuse_closed
 from plugins.hrm.coordinates import point_of
 from plugins.hrm.dictionaries import RISKS
 from plugins.hrm.evidence import Finding, position, weigh
@@ -63,7 +64,8 @@ async def _punched(req: Request, body: Record) -> Record:
     group = await req.system_store(GROUPS).get(employee["attendance_group_id"])
     finding = await _weighed(req, employee, group, evidence)
     made = await req.store(PUNCHES).create({
-        **evidence, "employee_id": employee["id"], "user_id": req.actor.user_id, "at": req.now, "day": day.isoformat(),
+        **evidence, "employee_id": employee["id"], "employee_name": employee["name"], "user_id": req.actor.user_id,
+        "at": req.now, "day": day.isoformat(),
         "result": finding.result, "method": finding.method, "distance": finding.distance, "risks": finding.risks,
         "place_id": finding.place and finding.place["id"],
         "counts": finding.result == "accepted" or (finding.result == "outside" and group["outside_counts"]),
@@ -140,6 +142,7 @@ async def review(req: Request) -> Record:
         calendar = await calendar_of(req.service, employee)
         if employee is not None and calendar is not None:
             day = calendar.timetable.day_of(punch["at"].astimezone(req.service.settings.zone))
+            await refuse_closed(req.service, day)
             await remake(req.service, employee, calendar, day, day, req.now)
         return changed
 

@@ -42,6 +42,13 @@ SHIFTS = Collection(
             example="18:00",
             description="Of the next day if before `start`.",
         ),
+        "break_start": text(
+            max_length=5,
+            pattern=CLOCK,
+            example="12:00",
+            description="Of the break, which is no time of work: a half day of leave ends or begins with it.",
+        ),
+        "break_end": text(max_length=5, pattern=CLOCK, example="13:00"),
         "flexible_minutes": integer(
             minimum=0, maximum=240, default=0, description="So much later one may come, and then goes as much later."
         ),

@@ -18,6 +18,7 @@ from typing import Any
 from plugins.api import Jobs, Service, Shared, day_of, start_of, utc_now
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.calendars import calendar_of
+from plugins.hrm.closing import closed_to
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.timetable import DAY, Calendar, Verdict, judge, minutes_of
@@ -94,16 +95,21 @@ async def _catch_up(service: Service, employee_id: Any, now: datetime) -> None:
     if not before["stale"] and before["attended_to"]:
         # the last day may have ended since
         first = max(first, date.fromisoformat(before["attended_to"]) - _ONE_DAY)
-    if before["stale"]:
-        await _clear(service, employee, first, last, now)
+    else:
+        closed = await closed_to(service)
+        first = max(first, closed + _ONE_DAY) if closed else first
+        await _clear(service, employee, first, last, closed, now)
     await remake(service, employee, calendar, first, last, now)
     done = employee["left_on"] is not None and employee["left_on"] < (today - 2 * _ONE_DAY).isoformat()
     await marks.upsert(employee_id, {"stale": False, "attended_to": None if done else today.isoformat()})
 
 
-async def _clear(service: Service, employee: Record, first: date, last: date, now: datetime) -> None:
-    """Delete results of days that are no longer days of attendance."""
+async def _clear(
+    service: Service, employee: Record, first: date, last: date, closed: date | None, now: datetime
+) -> None:  # fmt: skip
+    """Delete results of days that are no longer days of attendance, but for closed ones."""
     starts, ends = (day.isoformat() for day in _attended(service, employee, first, last, now))
+    ends = max(ends, closed.isoformat()) if closed else ends
     outside = {"$or": [{"day": {"$lt": starts, "$gte": first.isoformat()}}, {"day": {"$gt": ends}}]}
     gone = {"$set": {"deleted": True, "deleted_at": now}}
     await service.database.store(DAYS).change_many({"employee_id": employee["id"], **outside}, gone)

@@ -7,10 +7,10 @@ All times are minutes from the midnight that the day begins with, in the busines
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 
 DAY = 1440
 Span = tuple[int, int]
@@ -18,17 +18,34 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Timetable:
-    """A shift: from `start` to `end`. `flexible`: how much later one may come and then goes; `grace`: what is let pass."""
+    """A shift: from `start` to `end`. `flexible`: how much later one may come and then goes; `grace`: what is let pass.
+
+    `pause`: the break, which is no time of work.
+    """
 
     start: int
     end: int
     flexible: int = 0
     grace: int = 0
+    pause: Span | None = None
 
     @property
     def begin(self) -> int:
         """When the day's punches begin: in the middle of the time off before the shift."""
         return self.start - (DAY - (self.end - self.start)) // 2
+
+    def worked(self, begins: int, ends: int) -> int:
+        """How many minutes of work are between two moments."""
+        paused = _overlap(begins, ends, *self.pause) if self.pause else 0
+        return _overlap(begins, ends, self.start, self.end) - paused
+
+    def halves(self, begins: int, ends: int) -> int:
+        """How many halves of the day's work leave takes: what is begun counts, but no half that it does not touch."""
+        taken = math.ceil(2 * self.worked(begins, ends) / self.worked(self.start, self.end))
+        if self.pause is None:
+            return taken
+        touched = (self.worked(begins, min(ends, self.pause[0])), self.worked(max(begins, self.pause[1]), ends))
+        return min(taken, sum(minutes > 0 for minutes in touched))
 
     def day_of(self, local: datetime) -> date:
         """The working day that a moment, told by the business clock, belongs to."""
@@ -82,9 +99,12 @@ def judge(timetable: Timetable | None, punches: Sequence[int], leave: Iterable[S
 
 
 def remaining(timetable: Timetable, leave: Iterable[Span]) -> Span:
-    """The part of the shift that leave at its beginning and at its end leaves to be worked; empty where none is."""
+    """The part of the shift that leave at its beginning and at its end leaves to be worked; empty where none is.
+
+    Where leave reaches the break, nobody comes or stays for the break.
+    """
     start, end = timetable.start, timetable.end
-    spans = sorted(leave)
+    spans = sorted([*leave, *([timetable.pause] if timetable.pause else ())])
     for begins, ends in spans:
         if begins <= start:
             start = max(start, ends)
@@ -101,15 +121,26 @@ def minutes_of(local: datetime, day: date) -> int:
 
 def working_days(calendar: Calendar, starts: datetime, ends: datetime) -> Decimal:
     """How many days of work leave takes: each day of work by halves, and what is begun counts. Local times."""
-    table, halves = calendar.timetable, Decimal(0)
+    return Decimal(sum(calendar.timetable.halves(*span) for span in _by_day(calendar, starts, ends))) / 2
+
+
+def working_minutes(calendar: Calendar, starts: datetime, ends: datetime) -> int:
+    """How many minutes of work leave takes. Local times."""
+    return sum(calendar.timetable.worked(*span) for span in _by_day(calendar, starts, ends))
+
+
+def _by_day(calendar: Calendar, starts: datetime, ends: datetime) -> Iterator[Span]:
+    """The span as each day of work that it may touch sees it."""
     # a night shift of the day before reaches into the first day
     day = starts.date() - timedelta(days=1)
     while day <= ends.date():
         if calendar.works_on(day):
-            taken = min(minutes_of(ends, day), table.end) - max(minutes_of(starts, day), table.start)
-            halves += (Decimal(2 * max(0, taken)) / (table.end - table.start)).to_integral_value(ROUND_CEILING)
+            yield minutes_of(starts, day), minutes_of(ends, day)
         day += timedelta(days=1)
-    return halves / 2
+
+
+def _overlap(begins: int, ends: int, start: int, end: int) -> int:
+    return max(0, min(ends, end) - max(begins, start))
 
 
 def _ends(punches: Sequence[int], end: int) -> tuple[int | None, int | None]:

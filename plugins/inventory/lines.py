@@ -19,6 +19,8 @@ from plugins.api import (
 )
 from plugins.inventory.records import PRODUCTS, WAREHOUSES
 
+DATED_EVENT = "finance.dated"
+
 Record = dict[str, Any]
 Line = Mapping[str, Any]
 
@@ -89,6 +91,13 @@ def total(lines: Sequence[Line], field: str) -> Any:
 def today(req: Request) -> str:
     """The business day of the request."""
     return day_of(req.now, req.service.settings.zone).isoformat()
+
+
+async def moved_on(req: Request) -> str:
+    """The day on which the body lets stock change, else today; in the transaction, as whoever keeps the books may refuse it."""
+    day: str = req.body.get("day") or today(req)
+    await req.emit(DATED_EVENT, day=day)
+    return day
 
 
 async def numbered(req: Request, prefix: str) -> str:

@@ -20,7 +20,17 @@ from plugins.api import (
 )
 from plugins.inventory import payables, purchase_approval
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
-from plugins.inventory.lines import ENABLED, Record, cost_of, numbered, priced, products_of, today, warehouse_of
+from plugins.inventory.lines import (
+    ENABLED,
+    Record,
+    cost_of,
+    moved_on,
+    numbered,
+    priced,
+    products_of,
+    today,
+    warehouse_of,
+)
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOT_IN_STATE, NOTHING_OPEN
 from plugins.inventory.records import SUPPLIERS
 from plugins.inventory.shipments import ship_lines
@@ -71,6 +81,8 @@ def updater(trade: Trade) -> Handler:
         store = req.store(trade.orders)
         await store.get(req.path["id"])
         await _check_supplier(req, values)
+        if "ordered_on" in values:
+            values["ordered_on"] = values["ordered_on"] or today(req)
         if "lines" in values:
             values |= await priced(req, values["lines"], trade.default_price, trade.done, _orderable(trade))
         return await store.update(
@@ -145,7 +157,7 @@ async def _shipped(req: Request, trade: Trade, order: Record) -> Record:
         "order_id": order["id"],
         "order_number": order["number"],
         "warehouse_id": warehouse["id"],
-        "day": req.body.get("day") or today(req),
+        "day": await moved_on(req),
         "remark": req.body.get("remark"),
     }
     shipment |= await ship_lines(req, warehouse, shipment, _priced_parts(trade, order, wanted), trade.incoming)

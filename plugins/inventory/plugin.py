@@ -21,6 +21,7 @@ from plugins.inventory.documents import (
     STOCK_COUNTS,
     TRANSFERS,
 )
+from plugins.inventory.lines import DATED_EVENT
 from plugins.inventory.messages import (
     IN_USE,
     MORE_THAN_OPEN,
@@ -67,7 +68,7 @@ def _order_routes(trade: orders.Trade, at: str, entity: str, noun: str, ship: st
               update=orders.updater(trade), delete=orders.deleter(trade), refusals_of=_drafts),
         *steps,
         route(f"POST {at}/{{id}}/{ship}", orders.shipper(trade), summary=f"{ship.title()} goods of a {noun}",
-              access=f"inventory:{entity}:{ship}", body=SHIP_BODY,
+              access=f"inventory:{entity}:{ship}", body=SHIP_BODY, asks=(DATED_EVENT,),
               refusals=conflicts(*_SHIPPING, WAREHOUSE_GONE if trade.incoming else NOT_ENOUGH), **shared),
     )  # fmt: skip
 
@@ -119,10 +120,10 @@ plugin = Plugin(
         *crud(DELIVERIES, at=f"{AT}/deliveries", resource="inventory:delivery", noun="delivery", plural="deliveries",
               only=_READ),
         *crud(TRANSFERS, at=f"{AT}/transfers", resource="inventory:transfer", noun="transfer", only=_ONCE,
-              create=shipments.transfer,
+              create=shipments.transfer, asks=(DATED_EVENT,),
               refusals_of={"create": conflicts(SAME_WAREHOUSE, NOT_ENOUGH, WAREHOUSE_GONE)}),
         *crud(STOCK_COUNTS, at=f"{AT}/stock-counts", resource="inventory:stock-count", noun="stock count", only=_ONCE,
-              create=shipments.count, refusals_of={"create": conflicts(WAREHOUSE_GONE)}),
+              create=shipments.count, asks=(DATED_EVENT,), refusals_of={"create": conflicts(WAREHOUSE_GONE)}),
         *crud(STOCK, at=f"{AT}/stock", resource="inventory:stock", noun="stock row", only=("list",)),
         route(f"GET {AT}/stock/ledger", ledger.list_entries, summary="List the stock ledger: every movement",
               access="inventory:stock:ledger", paged=True, query=STOCK_ENTRIES.list_query, returns=STOCK_ENTRIES.read,

@@ -13,6 +13,7 @@ from plugins.api import Request, Service, as_json, utc_now
 from plugins.inventory import payables
 from plugins.inventory.documents import PURCHASE_ORDERS
 from plugins.inventory.lines import Record
+from plugins.inventory.records import PRODUCTS, SUPPLIERS
 from plugins.inventory.states import PURCHASE_STATES, after, allows
 
 BIZ_TYPE = payables.BIZ_TYPE
@@ -24,8 +25,17 @@ OUTCOMES = {"approved": "confirm", "rejected": "reject", "returned": "withdraw",
 
 async def request(req: Request, order: Record) -> None:
     """Ask for the approval of an order that was submitted; in its transaction."""
+    await req.emit(REQUESTED_EVENT, title=order["number"], record=await _described(req, order), **_resource(order))
+
+
+async def _described(req: Request, order: Record) -> Record:
+    """The order with names: who is asked may see neither suppliers nor products."""
+    supplier = await req.system_store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
+    wanted = {"_id": {"$in": [line["product_id"] for line in order["lines"]]}}
+    products = {str(one["id"]): one["name"] for one in await req.system_store(PRODUCTS).find(wanted, fields=["name"])}
     record = as_json(PURCHASE_ORDERS.read, order)
-    await req.emit(REQUESTED_EVENT, title=order["number"], record=record, **_resource(order))
+    lines = [{**line, "product": products.get(line["product_id"])} for line in record["lines"]]
+    return {**record, "supplier": supplier and supplier["name"], "lines": lines}
 
 
 async def cancel(req: Request, order: Record) -> None:

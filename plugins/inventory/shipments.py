@@ -8,7 +8,7 @@ from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, exact, new_id, share, store_money, store_quantity, times
 from plugins.inventory.documents import STOCK_COUNTS, TRANSFERS
-from plugins.inventory.lines import ENABLED, Record, numbered, products_of, today, total, warehouse_of
+from plugins.inventory.lines import ENABLED, Record, moved_on, numbered, products_of, total, warehouse_of
 from plugins.inventory.messages import SAME_WAREHOUSE
 from plugins.inventory.stock import Holding, Origin, holding, in_turn, put, take
 
@@ -45,7 +45,7 @@ async def transfer(req: Request) -> Record:
         source = await warehouse_of(req, body["from_warehouse_id"], "from_warehouse_id")
         target = await warehouse_of(req, body["to_warehouse_id"], "to_warehouse_id", ENABLED)
         await products_of(req, body["lines"])
-        document = {"id": new_id(), "number": await numbered(req, "TR"), "day": body.get("day") or today(req)}
+        document = {"id": new_id(), "number": await numbered(req, "TR"), "day": await moved_on(req)}
         lines = [await _moved(req, source, target, line, document) for line in _in_order(body["lines"])]
         values = {**body, "number": document["number"], "day": document["day"], "lines": lines}
         return await req.store(TRANSFERS).create({**values, "cost": total(lines, "cost")}, id=document["id"])
@@ -67,7 +67,7 @@ async def count(req: Request) -> Record:
     async def work() -> Record:
         warehouse = await warehouse_of(req, body["warehouse_id"])
         products = await products_of(req, body["lines"])
-        document = {"id": new_id(), "number": await numbered(req, "SC"), "day": body.get("day") or today(req)}
+        document = {"id": new_id(), "number": await numbered(req, "SC"), "day": await moved_on(req)}
         lines = [
             await _counted(req, warehouse, line, products[line["product_id"]], document)
             for line in _in_order(body["lines"])

@@ -10,13 +10,16 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-from plugins.api import Database, Request
+from plugins.api import Actor, Database, Request
+from plugins.auth.api import SESSIONS
 from plugins.notification.inbox import Inbox, own, shown
 from plugins.notification.records import MESSAGES, PROGRESS, SIGNALS
 from plugins.notification.settings import NotificationSettings
+from plugins.rbac.api import USERS
 
 _BATCH = 100
 # what wakes everybody must neither wait in the driver until its time limit nor crowd out requests
@@ -24,60 +27,85 @@ _AT_ONCE = 16
 Result = TypeVar("Result")
 
 
+@dataclass(eq=False)
+class Listener:
+    """One WebSocket: woken when there may be news, or when its session or its person changed."""
+
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    news: bool = True
+
+    def wake(self, *, news: bool) -> None:
+        """Let it look; without `news` only whether it may still listen."""
+        self.news |= news
+        self.woken.set()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait until it is woken, but so long at most."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.woken.wait(), seconds)
+        self.woken.clear()
+
+
 class Listeners:
-    """Who listens on this instance: an event for each WebSocket, by person."""
+    """Who listens on this instance, by person and by session."""
 
     def __init__(self, database: Database) -> None:
-        self._events: dict[int, set[asyncio.Event]] = defaultdict(set)
+        self._by_person: dict[Any, set[Listener]] = defaultdict(set)
+        self._by_session: dict[Any, set[Listener]] = defaultdict(set)
         self._turns = asyncio.Semaphore(_AT_ONCE)
-        database.changes.listen(SIGNALS.name, self._wake)
+        database.changes.listen(SIGNALS.name, partial(self._wake, self._by_person, True))
+        # so that the end of a session is heard of at once
+        database.changes.listen(SESSIONS.name, partial(self._wake, self._by_session, False))
+        database.changes.listen(USERS.name, partial(self._wake, self._by_person, False))
 
     @contextmanager
-    def listening(self, user_id: int) -> Iterator[asyncio.Event]:
-        """An event that is set whenever the person's messages may have changed."""
-        event = asyncio.Event()
-        self._events[user_id].add(event)
+    def listening(self, actor: Actor) -> Iterator[Listener]:
+        """A listener for the person's messages, as long as the session goes on."""
+        listener = Listener()
+        places = ((self._by_person, actor.user_id), (self._by_session, actor.session_id))
+        for listeners, key in places:
+            listeners[key].add(listener)
         try:
-            yield event
+            yield listener
         finally:
-            self._events[user_id].discard(event)
-            if not self._events[user_id]:
-                del self._events[user_id]
+            for listeners, key in places:
+                listeners[key].discard(listener)
+                if not listeners[key]:
+                    del listeners[key]
 
     async def read(self, query: Callable[[], Awaitable[Result]]) -> Result:
         """The answer of a query for one of the WebSockets; of all of them a few at once."""
         async with self._turns:
             return await query()
 
-    def _wake(self, user_id: Any) -> None:
+    @staticmethod
+    def _wake(listeners: dict[Any, set[Listener]], news: bool, id: Any) -> None:
         # None: the change stream was lost for a while, so anybody's may have changed
-        everybody = [user_id] if user_id is not None else list(self._events)
-        for one in everybody:
-            for event in self._events.get(one, ()):
-                event.set()
+        for one in [id] if id is not None else list(listeners):
+            for listener in listeners.get(one, ()):
+                listener.wake(news=news)
 
 
 async def live(req: Request) -> None:
     """Send `ready`, then every message behind `last_id`, every change of the number of unread ones, and how far is what
     runs in the background.
 
-    Ends with 40100 or 40300 when the session ended or the access token ran out: checked before anything is sent, and
-    every few seconds.
+    Ends with 40100 or 40300 when the session ended or the access token ran out: checked before anything is sent, when
+    the session or the person changed, and every few seconds.
     """
     seconds = req.service.settings_of(NotificationSettings).notification_check_seconds
     listeners = req.part(Listeners)
-    with listeners.listening(req.actor.user_id) as changed:
+    with listeners.listening(req.actor) as listener:
         last_id = req.query.get("last_id") or await listeners.read(lambda: req.part(Inbox).newest(req.actor.user_id))
         unread = await listeners.read(lambda: own(req).count({"unread": True}))
         await req.socket.send({"type": "ready", "last_id": last_id, "unread": unread})
-        changed.set()
+        listener.wake(news=True)
         told: dict[str, Any] = {}
         while True:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), seconds)
+            await listener.sleep(seconds)
             await req.socket.still_allowed()
-            if changed.is_set():
-                changed.clear()
+            if listener.news:
+                listener.news = False
                 last_id = await _send_new(req, last_id)
                 unread = await _send_unread(req, unread)
                 told = await _send_progress(req, told)

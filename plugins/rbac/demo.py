@@ -73,11 +73,16 @@ async def _roles(service: Service) -> dict[str, int]:
             {"code": code, "name": name, "data_scope": scope, "sort": order}
         )
         made[code] = role["id"]
-        granted = [menu["id"] for menu in menus if not actions or _action(menu) in (*actions, "")]
+        granted = [menu["id"] for menu in menus if not actions or _action(menu) in (*actions, "") or _is_chart(menu)]
         await service.database.store(MENUS).change_many(
             {"_id": {"$in": granted}}, {"$addToSet": {"role_ids": role["id"]}}
         )
     return made
+
+
+def _is_chart(menu: dict[str, Any]) -> bool:
+    # everybody's home page: what it shows is narrowed by data scope
+    return (menu.get("permission") or "").startswith("dashboard:")
 
 
 def _action(menu: dict[str, Any]) -> str:

@@ -11,7 +11,6 @@ from plugins.api import (
     NOT_FOUND,
     NOTHING,
     OPERATION_LOGS,
-    OUTCOME,
     PUBLIC,
     SIGNED_IN,
     STALE,
@@ -31,6 +30,7 @@ from plugins.api import (
     route,
     text,
 )  # fmt: skip
+from plugins.rbac.api import OUTCOME
 from plugins.system import configs, data_reset, dictionaries, dictionary_items, operation_logs
 from plugins.system.configs import Configs
 from plugins.system.declared_dictionaries import synchronise
@@ -106,8 +106,8 @@ plugin = Plugin(
         route("GET /api/configs/public", configs.public, summary="Public settings", access=PUBLIC, returns=PUBLIC_CONFIG,
               etag=True, tag="system"),
         route(f"GET {AT}/operation-logs", operation_logs.list_operations, summary="What was written, by whom",
-              access="system:operation-log:list", query={**OPERATION_LOGS.list_query, **OUTCOME}, returns=OPERATION_LOGS.read,
-              paged=True, tag="system", collection=OPERATION_LOGS.name),
+              access="system:operation-log:list", query={**OPERATION_LOGS.list_query, "outcome": OUTCOME},
+              returns=OPERATION_LOGS.read, paged=True, tag="system", collection=OPERATION_LOGS.name),
         route(f"POST {AT}/data-reset", data_reset.reset, summary="Remove all records of business plugins", access=SUPER,
               body=RESET_BODY, returns=RESET, tag="system"),
     ),

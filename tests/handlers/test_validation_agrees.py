@@ -8,7 +8,8 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from handlers.errors import ValidationFailed
-from handlers.schema import Field, array, boolean, choice, integer, json_schema, number, obj, text
+from handlers.json_schema import json_schema
+from handlers.schema import Field, array, boolean, choice, integer, number, obj, text
 from handlers.validation import Checker
 
 NAMES = st.sampled_from(["name", "code", "lines", "amount", "note"])

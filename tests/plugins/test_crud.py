@@ -44,8 +44,10 @@ def test_its_writes_declare_their_conflicts() -> None:
 
 def test_refusals_are_of_all_writes_and_of_single_actions() -> None:
     every, one = conflicts(Message("都", "Every"), Message("一", "One"))
-    made = crud(BOXES, at=AT, resource="acme:box", noun="box", refusals=(every,), refusals_of={"delete": (one,)})
+    said = {"refusals": (every,), "refusals_of": {"delete": (one,)}, "asks": ("acme.dated",)}
+    made = crud(BOXES, at=AT, resource="acme:box", noun="box", **said)  # type: ignore[arg-type]
     assert [route.refusals for route in made] == [(), (), (every,), (every,), (every, one)]
+    assert [route.asks for route in made] == [(), (), *[("acme.dated",)] * 3]
 
 
 def test_what_is_left_out_does_not_exist() -> None:

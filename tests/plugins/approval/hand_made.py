@@ -29,8 +29,21 @@ async def transfer(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, path_with(route, made["id"]), body, record=made)
 
 
+async def reassign(maker: Maker, route: Route) -> Exercise:
+    made = await ask(maker.admin, await define(maker.admin, node("first", maker.admin)))
+    body = {"from_user_id": 1, "user_id": (await maker.person()).user["userId"]}
+    return Exercise(maker.admin, route, path_with(route, made["id"]), body, record=made)
+
+
+async def remind(maker: Maker, route: Route) -> Exercise:
+    made = await ask(maker.admin, await define(maker.admin, node("first", maker.admin)))
+    return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
+
+
 APPROVAL_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {ONE}/submit": of_a_draft,
     **{f"POST {ONE}/{action}": of_a_request for action in ("withdraw", "agree", "reject", "send-back")},
     f"POST {ONE}/transfer": transfer,
+    f"POST {ONE}/reassign": reassign,
+    f"POST {ONE}/remind": remind,
 }

@@ -43,6 +43,7 @@ class Business:
     approved: str
     rejected: str
     approve: str
+    names: Callable[[Record], Any]
 
 
 async def _contract(client: Client, name: str) -> Record:
@@ -64,10 +65,13 @@ async def _order(client: Client, name: str) -> Record:
 
 
 KINDS = [
-    Business("CONTRACT", CONTRACTS, "name", _contract, "pending", "in_force", "rejected", "approve"),
-    Business("EXPENSE", CLAIMS, "title", _claim, "submitted", "approved", "rejected", "approve"),
-    Business("PURCHASE_ORDER", ORDERS, "remark", _order, "pending", "ordered", "draft", "confirm"),
-]
+    Business("CONTRACT", CONTRACTS, "name", _contract, "pending", "in_force", "rejected", "approve",
+             lambda record: record["customer"]),
+    Business("EXPENSE", CLAIMS, "title", _claim, "submitted", "approved", "rejected", "approve",
+             lambda record: record["title"]),
+    Business("PURCHASE_ORDER", ORDERS, "remark", _order, "pending", "ordered", "draft", "confirm",
+             lambda record: record["supplier"] and record["lines"][0]["product"]),
+]  # fmt: skip
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=[kind.biz_type for kind in KINDS])
 
 
@@ -173,3 +177,11 @@ async def test_where_no_flow_fits_the_setting_says_what_happens(chosen: str, kin
     expect(reply, 40901 if chosen == "refuse" else 0)
     status = expect(await admin.get(f"{kind.at}/{record['id']}"))["status"]
     assert status == {"leave": kind.pending, "approve": kind.approved, "refuse": "draft"}[chosen]
+
+
+@each_kind
+async def test_who_is_asked_reads_names_whatever_records_they_see(
+    kind: Business, admin: Client, people: People
+) -> None:
+    case = await submitted(kind, admin, people)
+    assert isinstance(kind.names(case.approval["record"]), str)

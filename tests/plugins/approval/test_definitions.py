@@ -31,6 +31,19 @@ async def test_a_flow_that_cannot_work_is_refused(nodes: list[dict[str, Any]], f
     assert reply.fields == {field}
 
 
+@pytest.mark.parametrize("op", ["gt", "gte", "lt", "lte", "in", "not_in", "contains"])
+async def test_a_condition_that_compares_with_nothing_is_refused(op: str, admin: Client) -> None:
+    body = {
+        "name": "flow",
+        "biz_type": "GENERAL",
+        "nodes": [node("one")],
+        "conditions": [{"field": "amount", "op": op}],
+    }
+    reply = await admin.post(DEFINITIONS, body)
+    expect(reply, 40001)
+    assert reply.fields == {"conditions[0].value"}
+
+
 async def test_mode_and_policy_have_defaults(admin: Client) -> None:
     made = await define(admin, {"key": "one", "name": "one", "approvers": {}})
     assert (made["nodes"][0]["mode"], made["nodes"][0]["on_reject"]) == ("any", "end")

@@ -11,7 +11,16 @@ from plugins.testing import Client, expect, unique
 from tests.plugins.cms.content import CMS, PUBLIC, category, change, draft, published
 
 pytestmark = pytest.mark.gen_test(timeout=30)
-INTERNAL = {"creator_id", "creator_department_id", "updater_id", "version", "deleted", "source", "old_slugs", "status"}
+INTERNAL = {
+    "creator_id",
+    "creator_department_id",
+    "updater_id",
+    "version",
+    "deleted",
+    "source",
+    "old_slugs",
+    "publish_at",
+}
 
 
 async def test_a_published_article_is_read_by_id_and_by_slug(admin: Client, anonymous: Client) -> None:
@@ -27,6 +36,7 @@ async def test_a_list_has_the_category_and_no_texts(admin: Client, anonymous: Cl
     await published(admin, tags=[tag], category_id=made["id"])
     page = expect(await anonymous.get(f"{PUBLIC}?tag={tag}"))
     assert page["total"] == 1
+    assert page["items"][0]["status"] == "published"
     assert page["items"][0]["category"] == {name: made[name] for name in ("id", "name", "slug")}
     assert not (INTERNAL | {"content"}) & set(page["items"][0])
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from urllib.parse import quote
 
 import pytest
 
@@ -192,3 +193,13 @@ async def test_the_end_of_an_approval_that_comes_too_late_changes_nothing(admin:
     decision = {"biz_type": "CONTRACT", "resource_id": made["id"], "outcome": "rejected"}
     await tradewind.service.events.emit("approval.finished", decision)
     assert expect(await admin.get(f"{CONTRACTS}/{made['id']}")) == made
+
+
+@pytest.mark.parametrize("path", [PLANS, PAYMENTS])
+async def test_plans_and_payments_are_found_by_their_remark(path: str, admin: Client) -> None:
+    of, remark = (await in_force(admin))["id"], unique("first instalment")
+    body = {"contract_id": of, "amount": "10.00", **({"due_date": "2030-01-31"} if path == PLANS else {})}
+    made = expect(await admin.post(path, {**body, "remark": remark}))
+    expect(await admin.post(path, {**body, "remark": "the rest"}))
+    found = expect(await admin.get(f"{path}?contract_id={of}&q={quote(remark[-12:])}"))["items"]
+    assert [row["id"] for row in found] == [made["id"]]

@@ -51,6 +51,26 @@ async def test_a_closed_opportunity_stays_closed(action: str, body: Record, admi
     expect(await admin.post(f"{OPPORTUNITIES}/{made['id']}/{action}", body), 40901)
 
 
+@pytest.mark.parametrize("final", [{"amount": "900.00"}, {"probability": 50}, {"expected_close_date": "2031-01-31"}])
+@pytest.mark.parametrize(("action", "body"), [("win", {}), ("lose", {"reason": "x"})])
+async def test_the_figures_of_a_closed_opportunity_are_final(
+    action: str, body: Record, final: Record, admin: Client
+) -> None:
+    made = await opportunity(admin, amount="500.00")
+    closed = await act(admin, made, action, **body)
+    at = f"{OPPORTUNITIES}/{made['id']}"
+    expect(await admin.patch(at, {"version": closed["version"], "name": "other", **final}), 40901)
+    assert expect(await admin.get(at)) == closed
+
+
+async def test_the_name_of_a_closed_opportunity_is_corrected_in_a_form_that_sends_its_figures_too(
+    admin: Client,
+) -> None:
+    closed = await act(admin, await opportunity(admin, amount="500.00"), "win")
+    body = {"version": closed["version"], "name": "other", "amount": "500", "probability": closed["probability"]}
+    assert expect(await admin.patch(f"{OPPORTUNITIES}/{closed['id']}", body))["name"] == "other"
+
+
 async def test_losing_needs_a_reason(admin: Client) -> None:
     made = await opportunity(admin)
     expect(await admin.post(f"{OPPORTUNITIES}/{made['id']}/lose", {}), 40001)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from plugins.dashboard.charts import CHARTS
+from plugins.runtime import Running
 from plugins.testing import Client, expect
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -36,3 +37,14 @@ def test_there_are_thirteen() -> None:
 @pytest.mark.parametrize("path", [chart.path for chart in CHARTS])
 async def test_the_demo_data_show_something(path: str, admin: Client) -> None:
     assert any(figures(expect(await admin.get(path))))
+
+
+@pytest.mark.parametrize("name", ["manager", "sales", "staff"])
+async def test_everybody_of_the_demo_sees_the_dashboards_of_their_own_scope(
+    name: str, admin: Client, tradewind: Running
+) -> None:
+    person = await admin.log_in(name, tradewind.service.demo_password(name))
+    for chart in CHARTS:
+        expect(await person.get(chart.path))
+    own, all_of_them = [expect(await one.get("/api/dashboard/overview"))["customers"] for one in (person, admin)]
+    assert own < all_of_them

@@ -11,11 +11,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from handlers.conversion import store_money
 from handlers.dashboards import Period, period_of
 from handlers.data.series import by_day, by_month
 from handlers.errors import ValidationFailed
 from handlers.request import Request
-from handlers.schema import store_money
 from plugins.crm.contract_records import PAYMENTS
 from plugins.runtime import Running
 from plugins.testing import Client, People, expect

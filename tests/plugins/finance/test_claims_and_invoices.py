@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from plugins.runtime import Running
-from plugins.testing import Client, eventually, expect
+from plugins.testing import Client, People, eventually, expect, unique
 from tests.plugins.finance.books import AT, Books
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -44,6 +44,18 @@ async def test_a_rejected_claim_is_changed_and_submitted_again(admin: Client) ->
     assert (rejected["status"], rejected["reason"]) == ("rejected", "no receipt")
     expect(await admin.patch(at, {"version": rejected["version"], "title": "with receipt"}))
     assert expect(await admin.post(f"{at}/submit"))["status"] == "submitted"
+
+
+@pytest.mark.parametrize("action", ["approve", "reject"])
+async def test_nobody_but_a_super_administrator_decides_on_their_own_claim(
+    action: str, admin: Client, people: People
+) -> None:
+    me = await people.person([f"finance:expense-claim:{action}" for action in ("create", "submit", "approve")])
+    lines = [{"category": "travel", "amount": "10.00", "day": "2026-11-02"}]
+    for who, code in ((me, 40901), (admin, 0)):
+        claim = expect(await who.post(CLAIMS, {"title": "trip", "lines": lines}))
+        expect(await who.post(f"{CLAIMS}/{claim['id']}/submit"))
+        expect(await who.post(f"{CLAIMS}/{claim['id']}/{action}", {} if action == "reject" else None), code)
 
 
 async def test_a_submitted_claim_cannot_be_changed(admin: Client) -> None:
@@ -133,6 +145,21 @@ async def test_a_reversed_payment_is_open_again(admin: Client) -> None:
 async def test_a_confirmed_invoice_cannot_be_changed(admin: Client) -> None:
     invoice = await (await Books.fresh(admin)).invoice()
     expect(await admin.patch(f"{INVOICES}/{invoice['id']}", {"version": invoice["version"], "tax": "0"}), 40901)
+
+
+async def test_an_invoice_whose_day_is_taken_away_is_of_today(admin: Client) -> None:
+    body = {"direction": "out", "number": unique("INV"), "counterparty": "c", "amount": "1.00"}
+    draft = expect(await admin.post(INVOICES, body))
+    at = f"{INVOICES}/{draft['id']}"
+    assert expect(await admin.patch(at, {"version": 1, "day": None}))["day"] == draft["day"]
+    assert expect(await admin.post(f"{at}/confirm"))["status"] == "confirmed"
+
+
+async def test_the_number_of_an_invoice_is_taken_once_for_each_counterparty(admin: Client) -> None:
+    body = {"direction": "in", "number": unique("INV"), "counterparty": "c", "amount": "1.00"}
+    expect(await admin.post(INVOICES, body))
+    assert expect(await admin.post(INVOICES, body), 40900)["field"] == "number"
+    expect(await admin.post(INVOICES, {**body, "counterparty": "d"}))
 
 
 async def _open(admin: Client, what: str) -> set[str]:

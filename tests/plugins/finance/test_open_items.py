@@ -117,6 +117,27 @@ async def test_an_invoice_that_bills_an_order_is_no_further_payable(admin: Clien
     expect(await books.pay_invoice(invoice), 40901)
 
 
+@pytest.mark.parametrize("direction", ["in", "out"])
+async def test_an_invoice_bills_nothing_of_the_other_direction_and_no_other_invoice(
+    direction: str, admin: Client
+) -> None:
+    goods, books = await Goods.fresh(admin), await Books.fresh(admin)
+    order = await goods.purchase(3, "4.00")
+    expect(await goods.receive(order))
+    of = await (
+        item_of(admin, "payables", order)
+        if direction == "out"
+        else item_of(admin, "payables", await books.invoice("in"))
+    )
+    assert of is not None
+    body = {"direction": direction, "number": unique("INV"), "counterparty": "s", "amount": "12.00"}
+    reply = await admin.post(f"{AT}/invoices", {**body, "open_item_id": of["id"]})
+    expect(reply, 40001)
+    assert reply.fields == {"open_item_id"}
+    draft = expect(await admin.post(f"{AT}/invoices", body))
+    expect(await admin.patch(f"{AT}/invoices/{draft['id']}", {"version": 1, "open_item_id": of["id"]}), 40001)
+
+
 async def test_a_void_invoice_is_not_owed(admin: Client) -> None:
     invoice = await (await Books.fresh(admin)).invoice()
     assert await item_of(admin, "receivables", invoice) is not None

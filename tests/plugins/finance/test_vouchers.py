@@ -10,6 +10,8 @@ import pytest
 from plugins.testing import Client, People, expect, unique
 from tests.plugins.crm.sales import PAYMENTS, in_force
 from tests.plugins.finance.books import AT, Books
+from tests.plugins.inventory.goods import AT as STOCK
+from tests.plugins.inventory.goods import Goods
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 CLIENTS = 50
@@ -108,6 +110,26 @@ async def test_no_invoice_takes_effect_and_no_contract_is_paid_in_a_closed_month
     expect(await admin.delete(f"{PAYMENTS}/{paid['id']}"), 40901)
     expect(await admin.post(f"{AT}/invoices/{invoice['id']}/confirm"), 40901)
     expect(await admin.post(PAYMENTS, {**payment, "paid_at": "2012-05-31T16:00:00Z"}))
+
+
+@pytest.mark.parametrize("movement", ["receipt", "delivery", "transfer", "count"])
+async def test_no_stock_moves_in_a_closed_month(movement: str, admin: Client) -> None:
+    goods, month = await Goods.stocked(admin, 5), "2011-07"
+    await admin.post(f"{AT}/periods/{month}/close")
+    at = {
+        "receipt": f"purchase-orders/{(await goods.purchase(1))['id']}/receive",
+        "delivery": f"sales-orders/{(await goods.sale(1))['id']}/deliver",
+        "transfer": "transfers",
+        "count": "stock-counts",
+    }[movement]
+    lines = [{"product_id": goods.product_id, ("counted" if movement == "count" else "quantity"): "1"}]
+    body = {
+        "transfer": {"from_warehouse_id": goods.warehouse_id, "to_warehouse_id": await goods.warehouse()},
+        "count": {"warehouse_id": goods.warehouse_id},
+    }.get(movement, {})
+    expect(await admin.post(f"{STOCK}/{at}", {**body, "lines": lines, "day": f"{month}-31"}), 40901)
+    assert len(await goods.ledger()) == 1
+    expect(await admin.post(f"{STOCK}/{at}", {**body, "lines": lines, "day": "2011-08-01"}))
 
 
 async def test_a_month_is_closed_once(admin: Client) -> None:

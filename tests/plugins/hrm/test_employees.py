@@ -73,3 +73,12 @@ async def test_a_position_that_somebody_holds_is_not_deleted(admin: Client) -> N
 
 async def test_a_shift_has_some_length(admin: Client) -> None:
     expect(await admin.post(f"{AT}/shifts", {"name": unique("shift"), "start": "09:00", "end": "09:00"}), 40001)
+
+
+async def test_a_holiday_is_told_of_once(admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    twice = [{"day": "2026-10-01"}, {"day": "2026-10-02"}, {"day": "2026-10-01", "working": True}]
+    body = {"name": unique("group"), "shift_id": staff.shift["id"], "holidays": twice}
+    assert (await admin.post(f"{AT}/attendance-groups", body)).fields == {"holidays[2].day"}
+    change = {"version": 1, "holidays": twice}
+    assert (await admin.patch(f"{AT}/attendance-groups/{staff.group['id']}", change)).fields == {"holidays[2].day"}

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from plugins.runtime import Running
-from plugins.testing import Client, expect
+from plugins.testing import Client, People, expect
 from tests.plugins.hrm.staff import AT, Staff
+from tests.plugins.notification.inboxes import titles
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 APPROVALS = "/api/v1/approvals"
@@ -116,3 +117,59 @@ async def test_leave_that_was_asked_for_is_neither_changed_nor_deleted(admin: Cl
     at = f"{AT}/leaves/{leave['id']}"
     expect(await admin.patch(at, {"version": leave["version"], "reason": "other"}), 40901)
     expect(await admin.delete(at), 40901)
+
+
+@pytest.mark.parametrize("action", ["approve", "reject"])
+async def test_nobody_decides_on_their_own_leave_but_super_administrators(
+    action: str, admin: Client, people: People
+) -> None:
+    me = await people.person(["hrm:leave:create", "hrm:leave:submit", "hrm:leave:approve"])
+    for who, code in ((me, 40901), (admin, 0)):
+        body = {"type": "sick", "starts_at": "2031-03-03T01:00:00Z", "ends_at": "2031-03-03T10:00:00Z"}
+        leave = expect(await who.post(f"{AT}/leaves", body))
+        expect(await who.post(f"{AT}/leaves/{leave['id']}/submit"))
+        expect(await who.post(f"{AT}/leaves/{leave['id']}/{action}", {} if action == "reject" else None), code)
+        if code == 0:
+            expect(await who.post(f"{AT}/leaves/{leave['id']}/cancel"), 0 if action == "approve" else 40901)
+
+
+async def test_somebody_elses_leave_is_decided_by_who_may(admin: Client, people: People) -> None:
+    boss = await people.person(["hrm:leave:approve"], "all")
+    leave = await (await Staff.hired(admin)).leave(*WEDNESDAY, "submit")
+    assert expect(await boss.post(f"{AT}/leaves/{leave['id']}/approve"))["status"] == "approved"
+
+
+@pytest.mark.parametrize("dates", [{"left_on": "2026-12-01"}, {"hired_on": "2026-12-03"}])
+async def test_there_is_no_leave_before_one_came_or_after_one_left(dates: dict[str, str], admin: Client) -> None:
+    staff = await Staff.hired(admin, **dates)
+    leave = await staff.leave(*WEDNESDAY)
+    expect(await staff.client.post(f"{AT}/leaves/{leave['id']}/submit"), 40901)
+
+
+async def test_leave_says_whose_it_is(admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    leave = await staff.leave(*WEDNESDAY)
+    assert (leave["employee_id"], leave["employee_name"]) == (staff.employee["id"], "Mei")
+    found = expect(await admin.get(f"{AT}/leaves?employee_id={staff.employee['id']}"))["items"]
+    assert [row["id"] for row in found] == [leave["id"]]
+
+
+@pytest.mark.parametrize(
+    ("actions", "told"),
+    [
+        (["approve"], ["已批准"]), (["reject"], ["已驳回"]), (["approve", "cancel"], ["已销假", "已批准"]),
+    ],
+)  # fmt: skip
+async def test_people_are_told_what_became_of_their_leave(actions: list[str], told: list[str], admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    leave = await staff.leave(*WEDNESDAY, "submit")
+    for action in actions:
+        expect(await admin.post(f"{AT}/leaves/{leave['id']}/{action}", {} if action == "reject" else None))
+    assert await titles(staff.client) == [f"您 2026-12-02 起的 1 天请假：{outcome}" for outcome in told]
+
+
+async def test_what_people_do_with_their_own_leave_is_no_news_to_them(admin: Client) -> None:
+    staff = await Staff.hired(admin)
+    leave = await staff.leave(*WEDNESDAY, "submit")
+    expect(await staff.client.post(f"{AT}/leaves/{leave['id']}/withdraw"))
+    assert await titles(staff.client) == []

@@ -107,6 +107,15 @@ async def test_changed_lines_change_the_amount_of_a_draft(admin: Client) -> None
     assert expect(await admin.patch(f"{SALES}/{draft['id']}", {"version": 1, "lines": lines}))["amount"] == "5.00"
 
 
+@pytest.mark.parametrize("at", [PURCHASES, SALES])
+async def test_an_order_whose_day_is_taken_away_is_of_today(at: str, admin: Client) -> None:
+    goods = await Goods.fresh(admin)
+    by = {"customer_name": "somebody"} if at == SALES else {"supplier_id": await goods.supplier()}
+    draft = expect(await admin.post(at, {**by, "lines": [{"product_id": goods.product_id, "quantity": "1"}]}))
+    changed = expect(await admin.patch(f"{at}/{draft['id']}", {"version": 1, "ordered_on": None}))
+    assert changed["ordered_on"] == draft["ordered_on"]
+
+
 async def test_a_delivery_tells_price_and_cost(admin: Client) -> None:
     goods = await Goods.stocked(admin, 5, "4.00")
     order = await goods.sale(2, "9.90")

@@ -12,7 +12,7 @@ import pytest
 
 from plugins.registry import load_plugins
 from plugins.runtime import Running
-from plugins.testing import Client, People, expect, serving, unique
+from plugins.testing import PASSWORD, Client, People, expect, serving, unique
 from tests.plugins.notification.inboxes import AT, TITLE, listening, send
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -127,21 +127,37 @@ async def test_the_socket_speaks_the_language_of_the_handshake(people: People, t
         assert (await socket.until("notification"))["data"]["title"] == TITLE.en
 
 
-async def test_the_end_of_the_session_closes_the_socket(mongodb_uri: str, tmp_path: Path) -> None:
-    settings = {"notification_check_seconds": 0.1}
-    async with (
-        two_instances(mongodb_uri, tmp_path, **settings) as (_, second, admin),
-        listening(second.url, admin) as socket,
-    ):
-        expect(await admin.post("/api/v1/auth/logout"))
-        assert await socket.closed() == 1008
+# so rarely that only word of the change itself can close a socket
+RARELY = {"notification_check_seconds": 600}
+PASSWORDS = {"old_password": PASSWORD, "new_password": f"{PASSWORD}-2"}
+
+
+@pytest.mark.parametrize("end", ["log-out", "kicked out", "new password", "disabled"])
+async def test_the_end_of_the_session_closes_the_socket_within_two_seconds(
+    end: str, mongodb_uri: str, tmp_path: Path
+) -> None:
+    async with two_instances(mongodb_uri, tmp_path, **RARELY) as (_, second, admin):
+        account = {"username": unique("person"), "password": PASSWORD, "must_change_password": False}
+        user = expect(await admin.post("/api/v1/system/users", account))
+        reader, one = await admin.log_in(user["username"]), f"/api/v1/system/users/{user['id']}"
+        async with listening(second.url, reader) as socket:
+            ended = asyncio.get_running_loop().time()
+            match end:
+                case "log-out":
+                    expect(await reader.post("/api/v1/auth/logout"))
+                case "kicked out":
+                    expect(await admin.delete(f"{one}/sessions"))
+                case "new password":
+                    expect(await reader.put("/api/v1/auth/password", PASSWORDS))
+                case _:
+                    expect(await admin.patch(one, {"version": user["version"], "status": "disabled"}))
+            assert await socket.closed() == 1008
+            assert asyncio.get_running_loop().time() - ended < 2
 
 
 async def test_after_the_end_of_the_session_nothing_more_is_sent(mongodb_uri: str, tmp_path: Path) -> None:
-    # so rarely that only the check before each message can close it
-    settings = {"notification_check_seconds": 600}
     async with (
-        two_instances(mongodb_uri, tmp_path, **settings) as (first, _, admin),
+        two_instances(mongodb_uri, tmp_path, **RARELY) as (first, _, admin),
         listening(first.url, admin) as socket,
     ):
         expect(await admin.post("/api/v1/auth/logout"))

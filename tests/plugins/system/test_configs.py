@@ -72,6 +72,13 @@ async def test_every_setting_is_listed_with_its_value_and_what_it_is(admin: Clie
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("query", ["page=501", "page=51&page_size=200"])
+async def test_pages_of_settings_end_where_those_of_every_list_do(query: str, pair: Pair) -> None:
+    reply = await pair.admin.get(f"{CONFIGS}?{query}")
+    assert (reply.code, reply.fields) == (40001, {"page"})
+    expect(await pair.admin.get(f"{CONFIGS}?page=500"))
+
+
 async def test_a_changed_setting_is_public_at_once_and_its_version_grows(pair: Pair) -> None:
     (changed,) = expect(await pair.admin.patch(CONFIGS, {"values": {"copyright": "晨光平台"}}))
     assert (changed["value"], changed["version"]) == ("晨光平台", 2)

@@ -1,0 +1,137 @@
+"""Values between the wire and MongoDB, both ways (CONTRACT 1). What comes in passed its JSON Schema before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from bson import Decimal128, ObjectId
+from bson.tz_util import utc as stored_utc
+
+from handlers.schema import AMOUNT_DIGITS, Field, Kind
+
+
+class Undecodable(ValueError):
+    """A value that has the right JSON type and is still wrong; `rule` is a key of `messages.RULES`."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(rule)
+        self.rule = rule
+
+
+def decode(field: Field, value: Any) -> Any:
+    """Turn one wire value that passed its schema into what MongoDB stores; raises `Undecodable`."""
+    if value is None:
+        return None
+    decoder = _DECODERS.get(field.kind)
+    return decoder(field, value) if decoder else value
+
+
+def _decode_amount(field: Field, value: Any) -> Decimal128:
+    places = 2 if field.kind == "money" else 4
+    # a float so large does not tell one more decimal: what was sent may be another amount
+    if isinstance(value, float) and math.ulp(value) > 10 ** -(places + 1):
+        raise Undecodable("decimals")
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation as error:
+        raise Undecodable("decimals") from error
+    if not amount.is_finite() or abs(amount) >= 10**AMOUNT_DIGITS or amount != round(amount, places):
+        raise Undecodable("decimals")
+    for rule, outside in (("minimum", amount.__lt__), ("maximum", amount.__gt__)):
+        if rule in field.rules and outside(Decimal(field.rules[rule])):
+            raise Undecodable(rule)
+    return store_money(amount) if field.kind == "money" else store_quantity(amount)
+
+
+def store_money(amount: Decimal) -> Decimal128:
+    """An exact amount as it is stored: two decimals."""
+    return Decimal128(amount.quantize(Decimal("0.01")) + 0)
+
+
+def store_quantity(amount: Decimal) -> Decimal128:
+    """An exact quantity as it is stored: no trailing zeros, no exponent."""
+    trimmed = amount.quantize(Decimal("0.0001")).normalize() + 0
+    exponent = trimmed.as_tuple().exponent
+    return Decimal128(trimmed.quantize(Decimal(1)) if isinstance(exponent, int) and exponent > 0 else trimmed)
+
+
+def parse_time(value: str) -> datetime:
+    """An RFC 3339 moment as an aware UTC time cut to milliseconds; raises ValueError."""
+    moment = datetime.fromisoformat(value)
+    if moment.tzinfo is None:
+        raise ValueError("a time needs its offset")
+    moment = moment.astimezone(UTC)
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def _decode_timestamp(field: Field, value: Any) -> datetime:
+    try:
+        return parse_time(value)
+    except (ValueError, OverflowError) as error:
+        raise Undecodable("format") from error
+
+
+def _decode_day(field: Field, value: Any) -> str:
+    try:
+        date.fromisoformat(value)  # the schema lets the year 0 pass, which no calendar here has
+    except ValueError as error:
+        raise Undecodable("format") from error
+    return str(value)
+
+
+def _decode_integer(field: Field, value: Any) -> int:
+    # JSON Schema takes 1.0 and 1e3 for integers
+    return int(value)
+
+
+def _decode_id(field: Field, value: Any) -> ObjectId:
+    return ObjectId(value)
+
+
+def _decode_array(field: Field, value: Sequence[Any]) -> list[Any]:
+    return [decode(field.items, item) for item in value] if field.items is not None else list(value)
+
+
+def _decode_object(field: Field, value: Mapping[str, Any]) -> dict[str, Any]:
+    fields = field.fields or {}
+    return {name: decode(fields[name], item) for name, item in value.items()}
+
+
+_DECODERS: dict[Kind, Callable[[Field, Any], Any]] = {
+    "integer": _decode_integer,
+    "money": _decode_amount,
+    "quantity": _decode_amount,
+    "timestamp": _decode_timestamp,
+    "day": _decode_day,
+    "object_id": _decode_id,
+    "array": _decode_array,
+    "object": _decode_object,
+}
+
+
+def encode(value: Any) -> Any:
+    """What orjson does not know: BSON types and times, as CONTRACT 1 writes them. Raises TypeError on others."""
+    encoder = _ENCODERS.get(type(value))
+    if encoder is None:
+        raise TypeError(type(value).__name__)
+    return encoder(value)
+
+
+def encode_time(moment: datetime) -> str:
+    """RFC 3339 in UTC with milliseconds. What MongoDB gives without a zone is UTC."""
+    zone = moment.tzinfo
+    # the zones that are UTC by themselves need not be asked, which costs more than all the rest
+    utc = moment if zone is None or zone is stored_utc or zone is UTC else moment.astimezone(UTC)
+    return utc.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+
+_ENCODERS: Mapping[type, Callable[[Any], str]] = {
+    datetime: encode_time,
+    ObjectId: str,
+    Decimal128: lambda amount: format(amount.to_decimal(), "f"),
+    Decimal: lambda amount: format(amount, "f"),
+}

@@ -1,0 +1,31 @@
+"""Days whose attendance is closed, because wages were paid by it: their results stay as they are."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from plugins.api import CONFLICT, ApiError, Message, Option, Service
+from plugins.api import day as a_day
+from plugins.hrm.messages import CLOSED
+from plugins.system.api import Configs
+
+_CLOSED_TO = "hrm_attendance_closed_to"
+
+CLOSING = Option(
+    _CLOSED_TO,
+    a_day(example="2026-10-31"),
+    Message("考勤结果封账至（含当日）", "The last day whose attendance is closed"),
+)
+
+
+async def closed_to(service: Service) -> date | None:
+    """The last day that is closed, if any."""
+    chosen = await service.part(Configs).value(_CLOSED_TO)
+    return date.fromisoformat(chosen) if chosen else None
+
+
+async def refuse_closed(service: Service, day: date) -> None:
+    """Refuse (40901) what would change the result of a closed day."""
+    closed = await closed_to(service)
+    if closed is not None and day <= closed:
+        raise ApiError(CONFLICT, CLOSED.filled(day=closed.isoformat()))

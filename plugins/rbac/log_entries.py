@@ -1,0 +1,16 @@
+"""What the operation log and the log-in log have in common: who sees an entry, and how it ended (CONTRACT 4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plugins.api import Request, choice
+from plugins.rbac.directory import of_people_seen
+
+OUTCOME = choice("success", "failure", nullable=False, example="failure", description="Whether `code` is 0.")
+_CODES: dict[str, dict[str, Any]] = {"success": {"code": 0}, "failure": {"code": {"$gt": 0}}}
+
+
+async def of_log(req: Request) -> dict[str, Any]:
+    """The filter of a log's entries: of the people in the caller's data scope, and with the `outcome` asked for."""
+    return await of_people_seen(req) | _CODES.get(req.query.get("outcome", ""), {})

@@ -1,0 +1,105 @@
+"""What a month of attendance comes to, and that it stays so once it is closed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from plugins.hrm.results import settle
+from plugins.runtime import Running
+from plugins.testing import Client, People, expect
+from tests.plugins.approval.flows import configured
+from tests.plugins.hrm.staff import AT, Staff
+
+pytestmark = pytest.mark.gen_test(timeout=60)
+MONDAY = datetime(2026, 11, 16, tzinfo=UTC) - timedelta(hours=8)  # its midnight in Shanghai
+MONTHLY = f"{AT}/attendance/monthly"
+CLOSED = {"hrm_attendance_closed_to": "2026-11-16"}
+TWO_DAYS = {"attends_from": "2026-11-16", "left_on": "2026-11-17"}
+
+
+async def worked(admin: Client, running: Running) -> Staff:
+    """Somebody who came at 09:20 and left at 18:00 on Monday and on Tuesday."""
+    staff = await Staff.hired(admin, **TWO_DAYS)
+    for day in (0, 1):
+        for minute in (560, 1080):
+            await staff.punch_at(running, MONDAY + timedelta(days=day, minutes=minute))
+    await settle(running.service)
+    return staff
+
+
+async def statuses(staff: Staff) -> list[str]:
+    return [row["status"] for _, row in sorted((await staff.days()).items())]
+
+
+async def test_a_change_of_the_shift_leaves_closed_days_as_they_are(admin: Client, tradewind: Running) -> None:
+    staff = await worked(admin, tradewind)
+    async with configured(admin, **CLOSED):
+        expect(await admin.patch(f"{AT}/shifts/{staff.shift['id']}", {"version": 1, "grace_minutes": 30}))
+        await settle(tradewind.service)
+        assert await statuses(staff) == ["late", "normal"]
+
+
+async def test_an_earlier_last_day_takes_no_closed_days_away(admin: Client, tradewind: Running) -> None:
+    staff = await worked(admin, tradewind)
+    async with configured(admin, **CLOSED):
+        expect(await admin.patch(f"{AT}/employees/{staff.employee['id']}", {"version": 1, "left_on": "2026-11-13"}))
+        await settle(tradewind.service)
+        assert sorted(await staff.days()) == ["2026-11-16"]
+
+
+async def test_punches_and_leave_of_closed_days_are_refused(admin: Client, tradewind: Running) -> None:
+    staff = await worked(admin, tradewind)
+    asked = await staff.leave("2026-11-16T01:00:00Z", "2026-11-16T04:00:00Z", "submit")
+    draft = await staff.leave("2026-11-16T05:00:00Z", "2026-11-16T10:00:00Z")
+    (punch, *_) = expect(await staff.client.get(f"{AT}/punches?employee_id={staff.employee['id']}&sort=at"))["items"]
+    entered = {"employee_id": staff.employee["id"], "at": "2026-11-16T00:50:00Z", "reason": "forgotten"}
+    given = {"employee_id": staff.employee["id"], "type": "sick", "starts_at": "2026-11-16T05:00:00Z"}
+    async with configured(admin, **CLOSED):
+        expect(await admin.post(f"{AT}/punches/enter", entered), 40901)
+        expect(await admin.post(f"{AT}/punches/{punch['id']}/review", {"counts": False}), 40901)
+        expect(await admin.post(f"{AT}/leaves/{asked['id']}/approve"), 40901)
+        expect(await staff.client.post(f"{AT}/leaves/{draft['id']}/submit"), 40901)
+        expect(await admin.post(f"{AT}/leaves/enter", {**given, "ends_at": "2026-11-17T05:00:00Z"}), 40901)
+        assert await statuses(staff) == ["late", "late"]
+        expect(await admin.post(f"{AT}/leaves/{asked['id']}/reject", {}))
+    expect(await admin.post(f"{AT}/punches/enter", entered))
+    assert await statuses(staff) == ["normal", "late"]
+
+
+async def test_a_month_is_the_sum_of_its_days(admin: Client, tradewind: Running) -> None:
+    staff = await worked(admin, tradewind)
+    await staff.leave("2026-11-17T01:00:00Z", "2026-11-17T10:00:00Z", "submit", "approve")
+    (row,) = [
+        one for one in expect(await admin.get(f"{MONTHLY}?month=2026-11&page_size=200&sort=-created_at"))["items"]
+        if one["id"] == staff.employee["id"]
+    ]  # fmt: skip
+    assert row == {
+        "id": staff.employee["id"], "number": None, "name": "Mei",
+        "department_id": staff.employee["department_id"], "month": "2026-11", "working_days": 2, "present": 1, "late": 1,
+        "late_minutes": 20, "early_leave": 0, "early_minutes": 0, "missed": 0, "absent": 0, "leave": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("month", "seen"), [("2024-12", False), ("2025-01", True), ("2026-11", True), ("2026-12", False)]
+)
+async def test_a_month_tells_of_who_was_employed_in_it(month: str, seen: bool, admin: Client) -> None:
+    staff = await Staff.hired(admin, **TWO_DAYS)
+    rows = expect(await admin.get(f"{MONTHLY}?month={month}&page_size=200&sort=-created_at"))["items"]
+    assert (staff.employee["id"] in {row["id"] for row in rows}) is seen
+
+
+async def test_a_month_tells_of_the_people_whom_the_caller_sees(admin: Client, people: People) -> None:
+    department = await people.department()
+    theirs, other = await Staff.hired(admin, department_id=department), await Staff.hired(admin)
+    boss = await people.person(["hrm:attendance:list"], "department", department)
+    page = expect(await boss.get(f"{MONTHLY}?month=2026-11"))
+    assert ([row["id"] for row in page["items"]], page["total"]) == ([theirs.employee["id"]], 1)
+    assert other.employee["id"] not in {row["id"] for row in page["items"]}
+
+
+@pytest.mark.parametrize("month", ["2026-13", "2026-1", "2026-11-01", "november"])
+async def test_what_is_no_month_is_refused(month: str, admin: Client) -> None:
+    assert (await admin.get(f"{MONTHLY}?month={month}")).fields == {"month"}
