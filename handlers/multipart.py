@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
 _MAX_HEADERS = 8
-_MAX_HEADER_BYTES = 2048
+_MAX_HEADER_BYTES = 8 << 10  # a name that is far too long is still told apart from a form that is none
 _FORM_BYTES = 64 << 10  # what a form may need besides its files
 _VALUE_BYTES = 4096
 # as pages and scripts write them in forms

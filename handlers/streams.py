@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 from handlers.errors import BAD_REQUEST, REQUEST_TIMEOUT, ApiError
 
-HIGH_WATER = 256 << 10  # bytes that may wait for the handler before the sender is held back
+HIGH_WATER = 1 << 20  # bytes that may wait for the handler before the sender is held back; less costs quick senders
 
 
 class BodyStream:

@@ -10,7 +10,7 @@ from plugins.api import Page, Request, invalid, number, obj
 from plugins.crm.records import CUSTOMERS
 
 _EARTH_METRES = 6_378_100.0  # the radius that MongoDB reckons with
-_DEEPEST = 10_000  # rows, as of every list; there is no cursor to go on with
+_DEEPEST = 10_000  # rows, as of every list
 NEARBY = obj(
     "NearbyCustomer",
     {**CUSTOMERS.all_fields, "distance": number(nullable=False, description="Metres.")},
@@ -21,33 +21,40 @@ QUERY = {
     "lat": number(minimum=-90, maximum=90, required=True, example=31.23),
     "radius": number(minimum=1, maximum=100_000, default=1000, example=1000, description="Metres."),
     **{name: CUSTOMERS.list_query[name] for name in ("page", "page_size", "with_total")},
+    "cursor": CUSTOMERS.list_query["cursor"].but(example="20"),
 }
 DESCRIPTION = (
-    "In pages, the nearest first, up to 10,000 customers deep. An order by distance has no cursor: `next_cursor` is "
-    "always null; a smaller `radius` finds fewer."
+    "The nearest first. Where two are equally near, nothing but their place in the list tells them apart, so a cursor "
+    "is that place: a customer that moves meanwhile may be seen twice, or not at all."
 )
 
 
 async def find(req: Request) -> Page:
     """A page of the customers in the caller's sight within `radius` metres, the nearest first."""
     place, radius = [req.query["lng"], req.query["lat"]], req.query["radius"]
-    page, size = req.query["page"], req.query["page_size"]
-    skip = (page - 1) * size
-    if skip + size > _DEEPEST:
-        raise invalid("page", "maximum")
+    size, skip = req.query["page_size"], _place(req.query)
     near = {"$geometry": {"type": "Point", "coordinates": place}, "$maxDistance": radius}
-    rows = await req.store(CUSTOMERS).find({"point": {"$nearSphere": near}}, skip=skip, limit=size)
-    total = await _total(req, len(rows)) if req.query["with_total"] else None
-    return Page(
-        [{**row, "distance": round(_metres(place, row["location"]), 1)} for row in rows], total, page, size, None
-    )
+    rows = await req.store(CUSTOMERS).find({"point": {"$nearSphere": near}}, skip=skip, limit=size + 1)
+    total = await _total(req, skip, len(rows)) if req.query["with_total"] else None
+    shown = [{**row, "distance": round(_metres(place, row["location"]), 1)} for row in rows[:size]]
+    return Page(shown, total, req.query["page"], size, str(skip + size) if len(rows) > size else None)
 
 
-async def _total(req: Request, shown: int) -> int:
-    """How many there are; the last page, of `shown` rows, tells it without a count."""
+def _place(query: Mapping[str, Any]) -> int:
+    """How many customers come before; 40001 for what is no cursor, or a page that is too deep."""
+    cursor, skip = query.get("cursor"), (query["page"] - 1) * query["page_size"]
+    if cursor is None and skip + query["page_size"] > _DEEPEST:
+        raise invalid("page", "depth")
+    if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
+        raise invalid("cursor", "cursor")
+    return int(skip if cursor is None else cursor)
+
+
+async def _total(req: Request, before: int, found: int) -> int:
+    """How many there are; the last page, behind which nothing was found, tells it without a count."""
     query: Mapping[str, Any] = req.query
-    if shown < query["page_size"] and (shown or query["page"] == 1):
-        return int((query["page"] - 1) * query["page_size"]) + shown
+    if found <= query["page_size"] and (found or not before):
+        return before + found
     circle = [[query["lng"], query["lat"]], query["radius"] / _EARTH_METRES]
     return await req.store(CUSTOMERS).count({"point": {"$geoWithin": {"$centerSphere": circle}}})
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from plugins.api import RANGE, ApiError
 
-_ONE_RANGE = re.compile(r"bytes\s*=\s*([0-9]{0,18})-([0-9]{0,18})\s*", re.ASCII)
+_ONE_RANGE = re.compile(r"bytes\s*=\s*([0-9]{0,18})-([0-9]{0,18})\s*", re.ASCII | re.IGNORECASE)
 
 
 def is_unchanged(headers: Mapping[str, str], tag: str) -> bool:

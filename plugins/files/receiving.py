@@ -85,7 +85,7 @@ class Intake:
         self._waiting, self._gathered = [], 0
         if self._type is None:
             await self._begin(block[:HEAD_BYTES])
-        self._tail = (self._tail + block[-TAIL_BYTES:])[-TAIL_BYTES:]
+        self._tail = block[-TAIL_BYTES:] if len(block) >= TAIL_BYTES else (self._tail + block)[-TAIL_BYTES:]
         await self._passed()
         self._passing = asyncio.create_task(self._pass(block))
 

@@ -118,6 +118,8 @@ async def _send_new(req: Request, last_id: Any) -> Any:
         newer = {"_id": {"$gt": last_id}}
         rows = await read(partial(own(req).find, newer, sort="id", limit=_BATCH))
         for row in rows:
+            # while a slow reader was waited for the session may have ended
+            await req.socket.still_allowed()
             await req.socket.send({"type": "notification", "data": _answered(shown(row, req.language))})
             last_id = row["id"]
         if len(rows) < _BATCH:

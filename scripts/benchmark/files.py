@@ -1,8 +1,11 @@
 """The figures of files: memory and throughput of large transfers, and what slow uploaders cost everybody else.
 
-Each mode is a storage (`local`, `s3`: the stand-in) behind an HTTP connection (`tornado`, `fast`). Throughput is told
-as a ratio to plain Tornado handlers that ran in turns with ours: one that only moves the bytes, and a fair one, which
-hashes and synchronises the file (`local`) or passes it on to the same S3 (`s3`).
+Each mode is a storage (`local`, `s3`) behind an HTTP connection (`tornado`, `fast`). Throughput is told as a ratio to
+plain Tornado handlers that ran in turns with ours: one that only moves the bytes to a file and back, and a fair one,
+which hashes and synchronises the file (`local`) or passes it on to the same S3 (`s3`). For S3 there is a floor besides:
+the same bytes in the same parts straight to the S3, without a service between. The S3 is one that only moves bytes;
+`--s3 moto` takes the one of the tests, whose own work then is nearly all that is measured. What a transfer has stored
+is removed before the next, or fresh memory and used memory would be compared.
 """
 
 from __future__ import annotations
@@ -28,14 +31,31 @@ from pathlib import Path
 from typing import Any
 
 from config.embedded import acquire
+from scripts.benchmark.files_report import write_readme
 from scripts.benchmark.foundation import RESULTS, ROOT, summary
-from scripts.benchmark.transfers import BOUNDARY, Transfer, get_file, peak_growth, put_file, upload_file
-from scripts.s3_stand_in import S3Server, s3_server
+from scripts.benchmark.lean_s3 import lean_s3
+from scripts.benchmark.transfers import (
+    BOUNDARY,
+    Transfer,
+    get_file,
+    peak_growth,
+    processor_seconds,
+    put_file,
+    put_parts,
+    remove,
+    upload_file,
+)
+from scripts.s3_stand_in import s3_server
 
 MEBIBYTE = 1 << 20
 ARCHIVE = b"Rar!\x1a\x07\x01\x00"  # the first bytes of something that nobody looks into
 MODES = [(storage, http) for storage in ("local", "s3") for http in ("tornado", "fast")]
 FAIR = {"local": "careful", "s3": "relay"}
+PART_BYTES = 5 << 20  # as the service and the relay send them
+# moto asks who it is, and believes whatever it is told
+ANYBODY = {
+    "Authorization": "AWS4-HMAC-SHA256 Credential=any/20200101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0"
+}
 GUARDED = "/api/v1/system/roles"
 UPLOADERS, BYTES_A_SECOND, SEGMENT = 50, 10_000, 1_400
 SETTINGS = {
@@ -68,31 +88,36 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--modes", default=",".join("-".join(mode) for mode in MODES), help="such as local-fast,s3-fast"
     )
+    parser.add_argument("--s3", choices=("lean", "moto"), default="lean", help="the S3 of the modes with S3")
     parser.add_argument("--folder", type=Path, help="where files are kept; /dev/shm takes the disk out of the figures")
+    parser.add_argument("--write", action="store_true", help="write the newest results into the plugin's README")
     given = parser.parse_args(arguments)
     about: Figures = {
         "when": datetime.now(UTC).isoformat(timespec="seconds"), "python": platform.python_version(),
-        "cores": os.cpu_count(), "mebibytes": given.mebibytes, "rounds": given.rounds,
+        "cores": os.cpu_count(), "mebibytes": given.mebibytes, "rounds": given.rounds, "folder": str(given.folder or ""),
     }  # fmt: skip
     RESULTS.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=given.folder) as folder, ExitStack() as stack:
         place = Path(folder)
         embedded = acquire(place / "database")
         stack.callback(embedded.release_and_wait, 15)
-        s3 = stack.enter_context(s3_server())
+        buckets = stack.enter_context(_buckets(given.s3, place / "lean-s3"))
         large = _large_file(place / "large.rar", given.mebibytes)
         for name in given.modes.split(","):
             storage, _, http = name.partition("-")
             print(f"{name} …", flush=True)
-            buckets = s3.buckets()
             with _service(place / name, embedded.uri, storage, http, buckets) as service:
-                measured = {**about, **_transfers(service, storage, large, given.rounds, s3, buckets, place)}
+                about["s3"] = given.s3 if storage == "s3" else None
+                store = _Store(storage, place / name / "files" / "private", buckets)
+                measured = {**about, **_transfers(service, store, large, given.rounds, place)}
                 if storage == "local":
                     measured["slow_uploaders"] = _slow(service, given.rounds)
             text = json.dumps(measured, indent=1) + "\n"
-            where = f"-{given.folder.name}" if given.folder else ""
-            (RESULTS / f"files-{name}{where}-{about['when'][:10]}.json").write_text(text)
+            with_s3 = "-moto" if about["s3"] == "moto" else ""
+            (RESULTS / f"files-{name}{with_s3}-{about['when'][:10]}.json").write_text(text)
             print(text, flush=True)
+    if given.write:
+        write_readme()
     return 0
 
 
@@ -144,12 +169,51 @@ def _free_port() -> int:
 # -- large transfers
 
 
-def _transfers(
-    service: Service, storage: str, large: Path, rounds: int, s3: S3Server, buckets: dict[str, str], folder: Path
-) -> Figures:
+@dataclass(frozen=True)
+class _Store:
+    """Where the service keeps its files, seen from outside; `buckets` are the settings of S3."""
+
+    storage: str
+    folder: Path
+    buckets: dict[str, str]
+
+    @property
+    def endpoint(self) -> str:
+        """Where S3 answers."""
+        return self.buckets["s3_endpoint"]
+
+    def target(self, key: str) -> str:
+        """The path of a private object of S3."""
+        return f"/{self.buckets['s3_private_bucket']}/{key}"
+
+    def remove(self, key: str) -> None:
+        """Remove a stored file behind the service's back."""
+        if self.storage == "s3":
+            remove(self.endpoint, self.target(key))
+        for path in self.folder.glob(f"*/{key}"):
+            path.unlink()
+
+
+@contextmanager
+def _buckets(kind: str, folder: Path) -> Iterator[dict[str, str]]:
+    """The settings of two buckets of an S3 that ends with the block."""
+    if kind == "moto":
+        with s3_server() as moto:
+            yield moto.buckets()
+        return
+    with lean_s3(folder) as endpoint:
+        yield {
+            "storage": "s3", "s3_endpoint": endpoint, "s3_access_key": "any", "s3_secret_key": "any",
+            "s3_public_bucket": "public", "s3_private_bucket": "private",
+        }  # fmt: skip
+
+
+def _transfers(service: Service, store: _Store, large: Path, rounds: int, folder: Path) -> Figures:
     size = large.stat().st_size
     speeds: dict[str, list[float]] = {}
+    costs: dict[str, list[float]] = {"upload": [], "download": []}
     growth: dict[str, list[float]] = {"upload": [], "download": []}
+    compared = ("plain", FAIR[store.storage], *(("floor",) if store.storage == "s3" else ()))
 
     def note(what: str, transfer: Transfer) -> Transfer:
         if transfer.status != 200 or transfer.size != size:
@@ -157,24 +221,39 @@ def _transfers(
         speeds.setdefault(what, []).append(size / transfer.seconds / 1e6)
         return transfer
 
-    with _plain(folder, s3.endpoint, buckets["s3_public_bucket"]) as plain:
+    @contextmanager
+    def watched(way: str) -> Iterator[None]:
+        before = processor_seconds(service.pid)
+        with peak_growth(service.pid) as grown:
+            yield
+        growth[way].append(grown() / MEBIBYTE)
+        costs[way].append((processor_seconds(service.pid) - before) / size * 1e9)
+
+    with _plain(folder, store.endpoint, store.buckets["s3_private_bucket"]) as plain:
+        put_file(plain, "/plain", large, {})  # the first to touch memory waits for the machine to find it
+        remove(plain, "/plain")
         for _ in range(rounds):
-            for kind in ("plain", FAIR[storage]):
+            for kind in ("plain", FAIR[store.storage]):
                 note(f"{kind} upload", put_file(plain, f"/{kind}", large, {}))
                 note(f"{kind} download", get_file(plain, f"/{kind}", {}))
-            with peak_growth(service.pid) as grown:
+                remove(*((store.endpoint, store.target("relayed")) if kind == "relay" else (plain, "/plain")))
+            if "floor" in compared:
+                note("floor upload", put_parts(store.endpoint, store.target("floor"), large, PART_BYTES))
+                note("floor download", get_file(store.endpoint, store.target("floor"), ANYBODY))
+                store.remove("floor")
+            with watched("upload"):
                 sent = note("upload", upload_file(service.url, large, service.token, "large.rar"))
-            growth["upload"].append(grown() / MEBIBYTE)
-            address = f"/api/file/dl?object_key={json.loads(sent.body)['data']['objectKey']}"
-            with peak_growth(service.pid) as grown:
-                note("download", get_file(service.url, address, service.authorization))
-            growth["download"].append(grown() / MEBIBYTE)
+            key = json.loads(sent.body)["data"]["objectKey"]
+            with watched("download"):
+                note("download", get_file(service.url, f"/api/file/dl?object_key={key}", service.authorization))
+            store.remove(key)
     return {
         "megabytes_a_second": {what: summary(values) for what, values in speeds.items()},
         "ratio": {
             f"{way} to {kind}": round(statistics.median(speeds[way]) / statistics.median(speeds[f"{kind} {way}"]), 2)
-            for way in growth for kind in ("plain", FAIR[storage])
+            for way in growth for kind in compared
         },
+        "processor_seconds_a_gigabyte": {way: summary(values) for way, values in costs.items()},
         "peak_growth_mebibytes": {way: summary(values) for way, values in growth.items()},
     }  # fmt: skip
 

@@ -47,6 +47,10 @@ class Plain(RequestHandler):
         """The body is whole."""
         self.file.close()
 
+    def delete(self) -> None:
+        """Give the room back."""
+        self.path.unlink(missing_ok=True)
+
     async def get(self) -> None:
         """Read and send."""
         self.set_header("Content-Length", self.path.stat().st_size)

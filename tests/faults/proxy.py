@@ -25,10 +25,11 @@ class Link:
 
 @dataclass(eq=False)
 class Proxy:
-    """Forwards 127.0.0.1:`port` to 127.0.0.1:`target_port` as long as it is up."""
+    """Forwards 127.0.0.1:`port` to 127.0.0.1:`target_port` as long as it is up; every piece takes `delay` seconds."""
 
     target_port: int
     port: int = 0
+    delay: float = 0
     _server: asyncio.Server | None = None
     _links: set[Link] = field(default_factory=set)
     _flowing: asyncio.Event = field(default_factory=asyncio.Event)
@@ -81,6 +82,7 @@ class Proxy:
         with contextlib.suppress(OSError):
             while data := await source.read(CHUNK):
                 await self._flowing.wait()
+                await asyncio.sleep(self.delay)
                 if not link.deaf:
                     sink.write(data)
                     await sink.drain()

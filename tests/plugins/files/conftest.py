@@ -10,7 +10,7 @@ from tornado.ioloop import IOLoop
 from scripts.s3_stand_in import S3Server, s3_server
 from tests.plugins.files.places import Place, place
 
-KINDS: dict[str, dict[str, str]] = {"local": {}, "fast": {"http": "fast"}, "s3": {}}
+KINDS: dict[str, dict[str, str]] = {"local": {}, "tornado": {"http": "tornado"}, "s3": {}}
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +24,7 @@ def s3() -> Iterator[S3Server]:
 def here(
     request: pytest.FixtureRequest, io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Place]:
-    """A server with local files, the same behind the fast HTTP connection, and one with files in S3."""
+    """A server with local files, the same behind Tornado's own HTTP connection, and one with files in S3."""
     if request.param == "local":
         yield request.getfixturevalue("local")
         return

@@ -36,6 +36,7 @@ RANGES = {
     "bytes=-5000": (0, 1000),
     "bytes=10-19": (10, 20),
     "bytes=990-99999999999": (990, 1000),
+    "Bytes=0-0": (0, 1),
 }
 IGNORED = (
     "bytes=", "bytes=-", "bytes=5-4", "bytes=a-b", "items=0-1", "bytes=0-1,5-6", "bytes 0-1", "bytes=0-9999999999999999999999",

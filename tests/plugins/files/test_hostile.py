@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from plugins.files.signatures import Signatures
 from plugins.testing import Reply, eventually, expect
 from tests.plugins.files.places import MEBIBYTE, Place
 from tests.plugins.files.samples import BOUNDARY, PDF, PNG, RAR, archive, drawing, form, image, send
@@ -299,6 +300,15 @@ async def test_what_was_not_signed_is_not_taken(
         url = signed["uploadUrl"].replace(*change)
         refused(await local.anonymous.put(url, raw=body, headers={**signed["headers"], **headers}), 40300)
     assert (await local.anonymous.put(signed["uploadUrl"], raw=b"text", headers=signed["headers"])).code == 0
+
+
+async def test_an_address_ends_with_its_time(local: Place) -> None:
+    signed = expect(await local.admin.get("/api/upload/sts?file_name=a.txt&content_type=text/plain&size=4"))
+    bound = {"object_key": signed["objectKey"], "content_type": "text/plain", "size": 4}
+    signatures = local.running.service.part(Signatures)
+    for seconds, code in ((0, 40300), (60, 0)):
+        late = f"/api/upload/direct?{signatures.query('put', bound, seconds)}"
+        assert (await local.anonymous.put(late, raw=b"text", headers=signed["headers"])).code == code
 
 
 async def test_an_address_takes_one_file(local: Place) -> None:

@@ -39,6 +39,7 @@ HOSTILE = {
     "a device with an extension": "nul.txt",
     "a numbered device": "com1.log",
     "too long": "a" * (MAX_NAME + 1) + ".txt",
+    "far too long": "长" * 2000 + ".txt",
     "nothing": "",
     "only dots": "...",
     "only a folder": "folder/",

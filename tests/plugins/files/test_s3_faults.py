@@ -39,8 +39,9 @@ class Site:
     at_first: Reply
 
     async def lead_to(self, address: str) -> None:
-        """Let the proxy reach another S3; what is connected is cut."""
+        """Let the proxy reach another S3, and as quickly as it can; what is connected is cut."""
         await self.proxy.down()
+        self.proxy.delay = 0
         self.proxy.target_port = urlsplit(address).port or 0
         await self.proxy.up()
 
@@ -106,6 +107,17 @@ async def test_s3_out_of_reach_is_50300_and_then_all_is_well_again(
     expect(await send(there.admin, LARGE, "a.rar"))
     assert (await there.anonymous.get("/api/health/ready")).status == 200
     assert list(there.folder.glob("files/looked-at/*")) == []
+
+
+async def test_an_s3_that_is_a_little_slow_is_waited_for_and_one_that_is_too_slow_is_50300(site: Site) -> None:
+    there = site.place
+    site.proxy.delay = 0.1
+    key = (await note(there.admin, "slow"))["objectKey"]
+    assert (await there.admin.get(f"/api/file/dl?object_key={key}")).body == b"slow"
+    await site.refuses("/api/upload", LARGE)
+    site.proxy.delay = 0
+    await sweep(there.running.service, there.files)
+    assert await there.kept() == set()
 
 
 async def test_what_a_lost_s3_kept_of_an_upload_is_swept_when_it_is_back(site: Site) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from handlers.sockets import Socket
 from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, People, expect, serving, unique
@@ -164,6 +165,29 @@ async def test_after_the_end_of_the_session_nothing_more_is_sent(mongodb_uri: st
         await send(first, [1])
         assert await socket.closed() == 1008
         assert socket.messages == []
+
+
+async def test_a_slow_reader_whose_session_ended_is_sent_nothing_more(
+    mongodb_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stalled, reads_on, send_one = asyncio.Event(), asyncio.Event(), Socket.send
+
+    async def slowly(socket: Socket, value: Any) -> None:
+        await send_one(socket, value)
+        if value["type"] == "notification":
+            stalled.set()
+            await reads_on.wait()
+
+    monkeypatch.setattr(Socket, "send", slowly)
+    async with two_instances(mongodb_uri, tmp_path, **RARELY) as (first, _, admin):
+        for _ in range(3):
+            await send(first, [1])
+        async with listening(first.url, admin, "0" * 24) as socket:
+            await stalled.wait()
+            expect(await admin.post("/api/v1/auth/logout"))
+            reads_on.set()
+            assert await socket.closed() == 1008
+            assert len(socket.messages) == 1
 
 
 async def test_a_plain_request_is_refused_only_after_log_in(people: People, anonymous: Client) -> None:
