@@ -18,7 +18,9 @@ from handlers.addresses import networks
 from handlers.envelope import failed
 from handlers.errors import BAD_REQUEST, ApiError
 from handlers.exchange import Exchange
+from handlers.fast_headers import Headers
 from handlers.fast_server import FastServer, Limits
+from handlers.heading import Heading, read_heading
 from handlers.metrics import Metrics
 from handlers.routing import Router
 from handlers.service import Service
@@ -42,6 +44,14 @@ class Front(httputil.HTTPServerConnectionDelegate):
     def start_request(self, server_conn: object, request_conn: httputil.HTTPConnection) -> httputil.HTTPMessageDelegate:
         """Tornado: a request begins on this connection."""
         return Exchange(self, request_conn)
+
+    def heading(self, headers: httputil.HTTPHeaders) -> Heading:
+        """What the header fields of a request say."""
+        if not isinstance(headers, Headers):
+            return read_heading(headers, self.origins)
+        if headers.heading is None:
+            headers.heading = read_heading(headers, self.origins)
+        return headers.heading
 
     def is_socket(self, target: str) -> bool:
         """Whether a WebSocket route answers this target."""

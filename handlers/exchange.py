@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import re
 import time
 from collections.abc import Awaitable
 from email.utils import formatdate
@@ -20,27 +19,22 @@ from handlers.addresses import Network, client_address
 from handlers.envelope import failed, ok
 from handlers.errors import BAD_REQUEST, HEADERS_TOO_LARGE, NOT_FOUND, TOO_LARGE, ApiError
 from handlers.fast_http import FastConnection
+from handlers.heading import Heading
 from handlers.lifecycle import Answer, respond
-from handlers.messages import language_of
 from handlers.request import Request
 from handlers.routing import Router
 from handlers.service import Service
-from handlers.sockets import Sockets, wants_upgrade
+from handlers.sockets import Sockets
 from handlers.streams import BodyStream
 from handlers.tasks import run_eagerly
 
 log = logging.getLogger("tradewind.http")
-_REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
-# a name, an address or nothing, and a port (RFC 3986 sections 3.2.2 and 3.2.3), without the comma that no host has
-_HOST = re.compile(r"([A-Za-z0-9._~!$&'()*+;=%-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?")
 _DRAIN_BYTES = 16 << 20  # what nobody wants of a body is read up to this, so that the client sees the answer
 _DRAIN_SECONDS = 5.0
 _PAUSE_SECONDS = 0.25
 _PIECE_BYTES = 64 << 10
 _UPLOAD_SECONDS = 24 * 3600.0  # a stream has a limit on idleness, not on its length
-_EXPOSED = "X-Request-ID, Retry-After, ETag, Content-Disposition, Content-Range, Accept-Ranges"
 _ALLOWED = "Authorization, Content-Type, Accept-Language, Idempotency-Key, X-Request-ID, If-None-Match, Range, If-Range"
-_VARY = "Origin, Accept-Language"  # the envelope's `msg` is in the caller's language
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS",
     "Access-Control-Allow-Headers": _ALLOWED,
@@ -52,9 +46,11 @@ class Counting(Protocol):
     """What an exchange needs of the front that it belongs to."""
 
     service: Service
-    origins: frozenset[str]
     proxies: tuple[Network, ...]
     sockets: Sockets
+
+    def heading(self, headers: httputil.HTTPHeaders) -> Heading:
+        """What the header fields of a request say."""
 
     def is_socket(self, target: str) -> bool:
         """Whether a WebSocket route answers this target."""
@@ -91,17 +87,16 @@ class Exchange(httputil.HTTPMessageDelegate):
         if not isinstance(start_line, httputil.RequestStartLine):
             raise TypeError("a server reads requests")
         self._start, self._headers = start_line, headers
-        if wants_upgrade(headers) and self._front.is_socket(start_line.path) and _names_its_host(start_line, headers):
+        self._heading = heading = self._front.heading(headers)
+        if heading.upgrades and self._front.is_socket(start_line.path) and self._names_its_host():
             self._upgraded = self._front.sockets.application.start_request(self._connection, self._connection)
             return self._upgraded.headers_received(start_line, headers)
-        supplied = headers.get("X-Request-ID")
-        self._id = supplied if supplied and _REQUEST_ID.match(supplied) else _new_id()
-        self._language = language_of(headers.get("Accept-Language"))
-        self._length = _declared_length(headers.get("Content-Length", "0"))
+        self._id = heading.request_id or _new_id()
+        self._language = heading.language
         self._front.opened()
         streamed = self._is_streamed()
         self._refusal = self._refused(streamed)
-        if self._refusal is not None and self._length > _DRAIN_BYTES:
+        if self._refusal is not None and self._heading.length > _DRAIN_BYTES:
             self._send(self._failure(self._refusal), close=True)
         elif self._refusal is None and streamed:
             self._stream = BodyStream(self._service.settings.request_seconds)
@@ -125,11 +120,16 @@ class Exchange(httputil.HTTPMessageDelegate):
         block = getattr(self._connection, "head_bytes", 0) or _size_of(self._start, self._headers)
         if block > settings.max_header_bytes:
             return ApiError(HEADERS_TOO_LARGE)
-        if not streamed and self._length > settings.max_body_bytes:
+        if not streamed and self._heading.length > settings.max_body_bytes:
             return ApiError(TOO_LARGE)
         # a target is a path, and what is not ASCII in it comes percent-encoded (RFC 9112 section 3.2.1)
         sound = self._start.path.startswith("/") and self._start.path.isascii()
-        return None if sound and _names_its_host(self._start, self._headers) else ApiError(BAD_REQUEST)
+        return None if sound and self._names_its_host() else ApiError(BAD_REQUEST)
+
+    def _names_its_host(self) -> bool:
+        """Whether there is one `Host`, and a sound one; HTTP/1.0 may leave it out (RFC 9112 section 3.2)."""
+        host = self._heading.host
+        return host == "sound" or (host == "missing" and self._start.version == "HTTP/1.0")
 
     def data_received(self, chunk: bytes) -> Awaitable[None] | None:
         """Tornado: a piece of the body. What is over the limit is read and dropped, up to a point."""
@@ -219,6 +219,7 @@ class Exchange(httputil.HTTPMessageDelegate):
             raw_body=b"".join(self._chunks),
             stream=self._stream,
             language=self._language,
+            bearer=self._heading.bearer,
             remote_ip=client_address(self._connection, self._headers, self._front.proxies),
         )
 
@@ -295,23 +296,13 @@ class Exchange(httputil.HTTPMessageDelegate):
             "X-Content-Type-Options": "nosniff",
             "Cache-Control": "no-store",
             **answer.headers,
-            **self._cors(),
+            **self._heading.cors,
         }
+        if self._start.method == "OPTIONS" and "Access-Control-Allow-Origin" in headers:
+            headers |= _PREFLIGHT
         if close or self._service.draining:
             headers["Connection"] = "close"
         return headers
-
-    def _cors(self) -> dict[str, str]:
-        origin = self._headers.get("Origin")
-        if origin not in self._front.origins:
-            return {"Vary": _VARY}
-        shared = {
-            "Vary": _VARY,
-            "Access-Control-Allow-Origin": str(origin),
-            "Access-Control-Allow-Credentials": "true",
-            "Access-Control-Expose-Headers": _EXPOSED,
-        }
-        return {**shared, **_PREFLIGHT} if self._start.method == "OPTIONS" else shared
 
 
 async def _let_go(stream: object) -> None:
@@ -333,23 +324,8 @@ def _new_id() -> str:
     return digits
 
 
-def _declared_length(told: str) -> int:
-    return int(told) if told.isascii() and told.isdigit() else 0
-
-
 def _size_of(start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> int:
     return sum(len(name) + len(value) + 4 for name, value in headers.get_all()) + len(start.path)
-
-
-def _names_its_host(start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
-    """Whether there is one `Host`, and a sound one; HTTP/1.0 may leave it out (RFC 9112 section 3.2)."""
-    host = headers.get("Host")  # several come joined by a comma
-    return start.version == "HTTP/1.0" if host is None else _is_host(host)
-
-
-@lru_cache(maxsize=64)
-def _is_host(value: str) -> bool:
-    return _HOST.fullmatch(value) is not None
 
 
 @lru_cache(maxsize=4)

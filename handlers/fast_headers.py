@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from lru import LRU
 from tornado import httputil
 
+from handlers.heading import Heading
+
 _LONGEST_KNOWN = 64
+_LONGEST_KEPT = 2048
 
 
 @lru_cache(maxsize=1000)
@@ -27,9 +31,13 @@ def _field_name(raw: bytes) -> str:
 
 
 class Headers(httputil.HTTPHeaders):
-    """Tornado's headers, made of fields that llhttp has checked already, and read without detours."""
+    """Tornado's headers, made of fields that llhttp has checked already, and read without detours.
+
+    Several requests may share one: nobody changes it. `other_coding`: a transfer coding that the server does not know.
+    """
 
     def __init__(self, fields: Iterable[tuple[bytes, bytes]] = ()) -> None:
+        self.heading: Heading | None = None
         self._as_list: dict[str, list[str]] = {}
         self._combined_cache: dict[str, str] = {}
         for raw, value in fields:
@@ -38,6 +46,7 @@ class Headers(httputil.HTTPHeaders):
                 self._as_list[name].append(text)
             else:
                 self._as_list[name] = [text]
+        self.other_coding = self.get("Transfer-Encoding", "chunked").lower() != "chunked"
 
     def get(self, name: str, default: Any = None) -> Any:
         """The value of a field, several joined by commas; `default` where there is none."""
@@ -45,3 +54,20 @@ class Headers(httputil.HTTPHeaders):
         if values is None:
             return default
         return values[0] if len(values) == 1 else ",".join(values)
+
+
+class HeadersCache:
+    """The headers of requests that carry the same fields as others before them, as those of one client do."""
+
+    def __init__(self, size: int) -> None:
+        self._kept: LRU[tuple[tuple[bytes, bytes], ...], Headers] = LRU(size)
+
+    def of(self, fields: Sequence[tuple[bytes, bytes]], size: int) -> Headers:
+        """The headers of `fields`, which take `size` bytes; long ones are not remembered."""
+        if size > _LONGEST_KEPT:
+            return Headers(fields)
+        key = tuple(fields)
+        headers: Headers | None = self._kept.get(key)
+        if headers is None:
+            headers = self._kept[key] = Headers(fields)
+        return headers

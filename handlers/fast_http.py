@@ -37,7 +37,7 @@ class Peer:
     protocol: str = "http"
 
 
-@dataclass
+@dataclass(slots=True)
 class _Message:
     """A request as it arrives: its head, the pieces of its body that are not delivered yet, and how far it is.
 
@@ -188,13 +188,13 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
 
     def on_headers_complete(self) -> None:
         """The head is whole."""
-        headers = Headers(self._fields)
+        headers = self._server.headers.of(self._fields, self._field_bytes)
         self._fields = []
         self._head_size = 0
         version = f"HTTP/{self._parser.get_http_version()}"
         if version not in ("HTTP/1.0", "HTTP/1.1"):
             raise ValueError("another version of HTTP")  # httptools makes an HttpParserError of it
-        if headers.get("Transfer-Encoding", "chunked").lower() != "chunked":
+        if headers.other_coding:
             raise ValueError("another transfer coding")
         start = httputil.RequestStartLine(self._parser.get_method().decode(), self._url.decode("latin-1"), version)
         size = self._field_bytes + len(self._url)
@@ -236,7 +236,7 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         message.begun = True
         self.head_bytes = message.head_bytes
         self._delegate = self._server.front.start_request(self, self)
-        if message.headers.get("Expect", "").lower() == "100-continue" and not message.complete:
+        if not message.complete and message.headers.get("Expect", "").lower() == "100-continue":
             self._transport.write(_CONTINUE)
         self._delegate.headers_received(message.start, message.headers)
 

@@ -11,9 +11,11 @@ from typing import Protocol
 from tornado import httputil
 from tornado.httpserver import HTTPServer
 
+from handlers.fast_headers import HeadersCache
 from handlers.fast_http import FastConnection
 
 _SWEEP_SECONDS = 1.0
+_KEPT_HEADERS = 2000
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class FastServer:
         self.limits = limits
         self.malformed = malformed
         self.tornado = tornado
+        self.headers = HeadersCache(_KEPT_HEADERS)
         self.connections: set[FastConnection] = set()
         self._servers: list[asyncio.Server] = []
         self._sweeper: asyncio.TimerHandle | None = None

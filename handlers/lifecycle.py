@@ -46,7 +46,6 @@ from handlers.validation import Checker, parse_json
 
 log = logging.getLogger("tradewind.request")
 _COUNTED_METHODS = frozenset((*METHODS, "HEAD"))
-BEARER = re.compile(r"^Bearer +([A-Za-z0-9._~+/=-]+)$", re.IGNORECASE)
 _JSON = re.compile(r"^application/json\s*(;\s*charset=\"?utf-8\"?\s*)?$", re.IGNORECASE)
 
 
@@ -97,10 +96,9 @@ async def authenticate(request: Request) -> None:
     route = _matched(request)
     if route.access == PUBLIC or (route.signed is not None and route.signed(request)):
         return
-    found = BEARER.match(request.headers.get("Authorization", ""))
-    if found is None:
+    if request.bearer is None:
         raise ApiError(UNAUTHENTICATED)
-    request.actor = await request.part(Authenticator).authenticate(found.group(1))
+    request.actor = await request.part(Authenticator).authenticate(request.bearer)
     request_context.set({"request_id": request.id, "user_id": request.actor.user_id, "route": route.name})
 
 
@@ -202,7 +200,7 @@ async def handle(request: Request) -> Answer:
     # a stream has limits of its own: on idleness, and on size
     if route.streamed:
         return await _answered(request, route)
-    return await within(request.service.settings.request_seconds, _answered(request, route))
+    return await within(request.service.request_limit, _answered(request, route))
 
 
 async def _answered(request: Request, route: Route) -> Answer:

@@ -24,7 +24,7 @@ NO_SCOPE = Scope()
 
 @dataclass(slots=True)
 class Request:
-    """One request: `path`, `query` and `body` are checked and typed; `actor` is who asks.
+    """One request: `path`, `query` and `body` are checked and typed; `actor` is who asks, by the token `bearer`.
 
     `stream` is the body of a streamed route, `socket` the client of a WebSocket route. `answer_headers` are added to the answer. `now` is the one moment that the whole request takes place at.
     """
@@ -35,6 +35,7 @@ class Request:
     id: str
     headers: Mapping[str, str]
     remote_ip: str
+    bearer: str | None = None
     raw_query: str = ""
     raw_body: bytes = b""
     stream: BodyStream | None = None

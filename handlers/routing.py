@@ -58,9 +58,28 @@ class Router:
         return allowed_methods(node.routes) if node else []
 
     def _find(self, path: str) -> tuple[_Node | None, list[str]]:
+        segments = path.split("/")[1:] if path.startswith("/") else []
+        if "%" in path:
+            segments = [_segment(part) for part in segments]
+        straight = self._straight(segments)
+        if straight is not None:
+            return straight
         values: list[str] = []
-        segments = [_segment(part) for part in path.split("/")[1:]] if path.startswith("/") else []
         return self._walk(self._root, segments, 0, values), values
+
+    def _straight(self, segments: list[str]) -> tuple[_Node, list[str]] | None:
+        """What most paths need: literal segments first, and never back; None where that leads nowhere."""
+        values: list[str] = []
+        node = self._root
+        for segment in segments:
+            following = node.literal.get(segment)
+            if following is None and segment:
+                values.append(segment)
+                following = node.parameter
+            if following is None:
+                return None
+            node = following
+        return (node, values) if node.routes else None
 
     def _walk(self, node: _Node, segments: list[str], at: int, values: list[str]) -> _Node | None:
         if at == len(segments):

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from config.settings import EnvironmentSettings, Settings
+from config.time_limits import TimeLimit
 from handlers.conversion import decode
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
@@ -135,6 +136,11 @@ class Service:
     signing_secrets: tuple[str, ...] = ()
     demo_password: Callable[[str], str] = str
     say: Callable[[str], None] = print
+
+    @cached_property
+    def request_limit(self) -> TimeLimit:
+        """The time that a request may take."""
+        return TimeLimit(self.settings.request_seconds)
 
     def provide(self, kind: type[Any], part: Any) -> None:
         """Offer a running object under its type, or under a port."""

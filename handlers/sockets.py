@@ -14,13 +14,13 @@ from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any
 
-from tornado import httputil
 from tornado.web import Application
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from handlers.addresses import Network, client_address
 from handlers.envelope import failed, to_json
 from handlers.errors import INTERNAL, ApiError
+from handlers.heading import bearer_of
 from handlers.lifecycle import authenticate, authorize, find_route, read_input, refusal
 from handlers.messages import language_of
 from handlers.ports import Authorizer
@@ -100,7 +100,7 @@ class Socket(WebSocketHandler):
         return Request(
             service=self._sockets.service, method="GET", target=self.request.path, raw_query=self.request.query,
             id=secrets.token_hex(16), headers=headers, socket=self, language=language_of(headers.get("Accept-Language")),
-            remote_ip=client_address(connection, headers, self._sockets.proxies),
+            bearer=bearer_of(headers), remote_ip=client_address(connection, headers, self._sockets.proxies),
         )  # fmt: skip
 
     def _refuse(self, request: Request, error: ApiError) -> None:
@@ -177,8 +177,3 @@ class Socket(WebSocketHandler):
         kind = await refusal(request.actor, route, request.part(Authorizer)) if route is not None else None
         if kind is not None:
             raise ApiError(kind)
-
-
-def wants_upgrade(headers: httputil.HTTPHeaders) -> bool:
-    """Whether a request asks for a WebSocket."""
-    return headers.get("Upgrade", "").lower() == "websocket"

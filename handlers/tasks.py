@@ -8,6 +8,8 @@ import types
 from collections.abc import Coroutine, Generator, Iterable
 from typing import Any, TypeVar
 
+from config.time_limits import TimeLimit
+
 Result = TypeVar("Result")
 _AGAIN_SECONDS = 0.1
 
@@ -70,17 +72,17 @@ async def _finished(work: Coroutine[Any, Any, Any], waiting: Any) -> None:
     await _rest(work, waiting)
 
 
-async def within(seconds: float, work: Coroutine[Any, Any, Result]) -> Result:
+async def within(limit: TimeLimit, work: Coroutine[Any, Any, Result]) -> Result:
     """The result of `work`, which has so long from the first time that it waits; raises TimeoutError.
 
-    Work that never waits costs no timer.
+    Work that never waits is not counted.
     """
     try:
         waiting = work.send(None)
     except StopIteration as ended:
         result: Result = ended.value
         return result
-    async with asyncio.timeout(seconds):
+    with limit():
         return await _rest(work, waiting)
 
 

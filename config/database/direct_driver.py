@@ -6,7 +6,6 @@ compression, log-ins other than SCRAM-SHA-256, `mongodb+srv`; and the wait for a
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from config.database.driver import MARGIN_SECONDS, NATURAL_ORDER, Document, Filt
 from config.database.drivers import MotorDriver
 from config.database.errors import DatabaseUnavailable, translated
 from config.database.wire import NotSent, Target, WirePool
+from config.time_limits import TimeLimit
 
 _MOST_ROWS = 500  # longer lists are decoded in Motor's threads
 _LASTING: Mapping[str, Any] = {"writeConcern": {"w": "majority"}}
@@ -38,6 +38,7 @@ class DirectDriver(MotorDriver):
         super().__init__(uri, database, timeout_ms)
         target = target_of(uri, database)
         self._wire = WirePool(target, connect_seconds=self._seconds / 2) if target is not None else None
+        self._time = TimeLimit(self._seconds + MARGIN_SECONDS)
         self._limit: dict[str, Any] = {"maxTimeMS": timeout_ms}
         self._reading: dict[str, Any] = {"readConcern": {"level": "majority"}, **self._limit}
 
@@ -154,9 +155,9 @@ class DirectDriver(MotorDriver):
         """
         if self._wire is None or (self.in_transaction and not apart):
             return None
-        with translated():
+        with translated:
             try:
-                async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
+                with self._time():
                     answer = await self._wire.run(command)
             except NotSent:
                 return None

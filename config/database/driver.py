@@ -87,7 +87,7 @@ class Driver:
     @asynccontextmanager
     async def _operation(self) -> AsyncIterator[None]:
         """One operation within its time limit; the driver's own does not count the wait for one of Motor's threads."""
-        with translated():
+        with translated:
             async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
                 yield
 
@@ -122,7 +122,7 @@ class Driver:
         self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000
     ) -> AsyncIterator[Document]:
         """The documents that match, one after the other, fetched `batch` at a time."""
-        with translated():
+        with translated:
             cursor = self._database[collection].find(filter, batch_size=batch, session=_session.get())
             async for document in cursor.sort(list(sort)) if sort else cursor:
                 yield document
@@ -207,7 +207,7 @@ class Driver:
 
     async def synchronise_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> None:
         """Make the collection's indexes exactly those of `specs`; one that is there in another shape is made anew."""
-        with translated(), pymongo.timeout(_INDEX_SECONDS):
+        with translated, pymongo.timeout(_INDEX_SECONDS):
             there = {index["name"]: index for index in await self._indexes(collection) if index["name"] != "_id_"}
             wanted = {spec.name: spec for spec in specs}
             changed = {
@@ -222,7 +222,7 @@ class Driver:
                 await self._database[collection].create_indexes(missing)
 
     async def _indexes(self, collection: str) -> list[Document]:
-        with translated():
+        with translated:
             opened = self._database[collection].list_indexes()
             found: list[Document] = await (await self._cursor(opened)).to_list(None)
             return found
@@ -240,7 +240,7 @@ class Driver:
         if self.in_transaction:
             return await work()
         until = time.monotonic() + self._seconds
-        with translated():
+        with translated:
             async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
                 opened = await self._start_session()
             async with opened as session:
@@ -289,7 +289,7 @@ class Driver:
             {"$match": {"ns.coll": {"$in": list(collections)}}},
             {"$project": {"ns": 1, "documentKey": 1, "operationType": 1}},
         ]
-        with translated():
+        with translated:
             stream = await self._cursor(self._watched.watch(pipeline, max_await_time_ms=_WATCH_WAIT_MS))
             async with stream:  # its cursor is open on the server now: what is written from here on is seen
                 yield _changes(stream)
@@ -336,7 +336,7 @@ def _options() -> dict[str, Any]:
 
 
 async def _changes(stream: Any) -> AsyncIterator[Change]:
-    with translated():
+    with translated:
         while stream.alive:
             event = await stream.try_next()
             if event is not None and "documentKey" in event:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from types import TracebackType
 
 from pymongo.errors import (
     AutoReconnect,
@@ -42,30 +42,38 @@ class DuplicateKey(Exception):
         self.fields = tuple(fields)
 
 
-@contextmanager
-def translated() -> Iterator[None]:
-    """Raise what PyMongo and Motor raise inside as errors of this file."""
-    try:
-        yield
-    except (DuplicateKeyError, BulkWriteError) as error:
+class Translated:
+    """Raises what PyMongo and Motor raise inside as errors of this file: `with translated: …`."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        told = _told(error) if error is not None else None
+        if told is not None:
+            raise told from error
+
+
+translated = Translated()
+
+
+def _told(error: BaseException) -> Exception | None:
+    """What the callers see of `error`; None for what is none of the database's."""
+    if isinstance(error, DuplicateKeyError | BulkWriteError):
         fields = _duplicate_fields(error)
-        if fields is None:
-            raise
-        raise DuplicateKey(fields) from error
-    except AWAY as error:
-        raise DatabaseUnavailable(str(error)) from error
-    except OperationFailure as error:
+        return DuplicateKey(fields) if fields is not None else None
+    if isinstance(error, AWAY):
+        return DatabaseUnavailable(str(error))
+    if isinstance(error, OperationFailure):
         if error.code in REFUSED_CODES:
-            raise DatabaseRefused(str(error)) from error
-        if error.code in AWAY_CODES or error.has_error_label("TransientTransactionError"):
-            raise DatabaseUnavailable(str(error)) from error
-        raise
-    except TimeoutError as error:
-        raise DatabaseUnavailable("no answer within the time limit") from error
-    except PyMongoError as error:
-        if error.timeout:
-            raise DatabaseUnavailable(str(error)) from error
-        raise
+            return DatabaseRefused(str(error))
+        away = error.code in AWAY_CODES or error.has_error_label("TransientTransactionError")
+        return DatabaseUnavailable(str(error)) if away else None
+    if isinstance(error, TimeoutError):
+        return DatabaseUnavailable("no answer within the time limit")
+    return DatabaseUnavailable(str(error)) if isinstance(error, PyMongoError) and error.timeout else None
 
 
 def _duplicate_fields(error: OperationFailure) -> list[str] | None:

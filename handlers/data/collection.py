@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 from bson import ObjectId
+from bson.errors import InvalidId
 
 from config.database import IndexSpec
 from handlers.errors import NOT_FOUND, ApiError
@@ -187,8 +189,11 @@ class Collection:
         if self.ids == "integer":
             if isinstance(value, int) or (str(value).isascii() and str(value).isdigit() and len(str(value)) < 16):
                 return int(value)
-        elif isinstance(value, ObjectId) or ObjectId.is_valid(value):
-            return ObjectId(value)
+        elif isinstance(value, str):
+            with suppress(InvalidId):
+                return ObjectId(value)
+        elif isinstance(value, ObjectId):
+            return value
         raise ApiError(NOT_FOUND)
 
     @cached_property

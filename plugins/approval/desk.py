@@ -20,7 +20,7 @@ from plugins.approval.records import DEFINITIONS, INSTANCES
 from plugins.approval.states import STATES, after
 
 REQUESTED, CANCELLED, FINISHED = "approval.requested", "approval.cancelled", "approval.finished"
-_TELL = "notification.send"
+TELL = "notification.send"
 _LINK = "/approval/instances/{id}"
 
 
@@ -129,4 +129,4 @@ async def _message(
     id, title = str(instance["id"]), instance["title"]
     data = {"instance_id": id, "biz_type": instance["biz_type"], "resource_id": instance["resource_id"]}
     text = Message(sentence.zh.replace("{title}", title), sentence.en.replace("{title}", title))
-    await desk.emit(_TELL, user_ids=sorted(to), kind=kind, title=text, link=_LINK.format(id=id), data=data, **more)
+    await desk.emit(TELL, user_ids=sorted(to), kind=kind, title=text, link=_LINK.format(id=id), data=data, **more)

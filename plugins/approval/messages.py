@@ -23,6 +23,9 @@ NOT_ASKED = Message("该用户没有待处理的审批任务", "No task of this 
 TOO_LONG = Message("审批流转次数过多", "This approval has gone on for too many steps")
 
 ASKED = Message("待您审批：{title}", "Waiting for your approval: {title}")
+DELEGATED = Message(
+    "{name} 在 {first} 至 {last} 期间将审批委托给您", "{name} delegated approvals to you from {first} to {last}"
+)
 REMINDED = Message("催办审批：{title}", "Still waiting for your approval: {title}")
 COPIED = Message("抄送给您：{title}", "For your information: {title}")
 ENDED = Message("您的审批{outcome}：{title}", "Your request: {outcome}: {title}")

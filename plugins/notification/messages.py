@@ -6,6 +6,7 @@ KINDS = {
     "approval_task": (Message("待办审批", "Approval to do"), "orange"),
     "approval_copy": (Message("抄送审批", "Copied approval"), "blue"),
     "approval_result": (Message("审批结果", "Approval result"), "green"),
+    "approval_delegation": (Message("审批委托", "Approval delegation"), "blue"),
     "leave_result": (Message("请假结果", "Leave result"), "green"),
     "import_progress": (Message("导入进度", "Import progress"), "blue"),
     "follow_up_reminder": (Message("跟进提醒", "Follow-up reminder"), "orange"),

@@ -36,8 +36,9 @@ CLIENTS = 32
 COLD_TRIES = 5
 LEAST_PAIRS = 5
 AIM_RATIO, AIM_TIMES = 1.1, 5.0
-# what dashboards are computed from; other commands of the service are not theirs
-_PREFIXES = ("crm_", "finance_", "hrm_employees", "hrm_attendance_days", "inventory_", "approval_instances")
+# what dashboards are computed from, names of departments too; other commands of the service are not theirs
+_PREFIXES = ("crm_", "finance_", "hrm_employees", "hrm_attendance_days", "inventory_", "approval_instances",
+             "rbac_departments")  # fmt: skip
 _OF_THE_SESSION = ("lsid", "$clusterTime", "$db", "$readPreference", "txnNumber", "maxTimeMS", "comment")
 Figures = dict[str, Any]
 Command = dict[str, Any]

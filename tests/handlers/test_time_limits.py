@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from config.time_limits import TimeLimit
 from handlers.tasks import within
 
 pytestmark = pytest.mark.gen_test
@@ -13,7 +14,7 @@ async def test_work_that_never_waits_has_its_result() -> None:
     async def work() -> int:
         return 1
 
-    assert await within(0, work()) == 1
+    assert await within(TimeLimit(0), work()) == 1
 
 
 async def test_work_that_waits_has_its_result() -> None:
@@ -23,7 +24,7 @@ async def test_work_that_waits_has_its_result() -> None:
             await asyncio.sleep(0)
         return "".join(values)
 
-    assert await within(5, work()) == "ab"
+    assert await within(TimeLimit(5), work()) == "ab"
 
 
 async def test_work_that_takes_too_long_is_ended() -> None:
@@ -36,7 +37,7 @@ async def test_work_that_takes_too_long_is_ended() -> None:
             ended.append(True)
 
     with pytest.raises(TimeoutError):
-        await within(0.01, work())
+        await within(TimeLimit(0.01), work())
     assert ended
 
 
@@ -48,7 +49,7 @@ async def test_an_error_goes_through_from_before_and_after_a_wait() -> None:
 
     for waits in (False, True):
         with pytest.raises(KeyError, match="why"):
-            await within(5, work(waits))
+            await within(TimeLimit(5), work(waits))
 
 
 async def test_who_is_cancelled_cancels_the_work() -> None:
@@ -62,7 +63,7 @@ async def test_who_is_cancelled_cancels_the_work() -> None:
             ended.set()
             raise
 
-    task = asyncio.create_task(within(5, work()))
+    task = asyncio.create_task(within(TimeLimit(5), work()))
     await begun.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -118,6 +118,13 @@ async def test_who_is_left_out_gets_their_own_request_neither_by_delegation_nor_
         expect(await act(admin, made, "reassign", **body), 40901)
 
 
+async def test_who_stands_in_for_somebody_is_told(people: People) -> None:
+    away, stand_in = await several(people, 2, real_name="张三")
+    body = {"delegate_id": id_of(stand_in), "starts_at": "2026-10-01T00:00:00Z", "ends_at": "2026-10-08T00:00:00Z"}
+    expect(await away.post(f"{AT}/delegations", body))
+    assert await titles(stand_in) == ["张三 在 2026-10-01 至 2026-10-08 期间将审批委托给您"]
+
+
 async def test_holders_of_a_disabled_role_are_not_asked(admin: Client, people: People) -> None:
     (me,) = await several(people, 1)
     role = await people.role(EVERYTHING)

@@ -1,0 +1,75 @@
+"""What the header fields of a request say to the server itself, read once for all requests that carry the same ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from tornado import httputil
+
+from handlers.messages import Language, language_of
+
+_REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
+_BEARER = re.compile(r"^Bearer +([A-Za-z0-9._~+/=-]+)$", re.IGNORECASE)
+# a name, an address or nothing, and a port (RFC 3986 sections 3.2.2 and 3.2.3), without the comma that no host has
+_HOST = re.compile(r"([A-Za-z0-9._~!$&'()*+;=%-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?")
+_EXPOSED = "X-Request-ID, Retry-After, ETag, Content-Disposition, Content-Range, Accept-Ranges"
+_VARY = "Origin, Accept-Language"  # the envelope's `msg` is in the caller's language
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The caller's request id where it is sound, language, declared length of the body in bytes, whether a WebSocket
+    is asked for, the state of `Host`, the bearer token, and the CORS headers of the answer."""
+
+    request_id: str | None
+    language: Language
+    length: int
+    upgrades: bool
+    host: Literal["sound", "missing", "unsound"]
+    bearer: str | None
+    cors: Mapping[str, str]
+
+
+def read_heading(headers: httputil.HTTPHeaders, origins: Collection[str]) -> Heading:
+    """The heading of `headers`; `origins` may read the answers (CONTRACT 1)."""
+    supplied = headers.get("X-Request-ID")
+    return Heading(
+        request_id=supplied if supplied and _REQUEST_ID.match(supplied) else None,
+        language=language_of(headers.get("Accept-Language")),
+        length=_declared_length(headers.get("Content-Length", "0")),
+        upgrades=headers.get("Upgrade", "").lower() == "websocket",
+        host=_host_of(headers),
+        bearer=bearer_of(headers),
+        cors=_cors(headers.get("Origin"), origins),
+    )
+
+
+def bearer_of(headers: Mapping[str, str]) -> str | None:
+    """The token of `Authorization: Bearer …` (RFC 6750 section 2.1)."""
+    found = _BEARER.match(headers.get("Authorization", ""))
+    return found.group(1) if found else None
+
+
+def _declared_length(told: str) -> int:
+    return int(told) if told.isascii() and told.isdigit() else 0
+
+
+def _host_of(headers: httputil.HTTPHeaders) -> Literal["sound", "missing", "unsound"]:
+    host = headers.get("Host")  # several come joined by a comma
+    if host is None:
+        return "missing"
+    return "sound" if _HOST.fullmatch(host) else "unsound"
+
+
+def _cors(origin: str | None, origins: Collection[str]) -> Mapping[str, str]:
+    if origin is None or origin not in origins:
+        return {"Vary": _VARY}
+    return {
+        "Vary": _VARY,
+        "Access-Control-Allow-Origin": origin,
+        "Access-Control-Allow-Credentials": "true",
+        "Access-Control-Expose-Headers": _EXPOSED,
+    }

@@ -1,0 +1,70 @@
+"""A time limit ends what takes too long, tells it as TimeoutError, and leaves everything else alone."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from config.time_limits import TimeLimit
+
+pytestmark = pytest.mark.gen_test
+NEVER = 3600.0
+
+
+async def waits(limit: TimeLimit, seconds: float) -> str:
+    with limit():
+        await asyncio.sleep(seconds)
+    return "done"
+
+
+async def test_work_that_takes_too_long_is_ended() -> None:
+    with pytest.raises(TimeoutError):
+        await waits(TimeLimit(0.01), NEVER)
+
+
+async def test_work_that_ends_in_time_is_left_alone() -> None:
+    limit = TimeLimit(0.05)
+    assert await waits(limit, 0) == "done"
+    with pytest.raises(TimeoutError):
+        await waits(limit, NEVER)  # the timer of the first is still there when the second begins
+
+
+async def test_each_piece_counts_from_its_own_beginning() -> None:
+    limit = TimeLimit(0.2)
+    order = []
+
+    async def piece(name: str, before: float) -> None:
+        await asyncio.sleep(before)
+        with suppress(TimeoutError):
+            await waits(limit, NEVER)
+        order.append((name, asyncio.get_running_loop().time()))
+
+    await asyncio.gather(piece("second", 0.1), piece("first", 0))
+    assert [name for name, _ in order] == ["first", "second"]
+    assert order[1][1] - order[0][1] > 0.05
+
+
+async def test_a_task_that_is_cancelled_from_outside_is_cancelled() -> None:
+    task = asyncio.create_task(waits(TimeLimit(NEVER), NEVER))
+    await asyncio.sleep(0)  # it begins
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_limit_within_a_longer_one_ends_alone() -> None:
+    outer, inner = TimeLimit(NEVER), TimeLimit(0.01)
+    with outer():
+        with pytest.raises(TimeoutError):
+            await waits(inner, NEVER)
+        assert asyncio.current_task().cancelling() == 0  # type: ignore[union-attr]
+
+
+async def test_a_longer_limit_around_a_shorter_one_ends_both() -> None:
+    with pytest.raises(TimeoutError), TimeLimit(0.01)():
+        await waits(TimeLimit(NEVER), NEVER)
+
+
+async def test_an_error_of_the_work_is_told_as_it_is() -> None:
+    with pytest.raises(ValueError, match="broken"), TimeLimit(NEVER)():
+        raise ValueError("broken")
