@@ -67,7 +67,7 @@ class Refusal:
 
 
 def conflicts(*sentences: Message) -> tuple[Refusal, ...]:
-    """The 40901 of each sentence."""
+    """The 40901 of each sentence; one with `{places}` stands for all that it is filled to."""
     return tuple(Refusal(CONFLICT, sentence) for sentence in sentences)
 
 
@@ -81,7 +81,7 @@ class Route:
     `before_password_change`: reachable while the password must be changed. `bare`: the answer is no envelope.
     `collection`: the collection whose row rules the route applies, for explanations and tests.
     `refusals`: what the handler itself may refuse a person, by the record or by what the request carries; an
-    explanation of an authorisation tells them.
+    explanation of an authorisation tells them. `asks`: events of the handler whose listeners may refuse it too.
     `etag`: answers carry an `ETag`, and a client that has the same one is answered 304 (RFC 9110 section 13.1.2).
     `streamed`: the body is not gathered; the handler reads `req.stream`, within limits of its own.
     `form`: the shape of the `multipart/form-data` that a streamed route reads; files are texts of the format `binary`.
@@ -100,6 +100,7 @@ class Route:
     returns: Field = NOTHING
     errors: tuple[ErrorKind, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    asks: tuple[str, ...] = ()
     paged: bool = False
     logged: bool = True
     before_password_change: bool = False
@@ -139,6 +140,12 @@ class Route:
     def check_body(self) -> Checker | None:
         """The compiled check of the body; compiled when the registry freezes."""
         return Checker(self.body) if self.body is not None else None
+
+    @cached_property
+    def checked_by_settings(self) -> Mapping[str, Field]:
+        """The fields of the body that have a `check` of their own."""
+        fields = (self.body.fields or {}) if self.body is not None else {}
+        return {name: field for name, field in fields.items() if field.check is not None}
 
     @cached_property
     def check_query(self) -> QueryChecker:

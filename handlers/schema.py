@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from handlers.service import Service
 
 Kind = Literal[
     "text",
@@ -40,6 +45,7 @@ class Field:
     `required`: must be given at creation. `read_only`: only the service writes it. `write_only`: never answered.
     `nullable`: null is accepted, and clears. `filter`, `sort`, `search`: what lists offer.
     `ref`: the collection whose `id` it holds; a reference to nothing is refused.
+    `check`: of a body's own fields, what settings say of a value: the rule that it breaks, or None.
     """
 
     kind: Kind
@@ -58,6 +64,7 @@ class Field:
     sort: bool = False
     search: bool = False
     ref: str | None = None
+    check: Callable[[Service, Any], str | None] | None = None
     secret: bool = False
 
     @cached_property

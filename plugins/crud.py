@@ -5,7 +5,7 @@ Each can be replaced by a handler of your own; what is left out of `only` does n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from handlers.data.collection import Collection
@@ -27,19 +27,22 @@ def crud(
     only: Sequence[str] = ACTIONS,
     plural: str | None = None,
     refusals: tuple[Refusal, ...] = (),
+    refusals_of: Mapping[str, tuple[Refusal, ...]] | None = None,
+    asks: tuple[str, ...] = (),
     **handlers: Handler,
 ) -> tuple[Route, ...]:
     """The routes of `collection` under the path `at`, guarded by `<resource>:<action>`.
 
     `resource` is `<module>:<entity>`; `noun` names one record in summaries; `handlers` replace actions by name;
-    `refusals` are those of the actions that write.
+    `refusals` are those of the actions that write, `refusals_of` further ones of the action of that name;
+    `asks` are events of those that write, whose listeners may refuse too.
     Raises ValueError for an action that is not made.
     """
-    unknown = (set(only) - set(ACTIONS)) | (set(handlers) - set(only))
+    further = refusals_of or {}
+    unknown = (set(only) - set(ACTIONS)) | ({*handlers, *further} - set(only))
     if unknown:
         raise ValueError(f"crud of {collection.name} makes no {', '.join(sorted(unknown))}")
     shared: dict[str, Any] = {"tag": resource.split(":")[0], "collection": collection.name}
-    writes: dict[str, Any] = {**shared, "refusals": refusals}
     many, one = plural or f"{noun}s", f"{'an' if noun[0] in 'aeio' else 'a'} {noun}"
     made = {
         "list": route(f"GET {at}", handlers.get("list", lister(collection)), summary=f"List {many}", paged=True,
@@ -48,12 +51,13 @@ def crud(
                       access=f"{resource}:read", returns=collection.read, **shared),
         "create": route(f"POST {at}", handlers.get("create", creator(collection)), summary=f"Create {one}",
                         access=f"{resource}:create", body=collection.create, returns=collection.read,
-                        errors=(DUPLICATE,), **writes),
+                        errors=(DUPLICATE,), refusals=(*refusals, *further.get("create", ())), asks=asks, **shared),
         "update": route(f"PATCH {at}/{{id}}", handlers.get("update", updater(collection)), summary=f"Change {one}",
                         access=f"{resource}:update", body=collection.update, returns=collection.read,
-                        errors=(DUPLICATE, STALE), **writes),
+                        errors=(DUPLICATE, STALE), refusals=(*refusals, *further.get("update", ())), asks=asks, **shared),
         "delete": route(f"DELETE {at}/{{id}}", handlers.get("delete", deleter(collection)), summary=f"Delete {one}",
-                        access=f"{resource}:delete", returns=NOTHING, **writes),
+                        access=f"{resource}:delete", returns=NOTHING,
+                        refusals=(*refusals, *further.get("delete", ())), asks=asks, **shared),
     }  # fmt: skip
     return tuple(made[action] for action in ACTIONS if action in only)
 

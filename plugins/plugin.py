@@ -11,7 +11,7 @@ from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
 from handlers.errors import ErrorKind
 from handlers.messages import Message
-from handlers.route import Route
+from handlers.route import Refusal, Route
 from handlers.service import Dictionary, Menu, Option, Service, StateMachine
 
 
@@ -24,7 +24,8 @@ class Plugin:
     deployment at start, under a lease, and must be repeatable. `demo`: loads demonstration data into a new database.
     `permissions`: titles of actions that are not plain list, read, create, update, delete. `options`: settings that
     administrators change while the service runs, `settings` those of the environment. `dashboards`: its part of
-    dashboards that the plugin `dashboard` serves.
+    dashboards that the plugin `dashboard` serves. `answers`: event → what its listener here may refuse whoever made
+    the request; routes that ask by this event (`asks`) have these refusals besides their own.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Plugin:
     permissions: Mapping[str, Message] = field(default_factory=dict)
     options: tuple[Option, ...] = ()
     dashboards: tuple[Dashboard, ...] = ()
+    answers: Mapping[str, tuple[Refusal, ...]] = field(default_factory=dict)
     settings: type[EnvironmentSettings] | None = None
     provides: tuple[type, ...] = ()
     start: Callable[[Service], AbstractAsyncContextManager[None]] | None = None

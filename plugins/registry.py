@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -142,7 +143,7 @@ def freeze(plugins: Sequence[Plugin]) -> Catalogue:
     problems = [*_checks(plugins)]
     if problems:
         raise RegistryError(problems)
-    routes = (*CORE_ROUTES, *_all(plugins, lambda plugin: plugin.routes))
+    routes = tuple(_answered(plugins, route) for route in (*CORE_ROUTES, *_all(plugins, lambda plugin: plugin.routes)))
     for route in routes:
         _ = route.check_body, route.check_query, route.check_form
     return Catalogue(
@@ -161,6 +162,12 @@ def freeze(plugins: Sequence[Plugin]) -> Catalogue:
         dashboards=tuple(_all(plugins, lambda plugin: plugin.dashboards)),
         permission_titles={code: title for plugin in plugins for code, title in plugin.permissions.items()},
     )
+
+
+def _answered(plugins: Iterable[Plugin], route: Route) -> Route:
+    """The route with the refusals of those who listen to what it asks."""
+    answers = [one for event in route.asks for plugin in plugins for one in plugin.answers.get(event, ())]
+    return replace(route, refusals=(*route.refusals, *answers)) if answers else route
 
 
 def _all(plugins: Iterable[Plugin], part: Callable[[Plugin], Iterable[Value]]) -> list[Value]:

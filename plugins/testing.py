@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
@@ -35,6 +35,7 @@ SECRET = "Nj4-a-signing-secret-for-tests-and-nothing-else; it has sixty-four byt
 OPTIONS: Mapping[str, Any] = {"admin_password": PASSWORD, "bcrypt_cost": 4}
 _serial = itertools.count(1)
 _databases: dict[str, list[str]] = {}  # of each MongoDB, those that no test uses now
+_serving: dict[str, Running] = {}  # by address, the servers that run now
 
 
 @dataclass(frozen=True)
@@ -73,14 +74,15 @@ Witness = Callable[["Client", HTTPRequest, Reply], Awaitable[None]]
 class Client:
     """An HTTP client of one server, with or without a token.
 
-    `witness` sees every answer, and those of clients that log in by this one: what all answers promise is checked there.
+    `witnesses` see every answer to every client of the run: what all answers promise is checked there.
     """
+
+    witnesses: ClassVar[list[Witness]] = []
 
     url: str
     token: str | None = None
     user: dict[str, Any] = field(default_factory=dict)
     session: dict[str, Any] = field(default_factory=dict)
-    witness: Witness | None = None
 
     async def call(
         self,
@@ -105,8 +107,8 @@ class Client:
             await self._refresh()
             request.headers["Authorization"] = f"Bearer {self.token}"
             reply = await _answer(request)
-        if self.witness is not None:
-            await self.witness(self, request, reply)
+        for witness in self.witnesses:
+            await witness(self, request, reply)
         return reply
 
     async def _refresh(self) -> None:
@@ -140,7 +142,7 @@ class Client:
         reply = await Client(self.url).post("/api/v1/auth/login", {"username": username, "password": password})
         if reply.code:
             raise AssertionError(f"log-in of {username} answered {reply.body.decode()}")
-        return Client(self.url, reply.data["accessToken"], reply.data["userInfo"], reply.data, self.witness)
+        return Client(self.url, reply.data["accessToken"], reply.data["userInfo"], reply.data)
 
 
 async def _answer(request: HTTPRequest) -> Reply:
@@ -256,9 +258,16 @@ async def serving(
             "drain_seconds": 2, **settings,
         }  # fmt: skip
         configured = environment(_env_file=None, **chosen)
-        yield await stack.enter_async_context(
-            running(configured, loaded, uri, {**OPTIONS, **options}, say=lambda _: None)
-        )
+        block = running(configured, loaded, uri, {**OPTIONS, **options}, say=lambda _: None)
+        server = await stack.enter_async_context(block)
+        _serving[server.url] = server
+        stack.callback(_serving.pop, server.url)
+        yield server
+
+
+def server_at(url: str) -> Running | None:
+    """The server of `serving` that answers at this address now."""
+    return _serving.get(url)
 
 
 @asynccontextmanager

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
-
-if TYPE_CHECKING:
-    from tornado.ioloop import IOLoop
-
-    from plugins.runtime import Running
-    from plugins.testing import Client
 
 pytest_plugins = ["plugins.testing", "tests.fixtures"]
 
@@ -26,12 +20,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.gen_test(timeout=marked.kwargs["timeout"] * PATIENCE), append=False)
 
 
-@pytest.fixture(scope="session")
-def anonymous(io_loop: IOLoop, tradewind: Running) -> Client:
-    """A client without a token. What it is denied must be explained, and so for everybody who logs in by it."""
+@pytest.fixture(scope="session", autouse=True)
+def explained_denials() -> Iterator[None]:
+    """What any client of any server is denied must be explained."""
     # here, as pytest wants to load its plugins before anybody else does
     from plugins.testing import Client
     from tests.denials import Explained
 
-    admin: Client = io_loop.run_sync(lambda: Client(tradewind.url).log_in("admin"))
-    return Client(tradewind.url, witness=Explained(admin))
+    witness = Explained()
+    Client.witnesses.append(witness)
+    yield
+    Client.witnesses.remove(witness)

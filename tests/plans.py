@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from bson import ObjectId
@@ -21,6 +21,7 @@ from handlers.schema import Field
 from tests.samples import sample
 
 ROWS, PEOPLE, DEPARTMENTS = 1000, 50, 20
+A_DAY = date(2026, 11, 20)
 PAGE_ROWS = 21  # a page of 20, and one more that tells whether there is a next one
 # an open bound of a time is a date that Python has no room for
 _OPEN_BOUNDS: CodecOptions[dict[str, Any]] = CodecOptions(datetime_conversion=DatetimeConversion.DATETIME_AUTO)
@@ -41,7 +42,7 @@ async def fill(database: Database, collection: Collection) -> None:
     now = utc_now()
     rows = []
     for number in range(ROWS):
-        row = {**base, **{name: f"{base.get(name)}-{number}" for name in unique}}
+        row = {**base, **{name: _one_of_many(collection, name, base.get(name), number) for name in unique}}
         row["_id"] = {"integer": number + 1, "object_id": ObjectId(), "text": f"{number:024}"}[collection.ids]
         if not collection.plain:
             at = now - timedelta(minutes=number)
@@ -52,6 +53,11 @@ async def fill(database: Database, collection: Collection) -> None:
             row[collection.scope_department] = number % DEPARTMENTS
         rows.append(row)
     await database.driver.insert(collection.name, rows)
+
+
+def _one_of_many(collection: Collection, name: str, value: object, number: int) -> str:
+    field = collection.fields.get(name)
+    return str(A_DAY + timedelta(days=number)) if field and field.kind == "day" else f"{value}-{number}"
 
 
 def _any_id(database: Database) -> Any:

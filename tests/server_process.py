@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SECRET = "Zq8-one-signing-secret-of-these-tests-only"
 PLUGINS = "auth,rbac,system,crm"
 STOP_SECONDS = 20
+_answering: dict[str, ServerProcess] = {}  # by address, all that ever said they were ready
 
 
 def environment(uri: str, folder: Path, **settings: str) -> dict[str, str]:
@@ -54,6 +56,13 @@ class ServerProcess:
         """What it wrote to standard error so far."""
         return (self.folder / "stderr").read_text()
 
+    @property
+    def admin_password(self) -> str:
+        """The password of user 1: as it was set, or as it was made up and printed at the first start."""
+        given = self.env.get("TRADEWIND_ADMIN_PASSWORD")
+        printed = re.search(r"admin with the password (\S+) and change it", self.stdout)
+        return given or (printed.group(1) if printed else PASSWORD)
+
     def lines(self, message: str = "") -> list[dict[str, Any]]:
         """Its log lines so far, or those of one message."""
         found = [
@@ -74,7 +83,9 @@ class ServerProcess:
 
     async def url(self) -> str:
         """Its address, once it is ready."""
-        return str((await self.said("ready"))["url"])
+        url = str((await self.said("ready"))["url"])
+        _answering[url] = self
+        return url
 
     async def ended(self) -> int:
         """Wait for its end; the exit code."""
@@ -89,6 +100,11 @@ class ServerProcess:
         """Ask it to stop; the exit code."""
         self.process.send_signal(number)
         return await self.ended()
+
+
+def process_at(url: str) -> ServerProcess | None:
+    """The last server that was asked for its address and said this one."""
+    return _answering.get(url)
 
 
 def spawn(env: Mapping[str, str], folder: Path, *arguments: str) -> ServerProcess:

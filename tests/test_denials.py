@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import json
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
+import jwt
 import pytest
 from tornado.httpclient import HTTPRequest
 
-from handlers.errors import NOT_FOUND
+from handlers.errors import CONFLICT, NOT_FOUND, ApiError
+from handlers.messages import Message
+from handlers.request import Request
+from handlers.route import PUBLIC, SIGNED_IN, conflicts, route
+from plugins.plugin import Plugin
+from plugins.registry import load_plugins
 from plugins.runtime import Running
-from plugins.testing import Client, People, Reply, expect
+from plugins.testing import Client, People, Reply, expect, serving
 from tests.denials import Explained
+from tests.server_process import ROOT, environment, server_process
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 ROLES = "/api/v1/system/roles"
@@ -22,13 +35,14 @@ def denied(status: int, code: int, msg: str) -> Reply:
     return Reply(status, {"Content-Type": "application/json; charset=utf-8"}, body)
 
 
-async def witnessed(admin: Client, person: Client, method: str, path: str, reply: Reply) -> None:
-    witness = Explained(Client(admin.url, admin.token, admin.user))
-    await witness(person, HTTPRequest(admin.url + path, method, allow_nonstandard_methods=True), reply)
+async def witnessed(person: Client, method: str, path: str, reply: Reply) -> None:
+    headers = {"Authorization": f"Bearer {person.token}"}
+    request = HTTPRequest(person.url + path, method, headers, allow_nonstandard_methods=True)
+    await Explained()(person, request, reply)
 
 
-def test_the_clients_of_the_tests_are_witnessed(admin: Client) -> None:
-    assert isinstance(admin.witness, Explained)
+def test_the_clients_of_the_tests_are_witnessed() -> None:
+    assert [type(witness) for witness in Client.witnesses] == [Explained]
 
 
 @pytest.mark.parametrize(
@@ -36,25 +50,25 @@ def test_the_clients_of_the_tests_are_witnessed(admin: Client) -> None:
     [(403, 40302, "仅超级管理员可操作"), (403, 40301, "请先修改密码"), (404, 40400, "资源不存在")],
 )
 async def test_a_denial_with_another_code_than_the_explanation_is_found(
-    admin: Client, people: People, status: int, code: int, msg: str
+    people: People, status: int, code: int, msg: str
 ) -> None:
-    with pytest.raises(AssertionError, match="GET /api/v1/system/roles"):
-        await witnessed(admin, await people.person(), "GET", ROLES, denied(status, code, msg))
+    with pytest.raises(AssertionError, match=r"GET .*/system/roles by"):
+        await witnessed(await people.person(), "GET", ROLES, denied(status, code, msg))
 
 
-async def test_a_refusal_that_no_declaration_tells_is_found(admin: Client, people: People) -> None:
+async def test_a_refusal_that_no_declaration_tells_is_found(people: People) -> None:
     person = await people.person(["system:role:create"])
     declared: Any = denied(403, 40300, "不能授予自己没有的菜单")
-    await witnessed(admin, person, "POST", ROLES, declared)
+    await witnessed(person, "POST", ROLES, declared)
     with pytest.raises(AssertionError, match="some other sentence"):
-        await witnessed(admin, person, "POST", ROLES, denied(403, 40300, "some other sentence"))
+        await witnessed(person, "POST", ROLES, denied(403, 40300, "some other sentence"))
 
 
 async def test_a_record_in_sight_is_not_missing(admin: Client, people: People) -> None:
     person = await people.person(["system:role:read"])
     role = expect(await admin.post(ROLES, {"code": f"seen-{person.user['userId']}", "name": "x"}))["id"]
-    with pytest.raises(AssertionError, match=f"{ROLES}/{role}"):
-        await witnessed(admin, person, "GET", f"{ROLES}/{role}", denied(404, 40400, "资源不存在"))
+    with pytest.raises(AssertionError, match=f"{ROLES}/{role} by"):
+        await witnessed(person, "GET", f"{ROLES}/{role}", denied(404, 40400, "资源不存在"))
 
 
 @pytest.mark.parametrize(
@@ -66,8 +80,8 @@ async def test_a_record_in_sight_is_not_missing(admin: Client, people: People) -
     ],
 )
 async def test_what_user_1_is_refused_is_no_exception(admin: Client, method: str, path: str, reply: Reply) -> None:
-    with pytest.raises(AssertionError, match=f"{method} {path}"):
-        await witnessed(admin, admin, method, path, reply)
+    with pytest.raises(AssertionError, match=f"{method} .*{path} by"):
+        await witnessed(admin, method, path, reply)
 
 
 def test_a_route_that_can_miss_something_is_about_a_kind_of_record_or_declares_it(tradewind: Running) -> None:
@@ -79,3 +93,163 @@ def test_a_route_that_can_miss_something_is_about_a_kind_of_record_or_declares_i
         if not route.collection and not any(refusal.kind is NOT_FOUND for refusal in route.refusals)
     }
     assert unexplained == set()
+
+
+# -- servers that tests start for themselves, and whoever asks them
+
+SPENT = Message("额度 {limit} 已用完", "The allowance of {limit} is spent")
+UNTOLD = Message("路由没有说的话", "A sentence that its route does not tell")
+
+
+async def spend(req: Request) -> None:
+    """Refused, by a declared sentence that is filled."""
+    raise ApiError(CONFLICT, SPENT.filled(limit=3))
+
+
+async def surprise(req: Request) -> None:
+    """Refused for what no declaration tells."""
+    raise ApiError(CONFLICT, UNTOLD)
+
+
+async def hide(req: Request) -> None:
+    """Missing, as no declaration tells."""
+    raise ApiError(NOT_FOUND)
+
+
+MOODY = Plugin(
+    name="moody",
+    title=Message("多变", "Moody"),
+    requires=("rbac",),
+    routes=(
+        route("POST /api/v1/moody/spend", spend, summary="Spend", access=SIGNED_IN, refusals=conflicts(SPENT)),
+        route("POST /api/v1/moody/surprise", surprise, summary="Surprise", access=SIGNED_IN),
+        route("GET /api/v1/moody/hidden", hide, summary="Hide", access=PUBLIC),
+        route("GET /api/v1/moody/private", hide, summary="Hide from who is logged in", access=SIGNED_IN),
+    ),
+)
+
+
+@asynccontextmanager
+async def moody(uri: str, folder: Path) -> AsyncIterator[Client]:
+    """User 1 of a server of one's own."""
+    async with serving(uri, folder, [*load_plugins(("auth", "rbac")), MOODY]) as server:
+        yield await Client(server.url).log_in("admin")
+
+
+async def test_a_state_is_explained_by_its_sentence_whatever_it_was_filled_with(
+    mongodb_uri: str, tmp_path: Path
+) -> None:
+    async with moody(mongodb_uri, tmp_path) as admin:
+        expect(await admin.post("/api/v1/moody/spend", headers={"Accept-Language": "en"}), 40901)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/api/v1/moody/surprise"), ("GET", "/api/v1/moody/private")]
+)  # fmt: skip
+async def test_a_token_is_enough_to_be_known_on_a_server_of_ones_own(
+    mongodb_uri: str, tmp_path: Path, method: str, path: str
+) -> None:
+    async with moody(mongodb_uri, tmp_path) as admin:
+        by_token = Client(admin.url, admin.token)
+        with pytest.raises(AssertionError, match=f"{method} .*{path}"):
+            await by_token.call(method, path)
+
+
+async def test_what_a_visitor_is_denied_is_explained_too(mongodb_uri: str, tmp_path: Path) -> None:
+    async with moody(mongodb_uri, tmp_path) as admin:
+        expect(await Client(admin.url).get("/api/v1/moody/nowhere"), 40400)
+        with pytest.raises(AssertionError, match=r"GET .*/moody/hidden"):
+            await Client(admin.url).get("/api/v1/moody/hidden")
+
+
+async def test_nobody_is_denied_what_only_people_can_be_denied(mongodb_uri: str, tmp_path: Path) -> None:
+    async with moody(mongodb_uri, tmp_path) as admin:
+        with pytest.raises(AssertionError, match=r"GET .*/moody/private by None"):
+            await witnessed(Client(admin.url), "GET", "/api/v1/moody/private", denied(404, 40400, "资源不存在"))
+
+
+async def test_a_server_process_is_asked_as_well(mongodb_uri: str, tmp_path: Path) -> None:
+    env = environment(mongodb_uri, tmp_path, MONGODB_DATABASE=f"test_{uuid.uuid4().hex[:12]}", PLUGINS="auth")
+    async with server_process(env, tmp_path) as server:
+        admin = await Client(await server.url()).log_in("admin")
+        expect(await admin.get("/api/v1/system/users/999"), 40400)
+        with pytest.raises(AssertionError, match=r"GET .*/system/users"):
+            await witnessed(admin, "GET", "/api/v1/system/users", denied(403, 40300, "没有权限"))
+
+
+async def test_a_server_that_nobody_knows_is_no_way_out(admin: Client) -> None:
+    with pytest.raises(AssertionError, match="nobody explains"):
+        await witnessed(Client("http://127.0.0.1:1", admin.token), "GET", ROLES, denied(403, 40300, "没有权限"))
+
+
+async def test_a_server_that_does_not_answer_is_excused_only_once_it_has_ended(
+    mongodb_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = environment(mongodb_uri, tmp_path, PLUGINS="auth")
+    async with server_process(env, tmp_path) as server:
+        admin = await Client(await server.url()).log_in("admin")
+        assert await server.stop() == 0
+        await witnessed(admin, "GET", ROLES, denied(403, 40300, "没有权限"))
+        monkeypatch.setattr("tests.denials._has_ended", lambda _: False)
+        with pytest.raises(ConnectionError):
+            await witnessed(admin, "GET", ROLES, denied(403, 40300, "没有权限"))
+
+
+async def test_the_witness_begins_a_new_session_when_the_test_ended_all_of_user_1(
+    mongodb_uri: str, tmp_path: Path
+) -> None:
+    async with moody(mongodb_uri, tmp_path) as admin:
+        expect(await admin.get("/api/v1/moody/nowhere"), 40400)
+        expect(await admin.delete("/api/v1/system/users/1/sessions"))
+        again = await admin.log_in("admin")
+        expect(await again.get("/api/v1/moody/nowhere"), 40400)
+
+
+async def test_who_was_deleted_meanwhile_cannot_be_asked_about_and_who_never_was_can_be_denied_nothing(
+    people: People,
+) -> None:
+    person, path = await people.person(), "/api/v1/system/users"
+    expect(await people.admin.delete(f"{path}/{person.user['userId']}"))
+    await witnessed(person, "GET", path, denied(403, 40300, "没有权限"))
+    forged = Client(person.url, jwt.encode({"user_id": 10**9}, "of nobody's key, which is long enough"))
+    with pytest.raises(AssertionError, match="by 1000000000"):
+        await witnessed(forged, "GET", path, denied(403, 40300, "没有权限"))
+
+
+# -- what no test may ever have met
+
+
+def test_every_sentence_of_a_conflict_is_declared_by_a_route(tradewind: Running) -> None:
+    catalogue = tradewind.service.catalogue
+    declared = {one.told for route in catalogue.routes for one in route.refusals if one.kind is CONFLICT}
+    untold = {str(where) for where, sentence in conflict_sentences() if sentence not in declared}
+    assert untold == set()
+
+
+def conflict_sentences() -> Iterator[tuple[str, Message]]:
+    """Where a plugin's code raises 40901 with a sentence, and that sentence."""
+    for path in sorted((ROOT / "plugins").glob("*/*.py")):
+        module = importlib.import_module(f"plugins.{path.parent.name}.{path.stem}")
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call):
+                for sentence in _sentences(node, vars(module)):
+                    yield f"{path.parent.name}/{path.name}:{node.lineno}", sentence
+
+
+def _sentences(call: ast.Call, names: dict[str, Any]) -> Iterator[Message]:
+    """Those of `ApiError(CONFLICT, …)`, and of the `reason=` of a change.
+
+    A sentence that comes by a parameter is not seen, but whoever names it passes it as one of these.
+    """
+    raised = [arg for arg in call.args[1:2] if isinstance(call.args[0], ast.Name) and call.args[0].id == "CONFLICT"]
+    changing = isinstance(call.func, ast.Attribute) and call.func.attr in ("update", "delete")
+    reasons = [keyword.value for keyword in call.keywords if keyword.arg == "reason" and changing]
+    for part in [*raised, *reasons]:
+        for node in ast.walk(part):
+            found = names.get(node.id) if isinstance(node, ast.Name) else None
+            if isinstance(found, Message):
+                yield found
+
+
+def test_every_40901_of_a_route_comes_with_its_sentence(tradewind: Running) -> None:
+    assert [route.name for route in tradewind.service.catalogue.routes if CONFLICT in route.errors] == []

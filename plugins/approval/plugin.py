@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from plugins.api import (
-    CONFLICT,
     FORBIDDEN,
     INVALID,
     Dictionary,
@@ -21,13 +20,27 @@ from plugins.api import (
     Refusal,
     Service,
     choice,
+    conflicts,
     crud,
     route,
 )  # fmt: skip
 from plugins.approval import actions, definitions, delegations, demo, instances, names, requests
 from plugins.approval.dashboards import DASHBOARDS
-from plugins.approval.desk import CANCELLED, REQUESTED
-from plugins.approval.messages import ONLY_INITIATOR, OWN_APPROVERS
+from plugins.approval.desk import CANCELLED, FINISHED, REQUESTED
+from plugins.approval.messages import (
+    ALREADY_ASKED,
+    ALREADY_PENDING,
+    DISABLED,
+    NO_DEFINITION,
+    NO_TASK,
+    NOT_ALLOWED,
+    NOT_ASKED,
+    OF_A_RECORD,
+    ONLY_INITIATOR,
+    OWN_APPROVERS,
+    OWN_REQUEST,
+    TOO_LONG,
+)
 from plugins.approval.people import OWN_REQUESTS
 from plugins.approval.records import (
     ACT_BODY,
@@ -50,9 +63,14 @@ from plugins.approval.states import STATES
 AT = "/api/v1/approvals"
 ONE = f"{AT}/instances/{{id}}"
 _instance: dict[str, Any] = {
-    "tag": "approval", "collection": INSTANCES.name, "returns": SHOWN, "errors": (CONFLICT, INVALID),
+    "tag": "approval", "collection": INSTANCES.name, "returns": SHOWN, "errors": (INVALID,),
 }  # fmt: skip
-_INITIATOR = (Refusal(FORBIDDEN, ONLY_INITIATOR),)
+_INITIATOR = (Refusal(FORBIDDEN, ONLY_INITIATOR), *conflicts(NOT_ALLOWED))
+_ANSWERING = conflicts(NO_TASK, NOT_ALLOWED, TOO_LONG)
+# what ends an approval, which the plugin of the record may refuse
+_ends: dict[str, Any] = {**_instance, "asks": (FINISHED,), "refusals": _ANSWERING}
+_ANOTHER = conflicts(ALREADY_ASKED, OWN_REQUEST)
+_REASSIGNING = (Refusal(FORBIDDEN, OWN_APPROVERS), *conflicts(NOT_ASKED, NOT_ALLOWED, TOO_LONG), *_ANOTHER)
 _TASK_BOX = {"box": choice("todo", "done", default="todo", nullable=False, example="todo")}
 _BOX = {"box": choice("mine", "copied", "todo", "done", nullable=False, example="mine",
                       description="Without it: all that the caller may see.")}  # fmt: skip
@@ -76,6 +94,7 @@ plugin = Plugin(
     collections=(DEFINITIONS, INSTANCES, DELEGATIONS),
     state_machines=(STATES,),
     dashboards=DASHBOARDS,
+    answers={REQUESTED: conflicts(NO_DEFINITION, ALREADY_PENDING, TOO_LONG)},
     routes=(
         *crud(DEFINITIONS, at=f"{AT}/definitions", resource="approval:definition", noun="approval flow",
               create=definitions.create, update=definitions.update),
@@ -87,23 +106,23 @@ plugin = Plugin(
         *(replace(one, returns=SHOWN) if one.returns is INSTANCES.read else one for one in crud(
             INSTANCES, at=f"{AT}/instances", resource="approval:instance", noun="approval",
             only=("read", "create", "update", "delete"), read=instances.read, create=instances.create,
-            update=instances.update, delete=instances.delete, refusals=_INITIATOR)),
+            update=instances.update, delete=instances.delete,
+            refusals_of={"update": _INITIATOR, "delete": _INITIATOR})),
         route(f"POST {ONE}/submit", actions.submit, summary="Ask for approval", access="approval:instance:submit",
-              body=ACT_BODY, refusals=_INITIATOR, **_instance),
+              body=ACT_BODY, refusals=(*_INITIATOR, *conflicts(OF_A_RECORD, DISABLED, TOO_LONG)), **_instance),
         route(f"POST {ONE}/withdraw", actions.withdraw, summary="Take a request back",
-              access="approval:instance:withdraw", body=ACT_BODY, refusals=_INITIATOR, **_instance),
+              access="approval:instance:withdraw", body=ACT_BODY, refusals=(*_INITIATOR, *conflicts(TOO_LONG)), **_instance),
         route(f"POST {ONE}/remind", actions.remind, summary="Remind who is asked", access="approval:instance:submit",
               refusals=_INITIATOR, **_instance),
         route(f"POST {ONE}/reassign", actions.reassign, summary="Let somebody answer who can",
-              access="approval:instance:reassign", body=REASSIGN_BODY, refusals=(Refusal(FORBIDDEN, OWN_APPROVERS),),
-              **_instance),
-        route(f"POST {ONE}/agree", actions.agree, summary="Agree", access="approval:task:agree", body=ACT_BODY, **_instance),
+              access="approval:instance:reassign", body=REASSIGN_BODY, refusals=_REASSIGNING, **_instance),
+        route(f"POST {ONE}/agree", actions.agree, summary="Agree", access="approval:task:agree", body=ACT_BODY, **_ends),
         route(f"POST {ONE}/reject", actions.reject, summary="Reject", access="approval:task:reject", body=ACT_BODY,
-              **_instance),
+              **_ends),
         route(f"POST {ONE}/send-back", actions.send_back, summary="Send back", access="approval:task:send-back",
-              body=BACK_BODY, **_instance),
+              body=BACK_BODY, **_ends),
         route(f"POST {ONE}/transfer", actions.transfer, summary="Let somebody else answer",
-              access="approval:task:transfer", body=TRANSFER_BODY, **_instance),
+              access="approval:task:transfer", body=TRANSFER_BODY, refusals=(*_ANSWERING, *_ANOTHER), **_instance),
         route(f"GET {AT}/tasks", instances.list_tasks, summary="What I have to answer, or have answered",
               access="approval:task:list", query={**INSTANCES.list_query, **_TASK_BOX}, returns=ROW, paged=True,
               tag="approval"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import math
 from collections.abc import Mapping
@@ -96,8 +95,11 @@ async def login(req: Request) -> dict[str, Any]:
     try:
         return await admit(req, *await _checked(req, user, password), username=username)
     except ApiError as error:
-        await _refused(req, username, user, error)
-        raise
+        refusal = error
+        if error.kind is LOGIN_REFUSED:
+            refusal = await _counted(req, user) or error
+        await note(req, "login", username, user, refusal.kind.code)
+        raise refusal from None
 
 
 async def _checked(
@@ -113,15 +115,6 @@ async def _checked(
     outdated = passwords.outdated(user["password_hash"])
     values = {"password_hash": await passwords.hash(password)} if outdated else {}
     return user, values, {"password_hash": user["password_hash"]}
-
-
-async def _refused(req: Request, username: str, user: dict[str, Any] | None, error: ApiError) -> None:
-    """Note the refusal and count it: the same work side by side for a wrong password and for an unknown name."""
-    noted = note(req, "login", username, user, error.kind.code)
-    if error.kind is LOGIN_REFUSED:
-        await asyncio.gather(noted, _count_failure(req, user))
-    else:
-        await noted
 
 
 async def admit(
@@ -151,14 +144,17 @@ async def _welcome(
     req: Request, user: dict[str, Any], values: Mapping[str, Any], unchanged: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Forget the failures and note the time. Who was locked meanwhile stays locked."""
-    unlocked = {"$or": [{"locked_until": None}, {"locked_until": {"$lte": req.now}}]}
     same = {"_id": user["id"], "status": "enabled", **unchanged}
     noted = {"failures": 0, "locked_until": None, "last_login_at": req.now, **values}
-    welcomed = await req.system_store(USERS).change_quietly({"$and": [same, unlocked]}, {"$set": noted})
+    welcomed = await req.system_store(USERS).change_quietly({"$and": [same, _unlocked(req)]}, {"$set": noted})
     if welcomed is None:
         _refuse_locked(req, await req.part(Directory).by_username(user["username"]))
         raise ApiError(LOGIN_REFUSED)
     return welcomed
+
+
+def _unlocked(req: Request) -> dict[str, Any]:
+    return {"$or": [{"locked_until": None}, {"locked_until": {"$lte": req.now}}]}
 
 
 def _refuse_locked(req: Request, user: dict[str, Any] | None) -> None:
@@ -168,8 +164,23 @@ def _refuse_locked(req: Request, user: dict[str, Any] | None) -> None:
         raise ApiError(LOCKED, headers={"Retry-After": str(max(1, wait))})
 
 
-async def _count_failure(req: Request, user: dict[str, Any] | None) -> None:
-    """One atomic step, so that several instances count together; the last one locks."""
+async def _counted(req: Request, user: dict[str, Any] | None) -> ApiError | None:
+    """Count a failure; the refusal of an account that others locked while this password was looked at.
+
+    It is the one that the right password is given then: who guesses many at once learns nothing by the difference.
+    The same work is done for an unknown name.
+    """
+    if await _count_failure(req, user) or user is None:
+        return None
+    try:
+        _refuse_locked(req, await req.system_store(USERS).find_one({"_id": user["id"]}))
+    except ApiError as locked:
+        return locked
+    return None
+
+
+async def _count_failure(req: Request, user: dict[str, Any] | None) -> bool:
+    """One atomic step, so that several instances count together; the last one locks. False for a locked account."""
     settings = req.service.settings_of(AuthSettings)
     until = req.now + timedelta(minutes=settings.lockout_minutes)
     counted = {"$add": [{"$ifNull": ["$failures", 0]}, 1]}
@@ -178,10 +189,11 @@ async def _count_failure(req: Request, user: dict[str, Any] | None) -> None:
         "failures": {"$cond": [full, 0, counted]},
         "locked_until": {"$cond": [full, until, "$locked_until"]},
     }
-    found = {"_id": user["id"] if user else NOBODY}
+    found = {"$and": [{"_id": user["id"] if user else NOBODY}, _unlocked(req)]}
     changed = await req.system_store(USERS).change_quietly(found, [{"$set": changes}])
     if changed and changed["failures"] == 0:
         await note(req, "lockout", changed["username"], changed, LOCKED.code)
+    return changed is not None
 
 
 async def refresh(req: Request) -> dict[str, Any]:
@@ -212,10 +224,11 @@ async def change_password(req: Request) -> None:
     try:
         await _change_password(req, user)
     except ApiError as error:
-        await _password_noted(req, error.kind.code)
+        refusal = error
         if error.kind is LOGIN_REFUSED:
-            await _count_failure(req, user)
-        raise
+            refusal = await _counted(req, user) or error
+        await _password_noted(req, refusal.kind.code)
+        raise refusal from None
     await _password_noted(req, 0)
 
 
@@ -232,6 +245,8 @@ async def _change_password(req: Request, user: dict[str, Any]) -> None:
     changed = await new_credentials(passwords, req.body["new_password"], user, "new_password")
 
     async def work() -> None:
+        # others may have guessed meanwhile
+        _refuse_locked(req, await req.system_store(USERS).get(user["id"]))
         await req.system_store(USERS).update(
             user["id"],
             {**changed, "must_change_password": False},

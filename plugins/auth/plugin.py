@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -23,6 +24,8 @@ from plugins.api import (
     SUPER_ONLY,
     WECOM_REFUSED,
     Authenticator,
+    DatabaseUnavailable,
+    Jobs,
     Menu,
     Message,
     Plugin,
@@ -78,6 +81,7 @@ async def start(service: Service) -> AsyncIterator[None]:
     sessions = Sessions(service.database, service.part(Directory), service.part(Policy), tokens, settings)
     service.provide(Authenticator, sessions)
     service.provide(Sessions, sessions)
+    service.part(Jobs).spawn("auth.seen", _keep_seen(sessions, settings.session_seen_seconds))
     limited = service.settings.rate_limits == "on"
     rate = login.LoginRate(service.database, settings.logins_per_minute, limited)
     service.provide(login.LoginRate, rate)
@@ -102,6 +106,16 @@ def _wecom(service: Service, settings: AuthSettings) -> Iterator[None]:
         client.close()
 
 
+async def _keep_seen(sessions: Sessions, seconds: float) -> None:
+    """Note again and again who is there; every instance knows its own people."""
+    while True:
+        await asyncio.sleep(seconds)
+        try:
+            await sessions.note_seen()
+        except DatabaseUnavailable:
+            log.warning("who is there was not noted: the database is out of reach")
+
+
 async def _end_sessions(sessions: Sessions, payload: Mapping[str, Any]) -> None:
     await sessions.end({"user_id": payload["user_id"]}, payload["reason"])
 
@@ -121,13 +135,13 @@ plugin = Plugin(
     collections=(SESSIONS, LOGIN_LOGS, LOGIN_ATTEMPTS, WECOM_STATES, WECOM_TOKENS),
     routes=(
         route(f"POST {AT}/login", login.login, summary="Log in", access=PUBLIC, body=LOGIN_BODY, returns=LOGIN, tag="auth",
-              errors=(LOGIN_REFUSED, LOCKED, ACCOUNT_DISABLED, RATE_LIMITED)),
+              errors=(LOGIN_REFUSED, LOCKED, RATE_LIMITED), refusals=(Refusal(ACCOUNT_DISABLED),)),
         route(f"POST {AT}/refresh", login.refresh, summary="Exchange a refresh token", access=PUBLIC, body=REFRESH_BODY,
               returns=TOKENS, errors=(REFRESH_REFUSED,), tag="auth"),
         route(f"POST {AT}/logout", login.logout, summary="Log out", **_own),
         route(f"GET {AT}/profile", profile.read, summary="Who I am", returns=profile.PROFILE, **_own),
         route(f"PATCH {AT}/profile", profile.update, summary="Change my profile", body=PROFILE_BODY,
-              returns=profile.PROFILE, access=SIGNED_IN, tag="auth"),
+              returns=profile.PROFILE, **_own),
         route(f"PUT {AT}/password", login.change_password, summary="Change my password", body=PASSWORD_BODY,
               errors=(LOGIN_REFUSED, LOCKED), refusals=(Refusal(CONFLICT, when=messages.PASSWORD_CHANGED),), **_own),
         route(f"GET {AT}/codes", profile.codes, summary="My permission codes", returns=profile.PERMISSIONS, **_own),
@@ -138,7 +152,8 @@ plugin = Plugin(
         route(f"GET {AT}/wecom/qr", wecom.qr, summary="What the WeCom QR page needs", access=PUBLIC, returns=QR,
               errors=(WECOM_REFUSED,), tag="auth"),
         route(f"POST {AT}/wecom/callback", wecom.callback, summary="Log in by a WeCom scan", access=PUBLIC,
-              body=SCAN_BODY, returns=LOGIN, errors=(WECOM_REFUSED, LOCKED, ACCOUNT_DISABLED), tag="auth"),
+              body=SCAN_BODY, returns=LOGIN, errors=(WECOM_REFUSED, LOCKED), refusals=(Refusal(ACCOUNT_DISABLED),),
+              tag="auth"),
         route(f"POST {AT}/wecom/bind", wecom.bind, summary="Bind me to a WeCom member", access=SIGNED_IN,
               body=SCAN_BODY, returns=BINDING, errors=(WECOM_REFUSED, DUPLICATE), tag="auth"),
         route(f"DELETE {AT}/wecom/bind", wecom.unbind, summary="End my WeCom binding", access=SIGNED_IN, tag="auth"),

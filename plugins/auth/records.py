@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Collection, Index, boolean, choice, integer, obj, text, timestamp
-from plugins.rbac.api import USERS
+from plugins.rbac.api import MAX_PASSWORD, USERS, new_password
 
 SESSIONS = Collection(
     name="auth_sessions",
@@ -18,7 +18,7 @@ SESSIONS = Collection(
         "address": text(nullable=False),
         "user_agent": text(),
         "created_at": timestamp(nullable=False, sort=True),
-        "last_seen_at": timestamp(nullable=False, sort=True),
+        "last_seen_at": timestamp(nullable=False, sort=True, description="To the minute."),
         "expires_at": timestamp(nullable=False),
     },
     indexes=(
@@ -80,7 +80,7 @@ LOGIN_BODY = obj(
     "LoginBody",
     {
         "username": text(required=True, max_length=64, example="admin"),
-        "password": text(required=True, max_length=1024, secret=True, example="the password"),
+        "password": text(required=True, max_length=MAX_PASSWORD, secret=True, example="the password"),
     },
     nullable=False,
 )
@@ -95,8 +95,8 @@ REFRESH_BODY = obj(
 PASSWORD_BODY = obj(
     "ChangePasswordBody",
     {
-        "old_password": text(required=True, max_length=1024, secret=True),
-        "new_password": text(required=True, max_length=1024, secret=True),
+        "old_password": text(required=True, max_length=MAX_PASSWORD, secret=True),
+        "new_password": new_password(),
     },
     nullable=False,
 )

@@ -21,6 +21,7 @@ from plugins.auth.tokens import Tokens
 from plugins.rbac.api import Directory, Policy
 
 log = logging.getLogger("tradewind.auth")
+_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Sessions:
         self._policy = policy
         self._grace = timedelta(seconds=settings.refresh_grace_seconds)
         self.tokens = tokens
+        self._seen: set[str] = set()
         self._live: RecordCache[str, dict[str, Any]] = RecordCache(self._load, size=50_000)
         database.changes.listen(SESSIONS.name, self._live.invalidate)
 
@@ -67,7 +69,15 @@ class Sessions:
         user = await self._directory.user(claims["user_id"])
         if user is None or user["status"] != "enabled":
             raise ApiError(UNAUTHENTICATED)
+        self._seen.add(claims["sid"])
         return await self._directory.actor(user, claims["sid"])
+
+    async def note_seen(self) -> None:
+        """Write down who asked for something on this instance since the last time."""
+        seen, self._seen = list(self._seen), set()
+        for place in range(0, len(seen), _AT_ONCE):
+            there = {"_id": {"$in": seen[place : place + _AT_ONCE]}, "ended_at": None}
+            await self._store().change_many(there, {"$max": {"last_seen_at": utc_now()}})
 
     async def begin(self, user: dict[str, Any], address: str, user_agent: str) -> Issued:
         """A new session after a log-in."""

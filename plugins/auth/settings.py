@@ -21,6 +21,9 @@ class AuthSettings(EnvironmentSettings):
     refresh_grace_seconds: float = Field(
         10, ge=0, description="How long a rotated refresh token is answered with its unused successor, in seconds."
     )
+    session_seen_seconds: float = Field(
+        60, gt=0, description="How often `last_seen_at` of the sessions in use is written, in seconds."
+    )
     lockout_failures: int = Field(5, ge=1, description="Failed log-ins in a row that lock an account.")
     lockout_minutes: float = Field(15, gt=0, description="How long a locked account stays locked, in minutes.")
     logins_per_minute: int = Field(

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from plugins.api import (
-    CONFLICT,
     DUPLICATE,
     INVALID,
     NOT_FOUND,
@@ -22,13 +21,29 @@ from plugins.api import (
     Refusal,
     Service,
     array,
+    conflicts,
     crud,
     route,
     text,
 )  # fmt: skip
 from plugins.cms import articles, categories, demo, feeds, previews, public, publication, revisions, site
 from plugins.cms.category_tree import Categories
-from plugins.cms.messages import ARCHIVED, BAD_LINK, DRAFT, NO_REVISION, NOT_PUBLISHED, PUBLISHED, SCHEDULED
+from plugins.cms.messages import (
+    ALREADY_PUBLISHED,
+    ARCHIVED,
+    BAD_LINK,
+    DRAFT,
+    HAS_ARTICLES,
+    HAS_CHILDREN,
+    NEEDS_ITS_TIME,
+    NO_REVISION,
+    NOT_PUBLIC,
+    NOT_PUBLISHED,
+    PUBLISHED,
+    PUBLISHED_SINCE,
+    SCHEDULED,
+    UNDER_ITSELF,
+)
 from plugins.cms.records import (
     ARTICLE_SUMMARY,
     ARTICLES,
@@ -58,7 +73,7 @@ ONE = f"{MANAGED}/{{id}}"
 _TOKEN = {"token": text(max_length=200, nullable=False, example="1795248000.0", description="From the link.")}
 _public: dict[str, Any] = {"access": PUBLIC, "tag": "cms", "etag": True}
 _article: dict[str, Any] = {"tag": "cms", "collection": ARTICLES.name}
-_moves: dict[str, Any] = {**_article, "returns": ARTICLES.read, "errors": (CONFLICT, STALE)}
+_moves: dict[str, Any] = {**_article, "returns": ARTICLES.read, "errors": (STALE,)}
 
 
 def _missing(when: Message) -> tuple[Refusal, ...]:
@@ -122,11 +137,12 @@ plugin = Plugin(
         *crud(ARTICLES, at=MANAGED, resource="cms:article", noun="article", only=("read", "create", "delete"),
               create=articles.create),
         route(f"PATCH {ONE}", articles.update, summary="Change an article", access="cms:article:update",
-              body=ARTICLES.update, returns=ARTICLES.read, errors=(DUPLICATE, CONFLICT, STALE), **_article),
+              body=ARTICLES.update, returns=ARTICLES.read, errors=(DUPLICATE, STALE),
+              refusals=conflicts(PUBLISHED_SINCE, NEEDS_ITS_TIME), **_article),
         route(f"POST {ONE}/publish", publication.publish, summary="Publish an article, or schedule it",
-              access="cms:article:publish", body=PUBLISH_BODY, **_moves),
+              access="cms:article:publish", body=PUBLISH_BODY, refusals=conflicts(ALREADY_PUBLISHED), **_moves),
         route(f"POST {ONE}/unpublish", publication.unpublish, summary="Take an article from the public",
-              access="cms:article:unpublish", body=VERSION_BODY, **_moves),
+              access="cms:article:unpublish", body=VERSION_BODY, refusals=conflicts(NOT_PUBLIC), **_moves),
         route(f"POST {ONE}/preview", previews.make_link, summary="Make a link that shows an unpublished article",
               access="cms:article:preview", returns=PREVIEW_LINK, **_article),
         route(f"GET {ONE}/revisions", revisions.list_revisions, summary="List the revisions of an article", paged=True,
@@ -138,10 +154,10 @@ plugin = Plugin(
               refusals=_missing(NO_REVISION), **_article),
         *crud(CATEGORIES, at=f"{AT}/manage/categories", resource="cms:category", noun="article category",
               plural="article categories", only=("list", "read", "create", "delete"), create=categories.create,
-              delete=categories.delete),
+              delete=categories.delete, refusals_of={"delete": conflicts(HAS_CHILDREN, HAS_ARTICLES)}),
         route(f"PATCH {AT}/manage/categories/{{id}}", categories.update, summary="Change an article category",
               access="cms:category:update", body=CATEGORIES.update, returns=CATEGORIES.read,
-              errors=(DUPLICATE, CONFLICT, STALE), tag="cms", collection=CATEGORIES.name),
+              errors=(DUPLICATE, STALE), refusals=conflicts(UNDER_ITSELF), tag="cms", collection=CATEGORIES.name),
         route(f"GET {AT}/manage/site-config", site.read, summary="Read the site's configuration", access="cms:site:read",
               returns=SITE.read, tag="cms"),
         route(f"PATCH {AT}/manage/site-config", site.update, summary="Change the site's configuration",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Collection, Message, Request, invalid
+from plugins.api import CONFLICT, ApiError, Collection, Message, Request
 from plugins.crm.ownership import enabled_user, referred, sharing_below
 from plugins.crm.records import CUSTOMERS
 
@@ -19,10 +19,8 @@ async def insert(
     shared = sharing_below(customer, owner_id, req.actor.user_id)
 
     async def work() -> Record:
-        # a change of the customer each time: who deletes it at the same moment waits, or this does
-        held = await req.system_store(CUSTOMERS).change_quietly({"_id": customer["id"]}, {"$inc": {"made_below": 1}})
-        if held is None:
-            raise invalid("customer_id", "reference")
+        # a change of the customer each time: one of this and a deletion at the same moment begins anew
+        await req.system_store(CUSTOMERS).change_quietly({"_id": customer["id"]}, {"$inc": {"made_below": 1}})
         # without scope: the owner of the customer need not be among the people whom the caller sees
         return await req.system_store(collection).create(
             {**values, "customer_id": customer["id"], "owner_id": owner_id, **shared}

@@ -12,8 +12,17 @@ from plugins.api import CONFLICT, FORBIDDEN, ApiError, Collection, Request, inva
 from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.customer_keys import derived
 from plugins.crm.duplicates import candidates
-from plugins.crm.messages import HAS_BUSINESS, READ_ONLY, SAME_OWNER
-from plugins.crm.ownership import editable, enabled_user, hand_down, may_edit, owner_of, share_down, sharing
+from plugins.crm.messages import HAS_BUSINESS, NO_TRANSFER, READ_ONLY, SAME_OWNER
+from plugins.crm.ownership import (
+    editable,
+    enabled_user,
+    hand_down,
+    may_edit,
+    may_hand_over,
+    owner_of,
+    share_down,
+    sharing,
+)
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, OPPORTUNITIES
 
 Record = dict[str, Any]
@@ -54,6 +63,9 @@ async def update(req: Request) -> Record:
     values = dict(req.body)
     version = values.pop("version")
     before = await editable(req, CUSTOMERS, req.path["id"])
+    owner_id = values.get("owner_id", before["owner_id"])
+    if owner_id != before["owner_id"] and not await may_hand_over(req, owner_id):
+        raise ApiError(FORBIDDEN, NO_TRANSFER)
     return await change(req, before, values, version)
 
 

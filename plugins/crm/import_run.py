@@ -33,7 +33,7 @@ from plugins.api import (
 from plugins.crm.customer_columns import faults, given
 from plugins.crm.customers import change, new_customer
 from plugins.crm.import_records import IMPORT_ROWS, IMPORTS, MAX_FAULTS
-from plugins.crm.ownership import enabled_user, may_edit
+from plugins.crm.ownership import enabled_user, may_edit, may_hand_over
 from plugins.crm.records import CUSTOMERS
 from plugins.rbac.api import Directory, Policy
 
@@ -237,6 +237,8 @@ class _Import:
         if not may_edit(req, there):
             raise ValidationFailed([FieldError("name", "invalid")])
         await _check_owner(req, changes, there["owner_id"])
+        if "owner_id" in changes and not await may_hand_over(req, changes["owner_id"]):
+            raise ValidationFailed([FieldError("owner_id", "invalid")])
         known.add(await change(req, there, changes, there["version"]) if write else {**there, **changes})
         return "updated"
 

@@ -7,6 +7,9 @@ NOT_IN_POOL = Message("客户不在公海中或已被领取", "The customer is n
 SAME_OWNER = Message("该用户已是负责人", "This user is the owner already")
 CLAIM_LIMIT = Message("领取客户数已达上限（{limit}）", "You hold as many claimed customers as one may ({limit})")
 READ_ONLY = Message("您只有该客户的查看权限", "This customer was shared with you for reading only")
+NO_TRANSFER = Message(
+    "没有转移或释放客户的权限，不能更换负责人", "Another owner takes the permission to transfer, none that to release"
+)
 HAS_BUSINESS = Message("客户下有商机或合同，不能删除", "The customer has opportunities or contracts")
 LEAD_CLOSED = Message("线索已转化或已作废", "The lead was converted, or is invalid")
 NO_SUCH_STEP = Message("当前状态不能变更为目标状态", "This state does not lead to the state asked for")

@@ -13,7 +13,7 @@ from plugins.api import FORBIDDEN, ApiError, Collection, Request, Store, invalid
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.messages import READ_ONLY
 from plugins.crm.records import CONTACTS, EDITORS, FOLLOW_UPS, OPPORTUNITIES
-from plugins.rbac.api import Directory
+from plugins.rbac.api import Directory, Policy
 
 Record = dict[str, Any]
 Stores = Callable[[Collection], Store]
@@ -73,6 +73,12 @@ async def referred(req: Request, collection: Collection, field: str, id: Any, **
     if not may_edit(req, record):
         raise ApiError(FORBIDDEN, READ_ONLY)
     return record
+
+
+async def may_hand_over(req: Request, owner_id: int | None) -> bool:
+    """Whether the caller may give a customer to this owner, or to nobody: as by the routes that are there for it."""
+    permission = "crm:customer:transfer" if owner_id is not None else "crm:customer:release"
+    return await req.part(Policy).holds(req.actor, permission)
 
 
 async def enabled_user(req: Request, field: str, user_id: int) -> int:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
 from plugins.api import (
-    CONFLICT,
     DUPLICATE,
     FORBIDDEN,
     INVALID,
@@ -27,6 +26,7 @@ from plugins.api import (
     Refusal,
     Route,
     Service,
+    conflicts,
     crud,
     integer,
     route,
@@ -42,6 +42,7 @@ from plugins.crm import (
     follow_ups,
     imports,
     leads,
+    messages,
     nearby,
     opportunities,
     payment_plans,
@@ -54,7 +55,6 @@ from plugins.crm.dashboards import DASHBOARDS
 from plugins.crm.dictionaries import DICTIONARIES
 from plugins.crm.import_records import FORM, IMPORT_ROWS, IMPORT_SUMMARY, IMPORTS
 from plugins.crm.import_run import resume
-from plugins.crm.messages import NOT_FOR_YOU, READ_ONLY
 from plugins.crm.pool import CLAIMANTS
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
 from plugins.crm.settings import CrmSettings
@@ -63,8 +63,12 @@ from plugins.crm.states import CONTRACT_STATES, LEAD_STATES, OPPORTUNITY_STAGES
 AT = "/api/v1/crm"
 _CUSTOMERS = f"{AT}/customers"
 # a person with whom a customer was shared for reading may change nothing of it
-_READ_ONLY = (Refusal(FORBIDDEN, READ_ONLY, spares_super=True),)
-_changes: dict[str, Any] = {"tag": "crm", "errors": (DUPLICATE, CONFLICT, STALE, INVALID), "refusals": _READ_ONLY}
+_READ_ONLY = Refusal(FORBIDDEN, messages.READ_ONLY, spares_super=True)
+_changes: dict[str, Any] = {"tag": "crm", "errors": (DUPLICATE, STALE, INVALID)}
+# a change of the owner takes the permission of the route that is there for it
+_NO_TRANSFER = Refusal(FORBIDDEN, messages.NO_TRANSFER, spares_super=True)
+_PLANNED = conflicts(messages.OVERPLANNED, messages.WRONG_STATE)
+_REPLANNED = (*_PLANNED, *conflicts(messages.PLAN_PAID))
 
 
 @asynccontextmanager
@@ -79,29 +83,56 @@ async def start(service: Service) -> AsyncIterator[None]:
     yield
 
 
-def records(of: Collection, path: str, noun: str, module: Any, **options: Any) -> tuple[Route, ...]:
-    """List, read, create, change and delete, by the handlers of the noun's module."""
+def _refusals(*states: Message) -> tuple[Refusal, ...]:
+    """What a change may be refused for: the person may only read the record, or its state does not allow it."""
+    return (_READ_ONLY, *conflicts(*states))
+
+
+def records(
+    of: Collection,
+    path: str,
+    noun: str,
+    module: Any,
+    refusals: Mapping[str, tuple[Refusal, ...]] | None = None,
+    asks: tuple[str, ...] = (),
+    **options: Any,
+) -> tuple[Route, ...]:
+    """List, read, create, change and delete, by the handlers of the noun's module; `refusals` by action."""
     at = f"{AT}/{path}"
     resource = options.setdefault("resource", f"crm:{path.removesuffix('s')}")
     only = options.pop("only", ("list", "read", "delete"))
     made = {"read": module.read} if hasattr(module, "read") else {}
-    routes = crud(of, at=at, noun=noun, only=only, delete=module.delete, refusals=_READ_ONLY, **made, **options)
+    refused = {name: (_READ_ONLY, *(refusals or {}).get(name, ())) for name in ("create", "update", "delete")}
+    routes = crud(of, at=at, noun=noun, only=only, delete=module.delete, refusals_of={"delete": refused["delete"]}, asks=asks,
+                  **made, **options)  # fmt: skip
     write: dict[str, Any] = {"returns": of.read, "collection": of.name, **_changes}
-    create = route(
-        f"POST {at}", module.create, summary=f"Create a {noun}", access=f"{resource}:create", body=of.create, **write
-    )
+    create = route(f"POST {at}", module.create, summary=f"Create a {noun}", access=f"{resource}:create", body=of.create,
+                   refusals=refused["create"], asks=asks, **write)  # fmt: skip
     if not hasattr(module, "update"):
         return (*routes, create)
     change = route(f"PATCH {at}/{{id}}", module.update, summary=f"Change a {noun}", access=f"{resource}:update",
-                   body=of.update, **write)  # fmt: skip
+                   body=of.update, refusals=refused["update"], asks=asks, **write)  # fmt: skip
     return (*routes, create, change)
 
 
 def action(
-    of: Collection, path: str, name: str, handler: Handler, summary: str, body: Field | None, **options: Any
+    of: Collection,
+    path: str,
+    name: str,
+    handler: Handler,
+    summary: str,
+    body: Field | None,
+    *states: Message,
+    **options: Any,
 ) -> Route:
-    """`POST /…/{id}/<name>`, guarded by `crm:<entity>:<name>`, which answers the record."""
-    given: dict[str, Any] = {**_changes, "returns": of.read, "collection": of.name, **options}
+    """`POST /…/{id}/<name>`, guarded by `crm:<entity>:<name>`, which answers the record; `states` refuse it."""
+    given: dict[str, Any] = {
+        **_changes,
+        "returns": of.read,
+        "collection": of.name,
+        "refusals": _refusals(*states),
+        **options,
+    }
     access = f"crm:{of.title.lower()}:{name}"
     return route(f"POST {AT}/{path}/{{id}}/{name}", handler, summary=summary, access=access, body=body, **given)
 
@@ -126,19 +157,23 @@ plugin = Plugin(
         route(f"GET {_CUSTOMERS}/duplicates", duplicates.find, summary="Find customers with the same name or phone",
               access="crm:customer:list", paged=True, query=duplicates.QUERY, returns=duplicates.CANDIDATE, tag="crm",
               collection=CUSTOMERS.name),
-        *records(CUSTOMERS, "customers", "customer", customers),
+        *records(CUSTOMERS, "customers", "customer", customers,
+                 {"update": (_NO_TRANSFER,), "delete": conflicts(messages.HAS_BUSINESS)}),
         route(f"GET {_CUSTOMERS}/nearby", nearby.find, summary="List the customers near a place", access="crm:customer:list",
               paged=True, query=nearby.QUERY, returns=nearby.NEARBY, tag="crm", collection=CUSTOMERS.name,
               description=nearby.DESCRIPTION),
         action(CUSTOMERS, "customers", "claim", pool.claim, "Claim a customer from the pool", None, collection="",
-               refusals=(Refusal(NOT_FOUND, when=NOT_FOR_YOU),)),
-        action(CUSTOMERS, "customers", "release", pool.release, "Release a customer to the pool", None),
-        action(CUSTOMERS, "customers", "transfer", customers.transfer, "Give a customer to another owner", bodies.TRANSFER),
+               refusals=(Refusal(NOT_FOUND, when=messages.NOT_FOR_YOU),
+                         *conflicts(messages.NOT_IN_POOL, messages.CLAIM_LIMIT))),
+        action(CUSTOMERS, "customers", "release", pool.release, "Release a customer to the pool", None, messages.IN_POOL),
+        action(CUSTOMERS, "customers", "transfer", customers.transfer, "Give a customer to another owner", bodies.TRANSFER,
+               messages.SAME_OWNER),
         route(f"POST {_CUSTOMERS}/transfer", customers.transfer_many, summary="Give several customers to another owner",
-              access="crm:customer:transfer", body=bodies.TRANSFER_MANY, returns=bodies.TRANSFERRED, **_changes),
+              access="crm:customer:transfer", body=bodies.TRANSFER_MANY, returns=bodies.TRANSFERRED,
+              refusals=_refusals(messages.SAME_OWNER), **_changes),
         route(f"PUT {_CUSTOMERS}/{{id}}/collaborators", customers.share, summary="Set who works on a customer with its owner",
               access="crm:customer:share", body=bodies.COLLABORATORS, returns=CUSTOMERS.read, collection=CUSTOMERS.name,
-              **_changes),
+              refusals=_refusals(), **_changes),
         route(f"GET {_CUSTOMERS}/export", customer_export.export, summary="Export customers as a table",
               access="crm:customer:export", query=customer_export.QUERY, tag="crm", bare=", ".join(customer_export.MEDIA.values())),
         route(f"POST {_CUSTOMERS}/import", imports.start, summary="Import customers from a table", access="crm:customer:import",
@@ -149,27 +184,42 @@ plugin = Plugin(
               access="crm:customer:import", returns=IMPORTS.read, tag="crm", collection=IMPORTS.name),
         # -- around a customer
         *records(CONTACTS, "contacts", "contact", contacts),
-        *records(LEADS, "leads", "lead", leads),
+        *records(LEADS, "leads", "lead", leads, {"update": conflicts(messages.NO_SUCH_STEP)}),
         action(LEADS, "leads", "convert", leads.convert, "Make a customer, a contact and an opportunity of a lead",
-               bodies.CONVERT, returns=bodies.CONVERTED),
-        *records(OPPORTUNITIES, "opportunities", "opportunity", opportunities, plural="opportunities",
-                 resource="crm:opportunity"),
-        action(OPPORTUNITIES, "opportunities", "advance", opportunities.advance, "Move an opportunity to a stage", bodies.ADVANCE),
-        action(OPPORTUNITIES, "opportunities", "win", opportunities.win, "Close an opportunity as won", bodies.WIN),
-        action(OPPORTUNITIES, "opportunities", "lose", opportunities.lose, "Close an opportunity as lost", bodies.LOSE),
+               bodies.CONVERT, messages.LEAD_CLOSED, returns=bodies.CONVERTED),
+        *records(OPPORTUNITIES, "opportunities", "opportunity", opportunities,
+                 {"update": conflicts(messages.OPPORTUNITY_CLOSED, messages.OPPORTUNITY_FIXED, messages.HAS_CONTRACTS),
+                  "delete": conflicts(messages.HAS_CONTRACTS)},
+                 plural="opportunities", resource="crm:opportunity"),
+        action(OPPORTUNITIES, "opportunities", "advance", opportunities.advance, "Move an opportunity to a stage", bodies.ADVANCE,
+               messages.OPPORTUNITY_CLOSED),
+        action(OPPORTUNITIES, "opportunities", "win", opportunities.win, "Close an opportunity as won", bodies.WIN,
+               messages.OPPORTUNITY_CLOSED),
+        action(OPPORTUNITIES, "opportunities", "lose", opportunities.lose, "Close an opportunity as lost", bodies.LOSE,
+               messages.OPPORTUNITY_CLOSED),
         *records(FOLLOW_UPS, "follow-ups", "follow-up", follow_ups),
         # -- money
-        *records(CONTRACTS, "contracts", "contract", contracts),
-        action(CONTRACTS, "contracts", "submit", contracts.submit, "Submit a contract for approval", VERSION_BODY),
-        action(CONTRACTS, "contracts", "withdraw", contracts.withdraw, "Take a contract back from approval", VERSION_BODY),
-        action(CONTRACTS, "contracts", "approve", contracts.approve, "Approve a contract", VERSION_BODY),
-        action(CONTRACTS, "contracts", "reject", contracts.reject, "Reject a contract", bodies.REJECT),
-        action(CONTRACTS, "contracts", "complete", contracts.complete, "Close a contract that was fulfilled", VERSION_BODY),
-        action(CONTRACTS, "contracts", "terminate", contracts.terminate, "End a contract before its time", bodies.TERMINATE),
+        *records(CONTRACTS, "contracts", "contract", contracts,
+                 {"update": conflicts(messages.CONTRACT_FIXED), "delete": conflicts(messages.CONTRACT_FIXED)}),
+        action(CONTRACTS, "contracts", "submit", contracts.submit, "Submit a contract for approval", VERSION_BODY,
+               messages.WRONG_STATE, asks=(contracts.REQUESTED_EVENT,)),
+        action(CONTRACTS, "contracts", "withdraw", contracts.withdraw, "Take a contract back from approval", VERSION_BODY,
+               messages.WRONG_STATE),
+        action(CONTRACTS, "contracts", "approve", contracts.approve, "Approve a contract", VERSION_BODY,
+               messages.WRONG_STATE),
+        action(CONTRACTS, "contracts", "reject", contracts.reject, "Reject a contract", bodies.REJECT,
+               messages.WRONG_STATE),
+        action(CONTRACTS, "contracts", "complete", contracts.complete, "Close a contract that was fulfilled", VERSION_BODY,
+               messages.WRONG_STATE),
+        action(CONTRACTS, "contracts", "terminate", contracts.terminate, "End a contract before its time", bodies.TERMINATE,
+               messages.WRONG_STATE),
         route(f"GET {AT}/payment-plans", payment_plans.list_plans, summary="List payment plans", access="crm:payment-plan:list",
               paged=True, query=payment_plans.LIST_QUERY, returns=PLANS.read, tag="crm", collection=PLANS.name),
-        *records(PLANS, "payment-plans", "payment plan", payment_plans, only=("read", "delete")),
-        *records(PAYMENTS, "payments", "payment", payments),
+        *records(PLANS, "payment-plans", "payment plan", payment_plans,
+                 {"create": _PLANNED, "update": _REPLANNED, "delete": _REPLANNED},
+                 only=("read", "delete")),
+        *records(PAYMENTS, "payments", "payment", payments,
+                 {"create": conflicts(messages.OVERPAID, messages.NOT_PAYABLE)}, asks=(payments.DATED_EVENT,)),
     ),
     menus=(
         Menu("crm", Message("客户管理", "CRM"), path="/crm", icon="lucide:handshake", order=100),

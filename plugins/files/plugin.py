@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from plugins.api import (
-    CONFLICT,
     FORBIDDEN,
     MEDIA_TYPE,
     NOT_FOUND,
@@ -20,6 +19,7 @@ from plugins.api import (
     Plugin,
     Refusal,
     Service,
+    conflicts,
     integer,
     route,
     text,
@@ -119,8 +119,8 @@ plugin = Plugin(
         route("GET /api/upload/sts", uploads.sign, summary="An address for a direct upload", access=SIGNED_IN,
               query=UPLOAD_QUERY, returns=SIGNED_UPLOAD, errors=(MEDIA_TYPE, TOO_LARGE), tag="files"),
         route(f"PUT {UPLOAD_AT}", uploads.receive, summary="Upload to a signed address of local storage", access=PUBLIC,
-              streamed=True, query=_DIRECT_QUERY, errors=(CONFLICT, MEDIA_TYPE, TOO_LARGE),
-              refusals=(Refusal(FORBIDDEN, messages.OTHER_THAN_SIGNED),), tag="files"),
+              streamed=True, query=_DIRECT_QUERY, errors=(MEDIA_TYPE, TOO_LARGE),
+              refusals=(Refusal(FORBIDDEN, messages.OTHER_THAN_SIGNED), *conflicts(messages.UPLOADED_ALREADY)), tag="files"),
         route("GET /api/file/sign", downloads.sign, summary="An address for a download", access=SIGNED_IN,
               query=KEY_QUERY, returns=SIGNED_DOWNLOAD, errors=(MEDIA_TYPE,), refusals=(_NOT_READABLE,), tag="files"),
         route(f"GET {DOWNLOAD_AT}", downloads.download, summary="Download a file", access=SIGNED_IN,

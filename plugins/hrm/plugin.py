@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from plugins.api import CONFLICT, FORBIDDEN, Jobs, Menu, Message, Plugin, Refusal, Service, crud, route
+from plugins.api import FORBIDDEN, Jobs, Menu, Message, Plugin, Refusal, Service, conflicts, crud, route
 from plugins.hrm import allowances, demo, employees, entries, leaves, masters, monthly, punches, results
 from plugins.hrm.attendance_records import (
     DAYS,
@@ -23,15 +23,38 @@ from plugins.hrm.attendance_records import (
 from plugins.hrm.dashboards import DASHBOARDS
 from plugins.hrm.dictionaries import DICTIONARIES
 from plugins.hrm.leave_records import ALLOWANCES, BALANCE_QUERY, BALANCES, ENTER_LEAVE_BODY, LEAVES, REJECT_BODY
-from plugins.hrm.messages import EVERYBODYS
+from plugins.hrm.messages import (
+    ALREADY_PUNCHED,
+    CLOSED,
+    EVERYBODYS,
+    HAS_PUNCHES,
+    IN_USE,
+    NO_ACCOUNT,
+    NOT_ATTENDED,
+    NOT_ATTENDED_THEN,
+    NOT_DELETABLE,
+    NOT_EDITABLE,
+    NOT_EMPLOYED,
+    NOT_EMPLOYED_THEN,
+    NOT_IN_STATE,
+    NOTHING_LEFT,
+    OVERLAPS,
+    OWN_ENTRY,
+    OWN_LEAVE,
+    OWN_PUNCH,
+)
 from plugins.hrm.options import OPTIONS
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
 from plugins.hrm.states import LEAVE_STATES
 
 AT = "/api/v1/hrm"
 _SETTLE_SECONDS = 60
-_punch: dict[str, Any] = {"errors": (CONFLICT,), "tag": "hrm", "collection": PUNCHES.name}
-_leave: dict[str, Any] = {"returns": LEAVES.read, "errors": (CONFLICT,), "tag": "hrm", "collection": LEAVES.name}
+_punch: dict[str, Any] = {"tag": "hrm", "collection": PUNCHES.name}
+_leave: dict[str, Any] = {"returns": LEAVES.read, "tag": "hrm", "collection": LEAVES.name}
+_step = {"refusals": conflicts(NOT_IN_STATE)}
+_decision = {"refusals": conflicts(NOT_IN_STATE, OWN_LEAVE, CLOSED)}
+_WRONG_LEAVE = (OVERLAPS, NOTHING_LEFT, NOT_EMPLOYED_THEN, CLOSED)
+_named = {"delete": conflicts(IN_USE)}
 
 
 @asynccontextmanager
@@ -55,6 +78,7 @@ plugin = Plugin(
     requires=("rbac", "system"),
     start=start,
     demo=demo.load,
+    answers={leaves.FINISHED_EVENT: conflicts(CLOSED)},
     collections=(POSITIONS, SHIFTS, PLACES, GROUPS, EMPLOYEES, PUNCHES, DAYS, MARKS, LEAVES, ALLOWANCES),
     biz_types={"EMPLOYEE": EMPLOYEES, leaves.BIZ_TYPE: LEAVES},
     state_machines=(LEAVE_STATES,),
@@ -63,24 +87,25 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     routes=(
         *crud(EMPLOYEES, at=f"{AT}/employees", resource="hrm:employee", noun="employee", create=employees.create,
-              update=employees.update, delete=employees.delete),
+              update=employees.update, delete=employees.delete, refusals_of={"delete": conflicts(HAS_PUNCHES)}),
         *crud(POSITIONS, at=f"{AT}/positions", resource="hrm:position", noun="position",
-              delete=masters.deleter(POSITIONS)),
+              delete=masters.deleter(POSITIONS), refusals_of=_named),
         *crud(SHIFTS, at=f"{AT}/shifts", resource="hrm:shift", noun="shift", create=masters.create_shift,
-              update=masters.update_shift, delete=masters.deleter(SHIFTS)),
+              update=masters.update_shift, delete=masters.deleter(SHIFTS), refusals_of=_named),
         *crud(GROUPS, at=f"{AT}/attendance-groups", resource="hrm:attendance-group", noun="attendance group",
-              create=masters.create_group, update=masters.update_group, delete=masters.deleter(GROUPS)),
+              create=masters.create_group, update=masters.update_group, delete=masters.deleter(GROUPS), refusals_of=_named),
         *crud(PLACES, at=f"{AT}/places", resource="hrm:place", noun="place of attendance",
               plural="places of attendance", create=masters.create_place, update=masters.update_place,
-              delete=masters.deleter(PLACES)),
+              delete=masters.deleter(PLACES), refusals_of=_named),
         *crud(PUNCHES, at=f"{AT}/punches", resource="hrm:punch", noun="punch", plural="punches",
               only=("list", "read")),
         route(f"POST {AT}/punches", punches.punch, summary="Punch", access="hrm:attendance:punch", body=PUNCHES.create,
-              returns=PUNCH_REPLY, **_punch),
+              returns=PUNCH_REPLY, refusals=conflicts(NOT_EMPLOYED, NOT_ATTENDED), **_punch),
         route(f"POST {AT}/punches/{{id}}/review", punches.review, summary="Decide whether a punch counts",
-              access="hrm:punch:review", body=REVIEW_BODY, returns=PUNCHES.read, **_punch),
+              access="hrm:punch:review", body=REVIEW_BODY, returns=PUNCHES.read, refusals=conflicts(OWN_PUNCH, CLOSED), **_punch),
         route(f"POST {AT}/punches/enter", entries.enter_punch, summary="Enter a punch that was forgotten",
-              access="hrm:punch:enter", body=ENTER_PUNCH_BODY, returns=PUNCHES.read, **_punch),
+              access="hrm:punch:enter", body=ENTER_PUNCH_BODY, returns=PUNCHES.read,
+              refusals=conflicts(OWN_ENTRY, NOT_ATTENDED_THEN, ALREADY_PUNCHED, CLOSED), **_punch),
         route(f"GET {AT}/attendance/today", punches.today, summary="Show my working day",
               access="hrm:attendance:punch", returns=TODAY, tag="hrm"),
         route(f"GET {AT}/attendance/monthly", monthly.list_months, summary="List what a month of attendance comes to",
@@ -88,9 +113,11 @@ plugin = Plugin(
               collection=EMPLOYEES.name),
         *crud(DAYS, at=f"{AT}/attendance", resource="hrm:attendance", noun="daily result", only=("list",)),
         *crud(LEAVES, at=f"{AT}/leaves", resource="hrm:leave", noun="leave", plural="leave", create=leaves.create,
-              update=leaves.update, delete=leaves.delete),
+              update=leaves.update, delete=leaves.delete,
+              refusals_of={"update": conflicts(NOT_EDITABLE), "delete": conflicts(NOT_DELETABLE)}),
         route(f"POST {AT}/leaves/enter", entries.enter_leave, summary="Enter leave of somebody else",
-              access="hrm:leave:enter", body=ENTER_LEAVE_BODY, **_leave),
+              access="hrm:leave:enter", body=ENTER_LEAVE_BODY,
+              refusals=conflicts(OWN_ENTRY, NO_ACCOUNT, *_WRONG_LEAVE), **_leave),
         route(f"GET {AT}/leave-balances", allowances.own_balances, summary="Show how much leave I have left",
               access="hrm:leave:list", query=BALANCE_QUERY, returns=BALANCES, tag="hrm"),
         route(f"GET {AT}/employees/{{id}}/leave-balances", allowances.balances,
@@ -100,15 +127,15 @@ plugin = Plugin(
               create=allowances.create, update=allowances.update, delete=allowances.delete,
               refusals=(Refusal(FORBIDDEN, EVERYBODYS),)),
         route(f"POST {AT}/leaves/{{id}}/submit", leaves.submit, summary="Ask for leave", access="hrm:leave:submit",
-              **_leave),
+              refusals=conflicts(NOT_IN_STATE, *_WRONG_LEAVE), asks=(leaves.REQUESTED_EVENT,), **_leave),
         route(f"POST {AT}/leaves/{{id}}/withdraw", leaves.decider("withdraw"), summary="Take leave back",
-              access="hrm:leave:submit", **_leave),
+              access="hrm:leave:submit", **_step, **_leave),
         route(f"POST {AT}/leaves/{{id}}/approve", leaves.decider("approve"), summary="Approve leave",
-              access="hrm:leave:approve", **_leave),
+              access="hrm:leave:approve", **_decision, **_leave),
         route(f"POST {AT}/leaves/{{id}}/reject", leaves.decider("reject"), summary="Reject leave",
-              access="hrm:leave:approve", body=REJECT_BODY, **_leave),
+              access="hrm:leave:approve", body=REJECT_BODY, **_decision, **_leave),
         route(f"POST {AT}/leaves/{{id}}/cancel", leaves.decider("cancel"), summary="Cancel leave that was approved",
-              access="hrm:leave:cancel", **_leave),
+              access="hrm:leave:cancel", refusals=conflicts(NOT_IN_STATE, CLOSED), **_leave),
     ),
     menus=(
         Menu("hrm", Message("人事考勤", "HRM"), path="/hrm", icon="lucide:users", order=250),

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from plugins.api import CONFLICT, STALE, Menu, Message, Plugin, Route, Service, crud, route
+from plugins.api import STALE, Menu, Message, Plugin, Route, Service, conflicts, crud, route
 from plugins.inventory import demo, ledger, master_data, orders, purchase_approval, shipments, stock
 from plugins.inventory.dashboards import DASHBOARDS
 from plugins.inventory.dictionaries import DICTIONARIES
@@ -21,12 +21,29 @@ from plugins.inventory.documents import (
     STOCK_COUNTS,
     TRANSFERS,
 )
+from plugins.inventory.lines import DATED_EVENT
+from plugins.inventory.messages import (
+    IN_USE,
+    MORE_THAN_OPEN,
+    NOT_A_DRAFT,
+    NOT_DELETABLE,
+    NOT_ENOUGH,
+    NOT_IN_STATE,
+    NOTHING_OPEN,
+    SAME_WAREHOUSE,
+    STOCK_LEFT,
+    WAREHOUSE_GONE,
+)
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
 from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
 
 AT = "/api/v1/inventory"
 _READ = ("list", "read")
 _ONCE = (*_READ, "create")
+_held = {"delete": conflicts(IN_USE, STOCK_LEFT)}
+_drafts = {"update": conflicts(NOT_A_DRAFT), "delete": conflicts(NOT_DELETABLE)}
+_step = {"refusals": conflicts(NOT_IN_STATE)}
+_SHIPPING = (NOT_IN_STATE, NOTHING_OPEN, MORE_THAN_OPEN)
 
 
 @asynccontextmanager
@@ -39,30 +56,31 @@ async def start(service: Service) -> AsyncIterator[None]:
 
 def _order_routes(trade: orders.Trade, at: str, entity: str, noun: str, ship: str) -> tuple[Route, ...]:
     """CRUD of drafts, and the actions on an order."""
-    shared: dict[str, Any] = {"returns": trade.orders.read, "errors": (CONFLICT, STALE), "tag": "inventory",
+    shared: dict[str, Any] = {"returns": trade.orders.read, "errors": (STALE,), "tag": "inventory",
                               "collection": trade.orders.name}  # fmt: skip
     steps = tuple(
         route(f"POST {at}/{{id}}/{action}", orders.stepper(trade, action), summary=f"{action.title()} a {noun}",
-              access=f"inventory:{entity}:{action}", **shared)
+              access=f"inventory:{entity}:{action}", **_step, **shared)
         for action in ("confirm", "cancel", "close")
     )  # fmt: skip
     return (
         *crud(trade.orders, at=at, resource=f"inventory:{entity}", noun=noun, create=orders.creator(trade),
-              update=orders.updater(trade), delete=orders.deleter(trade)),
+              update=orders.updater(trade), delete=orders.deleter(trade), refusals_of=_drafts),
         *steps,
         route(f"POST {at}/{{id}}/{ship}", orders.shipper(trade), summary=f"{ship.title()} goods of a {noun}",
-              access=f"inventory:{entity}:{ship}", body=SHIP_BODY, **shared),
+              access=f"inventory:{entity}:{ship}", body=SHIP_BODY, asks=(DATED_EVENT,),
+              refusals=conflicts(*_SHIPPING, WAREHOUSE_GONE if trade.incoming else NOT_ENOUGH), **shared),
     )  # fmt: skip
 
 
 def _approval_routes() -> tuple[Route, ...]:
     """What asks for the approval of a purchase order, takes it back, and refuses it at the order itself."""
     at, entity = f"{AT}/purchase-orders/{{id}}", "inventory:purchase-order"
-    shared: dict[str, Any] = {"returns": PURCHASE_ORDERS.read, "errors": (CONFLICT,), "tag": "inventory",
-                              "collection": PURCHASE_ORDERS.name}  # fmt: skip
+    shared: dict[str, Any] = {"returns": PURCHASE_ORDERS.read, "tag": "inventory", "collection": PURCHASE_ORDERS.name,
+                              **_step}  # fmt: skip
     return (
         route(f"POST {at}/submit", orders.stepper(orders.PURCHASE, "submit"), summary="Ask for approval of a purchase order",
-              access=f"{entity}:submit", **shared),
+              access=f"{entity}:submit", asks=(purchase_approval.REQUESTED_EVENT,), **shared),
         route(f"POST {at}/withdraw", orders.stepper(orders.PURCHASE, "withdraw"),
               summary="Take a purchase order back from approval", access=f"{entity}:submit", **shared),
         route(f"POST {at}/reject", orders.stepper(orders.PURCHASE, "reject"), summary="Reject a purchase order",
@@ -90,11 +108,11 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     routes=(
         *crud(PRODUCTS, at=f"{AT}/products", resource="inventory:product", noun="product",
-              delete=master_data.deleter(PRODUCTS)),
+              delete=master_data.deleter(PRODUCTS), refusals_of=_held),
         *crud(WAREHOUSES, at=f"{AT}/warehouses", resource="inventory:warehouse", noun="warehouse",
-              delete=master_data.deleter(WAREHOUSES)),
+              delete=master_data.deleter(WAREHOUSES), refusals_of=_held),
         *crud(SUPPLIERS, at=f"{AT}/suppliers", resource="inventory:supplier", noun="supplier",
-              delete=master_data.deleter(SUPPLIERS)),
+              delete=master_data.deleter(SUPPLIERS), refusals_of={"delete": conflicts(IN_USE)}),
         *_order_routes(orders.PURCHASE, f"{AT}/purchase-orders", "purchase-order", "purchase order", "receive"),
         *_approval_routes(),
         *_order_routes(orders.SALE, f"{AT}/sales-orders", "sales-order", "sales order", "deliver"),
@@ -102,9 +120,10 @@ plugin = Plugin(
         *crud(DELIVERIES, at=f"{AT}/deliveries", resource="inventory:delivery", noun="delivery", plural="deliveries",
               only=_READ),
         *crud(TRANSFERS, at=f"{AT}/transfers", resource="inventory:transfer", noun="transfer", only=_ONCE,
-              create=shipments.transfer),
+              create=shipments.transfer, asks=(DATED_EVENT,),
+              refusals_of={"create": conflicts(SAME_WAREHOUSE, NOT_ENOUGH, WAREHOUSE_GONE)}),
         *crud(STOCK_COUNTS, at=f"{AT}/stock-counts", resource="inventory:stock-count", noun="stock count", only=_ONCE,
-              create=shipments.count),
+              create=shipments.count, asks=(DATED_EVENT,), refusals_of={"create": conflicts(WAREHOUSE_GONE)}),
         *crud(STOCK, at=f"{AT}/stock", resource="inventory:stock", noun="stock row", only=("list",)),
         route(f"GET {AT}/stock/ledger", ledger.list_entries, summary="List the stock ledger: every movement",
               access="inventory:stock:ledger", paged=True, query=STOCK_ENTRIES.list_query, returns=STOCK_ENTRIES.read,

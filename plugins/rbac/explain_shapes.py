@@ -43,7 +43,7 @@ EXPLANATION = obj("Explanation", {
     "code": integer(description="What the request would answer: 0, or the error code.", **_given),
     "reasons": array(text(**_given), **_given),
     "conditions": array(obj("ExplainedCondition", {
-        "code": integer(**_given), "reason": text(description="The sentence of the answer.", **_given),
+        "code": integer(**_given), "reason": text(description="The sentence of the answer; `{places}` stand for what it fills in.", **_given),
         "when": text(description="What it means, where the answer does not tell."),
     }, nullable=False), description="What it can be refused for besides, by the record or by what it carries.", **_given),
     "grants": array(obj("ExplainedGrant", {"role": _ROLE, "menu": _MENU, "api": _API}), max_items=MAX_MENUS, **_given),

@@ -15,9 +15,10 @@ from typing import Any
 
 import bcrypt
 
-from plugins.api import invalid, unavailable
+from plugins.api import Field, Service, invalid, text, unavailable
 from plugins.rbac.settings import RbacSettings
 
+MAX_PASSWORD = 10_000
 _NICENESS = 5
 _BCRYPT_ALPHABET = "./" + string.ascii_letters + string.digits
 _DIGEST_LENGTH = 31
@@ -28,6 +29,19 @@ _KINDS: tuple[Callable[[str], bool], ...] = (
     str.isdigit,
     lambda character: not character.isalnum() and not character.isspace(),
 )
+
+
+def against_policy(service: Service, password: str) -> str | None:
+    """The rule that a new password breaks: long enough, and enough kinds of characters (SPEC 5.3)."""
+    settings = service.settings_of(RbacSettings)
+    mixed = sum(any(map(kind, password)) for kind in _KINDS)
+    fits = len(password) >= settings.password_min_length and mixed >= settings.password_min_kinds
+    return None if fits else "policy"
+
+
+def new_password(**options: Any) -> Field:
+    """A field of a body that takes a new password."""
+    return text(required=True, max_length=MAX_PASSWORD, secret=True, check=against_policy, **options)
 
 
 class Passwords:
@@ -64,15 +78,8 @@ class Passwords:
         """Whether the hash was made with another cost than is set now."""
         return _cost(hashed) != self._settings.bcrypt_cost
 
-    def check_policy(self, password: str, field: str = "password") -> None:
-        """40001 unless the password is long enough and mixes enough kinds of characters."""
-        mixed = sum(any(map(kind, password)) for kind in _KINDS)
-        if len(password) < self._settings.password_min_length or mixed < self._settings.password_min_kinds:
-            raise invalid(field, "policy")
-
     async def check_new(self, password: str, used: Sequence[str], field: str) -> None:
-        """The policy, and none of the passwords that the hashes `used` were made from; 40001 for `field`."""
-        self.check_policy(password, field)
+        """40001 for `field` when one of the hashes `used` was made from this password."""
         for hashed in used:
             if await self.matches(password, hashed):
                 raise invalid(field, "reused")

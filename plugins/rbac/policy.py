@@ -124,6 +124,10 @@ class Policy:
             return Scope(everything=True, user_id=actor.user_id)
         return (await self.rules()).scope(actor.roles, actor.user_id, actor.department_id)
 
+    async def holds(self, actor: Actor, permission: str) -> bool:
+        """Whether the actor has a permission code; super administrators have them all."""
+        return actor.is_super or permission in (await self.rules()).grant(actor.roles).permissions
+
     async def permissions(self, actor: Actor) -> list[str]:
         """The permission codes of the actor, sorted."""
         if actor.is_super:

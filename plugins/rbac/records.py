@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Collection, Index, array, boolean, choice, integer, link, obj, text, timestamp, tree_of
+from plugins.rbac.passwords import new_password
 
 STATUS = choice("enabled", "disabled", default="enabled", filter=True, sort=True)
 SCOPES = ("all", "department", "department_and_below", "self", "custom")
@@ -108,7 +109,7 @@ USERS = Collection(
     scope_person="id",
     fields={
         "username": text(required=True, min_length=2, max_length=64, pattern=r"^[\w.@-]+$", sort=True, search=True),
-        "password": text(required=True, max_length=1024, write_only=True, secret=True),
+        "password": new_password(write_only=True),
         "real_name": text(max_length=100, sort=True, search=True),
         "avatar": link(key=True, description="An address, or the `url`, key or id of a public file."),
         "email": text(max_length=200, format="email", search=True),

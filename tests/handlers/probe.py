@@ -17,6 +17,7 @@ from plugins.api import (
     Menu,
     Message,
     Plugin,
+    Refusal,
     Request,
     Service,
     anything,
@@ -131,7 +132,7 @@ plugin = Plugin(
         route(f"GET {AT}/things/{{id}}", wait, summary="A path with a parameter", access=SIGNED_IN, returns=anything(), tag="probe"),
         route(f"POST {AT}/pairs", make_two, summary="Make two widgets", access="probe:widget:create", returns=WIDGETS.read,
               body=obj("ProbePair", {"first": text(required=True), "second": text(required=True), "refuse": boolean()}), tag="probe",
-              errors=(CONFLICT,)),
+              refusals=(Refusal(CONFLICT),)),
     ),
     menus=(Menu("probe", Message("探针", "Probe"), path="/probe", resource="probe:widget"),),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plugins.api import DUPLICATE, STALE, Collection, Request, crud, text
+from plugins.api import DUPLICATE, STALE, Collection, Message, Request, conflicts, crud, text
 
 AT = "/api/v1/acme/boxes"
 BOXES = Collection(name="acme_boxes", title="Box", fields={"name": text(required=True), "mark": text(read_only=True)})
@@ -42,6 +42,14 @@ def test_its_writes_declare_their_conflicts() -> None:
     assert {DUPLICATE, STALE} <= set(update.errors)
 
 
+def test_refusals_are_of_all_writes_and_of_single_actions() -> None:
+    every, one = conflicts(Message("都", "Every"), Message("一", "One"))
+    said = {"refusals": (every,), "refusals_of": {"delete": (one,)}, "asks": ("acme.dated",)}
+    made = crud(BOXES, at=AT, resource="acme:box", noun="box", **said)  # type: ignore[arg-type]
+    assert [route.refusals for route in made] == [(), (), (every,), (every,), (every, one)]
+    assert [route.asks for route in made] == [(), (), *[("acme.dated",)] * 3]
+
+
 def test_what_is_left_out_does_not_exist() -> None:
     made = crud(BOXES, at=AT, resource="acme:box", noun="box", only=("delete", "list"))
     assert [route.method for route in made] == ["GET", "DELETE"]
@@ -52,7 +60,10 @@ def test_an_action_can_have_a_handler_of_its_own() -> None:
     assert [route.method for route in made if route.handler is own] == ["POST"]
 
 
-@pytest.mark.parametrize("wrong", [{"only": ("list", "erase")}, {"craete": own}, {"only": ("list",), "create": own}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"only": ("list", "erase")}, {"craete": own}, {"refusals_of": {"craete": ()}}, {"only": ("list",), "create": own}],
+)
 def test_an_action_that_is_not_made_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="acme_boxes"):
         crud(BOXES, at=AT, resource="acme:box", noun="box", **wrong)  # type: ignore[arg-type]

@@ -50,7 +50,7 @@ BERTHS = Collection(
 PLUGIN = '''
 """Berths, and ships that take them."""
 
-from plugins.api import CONFLICT, Menu, Message, Plugin, crud, route
+from plugins.api import Menu, Message, Plugin, conflicts, crud, route
 from tradewind_harbour.records import BERTHS
 
 AT = "/api/v1/harbour/berths"
@@ -71,7 +71,7 @@ plugin = Plugin(
     routes=(
         *crud(BERTHS, at=AT, resource="harbour:berth", noun="berth"),
         route(f"POST {AT}/{{id}}/take", take, summary="Take a berth", access="harbour:berth:take",
-              returns=BERTHS.read, errors=(CONFLICT,), tag="harbour", collection=BERTHS.name),
+              returns=BERTHS.read, refusals=conflicts(TAKEN), tag="harbour", collection=BERTHS.name),
     ),
     menus=(
         Menu("harbour", Message("港口", "Harbour"), path="/harbour", icon="lucide:anchor"),

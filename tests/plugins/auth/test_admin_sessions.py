@@ -2,11 +2,13 @@
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from plugins.testing import PASSWORD, Client, People, expect, unique
+from plugins.testing import PASSWORD, Client, People, eventually, expect, unique
+from tests.plugins.auth.servers import instances
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 SESSIONS = "/api/v1/system/sessions"
@@ -42,6 +44,20 @@ async def test_a_session_says_who_is_online_from_where_since_when(admin: Client,
     assert session["address"] == "127.0.0.1"
     assert session["created_at"] <= session["last_seen_at"] < session["expires_at"]
     assert not {"current_hash", "previous_hash"} & set(session)
+
+
+async def test_a_session_tells_when_it_was_last_used_on_any_instance(mongodb_uri: str, tmp_path: Path) -> None:
+    each: list[dict[str, Any]] = [{"session_seen_seconds": 0.1}] * 2
+    async with instances(mongodb_uri, tmp_path, *each) as (here, there):
+        person = await Client(here.url).log_in("admin")
+        elsewhere = Client(there.url, person.token)
+        (before,) = await online(person, person)
+
+        async def later() -> bool:
+            expect(await elsewhere.get(PROFILE))
+            return (await online(person, person))[0]["last_seen_at"] > before["last_seen_at"]
+
+        await eventually(later)
 
 
 async def test_one_device_is_logged_out_and_the_other_stays(admin: Client, people: People) -> None:
@@ -132,6 +148,8 @@ async def test_log_ins_are_found_by_user_time_event_and_outcome(admin: Client, p
     assert (failed["code"], succeeded["code"]) == (40010, 0)
     for query, entry in (
         ("code=40010", failed),
+        ("outcome=failure", failed),
+        ("outcome=success", succeeded),
         ("code=0&event=login", succeeded),
         ("outcome=failure", failed),
         ("outcome=success", succeeded),

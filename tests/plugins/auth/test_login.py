@@ -64,7 +64,7 @@ async def test_a_public_route_does_not_look_at_a_bad_token(tradewind: Running, p
         ({}, {"username", "password"}),
         ({"username": {"$ne": ""}, "password": {"$ne": ""}}, {"username", "password"}),
         ({"username": "admin", "password": "x", "isSuper": True}, {"isSuper"}),
-        ({"username": "admin", "password": "x" * 1025}, {"password"}),
+        ({"username": "admin", "password": "x" * 10_001}, {"password"}),
         ({"username": "admin\x00", "password": "x"}, {"username"}),
     ],
     ids=["nothing", "operators", "unknown field", "endless password", "NUL"],
@@ -185,6 +185,28 @@ async def test_a_right_password_does_not_open_an_account_that_was_locked_while_i
     user = await people.account()
     during_the_check(tradewind, lambda: lock(tradewind.url, user["username"]))
     expect(await try_login(tradewind.url, user["username"], PASSWORD), 42300)
+
+
+async def test_a_wrong_password_is_answered_like_the_right_one_once_others_have_locked_the_account(
+    tradewind: Running, people: People
+) -> None:
+    user = await people.account()
+    during_the_check(tradewind, lambda: lock(tradewind.url, user["username"]))
+    reply = await try_login(tradewind.url, user["username"])
+    assert (reply.status, reply.code) == (423, 42300)
+    assert int(reply.headers["Retry-After"]) > 0
+
+
+async def test_of_many_guesses_at_once_as_many_count_as_lock(tradewind: Running, people: People) -> None:
+    user = await people.account()
+    replies = await asyncio.gather(*(try_login(tradewind.url, user["username"]) for _ in range(20)))
+    assert sorted(reply.code for reply in replies) == [40010] * 5 + [42300] * 15
+
+
+async def test_an_old_password_is_not_found_by_guessing_many_at_once(tradewind: Running, people: People) -> None:
+    person = await people.person()
+    during_the_check(tradewind, lambda: lock(tradewind.url, person.user["username"]))
+    expect(await person.put(PASSWORD_PATH, {"old_password": PASSWORD, "new_password": f"{PASSWORD}-2"}), 42300)
 
 
 async def test_an_old_password_does_not_open_a_session_when_it_is_changed_while_it_was_checked(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from plugins.rbac.api import USERS, Passwords
+from plugins.rbac.passwords import against_policy
 from plugins.rbac.settings import RbacSettings
 from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, People, expect, unique
@@ -62,11 +63,25 @@ async def test_the_policy_holds_for_who_changes_and_who_sets_a_password(people: 
     expect(await people.admin.patch(user, {"password": "short", "version": 1}), 40001)
 
 
-async def test_a_made_up_password_meets_the_policy() -> None:
-    passwords = Passwords(RbacSettings(bcrypt_cost=4))
-    for _ in range(200):
-        passwords.check_policy(passwords.make())
-    passwords.close()
+async def test_a_password_against_the_policy_is_told_with_everything_else_that_is_wrong(people: People) -> None:
+    made = await people.admin.post(USERS_PATH, {"username": "x", "password": "short", "email": "none", "colour": 1})
+    assert made.fields == {"username", "password", "email", "colour"}
+    user = await people.account()
+    changed = await people.admin.patch(f"{USERS_PATH}/{user['id']}", {"password": "short", "email": "none"})
+    assert changed.fields == {"version", "password", "email"}
+    person = await people.admin.log_in(user["username"])
+    assert (await person.put(PASSWORD_PATH, {"new_password": "short"})).fields == {"old_password", "new_password"}
+
+
+async def test_what_is_no_text_or_too_long_is_told_once(people: People) -> None:
+    for password in (12345, None, "a" * 10_001):
+        reply = await people.admin.post(USERS_PATH, {"username": unique("user"), "password": password})
+        assert [error["field"] for error in reply.data["errors"]] == ["password"]
+
+
+def test_a_made_up_password_meets_the_policy(tradewind: Running) -> None:
+    passwords = tradewind.service.part(Passwords)
+    assert {against_policy(tradewind.service, passwords.make()) for _ in range(200)} == {None}
 
 
 # -- any length
@@ -77,6 +92,10 @@ async def test_a_password_of_1000_characters_works_to_its_last_one(tradewind: Ru
     user = await people.account(password=long)
     expect(await try_login(tradewind.url, user["username"], long))
     expect(await try_login(tradewind.url, user["username"], f"{long[:-1]}y"), 40010)
+
+
+async def test_a_password_longer_than_any_that_can_be_set_is_a_wrong_one(tradewind: Running) -> None:
+    expect(await try_login(tradewind.url, "admin", "x" * 10_000), 40010)
 
 
 async def test_passwords_that_differ_behind_72_bytes_differ(tradewind: Running, people: People) -> None:
@@ -194,9 +213,9 @@ async def test_ones_own_password_is_not_reset_without_the_old_one(people: People
 
 # -- forced change
 
-OPEN = {"GET /api/v1/auth/profile": 0, "GET /api/v1/auth/codes": 0, "POST /api/v1/auth/refresh": 0,
+OPEN = {"GET /api/v1/auth/profile": 0, "PATCH /api/v1/auth/profile": 0, "GET /api/v1/auth/codes": 0, "POST /api/v1/auth/refresh": 0,
         "PUT /api/v1/auth/password": 0, "POST /api/v1/auth/logout": 0}  # fmt: skip
-SHUT = ("PATCH /api/v1/auth/profile", "GET /api/v1/auth/sessions", "GET /api/v1/system/menus",
+SHUT = ("GET /api/v1/auth/sessions", "GET /api/v1/system/menus",
         "GET /api/v1/system/departments", "POST /api/v1/system/departments", "GET /api/v1/system/users")  # fmt: skip
 
 
@@ -214,6 +233,7 @@ async def test_a_forced_change_leaves_the_way_out_and_nothing_else(
     person = await people.admin.log_in(user["username"])
     bodies: dict[str, Any] = {
         PASSWORD_PATH: {"old_password": PASSWORD, "new_password": f"{PASSWORD}-2"},
+        "/api/v1/auth/profile": {"real_name": "张三"} if endpoint.startswith("PATCH") else None,
         REFRESH: {"refreshToken": person.session["refreshToken"]},
     }
     method, path = endpoint.split(" ")

@@ -104,6 +104,26 @@ async def test_who_had_something_below_a_customer_that_moved_sees_it_no_longer(a
     assert [await sees(one, OPPORTUNITIES, opportunity["id"]) for one in (had, new)] == [False, True]
 
 
+async def test_who_may_change_but_not_transfer_a_customer_changes_no_owner(admin: Client, people: People) -> None:
+    clerk = await people.person(["crm:customer:update", "crm:customer:read"], "all")
+    of = await customer(admin)
+    at, version = f"{CUSTOMERS}/{of['id']}", {"version": of["version"]}
+    for owner_id in (clerk.user["userId"], None):
+        expect(await clerk.patch(at, {**version, "owner_id": owner_id}), 40300)
+    # who sends the whole form back changes no owner
+    renamed = expect(await clerk.patch(at, {**version, "owner_id": of["owner_id"], "name": "晨光"}))
+    assert (renamed["name"], renamed["owner_id"]) == ("晨光", of["owner_id"])
+
+
+async def test_the_permission_to_transfer_is_enough_to_name_an_owner(admin: Client, people: People) -> None:
+    head = await people.person(["crm:customer:update", "crm:customer:read", "crm:customer:transfer"], "all")
+    of = await customer(admin)
+    at = f"{CUSTOMERS}/{of['id']}"
+    given = expect(await head.patch(at, {"version": of["version"], "owner_id": head.user["userId"]}))
+    assert given["owner_id"] == head.user["userId"]
+    expect(await head.patch(at, {"version": given["version"], "owner_id": None}), 40300)
+
+
 async def test_nobody_becomes_owner_whose_account_is_disabled(admin: Client, people: People) -> None:
     gone, of = await seller(people), await customer(admin)
     user = expect(await admin.get(f"{USERS}/{gone.user['userId']}"))
