@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 
 from plugins.api import CONFLICT, ApiError, Message, Option, Service
 from plugins.api import day as a_day
@@ -22,6 +22,12 @@ async def closed_to(service: Service) -> date | None:
     """The last day that is closed, if any."""
     chosen = await service.part(Configs).value(_CLOSED_TO)
     return date.fromisoformat(chosen) if chosen else None
+
+
+async def first_open(service: Service, day: date) -> date:
+    """`day`, or where that is closed the first one that is not."""
+    closed = await closed_to(service)
+    return max(day, closed + timedelta(days=1)) if closed else day
 
 
 async def refuse_closed(service: Service, day: date) -> None:

@@ -7,7 +7,7 @@ Approval is joined by events: `submit` emits `approval.requested`, and a plugin 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -27,7 +27,7 @@ from plugins.api import (
 )
 from plugins.hrm import allowances
 from plugins.hrm.calendars import OFFICE, calendar_of, employee_of
-from plugins.hrm.closing import refuse_closed
+from plugins.hrm.closing import first_open, refuse_closed
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.messages import (
     LEAVE_DECIDED,
@@ -153,8 +153,8 @@ async def decided(service: Service, leave: Record, now: datetime, payload: Mappi
         if leave["status"] in _OF_RESULTS:
             await refuse_closed(service, day_of(leave["starts_at"], service.settings.zone))
         first, last = (day_of(leave[name], service.settings.zone) for name in ("starts_at", "ends_at"))
-        today: date = day_of(now, service.settings.zone)
-        await remake(service, employee, calendar, first - timedelta(days=1), min(last, today), now)
+        since, today = await first_open(service, first - timedelta(days=1)), day_of(now, service.settings.zone)
+        await remake(service, employee, calendar, since, min(last, today), now)
     await service.events.emit(DECIDED_EVENT, {**payload, "leave": leave})
 
 

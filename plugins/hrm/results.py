@@ -92,12 +92,13 @@ async def _catch_up(service: Service, employee_id: Any, now: datetime) -> None:
     first = today - timedelta(days=MOST_DAYS)
     # an early shift of tomorrow may have begun
     last = max(today, calendar.timetable.day_of(now.astimezone(service.settings.zone)))
+    closed = await closed_to(service)
+    opens = closed + _ONE_DAY if closed else first
     if not before["stale"] and before["attended_to"]:
-        # the last day may have ended since
-        first = max(first, date.fromisoformat(before["attended_to"]) - _ONE_DAY)
+        # the last day may have ended since; today begins even if it is closed already
+        first = max(first, date.fromisoformat(before["attended_to"]) - _ONE_DAY, min(opens, today))
     else:
-        closed = await closed_to(service)
-        first = max(first, closed + _ONE_DAY) if closed else first
+        first = max(first, opens)
         await _clear(service, employee, first, last, closed, now)
     await remake(service, employee, calendar, first, last, now)
     done = employee["left_on"] is not None and employee["left_on"] < (today - 2 * _ONE_DAY).isoformat()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from bson import ObjectId
 
+from plugins.hrm.attendance_records import MARKS
 from plugins.hrm.results import settle
 from plugins.runtime import Running
 from plugins.testing import Client, People, expect
@@ -33,10 +35,33 @@ async def statuses(staff: Staff) -> list[str]:
     return [row["status"] for _, row in sorted((await staff.days()).items())]
 
 
+async def new_shift(admin: Client, running: Running, staff: Staff) -> None:
+    """Let people come half an hour late from now on, as far as days are not closed."""
+    expect(await admin.patch(f"{AT}/shifts/{staff.shift['id']}", {"version": 1, "grace_minutes": 30}))
+    await settle(running.service)
+
+
 async def test_a_change_of_the_shift_leaves_closed_days_as_they_are(admin: Client, tradewind: Running) -> None:
     staff = await worked(admin, tradewind)
     async with configured(admin, **CLOSED):
-        expect(await admin.patch(f"{AT}/shifts/{staff.shift['id']}", {"version": 1, "grace_minutes": 30}))
+        await new_shift(admin, tradewind, staff)
+        assert await statuses(staff) == ["late", "normal"]
+
+
+async def test_leave_of_the_next_day_leaves_closed_days_as_they_are(admin: Client, tradewind: Running) -> None:
+    staff = await worked(admin, tradewind)
+    async with configured(admin, **CLOSED):
+        await new_shift(admin, tradewind, staff)
+        await staff.leave("2026-11-17T01:00:00Z", "2026-11-17T10:00:00Z", "submit", "approve")
+        assert await statuses(staff) == ["late", "leave"]
+
+
+async def test_the_end_of_the_next_day_leaves_closed_days_as_they_are(admin: Client, tradewind: Running) -> None:
+    staff = await worked(admin, tradewind)
+    async with configured(admin, **CLOSED):
+        await new_shift(admin, tradewind, staff)
+        marks = tradewind.service.database.store(MARKS)
+        await marks.upsert(ObjectId(staff.employee["id"]), {"attended_to": "2026-11-17"})
         await settle(tradewind.service)
         assert await statuses(staff) == ["late", "normal"]
 
