@@ -23,12 +23,12 @@ def start_of(day: date, zone: ZoneInfo) -> datetime:
 @cache
 def settled_since(zone: ZoneInfo) -> date:
     """A day since which the clocks of the zone stay as they are; one to come where they are still changed."""
-    # no change was ever taken back within a week
+    # no change was ever taken back within a week; the first day found may itself have begun with the last change
     week, noon = timedelta(weeks=1), datetime(_LAST_YEAR, 1, 1, 12, tzinfo=zone)
     offset = noon.utcoffset()
     while noon.year > _FIRST_YEAR and (noon - week).utcoffset() == offset:
         noon -= week
-    return noon.date()
+    return noon.date() + timedelta(days=1)
 
 
 def last_days(count: int, today: date) -> list[date]:

@@ -1,7 +1,10 @@
 """Business days: what day a moment is in."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
+
+import pytest
 
 from handlers.calendar import day_of, last_days, last_months, settled_since, start_of
 
@@ -34,6 +37,14 @@ def test_the_last_months_cross_the_year() -> None:
 def test_the_clocks_of_shanghai_have_stayed_as_they_are_since_1991() -> None:
     since = settled_since(SHANGHAI)
     assert date(1991, 9, 15) < since <= date(1991, 9, 22)
+
+
+@pytest.mark.parametrize("zone", ["Asia/Amman", "Asia/Damascus", "Asia/Shanghai", "Europe/Berlin", "UTC"])
+def test_from_the_day_on_which_clocks_are_settled_a_day_has_24_hours(zone: str) -> None:
+    # those of Amman were put forward for good at the midnight that began 2022-02-25
+    first = settled_since(ZoneInfo(zone))
+    begins = [start_of(first + timedelta(days=number), ZoneInfo(zone)) for number in range(8)]
+    assert {after - before for before, after in pairwise(begins)} == {timedelta(days=1)}
 
 
 def test_clocks_that_are_still_changed_are_settled_on_no_day_so_far() -> None:
