@@ -7,7 +7,7 @@ from handlers.calendar import day_of, last_days, last_months, start_of
 from handlers.dashboards import Dashboard, Period, period_of
 from handlers.data.collection import Collection, Index, new_id
 from handlers.data.database import Database, Lease, utc_now
-from handlers.data.listing import Page
+from handlers.data.listing import Page, rows_before
 from handlers.data.mirror import Mirror, RecordCache
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.series import by_day, by_month
@@ -189,6 +189,7 @@ __all__ = [
     "refusal",
     "rounded",
     "route",
+    "rows_before",
     "share",
     "start_of",
     "store_money",

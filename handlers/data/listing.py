@@ -76,6 +76,16 @@ def check_depth(page: int, page_size: int) -> int:
     return skip
 
 
+def rows_before(query: Mapping[str, Any]) -> int:
+    """How many rows to skip in a list whose cursor is that very number; 40001 for another cursor, or too deep a page."""
+    cursor = query.get("cursor")
+    if cursor is None:
+        return check_depth(query["page"], query["page_size"])
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
+        raise invalid("cursor", "cursor")
+    return int(cursor)
+
+
 def make_cursor(keys: list[tuple[str, int]], row: Document) -> str:
     """An opaque text that says where `row` stands in this order."""
     values = [row.get("id" if name == "_id" else name) for name, _ in keys]

@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Page, Request, invalid, number, obj
+from plugins.api import Page, Request, number, obj, rows_before
 from plugins.crm.records import CUSTOMERS
 
 _EARTH_METRES = 6_378_100.0  # the radius that MongoDB reckons with
-_DEEPEST = 10_000  # rows, as of every list
 NEARBY = obj(
     "NearbyCustomer",
     {**CUSTOMERS.all_fields, "distance": number(nullable=False, description="Metres.")},
@@ -32,22 +31,12 @@ DESCRIPTION = (
 async def find(req: Request) -> Page:
     """A page of the customers in the caller's sight within `radius` metres, the nearest first."""
     place, radius = [req.query["lng"], req.query["lat"]], req.query["radius"]
-    size, skip = req.query["page_size"], _place(req.query)
+    size, skip = req.query["page_size"], rows_before(req.query)
     near = {"$geometry": {"type": "Point", "coordinates": place}, "$maxDistance": radius}
     rows = await req.store(CUSTOMERS).find({"point": {"$nearSphere": near}}, skip=skip, limit=size + 1)
     total = await _total(req, skip, len(rows)) if req.query["with_total"] else None
     shown = [{**row, "distance": round(_metres(place, row["location"]), 1)} for row in rows[:size]]
     return Page(shown, total, req.query["page"], size, str(skip + size) if len(rows) > size else None)
-
-
-def _place(query: Mapping[str, Any]) -> int:
-    """How many customers come before; 40001 for what is no cursor, or a page that is too deep."""
-    cursor, skip = query.get("cursor"), (query["page"] - 1) * query["page_size"]
-    if cursor is None and skip + query["page_size"] > _DEEPEST:
-        raise invalid("page", "depth")
-    if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
-        raise invalid("cursor", "cursor")
-    return int(skip if cursor is None else cursor)
 
 
 async def _total(req: Request, before: int, found: int) -> int:
