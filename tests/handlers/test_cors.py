@@ -59,6 +59,13 @@ async def test_an_answer_to_a_listed_origin_may_be_read_with_its_tracing(either:
     assert {"X-Request-ID", "Retry-After"} <= set(reply.headers["Access-Control-Expose-Headers"].split(", "))
 
 
+async def test_what_a_preflight_is_told_is_not_told_to_a_request_with_the_same_fields(either: Running) -> None:
+    replies = [await Client(either.url).call(method, "/api/health", headers={"Origin": "tauri://localhost"})
+               for method in ("GET", "OPTIONS", "GET")]  # fmt: skip
+    told = ["Access-Control-Allow-Methods" in reply.headers for reply in replies]
+    assert told == [False, True, False]
+
+
 async def test_an_error_may_be_read_by_a_listed_origin_too(either: Running) -> None:
     for path, code in (("/api/nowhere", 40400), (WIDGETS_AT, 40100)):
         reply = await Client(either.url).get(path, headers={"Origin": "tauri://localhost"})
