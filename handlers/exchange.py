@@ -88,7 +88,9 @@ class Exchange(httputil.HTTPMessageDelegate):
             raise TypeError("a server reads requests")
         self._start, self._headers = start_line, headers
         self._heading = heading = self._front.heading(headers)
-        if heading.upgrades and self._front.is_socket(start_line.path) and self._names_its_host():
+        # our own connection has given a WebSocket to Tornado's before; an offer that it declined is a plain request
+        offered = heading.upgrades and not isinstance(self._connection, FastConnection)
+        if offered and self._front.is_socket(start_line.path) and self._names_its_host():
             self._upgraded = self._front.sockets.application.start_request(self._connection, self._connection)
             return self._upgraded.headers_received(start_line, headers)
         self._id = heading.request_id or _new_id()

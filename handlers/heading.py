@@ -40,7 +40,7 @@ def read_heading(headers: httputil.HTTPHeaders, origins: Collection[str]) -> Hea
         request_id=supplied if supplied and _REQUEST_ID.match(supplied) else None,
         language=language_of(headers.get("Accept-Language")),
         length=_declared_length(headers.get("Content-Length", "0")),
-        upgrades=headers.get("Upgrade", "").lower() == "websocket",
+        upgrades=_upgrades(headers),
         host=_host_of(headers),
         bearer=bearer_of(headers),
         cors=_cors(headers.get("Origin"), origins),
@@ -55,6 +55,12 @@ def bearer_of(headers: Mapping[str, str]) -> str | None:
 
 def _declared_length(told: str) -> int:
     return int(told) if told.isascii() and told.isdigit() else 0
+
+
+def _upgrades(headers: httputil.HTTPHeaders) -> bool:
+    """Whether a WebSocket is asked for; what `Connection` does not name is no offer (RFC 9110 section 7.8)."""
+    options = [option.strip() for option in headers.get("Connection", "").lower().split(",")]
+    return "upgrade" in options and headers.get("Upgrade", "").lower() == "websocket"
 
 
 def _host_of(headers: httputil.HTTPHeaders) -> Literal["sound", "missing", "unsound"]:

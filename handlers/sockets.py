@@ -93,14 +93,12 @@ class Socket(WebSocketHandler):
     def _request(self) -> Request:
         headers = self.request.headers
         offered = [part.strip() for part in headers.get("Sec-WebSocket-Protocol", "").split(",")]
-        token = next((part.removeprefix(SUBPROTOCOL) for part in offered if part.startswith(SUBPROTOCOL)), None)
-        if token and "Authorization" not in headers:
-            headers["Authorization"] = f"Bearer {token}"
+        token = next((part.removeprefix(SUBPROTOCOL) for part in offered if part.startswith(SUBPROTOCOL)), "")
         connection: Any = self.request.connection
         return Request(
             service=self._sockets.service, method="GET", target=self.request.path, raw_query=self.request.query,
             id=secrets.token_hex(16), headers=headers, socket=self, language=language_of(headers.get("Accept-Language")),
-            bearer=bearer_of(headers), remote_ip=client_address(connection, headers, self._sockets.proxies),
+            bearer=bearer_of({"Authorization": f"Bearer {token}", **headers}), remote_ip=client_address(connection, headers, self._sockets.proxies),
         )  # fmt: skip
 
     def _refuse(self, request: Request, error: ApiError) -> None:

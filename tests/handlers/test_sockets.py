@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
@@ -14,6 +15,8 @@ from plugins.api import Menu, Message, Plugin, Request, route
 from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Client, serving
+from tests.raw_http import connected as connected_raw
+from tests.raw_http import exchange
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 PATH = "/api/v1/echo/ws"
@@ -93,3 +96,33 @@ async def test_a_stopping_server_says_that_it_goes_away(mongodb_uri: str, tmp_pa
 async def test_a_plain_request_to_it_is_no_conversation(mongodb_uri: str, tmp_path: Path, http: str) -> None:
     async with echoing(mongodb_uri, tmp_path, http) as (_, admin):
         assert (await admin.get(PATH)).status == 400
+
+
+def handshake(admin: Client, *more: str) -> bytes:
+    """A request for a conversation, with a good token."""
+    key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
+    lines = (f"GET {PATH} HTTP/1.1", "Host: localhost", "Upgrade: websocket", "Sec-WebSocket-Version: 13", key,
+             f"Sec-WebSocket-Protocol: bearer.{admin.token}", *more)  # fmt: skip
+    return "\r\n".join((*lines, "", "")).encode()
+
+
+async def test_an_upgrade_that_the_connection_does_not_name_is_no_offer(
+    mongodb_uri: str, tmp_path: Path, http: str
+) -> None:
+    async with echoing(mongodb_uri, tmp_path, http) as (service, admin):
+        told = f"Authorization: Bearer {admin.token}"
+        replies = [
+            await exchange(service.url, handshake(admin, *more)) for more in ((), (told,), (told, "Connection: te"))
+        ]
+        assert [orjson.loads(reply.body)["code"] for reply in replies] == [40100, 40000, 40000]
+
+
+async def test_a_handshake_behind_another_request_is_declined_or_taken(
+    mongodb_uri: str, tmp_path: Path, http: str
+) -> None:
+    async with echoing(mongodb_uri, tmp_path, http) as (service, admin), connected_raw(service.url) as wire:
+        told = ("Connection: Upgrade", f"Authorization: Bearer {admin.token}")
+        await wire.send(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n" + handshake(admin, *told))
+        assert (await wire.reply()).status == 200
+        status = (await wire.reader.readline()).split()[1]
+        assert status == (b"400" if http == "fast" else b"101")
