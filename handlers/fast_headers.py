@@ -13,6 +13,7 @@ from handlers.heading import Heading
 
 _LONGEST_KNOWN = 64
 _LONGEST_KEPT = 2048
+_MOST_KEPT = 40  # a field takes hundreds of bytes of memory, however short it is; browsers send some twenty
 
 
 @lru_cache(maxsize=1000)
@@ -63,8 +64,8 @@ class HeadersCache:
         self._kept: LRU[tuple[tuple[bytes, bytes], ...], Headers] = LRU(size)
 
     def of(self, fields: Sequence[tuple[bytes, bytes]], size: int) -> Headers:
-        """The headers of `fields`, which take `size` bytes; long ones are not remembered."""
-        if size > _LONGEST_KEPT:
+        """The headers of `fields`, which take `size` bytes; long or many ones are not remembered."""
+        if size > _LONGEST_KEPT or len(fields) > _MOST_KEPT:
             return Headers(fields)
         key = tuple(fields)
         headers: Headers | None = self._kept.get(key)
