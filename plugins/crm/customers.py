@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, FORBIDDEN, ApiError, Collection, Request, invalid
+from plugins.api import CONFLICT, FORBIDDEN, STALE, ApiError, Collection, Request, invalid
 from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.customer_keys import derived
 from plugins.crm.duplicates import candidates
@@ -64,8 +64,11 @@ async def update(req: Request) -> Record:
     version = values.pop("version")
     before = await editable(req, CUSTOMERS, req.path["id"])
     owner_id = values.get("owner_id", before["owner_id"])
-    if owner_id != before["owner_id"] and not await may_hand_over(req, owner_id):
-        raise ApiError(FORBIDDEN, NO_TRANSFER)
+    if owner_id != before["owner_id"]:
+        if version != before["version"]:
+            raise ApiError(STALE)  # the owner may be what changed meanwhile
+        if not await may_hand_over(req, owner_id):
+            raise ApiError(FORBIDDEN, NO_TRANSFER)
     return await change(req, before, values, version)
 
 

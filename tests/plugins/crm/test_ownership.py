@@ -113,6 +113,10 @@ async def test_who_may_change_but_not_transfer_a_customer_changes_no_owner(admin
     # who sends the whole form back changes no owner
     renamed = expect(await clerk.patch(at, {**version, "owner_id": of["owner_id"], "name": "晨光"}))
     assert (renamed["name"], renamed["owner_id"]) == ("晨光", of["owner_id"])
+    # a form that was read before somebody else changed the owner is a stale one
+    given = expect(await admin.patch(at, {"version": renamed["version"], "owner_id": clerk.user["userId"]}))
+    expect(await clerk.patch(at, {"version": renamed["version"], "owner_id": of["owner_id"], "name": "late"}), 40902)
+    assert expect(await admin.get(at)) == given
 
 
 async def test_the_permission_to_transfer_is_enough_to_name_an_owner(admin: Client, people: People) -> None:
