@@ -41,7 +41,7 @@ from plugins.hrm.messages import (
 )
 from plugins.hrm.results import Record, remake, touch
 from plugins.hrm.states import LEAVE_STATES, after, allows
-from plugins.hrm.timetable import working_days, working_minutes
+from plugins.hrm.timetable import Calendar, begins_on, working_days, working_minutes
 
 BIZ_TYPE = "LEAVE"
 REQUESTED_EVENT, CANCELLED_EVENT, FINISHED_EVENT = "approval.requested", "approval.cancelled", "approval.finished"
@@ -151,7 +151,7 @@ async def decided(service: Service, leave: Record, now: datetime, payload: Mappi
     if employee is not None and calendar is not None:
         await touch(service, employee["id"])
         if leave["status"] in _OF_RESULTS:
-            await refuse_closed(service, day_of(leave["starts_at"], service.settings.zone))
+            await _refuse_closed(service, calendar, leave)
         first, last = (day_of(leave[name], service.settings.zone) for name in ("starts_at", "ends_at"))
         since, today = await first_open(service, first - timedelta(days=1)), day_of(now, service.settings.zone)
         await remake(service, employee, calendar, since, min(last, today), now)
@@ -183,8 +183,9 @@ async def refuse_wrong(req: Request, leave: Mapping[str, Any]) -> None:
     employee = await employee_of(req.service, leave["user_id"])
     if employee is not None:
         await touch(req.service, employee["id"])
-        await refuse_closed(req.service, day_of(leave["starts_at"], req.service.settings.zone))
-        await _refuse_not_employed(req.service, employee, leave)
+        calendar = await calendar_of(req.service, employee) or OFFICE
+        await _refuse_closed(req.service, calendar, leave)
+        _refuse_not_employed(req.service, calendar, employee, leave)
         await allowances.check(req.service, employee, leave)
     others = {"_id": {"$ne": leave.get("id")}, "user_id": leave["user_id"], "status": {"$in": ["pending", "approved"]}}
     during = {"starts_at": {"$lt": leave["ends_at"]}, "ends_at": {"$gt": leave["starts_at"]}}
@@ -192,10 +193,14 @@ async def refuse_wrong(req: Request, leave: Mapping[str, Any]) -> None:
         raise ApiError(CONFLICT, OVERLAPS)
 
 
-async def _refuse_not_employed(service: Service, employee: Record, leave: Mapping[str, Any]) -> None:
-    table = (await calendar_of(service, employee) or OFFICE).timetable
+async def _refuse_closed(service: Service, calendar: Calendar, leave: Mapping[str, Any]) -> None:
+    await refuse_closed(service, begins_on(calendar, *_by_the_clock(service, leave)))
+
+
+def _refuse_not_employed(service: Service, calendar: Calendar, employee: Record, leave: Mapping[str, Any]) -> None:
     first, last = (
-        table.day_of(leave[name].astimezone(service.settings.zone)).isoformat() for name in ("starts_at", "ends_at")
+        calendar.timetable.day_of(leave[name].astimezone(service.settings.zone)).isoformat()
+        for name in ("starts_at", "ends_at")
     )
     if last < employee["hired_on"] or (employee["left_on"] and employee["left_on"] < first):
         raise ApiError(CONFLICT, NOT_EMPLOYED_THEN)
@@ -231,7 +236,13 @@ async def length_of(req: Request, leave: Mapping[str, Any]) -> Record:
     if leave["ends_at"] - leave["starts_at"] > _LONGEST:
         raise invalid("ends_at", "maximum")
     calendar = await calendar_of(req.service, await employee_of(req.service, leave["user_id"])) or OFFICE
-    zone = req.service.settings.zone
-    starts, ends = (leave[name].astimezone(zone).replace(tzinfo=None) for name in ("starts_at", "ends_at"))
+    starts, ends = _by_the_clock(req.service, leave)
     hours = rounded(Decimal(working_minutes(calendar, starts, ends)) / 60)
     return {"days": store_quantity(working_days(calendar, starts, ends)), "hours": store_quantity(hours)}
+
+
+def _by_the_clock(service: Service, leave: Mapping[str, Any]) -> tuple[datetime, datetime]:
+    """When leave starts and ends, in the business time zone."""
+    zone = service.settings.zone
+    starts, ends = (leave[name].astimezone(zone).replace(tzinfo=None) for name in ("starts_at", "ends_at"))
+    return starts, ends

@@ -129,6 +129,13 @@ def working_minutes(calendar: Calendar, starts: datetime, ends: datetime) -> int
     return sum(calendar.timetable.worked(*span) for span in _by_day(calendar, starts, ends))
 
 
+def begins_on(calendar: Calendar, starts: datetime, ends: datetime) -> date:
+    """The day of work that leave begins with: a night shift of the day before reaches into its first day. Local times."""
+    day, before = starts.date(), starts.date() - timedelta(days=1)
+    worked = calendar.timetable.worked(minutes_of(starts, before), minutes_of(ends, before))
+    return before if worked and calendar.works_on(before) else day
+
+
 def _by_day(calendar: Calendar, starts: datetime, ends: datetime) -> Iterator[Span]:
     """The span as each day of work that it may touch sees it."""
     # a night shift of the day before reaches into the first day

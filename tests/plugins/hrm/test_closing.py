@@ -128,3 +128,15 @@ async def test_a_month_tells_of_the_people_whom_the_caller_sees(admin: Client, p
 @pytest.mark.parametrize("month", ["2026-13", "2026-1", "2026-11-01", "november"])
 async def test_what_is_no_month_is_refused(month: str, admin: Client) -> None:
     assert (await admin.get(f"{MONTHLY}?month={month}")).fields == {"month"}
+
+
+@pytest.mark.parametrize(
+    ("hours", "code"), [({}, 0), ({"start": "22:00", "end": "06:00"}, 40901)], ids=["day", "night"]
+)
+async def test_leave_after_midnight_is_of_the_shift_that_goes_on_then(
+    hours: dict[str, str], code: int, admin: Client
+) -> None:
+    staff = await Staff.hired(admin, hours)
+    leave = await staff.leave("2026-11-16T16:00:00Z", "2026-11-17T10:00:00Z")  # from midnight to six in the evening
+    async with configured(admin, **CLOSED):
+        expect(await staff.client.post(f"{AT}/leaves/{leave['id']}/submit"), code)
