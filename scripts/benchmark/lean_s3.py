@@ -79,6 +79,8 @@ class _Connection(StreamRequestHandler):
         with path.open("wb", buffering=0) as file:
             while length:
                 count = self.rfile.readinto1(buffer[: min(length, BUFFER_BYTES)])
+                if not count:
+                    raise ConnectionError("the client went away")
                 file.write(buffer[:count])
                 length -= count
         return path
