@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode, urlsplit
 
 import jwt
@@ -21,7 +21,7 @@ from handlers.route import PUBLIC
 from plugins.auth.sessions import Sessions
 from plugins.rbac.api import USERS, Directory
 from plugins.runtime import Running
-from plugins.testing import Client, Reply, expect, server_at
+from plugins.testing import Client, Reply, Witness, expect, server_at
 from tests.server_process import ServerProcess, process_at
 
 EXPLAIN = "/api/v1/system/authorization/explain"
@@ -77,6 +77,12 @@ class Explained:
             self._admins[url] = admin = await _session_of_user_1(server, url)
             reply = await admin.get(path, headers=language)
         return reply
+
+
+class Unwitnessed(Client):
+    """Asks while a change is under way to a server: it may arrive between an answer and its explanation."""
+
+    witnesses: ClassVar[list[Witness]] = []
 
 
 async def _session_of_user_1(server: Running | ServerProcess, url: str) -> Client:
