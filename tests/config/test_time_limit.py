@@ -3,6 +3,7 @@
 import asyncio
 import time
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,12 @@ from config.time_limits import TimeLimit
 
 pytestmark = pytest.mark.gen_test
 NEVER = 3600.0
+
+
+def this_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    assert task is not None
+    return task
 
 
 async def waits(limit: TimeLimit, seconds: float) -> str:
@@ -58,7 +65,7 @@ async def test_a_task_that_is_cancelled_while_its_time_runs_out_is_cancelled() -
             try:
                 await asyncio.sleep(NEVER)
             finally:
-                asyncio.current_task().cancel()  # type: ignore[union-attr]  # somebody else wants the same
+                this_task().cancel()  # somebody else wants the same
 
     task = asyncio.create_task(work())
     with pytest.raises(asyncio.CancelledError):
@@ -81,7 +88,7 @@ async def test_of_two_limits_that_are_over_at_once_the_outer_one_tells() -> None
     with pytest.raises(TimeoutError), TimeLimit(0.01)():
         await inner()
     assert told == [asyncio.CancelledError]
-    assert asyncio.current_task().cancelling() == 0  # type: ignore[union-attr]
+    assert this_task().cancelling() == 0
 
 
 async def test_a_limit_within_a_longer_one_ends_alone() -> None:
@@ -89,7 +96,7 @@ async def test_a_limit_within_a_longer_one_ends_alone() -> None:
     with outer():
         with pytest.raises(TimeoutError):
             await waits(inner, NEVER)
-        assert asyncio.current_task().cancelling() == 0  # type: ignore[union-attr]
+        assert this_task().cancelling() == 0
 
 
 async def test_a_longer_limit_around_a_shorter_one_ends_both() -> None:

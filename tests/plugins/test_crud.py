@@ -45,7 +45,7 @@ def test_its_writes_declare_their_conflicts() -> None:
 def test_refusals_are_of_all_writes_and_of_single_actions() -> None:
     every, one = conflicts(Message("都", "Every"), Message("一", "One"))
     said = {"refusals": (every,), "refusals_of": {"delete": (one,)}, "asks": ("acme.dated",)}
-    made = crud(BOXES, at=AT, resource="acme:box", noun="box", **said)  # type: ignore[arg-type]
+    made = crud(BOXES, at=AT, resource="acme:box", noun="box", **said)  # type: ignore[arg-type]  # one option of several types
     assert [route.refusals for route in made] == [(), (), (every,), (every,), (every, one)]
     assert [route.asks for route in made] == [(), (), *[("acme.dated",)] * 3]
 
@@ -66,4 +66,4 @@ def test_an_action_can_have_a_handler_of_its_own() -> None:
 )
 def test_an_action_that_is_not_made_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="acme_boxes"):
-        crud(BOXES, at=AT, resource="acme:box", noun="box", **wrong)  # type: ignore[arg-type]
+        crud(BOXES, at=AT, resource="acme:box", noun="box", **wrong)  # type: ignore[arg-type]  # wrong on purpose

@@ -29,7 +29,7 @@ async def test_what_the_service_sends_is_read_back(size: int, tmp_path: Path) ->
         settings = FilesSettings(
             _env_file=None, s3_endpoint=endpoint, s3_access_key="any", s3_secret_key="any", s3_public_bucket="public",
             s3_private_bucket="private",
-        )  # type: ignore[call-arg, arg-type]  # fmt: skip
+        )  # type: ignore[call-arg, arg-type]  # fmt: skip  # pydantic reads text where the settings hold secrets
         async with s3_storage(settings) as storage:
             async with storage.writer(key, "private", LABEL) as writer:
                 for at in range(0, size, MEBIBYTE):
