@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
@@ -12,6 +13,9 @@ from bson import Decimal128, ObjectId
 from bson.tz_util import utc as stored_utc
 
 from handlers.schema import AMOUNT_DIGITS, Field, Kind
+
+_BITS = struct.Struct("<QQ")
+_MOST_PLACES = 34
 
 
 class Undecodable(ValueError):
@@ -129,9 +133,23 @@ def encode_time(moment: datetime) -> str:
     return utc.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
+def encode_amount(amount: Decimal128) -> str:
+    """All digits of a stored amount, without an exponent: its bits (IEEE 754-2008, binary encoding) hold a whole number
+    and where its point is. The library's way takes eight times as long, and a list has many."""
+    low, high = _BITS.unpack(amount.bid)
+    exponent = (high >> 49 & 0x3FFF) - 6176
+    if not -_MOST_PLACES < exponent <= 0 or high >> 61 & 3 == 3:
+        return format(amount.to_decimal(), "f")
+    digits = str((high & 0x1FFFFFFFFFFFF) << 64 | low)
+    if exponent:
+        digits = digits.zfill(1 - exponent)
+        digits = f"{digits[:exponent]}.{digits[exponent:]}"
+    return f"-{digits}" if high >> 63 else digits
+
+
 _ENCODERS: Mapping[type, Callable[[Any], str]] = {
     datetime: encode_time,
     ObjectId: str,
-    Decimal128: lambda amount: format(amount.to_decimal(), "f"),
+    Decimal128: encode_amount,
     Decimal: lambda amount: format(amount, "f"),
 }

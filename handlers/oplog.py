@@ -22,7 +22,7 @@ from handlers.schema import anything, integer, number, text, timestamp
 from handlers.tasks import end
 
 log = logging.getLogger("tradewind.oplog")
-_BATCH = 500
+_BATCH = 100  # encoding more at once would keep requests waiting
 _RETRY_SECONDS = 1.0
 
 
@@ -120,7 +120,7 @@ class OperationLog:
 
     async def _write(self) -> None:
         batch = [self._waiting[i] for i in range(min(_BATCH, len(self._waiting)))]
-        # by upsert on the id, so that a batch written twice after a time-out stands once
+        # those that are missing, so that a batch written twice after a time-out stands once
         try:
             await self._driver.insert_missing(self._collection.name, batch)
         except DatabaseUnavailable:

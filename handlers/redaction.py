@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from config.logs import is_secret_name
@@ -11,6 +13,7 @@ HIDDEN = "***"
 _MAX_DEPTH = 8
 _MAX_ITEMS = 50
 _MAX_TEXT = 500
+_MAX_NAME = 100
 
 
 def redacted(value: Any, shape: Field | None = None, depth: int = 0) -> Any:
@@ -22,20 +25,25 @@ def redacted(value: Any, shape: Field | None = None, depth: int = 0) -> Any:
         return HIDDEN
     if depth > _MAX_DEPTH:
         return "…"
+    if isinstance(value, str):
+        return value[:_MAX_TEXT]
     if isinstance(value, dict):
         known = (shape.fields if shape else None) or {}
-        return {
-            _name(name): HIDDEN if is_secret_name(str(name)) else redacted(item, known.get(name), depth + 1)
-            for name, item in list(value.items())[:_MAX_ITEMS]
-        }
+        shown = {}
+        for name, item in islice(value.items(), _MAX_ITEMS):
+            kept, hidden = _key(name) if len(name) <= _MAX_NAME else _key.__wrapped__(name)
+            shown[kept] = HIDDEN if hidden else redacted(item, known.get(name), depth + 1)
+        return shown
     if isinstance(value, list):
         return [redacted(item, shape.items if shape else None, depth + 1) for item in value[:_MAX_ITEMS]]
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         return str(value)
-    return value[:_MAX_TEXT] if isinstance(value, str) else value
+    return value
 
 
-def _name(name: object) -> str:
-    """A key that MongoDB holds: without NUL, and none of the `$ref` and `$id` that it would read as a reference."""
-    kept = str(name)[:100].replace("\x00", "\\0")
-    return f"\\{kept}" if kept.startswith("$") else kept
+@lru_cache(maxsize=2000)
+def _key(name: str) -> tuple[str, bool]:
+    """A key as MongoDB holds it, without NUL and none of the `$ref` and `$id` that it would read as a reference; and
+    whether it names a secret."""
+    kept = name[:_MAX_NAME].replace("\x00", "\\0")
+    return (f"\\{kept}" if kept.startswith("$") else kept), is_secret_name(name)

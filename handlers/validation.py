@@ -30,7 +30,7 @@ class Checker:
         """Answer `value` converted for MongoDB, or raise `ValidationFailed` with every fault."""
         faults = [] if self._validator.is_valid(value) else list(self._schema_faults(value))
         at_fault = {fault.field for fault in faults}
-        decoded = _decode(self.field, value, "", at_fault, faults)
+        decoded = _decode(self.field, value, None, at_fault, faults)
         if faults:
             raise ValidationFailed(faults[:MAX_ERRORS])
         return decoded
@@ -62,30 +62,41 @@ def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _decode(field: Field, value: Any, path: str, at_fault: set[str], faults: list[FieldError]) -> Any:
-    if path in at_fault:
+_Place = tuple[Any, str | int] | None  # the place above and the name or number in it; a path is joined when it is told
+
+
+def _decode(field: Field, value: Any, place: _Place, at_fault: set[str], faults: list[FieldError]) -> Any:
+    if at_fault and _path(place) in at_fault:
         return None
     if field.kind == "object" and isinstance(value, dict):
         known = field.fields or {}
         return {
-            name: _decode(known[name], item, _join(path, name), at_fault, faults)
+            name: _decode(known[name], item, (place, name), at_fault, faults)
             for name, item in value.items()
             if name in known
         }
     if field.kind == "array" and field.items is not None and isinstance(value, list):
-        return [_decode(field.items, item, f"{path}[{i}]", at_fault, faults) for i, item in enumerate(value)]
+        return [_decode(field.items, item, (place, i), at_fault, faults) for i, item in enumerate(value)]
     rule = _unstorable(value)
     if rule:
-        faults.append(FieldError(path, rule))
+        faults.append(FieldError(_path(place), rule))
         return None
     try:
         return decode(field, value)
     except Undecodable as error:
-        faults.append(FieldError(path, error.rule))
+        faults.append(FieldError(_path(place), error.rule))
     except (TypeError, ValueError, KeyError):
         if not faults:
             raise
     return None
+
+
+def _path(place: _Place) -> str:
+    parts: list[str | int] = []
+    while place is not None:
+        place, part = place
+        parts.append(part)
+    return field_path(parts[::-1])
 
 
 def _unstorable(value: Any) -> str | None:

@@ -15,9 +15,10 @@ from config.database.errors import (
     translated,
 )
 from config.database.indexes import IndexSpec, differences
+from config.database.together import Together
 
 __all__ = [
     "AWAY_CODES", "DRIVERS", "MARGIN_SECONDS", "NATURAL_ORDER", "REFUSED_CODES", "Change", "DatabaseRefused",
     "DatabaseUnavailable", "Document", "Driver", "DuplicateKey", "Filter", "IndexSpec", "MotorDriver", "PyMongoDriver",
-    "Sort", "count_command", "differences", "open_driver", "translated",
+    "Sort", "Together", "count_command", "differences", "open_driver", "translated",
 ]  # fmt: skip

@@ -7,28 +7,53 @@ compression, log-ins other than SCRAM-SHA-256, `mongodb+srv`; and the wait for a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum, auto
 from typing import Any
 
+from bson import decode, encode
 from pymongo.errors import AutoReconnect, DuplicateKeyError, OperationFailure, WriteConcernError, WTimeoutError
 from pymongo.uri_parser import parse_uri
 
-from config.database.driver import MARGIN_SECONDS, NATURAL_ORDER, Document, Filter, Sort, count_command, find_options
+from config.database.driver import (
+    CODEC,
+    DUPLICATE,
+    MARGIN_SECONDS,
+    NATURAL_ORDER,
+    Document,
+    Filter,
+    Sort,
+    count_command,
+    find_options,
+    only_there_already,
+)
 from config.database.drivers import MotorDriver
-from config.database.errors import DatabaseUnavailable, translated
+from config.database.errors import DatabaseUnavailable, DuplicateKey, translated
+from config.database.together import Together
 from config.database.wire import NotSent, Target, WirePool
 from config.time_limits import TimeLimit
 
 _MOST_ROWS = 500  # longer lists are decoded in Motor's threads
 _LASTING: Mapping[str, Any] = {"writeConcern": {"w": "majority"}}
 _FOLLOWED: Mapping[str, Any] = {"writeConcern": {"w": 1, "j": False}}
-_DUPLICATE = 11000
-_LATE = 64  # WriteConcernTimeout: src/mongo/base/error_codes.yml
+_MOST_TOGETHER = 50
+_MOST_TOGETHER_BYTES = 256 << 10  # of one document: large ones go alone, so that no command is too long
+_MOST_BYTES = 16 << 20
+_EXPIRED = 50  # MaxTimeMSExpired: src/mongo/base/error_codes.yml
+_LATE = 64  # WriteConcernTimeout
 # NotWritablePrimary, NotPrimaryNoSecondaryOk: what answers so has done nothing
 _NOT_DONE = frozenset({10107, 13435})
 _SPOKEN = frozenset({
     "authsource", "directconnection", "replicaset", "appname", "retrywrites", "retryreads", "w", "journal",
     "readconcernlevel", "maxpoolsize", "connecttimeoutms", "serverselectiontimeoutms", "authmechanism",
 })  # fmt: skip
+
+
+class _Outcome(Enum):
+    """What became of a document that was inserted with others."""
+
+    DONE = auto()
+    NOT_SENT = auto()
+    LATE = auto()
 
 
 class DirectDriver(MotorDriver):
@@ -40,6 +65,9 @@ class DirectDriver(MotorDriver):
         self._wire = WirePool(target, connect_seconds=self._seconds / 2) if target is not None else None
         self._time = TimeLimit(self._seconds + MARGIN_SECONDS)
         self._limit: dict[str, Any] = {"maxTimeMS": timeout_ms}
+        # a neighbour that waits for somebody's transaction must not use up the time of the others
+        self._part: dict[str, Any] = {"maxTimeMS": max(timeout_ms // 4, 1)}
+        self._inserts = Together(self._insert_together, _MOST_TOGETHER)
         self._reading: dict[str, Any] = {"readConcern": {"level": "majority"}, **self._limit}
 
     async def find(
@@ -81,10 +109,56 @@ class DirectDriver(MotorDriver):
         return await super().count(collection, filter) if answer is None else int(answer["n"])
 
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
+        """As the seam says; single ones that come at once are inserted in one command."""
+        if self._wire is None or len(documents) != 1 or "_id" not in documents[0] or self.in_transaction:
+            return await super().insert(collection, documents)
+        raw = encode(documents[0])
+        if len(raw) > _MOST_TOGETHER_BYTES:
+            return await super().insert(collection, documents)
+        with translated:
+            outcome = await self._inserts.ask(collection, raw)
+        if outcome is _Outcome.LATE:
+            return await self._insert_late(collection, documents[0], raw)
+        if outcome is _Outcome.NOT_SENT:
+            return await super().insert(collection, documents)
+        return None
+
+    async def _insert_together(
+        self, collection: str, documents: Sequence[bytes]
+    ) -> Sequence[_Outcome | OperationFailure]:
+        """Insert each document or say why not: a neighbour's fault is not another's."""
+        limit = self._part if len(documents) > 1 else self._limit
+        with translated:
+            answer = await self._sent({"insert": collection, "ordered": False, **_LASTING, **limit}, documents)
+        if answer is None:
+            return [_Outcome.NOT_SENT] * len(documents)
+        if not answer["ok"] and answer.get("code") == _EXPIRED and len(documents) > 1:
+            return [_Outcome.LATE] * len(documents)
+        if not answer["ok"] or "writeConcernError" in answer:
+            raise _error(answer)
+        refused = {fault["index"]: fault for fault in answer.get("writeErrors", ())}
+        return [_outcome(refused[at]) if at in refused else _Outcome.DONE for at in range(len(documents))]
+
+    async def _insert_late(self, collection: str, document: Document, raw: bytes) -> None:
+        """Insert on its own what a neighbour kept waiting, and what may be there already."""
+        try:
+            await super().insert(collection, [document])
+        except DuplicateKey:
+            if await self.find_one(collection, {"_id": document["_id"]}) != decode(raw, CODEC):
+                raise
+
+    async def insert_missing(self, collection: str, documents: Sequence[Document]) -> None:
         """As the seam says."""
-        command = {"insert": collection, "documents": list(documents), **_LASTING, **self._limit}
-        if len(documents) != 1 or await self._answer(command) is None:
-            await super().insert(collection, documents)
+        encoded = [encode(document) for document in documents]
+        answer = None
+        if sum(map(len, encoded)) < _MOST_BYTES and not self.in_transaction:
+            with translated:
+                command = {"insert": collection, "ordered": False, **_LASTING, **self._limit}
+                answer = await self._sent(command, encoded, reads=True)
+                if answer is not None and _refuses(answer) and not only_there_already(answer):
+                    raise _error(answer)
+        if answer is None:
+            await super().insert_missing(collection, documents)
 
     async def update_one(
         self, collection: str, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]], *,
@@ -156,21 +230,30 @@ class DirectDriver(MotorDriver):
         if self._wire is None or (self.in_transaction and not apart):
             return None
         with translated:
-            try:
-                with self._time():
-                    answer = await self._wire.run(command)
-            except NotSent:
-                return None
-            except AutoReconnect:
-                self._wire.forget()
-                if reads:
-                    return None
-                raise
-            if not answer["ok"] and answer.get("code") in _NOT_DONE:
-                self._wire.forget()
-                return None
-            if not answer["ok"] or "writeErrors" in answer or "writeConcernError" in answer:
+            answer = await self._sent(command, reads=reads)
+            if answer is not None and _refuses(answer):
                 raise _error(answer)
+        return answer
+
+    async def _sent(
+        self, command: Mapping[str, Any], documents: Sequence[bytes] = (), *, reads: bool = False
+    ) -> Document | None:
+        """The answer to a command, a refusal too; None when it was not executed, or only `reads` and may be again."""
+        if self._wire is None:
+            return None
+        try:
+            with self._time():
+                answer = await self._wire.run(command, documents)
+        except NotSent:
+            return None
+        except AutoReconnect:
+            self._wire.forget()
+            if reads:
+                return None
+            raise
+        if not answer["ok"] and answer.get("code") in _NOT_DONE:
+            self._wire.forget()
+            return None
         return answer
 
 
@@ -192,11 +275,22 @@ def target_of(uri: str, database: str) -> Target | None:
     )
 
 
+def _refuses(answer: Document) -> bool:
+    return not answer["ok"] or "writeErrors" in answer or "writeConcernError" in answer
+
+
+def _outcome(fault: Document) -> _Outcome | OperationFailure:
+    """What became of one of several documents."""
+    if fault.get("code") in _NOT_DONE:
+        return _Outcome.NOT_SENT
+    return _error({"ok": 1, "writeErrors": [fault]})
+
+
 def _error(answer: Document) -> OperationFailure:
     """What PyMongo would raise for this answer."""
     told = answer if not answer["ok"] else (answer.get("writeErrors") or [answer["writeConcernError"]])[0]
     words, code = str(told.get("errmsg", "")), int(told.get("code", 0))
-    if code == _DUPLICATE:
+    if code == DUPLICATE:
         return DuplicateKeyError(words, code, answer)
     if told is answer or "writeErrors" in answer:
         return OperationFailure(words, code, answer)

@@ -11,18 +11,20 @@ import itertools
 import logging
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pymongo
-from pymongo import ReturnDocument, UpdateOne, WriteConcern
-from pymongo.errors import PyMongoError
+from bson import DEFAULT_CODEC_OPTIONS, decode, encode
+from pymongo import ReturnDocument, WriteConcern
+from pymongo.errors import BulkWriteError, PyMongoError
 
 from config.database.errors import AWAY, DatabaseUnavailable, DuplicateKey, translated
 from config.database.indexes import IndexSpec, differences, index_model
+from config.database.together import Together
 
 log = logging.getLogger("tradewind.database")
 Document = dict[str, Any]
@@ -41,6 +43,10 @@ _WATCH_WAIT_MS = 500
 _WATCH_SILENCE_MS = 2000
 _CONNECT_MS = 2000
 _UNWAITED = WriteConcern(w=1, j=False)
+_TOGETHER = 100
+_ROWS_AT_ONCE = 10_000
+DUPLICATE = 11000
+CODEC = DEFAULT_CODEC_OPTIONS.with_options(tz_aware=True)
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,6 @@ class Change:
     id: Any
 
 
-_ROWS_AT_ONCE = 10_000
 NATURAL_ORDER: Mapping[str, Any] = {"hint": {"$natural": 1}}
 _session: ContextVar[Any] = ContextVar("database_session", default=None)
 
@@ -66,6 +71,7 @@ class Driver:
         self._watcher = self._connect(uri, socketTimeoutMS=_WATCH_SILENCE_MS)
         self._database = self._client[database]
         self._watched = self._watcher[database]
+        self._by_id = Together(self._find_together, _TOGETHER)
 
     def _connect(self, uri: str, **options: Any) -> Any:
         return self._client_class()(uri, **_options(), **options)
@@ -118,6 +124,27 @@ class Driver:
             )
             return found
 
+    async def find_by_id(self, collection: str, id: Hashable, *, without: Sequence[str] = ()) -> Document | None:
+        """The document with this `_id`, all of it but `without`; several that are asked for at once are read together."""
+        if self.in_transaction:
+            return await self.find_one(collection, {"_id": id}, without=without)
+        return await self._by_id.ask((collection, tuple(without)), id)
+
+    async def _find_together(
+        self, place: tuple[str, tuple[str, ...]], ids: Sequence[Hashable]
+    ) -> list[Document | None]:
+        collection, without = place
+        wanted = list(dict.fromkeys(ids))
+        if len(wanted) == 1:
+            one = await self.find_one(collection, {"_id": wanted[0]}, without=without)
+            found = {wanted[0]: one} if one is not None else {}
+        else:
+            rows = await self.find(collection, {"_id": {"$in": wanted}}, limit=len(wanted), without=without)
+            found = {row["_id"]: row for row in rows}
+        # each their own copy: a record is its reader's to change
+        stored = {id: encode(row) for id, row in found.items()} if len(wanted) < len(ids) else {}
+        return [found.pop(id, None) or (decode(stored[id], CODEC) if id in stored else None) for id in ids]
+
     async def stream(
         self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000
     ) -> AsyncIterator[Document]:
@@ -150,10 +177,11 @@ class Driver:
     async def insert_missing(self, collection: str, documents: Sequence[Document]) -> None:
         """Insert those documents whose `_id` is not there yet."""
         async with self._operation():
-            writes = [
-                UpdateOne({"_id": document["_id"]}, {"$setOnInsert": document}, upsert=True) for document in documents
-            ]
-            await self._database[collection].bulk_write(writes, ordered=False)
+            try:
+                await self._database[collection].insert_many(list(documents), ordered=False)
+            except BulkWriteError as error:
+                if not only_there_already(error.details):
+                    raise
 
     async def update_one(
         self, collection: str, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]], *,
@@ -308,6 +336,13 @@ def projection(fields: Sequence[str] | None, without: Sequence[str] = ()) -> dic
     if fields is not None:
         return dict.fromkeys(fields, 1) or {"_id": 1}
     return dict.fromkeys(without, 0) or None
+
+
+def only_there_already(answer: Mapping[str, Any]) -> bool:
+    """Whether all that an unordered insert could not write has an `_id` that is taken."""
+    faults = answer.get("writeErrors") or ()
+    taken = all(fault.get("code") == DUPLICATE and list(fault.get("keyPattern", ())) == ["_id"] for fault in faults)
+    return bool(faults) and taken and not answer.get("writeConcernErrors") and "writeConcernError" not in answer
 
 
 def find_options(

@@ -15,16 +15,18 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from bson import DEFAULT_CODEC_OPTIONS, Binary, decode, encode
+from bson import Binary, decode, encode
 from pymongo.errors import AutoReconnect
 
+from config.database.driver import CODEC
 from config.database.scram import MECHANISM, Scram, ScramError
 
 Document = dict[str, Any]
 Address = tuple[str, int]
 _HEAD = struct.Struct("<iiiiIB")  # length, request, answered request, opcode, flags, kind of section
+_SEQUENCE = struct.Struct("<Bi")  # kind of section, its length without the kind
+_DOCUMENTS = b"documents\0"
 _OP_MSG = 2013
-_CODEC = DEFAULT_CODEC_OPTIONS.with_options(tz_aware=True)
 _REST_SECONDS = 60.0
 _numbers = count(1)
 
@@ -73,7 +75,7 @@ class WireConnection(asyncio.Protocol):
             self.close()
             return
         try:
-            answer.set_result(decode(memoryview(data)[_HEAD.size :], _CODEC))
+            answer.set_result(decode(memoryview(data)[_HEAD.size :], CODEC))
         except Exception as error:
             answer.set_exception(AutoReconnect(f"an answer that cannot be read: {error}"))
             self.close()
@@ -85,9 +87,12 @@ class WireConnection(asyncio.Protocol):
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(AutoReconnect(f"connection closed: {error or 'by the server'}"))
 
-    async def run(self, command: Mapping[str, Any]) -> Document:
-        """The answer to a command, whatever it says. Who stops waiting for it closes the connection."""
-        body = encode(command)
+    async def run(self, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Document:
+        """The answer to a command, whatever it says; `documents` are its field of that name, encoded.
+
+        Who stops waiting for it closes the connection.
+        """
+        body = encode(command) + (_sequence(documents) if documents else b"")
         self._answer = answer = asyncio.get_running_loop().create_future()
         head = _HEAD.pack(_HEAD.size + len(body), next(_numbers) & 0x7FFFFFFF, 0, _OP_MSG, 0, 0)
         self._transport.write(head + body)
@@ -115,12 +120,12 @@ class WirePool:
         self._turn = asyncio.Semaphore(most)
         self._primary: Address | None = None
 
-    async def run(self, command: Mapping[str, Any]) -> Document:
+    async def run(self, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Document:
         """The answer to a command on the database. Raises `NotSent`, or `AutoReconnect` for what may have been executed."""
         async with self._turn:
             connection = self._rested() or await self._open()
             try:
-                return await connection.run({**command, "$db": self._target.database})
+                return await connection.run({**command, "$db": self._target.database}, documents)
             finally:
                 if not connection.lost:
                     connection.idle_since = time.monotonic()
@@ -190,6 +195,12 @@ class WirePool:
         })  # fmt: skip
         _accepted(ended)
         scram.verify(ended["payload"])
+
+
+def _sequence(documents: Sequence[bytes]) -> bytes:
+    """A section of kind 1: the field `documents` as what is encoded already."""
+    size = _SEQUENCE.size + len(_DOCUMENTS) + sum(map(len, documents))
+    return b"".join([_SEQUENCE.pack(1, size - 1), _DOCUMENTS, *documents])
 
 
 def _accepted(answer: Document) -> None:

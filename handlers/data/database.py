@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from bson import ObjectId
 
-from config.database import DatabaseUnavailable, Driver, DuplicateKey
+from config.database import DatabaseUnavailable, Driver, DuplicateKey, Together
 from handlers.actor import SYSTEM, Actor
 from handlers.data.changes import Changes
 from handlers.data.collection import Collection
@@ -27,6 +27,7 @@ _uncommitted: ContextVar[list[tuple[str, Any]] | None] = ContextVar("uncommitted
 COUNTERS = "core_counters"
 LEASES = "core_leases"
 _WIPE_BATCH = 5000
+_NUMBERS_AT_ONCE = 1000
 
 
 class AlikeRecords(Exception):
@@ -49,6 +50,7 @@ class Database:
         watched = [name for name, collection in self.collections.items() if collection.watched]
         self.changes = Changes(driver, watched)
         self.counts = Shared()
+        self._numbers = Together(self._next_numbers, _NUMBERS_AT_ONCE)
 
     def store(
         self, collection: Collection, actor: Actor = SYSTEM, scope: Scope = ALL_ROWS, now: datetime | None = None
@@ -91,10 +93,19 @@ class Database:
 
         `apart` numbers leave gaps when a transaction fails; without it the number is part of the transaction.
         """
-        counter = await self.driver.update_one(
-            COUNTERS, {"_id": name}, {"$inc": {"value": 1}}, upsert=True, apart=apart, followed=apart
-        )
+        if apart:
+            return await self._numbers.ask(name, None)
+        counter = await self.driver.update_one(COUNTERS, {"_id": name}, {"$inc": {"value": 1}}, upsert=True)
         return int(counter["value"]) if counter else 0
+
+    async def _next_numbers(self, name: str, wanted: Sequence[None]) -> Sequence[int]:
+        """As many numbers as were wanted at once, in the order in which they were."""
+        count = len(wanted)
+        counter = await self.driver.update_one(
+            COUNTERS, {"_id": name}, {"$inc": {"value": count}}, upsert=True, apart=True, followed=True
+        )
+        last = int(counter["value"]) if counter else count
+        return range(last - count + 1, last + 1)
 
     async def wipe(self, collection: Collection) -> int:
         """Remove every record for good, softly deleted ones too, a batch at a time; answers how many."""

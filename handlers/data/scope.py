@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -52,6 +53,24 @@ class Scope:
         if shared and self.user_id is not None:
             branches.append({"shared_with": self.user_id})
         return branches[0] if len(branches) == 1 else {"$or": branches}
+
+    def admits(
+        self,
+        document: Mapping[str, Any],
+        department: str = "creator_department_id",
+        person: str = "creator_id",
+        shared: bool = False,
+    ) -> bool:
+        """Whether `filter` with the same arguments matches this stored document."""
+        if self.everything:
+            return True
+        if self.nothing:
+            return False
+        return (
+            document.get(department) in self.department_ids
+            or (self.creator_id is not None and document.get(_stored(person)) == self.creator_id)
+            or (shared and self.user_id is not None and self.user_id in (document.get("shared_with") or ()))
+        )
 
     def parts(
         self, department: str = "creator_department_id", person: str = "creator_id", shared: bool = False

@@ -116,6 +116,73 @@ async def test_an_update_to_a_taken_key_is_a_duplicate(driver: Driver, things: s
         await driver.update_one(things, {"_id": 2}, {"$set": {"code": "a"}})
 
 
+async def test_who_read_by_id_at_once_get_each_their_own_document(driver: Driver, things: str) -> None:
+    await driver.insert(things, [{"_id": n, "list": [n], "long": "x"} for n in range(3)])
+    wanted = [0, 1, 9, 1, 2]
+    found = await asyncio.gather(*(driver.find_by_id(things, id, without=["long"]) for id in wanted))
+    assert found == [
+        {"_id": 0, "list": [0]},
+        {"_id": 1, "list": [1]},
+        None,
+        {"_id": 1, "list": [1]},
+        {"_id": 2, "list": [2]},
+    ]
+    first, second = found[1] or {}, found[3] or {}
+    first["list"].append("mine")
+    assert second["list"] == [1]
+
+
+async def test_more_readers_by_id_than_fit_in_one_command_are_all_answered(driver: Driver, things: str) -> None:
+    await fill(driver, things, 250)
+    found = await asyncio.gather(*(driver.find_by_id(things, id) for id in range(250)))
+    assert [one and one["_id"] for one in found] == list(range(250))
+
+
+async def test_reading_by_id_joins_the_transaction(driver: Driver, things: str) -> None:
+    await driver.insert(things, [{"_id": 0}])
+
+    async def work() -> list[Any]:
+        await driver.insert(things, [{"_id": 1}])
+        return [await driver.find_by_id(things, id) for id in (0, 1)]
+
+    assert await driver.transaction(work) == [{"_id": 0}, {"_id": 1}]
+
+
+async def test_a_reader_by_id_who_goes_away_takes_nothing_from_the_others(driver: Driver, things: str) -> None:
+    await fill(driver, things, 2)
+    leaving, staying = (asyncio.ensure_future(driver.find_by_id(things, id)) for id in (0, 1))
+    await asyncio.sleep(0)
+    leaving.cancel()
+    assert await staying == {"_id": 1, "even": False}
+
+
+async def test_of_documents_inserted_at_once_those_alone_fail_whose_key_is_taken(driver: Driver, things: str) -> None:
+    await driver.synchronise_indexes(things, [IndexSpec("code", (("code", 1),), unique=True)])
+    codes = ["a", "b", "a", "c"]
+    told = await asyncio.gather(
+        *(driver.insert(things, [{"_id": n, "code": code}]) for n, code in enumerate(codes)), return_exceptions=True
+    )
+    refused = [one for one in told if one is not None]
+    assert [one.fields for one in refused if isinstance(one, DuplicateKey)] == [("code",)]
+    assert len(refused) == 1
+    assert sorted(row["code"] for row in await driver.find(things, {})) == ["a", "b", "c"]
+
+
+async def test_what_cannot_be_stored_keeps_nothing_else_from_being_inserted(driver: Driver, things: str) -> None:
+    told = await asyncio.gather(
+        driver.insert(things, [{"_id": 1, "n": 2**70}]), driver.insert(things, [{"_id": 2}]), return_exceptions=True
+    )
+    assert isinstance(told[0], OverflowError)
+    assert await ids(driver, things) == [2]
+
+
+async def test_insert_missing_tells_of_another_key_that_is_taken(driver: Driver, things: str) -> None:
+    await driver.synchronise_indexes(things, [IndexSpec("code", (("code", 1),), unique=True)])
+    await driver.insert(things, [{"_id": 1, "code": "a"}])
+    with pytest.raises(DuplicateKey):
+        await driver.insert_missing(things, [{"_id": 2, "code": "a"}])
+
+
 async def test_insert_missing_leaves_what_is_there(driver: Driver, things: str) -> None:
     await driver.insert(things, [{"_id": 1, "by": "first"}])
     await driver.insert_missing(things, [{"_id": 1, "by": "second"}, {"_id": 2, "by": "second"}])
@@ -302,6 +369,7 @@ NOWHERE = "mongodb://127.0.0.1:1/"
 OPERATIONS: dict[str, Callable[[Driver], Awaitable[Any]]] = {
     "find": lambda driver: driver.find("things", {}),
     "insert": lambda driver: driver.insert("things", [{"_id": 1}]),
+    "find_by_id": lambda driver: driver.find_by_id("things", 1),
     "insert_missing": lambda driver: driver.insert_missing("things", [{"_id": 1}]),
     "update_one": lambda driver: driver.update_one("things", {}, {"$set": {"a": 1}}),
     "aggregate": lambda driver: driver.aggregate("things", []),

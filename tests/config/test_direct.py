@@ -2,13 +2,15 @@
 
 import asyncio
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import Context
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from tornado.ioloop import IOLoop
 
-from config.database import DatabaseUnavailable, open_driver, scram
+from config.database import DatabaseUnavailable, IndexSpec, open_driver, scram
 from config.database.direct_driver import DirectDriver, target_of
 from config.database.scram import Scram, ScramError
 from config.database.wire import NotSent, Target, WirePool
@@ -36,6 +38,15 @@ def name() -> str:
 @pytest.fixture(scope="module")
 def driver(io_loop: IOLoop, mongodb_uri: str, name: str) -> Iterator[DirectDriver]:
     made = open_driver("direct", mongodb_uri, name, 5000)
+    assert isinstance(made, DirectDriver)
+    yield made
+    io_loop.run_sync(made.close)
+
+
+@pytest.fixture
+def hasty(io_loop: IOLoop, mongodb_uri: str, name: str) -> Iterator[DirectDriver]:
+    """A driver that waits for nothing longer than a second."""
+    made = open_driver("direct", mongodb_uri, name, 1000)
     assert isinstance(made, DirectDriver)
     yield made
     io_loop.run_sync(made.close)
@@ -145,6 +156,52 @@ async def test_a_wrong_password_means_that_nothing_was_sent(mongodb_uri: str) ->
     pool = WirePool(target, connect_seconds=2)
     with pytest.raises(NotSent):
         await pool.run({"ping": 1})
+
+
+async def test_single_inserts_that_come_at_once_are_one_command(
+    driver: DirectDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[int] = []
+    run = WirePool.run
+
+    async def counted(pool: WirePool, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Any:
+        sent.append(len(documents))
+        return await run(pool, command, documents)
+
+    monkeypatch.setattr(WirePool, "run", counted)
+    await asyncio.gather(*(driver.insert("gathered", [{"_id": n}]) for n in range(60)))
+    assert sent == [50, 10]
+    assert await driver.count("gathered", {"_id": {"$gte": 0}}) == 60
+
+
+async def test_a_neighbour_that_waits_for_a_transaction_fails_alone(hasty: DirectDriver) -> None:
+    await hasty.synchronise_indexes("waiting", [IndexSpec("code", (("code", 1),), unique=True)])
+
+    async def work() -> list[Any]:
+        await hasty.insert("waiting", [{"_id": 0, "code": "a"}])
+        outside = [{"_id": 1, "code": "a"}, {"_id": 2, "code": "b"}, {"_id": 3, "code": "c"}]
+        begun = (Context().run(asyncio.ensure_future, hasty.insert("waiting", [one])) for one in outside)
+        return await asyncio.gather(*begun, return_exceptions=True)
+
+    told = await hasty.transaction(work)
+    assert isinstance(told[0], DatabaseUnavailable)
+    assert told[1:] == [None, None]
+    assert [row["_id"] for row in await hasty.find("waiting", {}, sort=[("_id", 1)])] == [0, 2, 3]
+
+
+async def test_documents_whose_answer_was_lost_are_told_of_each(
+    behind: DirectDriver, driver: DirectDriver, proxy: Proxy
+) -> None:
+    await behind.insert("lost", [{"_id": 0}])
+    proxy.forget()
+    writing = [asyncio.ensure_future(behind.insert("lost", [{"_id": n}])) for n in (1, 2)]
+    answered, _ = await asyncio.wait(writing, timeout=0.1)
+    assert not answered
+    await proxy.down()
+    await proxy.up()
+    told = await asyncio.gather(*writing, return_exceptions=True)
+    assert [type(one) for one in told] == [DatabaseUnavailable, DatabaseUnavailable]
+    assert await driver.count("lost", {"_id": {"$gt": 0}}) == 0
 
 
 async def test_reading_goes_on_over_a_new_connection(behind: DirectDriver, proxy: Proxy) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
+from handlers.conversion import encode_amount
 from plugins.runtime import Running
 from plugins.testing import Client, expect
 from tests.handlers.probe import WIDGETS, WIDGETS_AT
@@ -23,6 +24,23 @@ quantities = st.decimals(-99_999_999_999, 99_999_999_999, places=4, allow_nan=Fa
 zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 moments = st.datetimes(datetime(1970, 1, 2), datetime(2200, 1, 1), timezones=zones)
 texts = st.text(st.characters(exclude_characters="\x00", exclude_categories=("Cs",)), min_size=1, max_size=50)
+
+
+@examples
+@given(
+    st.decimals(allow_nan=False, allow_infinity=False, places=None).filter(lambda one: len(one.as_tuple().digits) <= 34)
+)
+def test_an_amount_is_written_as_the_library_writes_it(amount: Decimal) -> None:
+    try:
+        stored = Decimal128(amount)
+    except ArithmeticError:  # beyond what is stored
+        return
+    assert encode_amount(stored) == format(stored.to_decimal(), "f")
+
+
+@pytest.mark.parametrize("told", ["-0.00", "0", "1E+3", "0.0001", "9" * 34, "-" + "9" * 32 + ".99", "1E-30"])
+def test_an_unusual_amount_is_written_as_the_library_writes_it(told: str) -> None:
+    assert encode_amount(Decimal128(told)) == format(Decimal(told), "f")
 
 
 def kept(loop: IOLoop, client: Client, values: dict[str, Any]) -> dict[str, Any]:

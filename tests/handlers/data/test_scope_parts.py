@@ -1,4 +1,4 @@
-"""The parts of a data scope share no row and together are the scope: a total may be counted part by part."""
+"""A data scope says the same in three ways: as a filter, as parts that share no row, and of one document."""
 
 import random
 import uuid
@@ -13,12 +13,14 @@ pytestmark = pytest.mark.gen_test
 
 
 @pytest.mark.parametrize("shared", [False, True])
-async def test_the_counts_of_the_parts_add_up_to_the_rows(database: Database, shared: bool) -> None:
+async def test_filter_parts_and_admits_agree_on_every_row(database: Database, shared: bool) -> None:
     pick, things = random.Random(7), f"things_{uuid.uuid4().hex[:8]}"
     await database.driver.insert(things, [
         {"_id": ObjectId(), "creator_department_id": pick.choice([None, *range(1, 12)]),
          "creator_id": pick.randrange(5), "shared_with": pick.sample(range(5), pick.randrange(3))}
         for _ in range(300)
+    ] + [
+        {"_id": ObjectId()}, {"_id": ObjectId(), "creator_id": None, "shared_with": None},
     ])  # fmt: skip
     scopes = [
         Scope(
@@ -32,6 +34,8 @@ async def test_the_counts_of_the_parts_add_up_to_the_rows(database: Database, sh
         seen = await database.driver.find(things, scope.filter(shared=shared))
         counted = [await database.driver.count(things, part) for part in scope.parts(shared=shared)]
         assert sum(counted) == len(seen), scope
+        stored = await database.driver.find(things, {})
+        assert [row for row in stored if scope.admits(row, shared=shared)] == seen, scope
 
 
 def test_departments_with_neighbouring_numbers_are_counted_as_one_range() -> None:
