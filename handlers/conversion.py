@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, get_args
 
 from bson import Decimal128, ObjectId
 from bson.tz_util import utc as stored_utc
@@ -115,6 +115,9 @@ _DECODERS: dict[Kind, Callable[[Field, Any], Any]] = {
     "array": _decode_array,
     "object": _decode_object,
 }
+
+
+PLAIN = frozenset(get_args(Kind)) - _DECODERS.keys()  # the kinds whose values are stored as they came
 
 
 def encode(value: Any) -> Any:

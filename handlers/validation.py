@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema_rs
 import orjson
 
-from handlers.conversion import Undecodable, decode
+from handlers.conversion import PLAIN, Undecodable, decode
 from handlers.errors import BAD_REQUEST, ApiError, FieldError, ValidationFailed
 from handlers.json_schema import json_schema
 from handlers.schema import Field
@@ -68,6 +68,8 @@ _Place = tuple[Any, str | int] | None  # the place above and the name or number 
 def _decode(field: Field, value: Any, place: _Place, at_fault: set[str], faults: list[FieldError]) -> Any:
     if at_fault and _path(place) in at_fault:
         return None
+    if isinstance(value, str) and field.kind in PLAIN and "\x00" not in value:
+        return value
     if field.kind == "object" and isinstance(value, dict):
         known = field.fields or {}
         return {
