@@ -34,11 +34,13 @@ def _field_name(raw: bytes) -> str:
 class Headers(httputil.HTTPHeaders):
     """Tornado's headers, made of fields that llhttp has checked already, and read without detours.
 
-    Several requests may share one: nobody changes it. `other_coding`: a transfer coding that the server does not know.
+    Several requests may share one: nobody changes it. `size`: the bytes that the fields take. `other_coding`: a transfer
+    coding that the server does not know.
     """
 
-    def __init__(self, fields: Iterable[tuple[bytes, bytes]] = ()) -> None:
+    def __init__(self, fields: Iterable[tuple[bytes, bytes]] = (), size: int = 0) -> None:
         self.heading: Heading | None = None
+        self.size = size
         self._as_list: dict[str, list[str]] = {}
         self._combined_cache: dict[str, str] = {}
         for raw, value in fields:
@@ -63,12 +65,13 @@ class HeadersCache:
     def __init__(self, size: int) -> None:
         self._kept: LRU[tuple[tuple[bytes, bytes], ...], Headers] = LRU(size)
 
-    def of(self, fields: Sequence[tuple[bytes, bytes]], size: int) -> Headers:
-        """The headers of `fields`, which take `size` bytes; long or many ones are not remembered."""
-        if size > _LONGEST_KEPT or len(fields) > _MOST_KEPT:
-            return Headers(fields)
+    def of(self, fields: Sequence[tuple[bytes, bytes]]) -> Headers:
+        """The headers of `fields`; long or many ones are not remembered."""
         key = tuple(fields)
         headers: Headers | None = self._kept.get(key)
         if headers is None:
-            headers = self._kept[key] = Headers(fields)
+            size = sum([len(name) + len(value) + 4 for name, value in fields])
+            headers = Headers(fields, size)
+            if size <= _LONGEST_KEPT and len(fields) <= _MOST_KEPT:
+                self._kept[key] = headers
         return headers

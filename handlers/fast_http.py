@@ -10,8 +10,8 @@ import asyncio
 import os
 import socket
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,20 @@ if TYPE_CHECKING:
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _WAITING_MESSAGES = 16  # pipelined requests that may wait behind the one being answered
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
+_VERSIONS = {"1.0": "HTTP/1.0", "1.1": "HTTP/1.1"}
+
+
+def status_line(status: int) -> str:
+    """The first line of an answer."""
+    return f"HTTP/1.1 {status} {_REASONS[status]}\r\n"
+
+
+def field_lines(headers: Mapping[str, str]) -> str:
+    """The header fields of an answer; raises ValueError for one that would begin a line of its own."""
+    text = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    if text.count("\n") != len(headers) or text.count("\r") != len(headers):
+        raise ValueError("a line break in a header")
+    return text
 
 
 @dataclass(frozen=True)
@@ -48,7 +62,7 @@ class _Message:
     headers: httputil.HTTPHeaders
     keep_alive: bool
     head_bytes: int
-    pieces: deque[bytes] = field(default_factory=deque)
+    pieces: deque[bytes] | None = None
     complete: bool = False
     begun: bool = False
     handed: bool = False
@@ -91,7 +105,6 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         self._receive_seconds = server.limits.request_seconds
         self._closing = False
         self.head_bytes = 0
-        self._field_bytes = 0
         self._broken = False
         self._since = self._loop.time()
         self.context = Peer("")
@@ -175,7 +188,6 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         """A request begins."""
         self._url = b""
         self._fields = []
-        self._field_bytes = 0
 
     def on_url(self, url: bytes) -> None:
         """A part of the target."""
@@ -184,21 +196,19 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header field."""
         self._fields.append((name, value))
-        self._field_bytes += len(name) + len(value) + 4
 
     def on_headers_complete(self) -> None:
         """The head is whole."""
-        headers = self._server.headers.of(self._fields, self._field_bytes)
+        headers = self._server.headers.of(self._fields)
         self._fields = []
         self._head_size = 0
-        version = f"HTTP/{self._parser.get_http_version()}"
-        if version not in ("HTTP/1.0", "HTTP/1.1"):
+        version = _VERSIONS.get(self._parser.get_http_version())
+        if version is None:
             raise ValueError("another version of HTTP")  # httptools makes an HttpParserError of it
         if headers.other_coding:
             raise ValueError("another transfer coding")
         start = httputil.RequestStartLine(self._parser.get_method().decode(), self._url.decode("latin-1"), version)
-        size = self._field_bytes + len(self._url)
-        self._receiving = _Message(start, headers, self._kept(version, headers), size)
+        self._receiving = _Message(start, headers, self._kept(version, headers), headers.size + len(self._url))
         self._messages.append(self._receiving)
         if len(self._messages) > _WAITING_MESSAGES:
             self._hold("pipeline")
@@ -210,6 +220,8 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
     def on_body(self, body: bytes) -> None:
         """A piece of a body."""
         if self._receiving is not None:
+            if self._receiving.pieces is None:
+                self._receiving.pieces = deque()
             self._receiving.pieces.append(body)
 
     def on_message_complete(self) -> None:
@@ -297,6 +309,20 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         self._transport.write(head + body if body else head)
         self.finish()
 
+    @property
+    def needs_no_word(self) -> bool:
+        """Whether an answer says nothing of the connection, as it stays open (RFC 9112 section 9.3)."""
+        message = self._messages[0]
+        return message.keep_alive and message.start.version == "HTTP/1.1"
+
+    def send(self, answer: bytes) -> None:
+        """A whole answer, its head too, where it `needs_no_word` of the connection."""
+        if self._closing:
+            raise StreamClosedError()
+        self._last = self._chunked = False
+        self._transport.write(answer)
+        self.finish()
+
     def _head(self, status: int, headers: dict[str, str]) -> bytes:
         message = self._messages[0]
         if message.start.version == "HTTP/1.0":
@@ -306,10 +332,7 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         elif not message.keep_alive:
             headers["Connection"] = "close"
         self._last = not message.keep_alive or headers.get("Connection") == "close"
-        text = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
-        if text.count("\n") != len(headers) or text.count("\r") != len(headers):
-            raise ValueError("a line break in a header")
-        return f"HTTP/1.1 {status} {_REASONS[status]}\r\n{text}\r\n".encode("latin-1")
+        return f"{status_line(status)}{field_lines(headers)}\r\n".encode("latin-1")
 
     def write(self, chunk: bytes) -> asyncio.Future[None]:
         """Send a piece of the answer's body; done when the client keeps up."""

@@ -22,7 +22,7 @@ _VARY = "Origin, Accept-Language"  # the envelope's `msg` is in the caller's lan
 @dataclass(frozen=True, slots=True)
 class Heading:
     """The caller's request id where it is sound, language, declared length of the body in bytes, whether a WebSocket
-    is asked for, the state of `Host`, the bearer token, and the CORS headers of the answer."""
+    is asked for, the state of `Host`, the bearer token, and the CORS headers of the answer, as lines too."""
 
     request_id: str | None
     language: Language
@@ -31,11 +31,12 @@ class Heading:
     host: Literal["sound", "missing", "unsound"]
     bearer: str | None
     cors: Mapping[str, str]
+    cors_lines: str
 
 
 def read_heading(headers: httputil.HTTPHeaders, origins: Collection[str]) -> Heading:
     """The heading of `headers`; `origins` may read the answers (CONTRACT 1)."""
-    supplied = headers.get("X-Request-ID")
+    supplied, cors = headers.get("X-Request-ID"), _cors(headers.get("Origin"), origins)
     return Heading(
         request_id=supplied if supplied and _REQUEST_ID.match(supplied) else None,
         language=language_of(headers.get("Accept-Language")),
@@ -43,7 +44,8 @@ def read_heading(headers: httputil.HTTPHeaders, origins: Collection[str]) -> Hea
         upgrades=_upgrades(headers),
         host=_host_of(headers),
         bearer=bearer_of(headers),
-        cors=_cors(headers.get("Origin"), origins),
+        cors=cors,
+        cors_lines="".join([f"{name}: {value}\r\n" for name, value in cors.items()]),
     )
 
 

@@ -49,7 +49,7 @@ _COUNTED_METHODS = frozenset((*METHODS, "HEAD"))
 _JSON = re.compile(r"^application/json\s*(;\s*charset=\"?utf-8\"?\s*)?$", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Answer:
     """What goes back: status, body and headers. A `stream` is sent in place of `body`, piece by piece."""
 

@@ -31,6 +31,8 @@ async def end(tasks: Iterable[asyncio.Task[Any]], seconds: float = 5.0) -> None:
 class _Starting:
     """Stands for the task of work that has not waited yet, and passes on to it what is meant for the task."""
 
+    __slots__ = ("task",)
+
     def __init__(self) -> None:
         self.task: asyncio.Task[Any] | None = None
 
@@ -53,7 +55,7 @@ def run_eagerly(work: Coroutine[Any, Any, Any]) -> None:
     What `asyncio.eager_task_factory` does from Python 3.12 on.
     """
     loop, context, starting = asyncio.get_running_loop(), contextvars.copy_context(), _Starting()
-    outer = asyncio.current_task()
+    outer = asyncio.current_task(loop)
     if outer is not None:
         asyncio.tasks._leave_task(loop, outer)
     asyncio.tasks._enter_task(loop, starting)  # type: ignore[arg-type]

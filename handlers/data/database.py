@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from bson import ObjectId
@@ -194,4 +195,9 @@ class Lease:
 
 def utc_now() -> datetime:
     """Now, in UTC, cut to milliseconds as MongoDB stores it."""
-    return datetime.fromtimestamp(time.time_ns() // 1_000_000 / 1000, UTC)
+    return _moment(time.time_ns() // 1_000_000)
+
+
+@lru_cache(maxsize=2)
+def _moment(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
