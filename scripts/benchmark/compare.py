@@ -34,6 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 CACHE = ROOT / ".data" / "bench"
 PEERS = ROOT / "scripts" / "benchmark" / "peers"
 SERVER_CORE, OTHER_CORE = 0, 1
+_MOST_IDLE_SECONDS = 300
 TICKS = os.sysconf("SC_CLK_TCK")
 Figures = dict[str, Any]
 OURS: Mapping[str, dict[str, str]] = {
@@ -239,6 +240,7 @@ def measure(
             for work in chosen:
                 for server in servers[number % len(servers) :] + servers[: number % len(servers)]:
                     if not work.ours_alone or server.name in OURS:
+                        wait_until_idle(client)
                         figures = timed(work, server, mongod, seconds)
                         seen[work.code].setdefault(server.name, []).append(figures)
                         print(
@@ -273,6 +275,17 @@ def timed(work: Work, server: Server, mongod: int, seconds: float) -> Figures:
         "server_us": (after[0] - before[0]) / answered * 1e6,
         "mongod_us": (after[1] - before[1]) / answered * 1e6, "memory_mib": server.resident_mib(),
     }  # fmt: skip
+
+
+def wait_until_idle(client: MongoClient[Figures]) -> None:
+    """Until mongod answers nobody any more: what a load has given up may run for long. Raises RuntimeError after a while."""
+    working = [{"$currentOp": {}}, {"$match": {"active": True, "command.$db": DATABASE}}, {"$count": "n"}]
+    deadline = time.monotonic() + _MOST_IDLE_SECONDS
+    while time.monotonic() < deadline:
+        if not list(client.admin.aggregate(working)):
+            return
+        time.sleep(0.1)
+    raise RuntimeError("mongod is still busy with what was measured before")
 
 
 def tidy(client: MongoClient[Figures]) -> None:
