@@ -14,7 +14,9 @@ from bson.tz_util import utc as stored_utc
 
 from handlers.schema import AMOUNT_DIGITS, Field, Kind
 
-_BITS = struct.Struct("<QQ")
+_CENT = Decimal("0.01")
+_BITS = struct.Struct("<QQ")  # a Decimal128 (IEEE 754-2008, binary encoding): sign, exponent and a whole number
+_BIAS = 6176  # what the exponent is stored above
 _MOST_PLACES = 34
 
 
@@ -53,7 +55,9 @@ def _decode_amount(field: Field, value: Any) -> Decimal128:
 
 def store_money(amount: Decimal) -> Decimal128:
     """An exact amount as it is stored: two decimals."""
-    return Decimal128(amount.quantize(Decimal("0.01")) + 0)
+    cents = int(amount.quantize(_CENT).scaleb(2))
+    low, high = abs(cents) & 0xFFFFFFFFFFFFFFFF, abs(cents) >> 64
+    return Decimal128.from_bid(_BITS.pack(low, (cents < 0) << 63 | (_BIAS - 2) << 49 | high))
 
 
 def store_quantity(amount: Decimal) -> Decimal128:
@@ -137,10 +141,11 @@ def encode_time(moment: datetime) -> str:
 
 
 def encode_amount(amount: Decimal128) -> str:
-    """All digits of a stored amount, without an exponent: its bits (IEEE 754-2008, binary encoding) hold a whole number
-    and where its point is. The library's way takes eight times as long, and a list has many."""
+    """All digits of a stored amount, without an exponent. The library's way takes eight times as long, and a list has
+    many of them.
+    """
     low, high = _BITS.unpack(amount.bid)
-    exponent = (high >> 49 & 0x3FFF) - 6176
+    exponent = (high >> 49 & 0x3FFF) - _BIAS
     if not -_MOST_PLACES < exponent <= 0 or high >> 61 & 3 == 3:
         return format(amount.to_decimal(), "f")
     digits = str((high & 0x1FFFFFFFFFFFF) << 64 | low)

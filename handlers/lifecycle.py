@@ -162,7 +162,7 @@ def _body(request: Request, route: Route) -> Any:
     if request.raw_body and request.method != "GET":
         if not _JSON.match(request.headers.get("Content-Type", "")):
             raise ApiError(MEDIA_TYPE)
-        given = parse_json(request.raw_body, request.service.settings.max_json_depth)
+        given = request.given = parse_json(request.raw_body, request.service.settings.max_json_depth)
     if route.check_body is not None:
         return _checked(request, route, route.check_body, given)
     if given and isinstance(given, dict):
@@ -283,6 +283,8 @@ def _operation(request: Request, route: Route, status: int, code: int, milliseco
 
 
 def _logged_body(request: Request) -> Any:
+    if request.given is not None:
+        return request.given
     if not request.raw_body or len(request.raw_body) > request.service.settings.max_body_bytes:
         return None
     try:

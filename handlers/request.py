@@ -24,7 +24,7 @@ NO_SCOPE = Scope()
 
 @dataclass(slots=True)
 class Request:
-    """One request: `path`, `query` and `body` are checked and typed; `actor` is who asks, by the token `bearer`.
+    """One request: `path`, `query` and `body` (`given` as JSON) are checked and typed; `actor` is who asks, by the token `bearer`.
 
     `stream` is the body of a streamed route, `socket` the client of a WebSocket route. `answer_headers` are added to the answer. `now` is the one moment that the whole request takes place at.
     """
@@ -45,6 +45,7 @@ class Request:
     route: Route | None = None
     path: Mapping[str, str] = field(default_factory=dict)
     query: dict[str, Any] = field(default_factory=dict)
+    given: Any = None
     body: Any = None
     actor: Actor = ANONYMOUS
     scope: Scope = NO_SCOPE

@@ -35,7 +35,7 @@ from config.time_limits import TimeLimit
 _MOST_ROWS = 500  # longer lists are decoded in Motor's threads
 _LASTING: Mapping[str, Any] = {"writeConcern": {"w": "majority"}}
 _FOLLOWED: Mapping[str, Any] = {"writeConcern": {"w": 1, "j": False}}
-_MOST_TOGETHER = 50
+_MOST_TOGETHER = 16  # several commands of a burst are under way at once: more take no less of mongod's time
 _MOST_TOGETHER_BYTES = 256 << 10  # of one document: large ones go alone, so that no command is too long
 _MOST_BYTES = 16 << 20
 _EXPIRED = 50  # MaxTimeMSExpired: src/mongo/base/error_codes.yml

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
-from handlers.conversion import encode_amount
+from handlers.conversion import encode_amount, store_money
 from plugins.runtime import Running
 from plugins.testing import Client, expect
 from tests.handlers.probe import WIDGETS, WIDGETS_AT
@@ -36,6 +36,12 @@ def test_an_amount_is_written_as_the_library_writes_it(amount: Decimal) -> None:
     except ArithmeticError:  # beyond what is stored
         return
     assert encode_amount(stored) == format(stored.to_decimal(), "f")
+
+
+@examples
+@given(st.decimals(-(10**25), 10**25, places=4, allow_nan=False, allow_infinity=False))
+def test_money_is_stored_as_the_library_stores_it(amount: Decimal) -> None:
+    assert store_money(amount).bid == Decimal128(amount.quantize(Decimal("0.01")) + 0).bid
 
 
 @pytest.mark.parametrize("told", ["-0.00", "0", "1E+3", "0.0001", "9" * 34, "-" + "9" * 32 + ".99", "1E-30"])
