@@ -298,7 +298,7 @@ def test_a_script_goes_on_in_the_environment(root: Path) -> None:
 
 # scripts/test
 
-BOTH_RUNS = ["pytest -m alone", "pytest -m not alone -n 2 --dist loadfile --no-loadscope-reorder --durations=20"]
+BOTH_RUNS = ["pytest -m alone", "pytest -m not alone -n 3 --dist loadfile --no-loadscope-reorder --durations=20"]
 
 
 def _test(root: Path, *arguments: str, fails: str = "") -> tuple[int, list[str]]:
