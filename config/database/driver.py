@@ -31,6 +31,8 @@ Document = dict[str, Any]
 Filter = Mapping[str, Any]
 Sort = Sequence[tuple[str, int]]
 Result = TypeVar("Result")
+# a collection, and what is read of a document of it: `fields` or all but `without`
+_Reading = tuple[str, tuple[str, ...] | None, tuple[str, ...]]
 
 _TRANSIENT = "TransientTransactionError"
 _BACK_OFF_SECONDS = 0.005
@@ -124,23 +126,24 @@ class Driver:
             )
             return found
 
-    async def find_by_id(self, collection: str, id: Hashable, *, without: Sequence[str] = ()) -> Document | None:
-        """The document with this `_id`, all of it but `without`; several that are asked for at once are read together."""
-        if self.in_transaction:
-            return await self.find_one(collection, {"_id": id}, without=without)
-        return await self._by_id.ask((collection, tuple(without)), id)
+    async def find_by_id(
+        self, collection: str, id: Hashable, *, fields: Sequence[str] | None = None, without: Sequence[str] = ()
+    ) -> Document | None:
+        """The document with this `_id`: `fields` of it alone, or all but `without`.
 
-    async def _find_together(
-        self, place: tuple[str, tuple[str, ...]], ids: Sequence[Hashable]
-    ) -> list[Document | None]:
-        collection, without = place
+        Outside a transaction those that are asked for at once are read together.
+        """
+        if self.in_transaction:
+            found = await self.find(collection, {"_id": id}, limit=1, fields=fields, without=without)
+            return found[0] if found else None
+        return await self._by_id.ask((collection, None if fields is None else tuple(fields), tuple(without)), id)
+
+    async def _find_together(self, place: _Reading, ids: Sequence[Hashable]) -> list[Document | None]:
+        collection, fields, without = place
         wanted = list(dict.fromkeys(ids))
-        if len(wanted) == 1:
-            one = await self.find_one(collection, {"_id": wanted[0]}, without=without)
-            found = {wanted[0]: one} if one is not None else {}
-        else:
-            rows = await self.find(collection, {"_id": {"$in": wanted}}, limit=len(wanted), without=without)
-            found = {row["_id"]: row for row in rows}
+        matching = {"_id": wanted[0] if len(wanted) == 1 else {"$in": wanted}}
+        rows = await self.find(collection, matching, limit=len(wanted), fields=fields, without=without)
+        found = {row["_id"]: row for row in rows}
         # each their own copy: a record is its reader's to change
         stored = {id: encode(row) for id, row in found.items()} if len(wanted) < len(ids) else {}
         return [found.pop(id, None) or (decode(stored[id], CODEC) if id in stored else None) for id in ids]

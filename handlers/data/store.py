@@ -320,7 +320,8 @@ class Store:
             return False
         store = Store(self._database, collection, self.actor, self.scope, self._now)
         if not isinstance(value, list):
-            found = await self._driver.find_by_id(collection.name, value, without=collection.unread)
+            asked = ("deleted", collection.scope_department, collection.scope_person, "shared_with")
+            found = await self._driver.find_by_id(collection.name, value, fields=asked)
             return found is not None and store._sees(found)
         wanted = list(dict.fromkeys(value))
         return await store.count({"_id": {"$in": wanted}}) == len(wanted)

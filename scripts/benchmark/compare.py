@@ -22,6 +22,7 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from bson import ObjectId
 from pymongo import MongoClient
 
 from config.embedded import acquire
@@ -35,6 +36,7 @@ CACHE = ROOT / ".data" / "bench"
 PEERS = ROOT / "scripts" / "benchmark" / "peers"
 SERVER_CORE, OTHER_CORE = 0, 1
 _MOST_IDLE_SECONDS = 120
+_RECORDS = 200
 TICKS = os.sysconf("SC_CLK_TCK")
 Figures = dict[str, Any]
 OURS: Mapping[str, dict[str, str]] = {
@@ -75,6 +77,7 @@ def compare(names: Sequence[str], codes: Sequence[str], rounds: int, seconds: fl
     embedded = acquire(folder)
     try:
         world = the_world(folder, embedded.uri, customers)
+        world["records"] = neighbours(embedded.uri, world["customer"]["region"])
         with ExitStack() as stack:
             servers = [stack.enter_context(started(name, folder, world)) for name in names]
             tokens = tokens_for(servers, folder, world)
@@ -84,6 +87,15 @@ def compare(names: Sequence[str], codes: Sequence[str], rounds: int, seconds: fl
             return {**about(rounds, seconds, customers), "works": measure(chosen, servers, rounds, seconds, world)}
     finally:
         embedded.release_and_wait(15)
+
+
+def neighbours(uri: str, id: str) -> list[str]:
+    """Customers of the department that one belongs to: who sees it sees them."""
+    with MongoClient[Figures](uri) as client:
+        customers = client[DATABASE].crm_customers
+        one = customers.find_one({"_id": ObjectId(id)}, {"creator_department_id": 1}) or {}
+        same = {"creator_department_id": one["creator_department_id"], "deleted": False}
+        return [str(row["_id"]) for row in customers.find(same, {"_id": 1}).limit(_RECORDS)]
 
 
 def about(rounds: int, seconds: float, customers: int) -> Figures:

@@ -132,6 +132,12 @@ async def test_who_read_by_id_at_once_get_each_their_own_document(driver: Driver
     assert second["list"] == [1]
 
 
+async def test_a_reader_by_id_gets_the_fields_that_were_asked_for(driver: Driver, things: str) -> None:
+    await driver.insert(things, [{"_id": 1, "a": 1, "b": 2}])
+    whole, part = await asyncio.gather(driver.find_by_id(things, 1), driver.find_by_id(things, 1, fields=["b"]))
+    assert (whole, part) == ({"_id": 1, "a": 1, "b": 2}, {"_id": 1, "b": 2})
+
+
 async def test_more_readers_by_id_than_fit_in_one_command_are_all_answered(driver: Driver, things: str) -> None:
     await fill(driver, things, 250)
     found = await asyncio.gather(*(driver.find_by_id(things, id) for id in range(250)))
