@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from handlers.fast_http import field_lines
 from handlers.messages import language_of
 from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect, unique
@@ -121,6 +122,23 @@ async def test_a_bug_tells_the_request_id_and_nothing_of_the_inside(either: Runn
 async def test_no_answer_may_be_cached_or_taken_for_another_type(either: Running) -> None:
     reply = await Client(either.url).get("/api/health")
     assert (reply.headers["Cache-Control"], reply.headers["X-Content-Type-Options"]) == ("no-store", "nosniff")
+
+
+async def test_the_last_answer_of_a_connection_has_the_headers_of_the_others(either: Running) -> None:
+    kept, last = [
+        dict((await exchange(either.url, request("GET /api/health", "X-Request-ID: same", *more))).headers.get_all())
+        for more in ((), ("Connection: close",))
+    ]
+    assert last.pop("Connection") == "close"
+    assert kept.keys() == last.keys()
+    assert {name: kept[name] for name in kept if name != "Date"} == {
+        name: last[name] for name in last if name != "Date"
+    }
+
+
+def test_a_header_that_would_begin_a_line_of_its_own_is_refused() -> None:
+    with pytest.raises(ValueError, match="line break"):
+        field_lines({"Content-Type": "text/plain\r\nSet-Cookie: a=b"})
 
 
 async def test_an_answer_does_not_name_the_server_software(either: Running) -> None:
