@@ -4,7 +4,8 @@
 `mongojet_driver.py` replace the operations that stand alone.
 """
 
-from config.database.driver import MARGIN_SECONDS, NATURAL_ORDER, Change, Document, Driver, Filter, Sort, count_command
+from config.database.commands import NATURAL_ORDER, Document, Filter, Sort, count_command
+from config.database.driver import MARGIN_SECONDS, Change, Driver
 from config.database.drivers import DRIVERS, MotorDriver, PyMongoDriver, open_driver
 from config.database.errors import (
     AWAY_CODES,

@@ -14,10 +14,9 @@ from bson import decode, encode
 from pymongo.errors import AutoReconnect, DuplicateKeyError, OperationFailure, WriteConcernError, WTimeoutError
 from pymongo.uri_parser import parse_uri
 
-from config.database.driver import (
+from config.database.commands import (
     CODEC,
     DUPLICATE,
-    MARGIN_SECONDS,
     NATURAL_ORDER,
     Document,
     Filter,
@@ -26,6 +25,7 @@ from config.database.driver import (
     find_options,
     only_there_already,
 )
+from config.database.driver import MARGIN_SECONDS
 from config.database.drivers import MotorDriver
 from config.database.errors import DatabaseUnavailable, DuplicateKey, translated
 from config.database.together import Together

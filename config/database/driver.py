@@ -18,18 +18,25 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pymongo
-from bson import DEFAULT_CODEC_OPTIONS, decode, encode
+from bson import decode, encode
 from pymongo import ReturnDocument, WriteConcern
 from pymongo.errors import BulkWriteError, PyMongoError
 
+from config.database.commands import (
+    CODEC,
+    NATURAL_ORDER,
+    Document,
+    Filter,
+    Sort,
+    count_command,
+    only_there_already,
+    projection,
+)
 from config.database.errors import AWAY, DatabaseUnavailable, DuplicateKey, translated
 from config.database.indexes import IndexSpec, differences, index_model
 from config.database.together import Together
 
 log = logging.getLogger("tradewind.database")
-Document = dict[str, Any]
-Filter = Mapping[str, Any]
-Sort = Sequence[tuple[str, int]]
 Result = TypeVar("Result")
 # a collection, and what is read of a document of it: `fields` or all but `without`
 _Reading = tuple[str, tuple[str, ...] | None, tuple[str, ...]]
@@ -47,8 +54,6 @@ _CONNECT_MS = 2000
 _UNWAITED = WriteConcern(w=1, j=False)
 _TOGETHER = 100
 _ROWS_AT_ONCE = 10_000
-DUPLICATE = 11000
-CODEC = DEFAULT_CODEC_OPTIONS.with_options(tz_aware=True)
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,6 @@ class Change:
     id: Any
 
 
-NATURAL_ORDER: Mapping[str, Any] = {"hint": {"$natural": 1}}
 _session: ContextVar[Any] = ContextVar("database_session", default=None)
 
 
@@ -332,33 +336,6 @@ class Driver:
                 closing = client.close()
                 if closing is not None:
                     await closing
-
-
-def projection(fields: Sequence[str] | None, without: Sequence[str] = ()) -> dict[str, int] | None:
-    """What of a document is read: `fields` alone, or all but `without`; None for all of it."""
-    if fields is not None:
-        return dict.fromkeys(fields, 1) or {"_id": 1}
-    return dict.fromkeys(without, 0) or None
-
-
-def only_there_already(answer: Mapping[str, Any]) -> bool:
-    """Whether all that an unordered insert could not write has an `_id` that is taken."""
-    faults = answer.get("writeErrors") or ()
-    taken = all(fault.get("code") == DUPLICATE and list(fault.get("keyPattern", ())) == ["_id"] for fault in faults)
-    return bool(faults) and taken and not answer.get("writeConcernErrors") and "writeConcernError" not in answer
-
-
-def find_options(
-    sort: Sort, skip: int, limit: int, fields: Sequence[str] | None, without: Sequence[str]
-) -> dict[str, Any]:
-    """The options of the command `find`, those alone that say something."""
-    options = {"sort": dict(sort), "skip": skip, "limit": limit, "projection": projection(fields, without)}
-    return {name: value for name, value in options.items() if value}
-
-
-def count_command(collection: str, filter: Filter) -> dict[str, Any]:
-    """The command that counts what matches, committed by a majority."""
-    return {"count": collection, "query": dict(filter), "readConcern": {"level": "majority"}}
 
 
 def _options() -> dict[str, Any]:

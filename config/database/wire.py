@@ -18,10 +18,9 @@ from typing import Any
 from bson import Binary, decode, encode
 from pymongo.errors import AutoReconnect
 
-from config.database.driver import CODEC
+from config.database.commands import CODEC, Document
 from config.database.scram import MECHANISM, Scram, ScramError
 
-Document = dict[str, Any]
 Address = tuple[str, int]
 _HEAD = struct.Struct("<iiiiIB")  # length, request, answered request, opcode, flags, kind of section
 _SEQUENCE = struct.Struct("<Bi")  # kind of section, its length without the kind
