@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from plugins.runtime import Running
 
 log = logging.getLogger("tradewind")
+_COLLECT_AFTER = 10_000  # new objects; Python's 700 are as many as a few requests make
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -118,6 +119,7 @@ async def settle() -> None:
     gc.disable()  # many small objects, which would set the collector off again and again
     await asyncio.to_thread(load_pinyin)
     gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER)
     gc.enable()
 
 
