@@ -26,6 +26,7 @@ class Call:
 class Work:
     """Calls that are sent in turn, by 32 connections. `aim` is × FastAPI (of the p99 for a `latency` work).
 
+    `title` may name the `{total}` of the list that is asked for.
     `seconds`: how long it takes at least, where a request may take a second.
     """
 
@@ -63,8 +64,8 @@ def works(world: Mapping[str, Any], tokens: Mapping[str, list[str]], password: s
         Work("W2", "token + permission, no database", 5, ping),
         Work("W3", "one record, in scope", 4,
              tuple(Call("GET", f"/api/v1/crm/customers/{id}", regions[0]) for id in world["records"])),
-        Work("W4", "20 of 2,700 in scope, with total", 2, _pages(regions)),
-        Work("W4w", "20 of 16,600 under 49 departments", 3, _pages(divisions), seconds=5),
+        Work("W4", "20 of {total} in scope, with total", 2, _pages(regions)),
+        Work("W4w", "20 of {total} under 49 departments", 3, _pages(divisions), seconds=5),
         Work("W5", "create, 12 fields validated", 3, (Call("POST", "/api/v1/bench/records", director, body),)),
         Work("W5c", "create a customer: duplicates, pinyin", 0,
              (Call("POST", "/api/v1/crm/customers", director, json.dumps(customer, ensure_ascii=False)),),
