@@ -312,6 +312,8 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
     @property
     def needs_no_word(self) -> bool:
         """Whether an answer says nothing of the connection, as it stays open (RFC 9112 section 9.3)."""
+        if self._closing:
+            return False
         message = self._messages[0]
         return message.keep_alive and message.start.version == "HTTP/1.1"
 

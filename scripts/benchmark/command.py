@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--write", action="store_true", help="write the table into the README")
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended too
-    rounds, seconds = (1, 1.0) if given.quick else (given.rounds, given.seconds)
+    rounds, seconds = (1, 0.5) if given.quick else (given.rounds, given.seconds)
     if given.what == "foundation":
         print(json.dumps(foundation(rounds), indent=1))
         return 0
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     customers = given.customers or 100_000
     figures = compare(_names(given.servers) or available(), _names(given.only), rounds, seconds, customers)
     RESULTS.mkdir(exist_ok=True)
-    size = "" if customers == 100_000 else f"-{customers}"
+    size = ("" if customers == 100_000 else f"-{customers}") + ("-quick" if given.quick else "")
     (RESULTS / f"bench-{figures['when'][:10]}{size}.json").write_text(json.dumps(figures, indent=1) + "\n")
     print(table(figures))
     if given.write:

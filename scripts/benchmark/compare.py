@@ -36,6 +36,7 @@ CACHE = ROOT / ".data" / "bench"
 PEERS = ROOT / "scripts" / "benchmark" / "peers"
 SERVER_CORE, OTHER_CORE = 0, 1
 _LEFT_SECONDS = 5
+_LONGER = 5  # at most, of a work that needs long
 _RECORDS = 200
 TICKS = os.sysconf("SC_CLK_TCK")
 Figures = dict[str, Any]
@@ -275,7 +276,7 @@ def measure(
 
 def timed(work: Work, server: Server, mongod: int, seconds: float) -> Figures:
     """One round of one work on one server."""
-    seconds = max(seconds, work.seconds)
+    seconds = max(seconds, min(work.seconds, _LONGER * seconds))
     load(server.port, work.calls, CONNECTIONS, 0.5)
     with ExitStack() as stack:
         if work.beside:
