@@ -45,8 +45,8 @@ def driver(io_loop: IOLoop, mongodb_uri: str, name: str) -> Iterator[DirectDrive
 
 @pytest.fixture
 def hasty(io_loop: IOLoop, mongodb_uri: str, name: str) -> Iterator[DirectDriver]:
-    """A driver that waits for nothing longer than a second."""
-    made = open_driver("direct", mongodb_uri, name, 1000)
+    """A driver that waits for nothing longer than two seconds."""
+    made = open_driver("direct", mongodb_uri, name, 2000)
     assert isinstance(made, DirectDriver)
     yield made
     io_loop.run_sync(made.close)
