@@ -66,7 +66,7 @@ class DirectDriver(MotorDriver):
         self._time = TimeLimit(self._seconds + MARGIN_SECONDS)
         self._limit: dict[str, Any] = {"maxTimeMS": timeout_ms}
         # a neighbour that waits for somebody's transaction must not use up the time of the others
-        self._part: dict[str, Any] = {"maxTimeMS": max(timeout_ms // 4, 1)}
+        self._part: dict[str, Any] = {"maxTimeMS": max(timeout_ms // 2, 1)}
         self._inserts = Together(self._insert_together, _MOST_TOGETHER)
         self._reading: dict[str, Any] = {"readConcern": {"level": "majority"}, **self._limit}
 
@@ -132,7 +132,7 @@ class DirectDriver(MotorDriver):
             answer = await self._sent({"insert": collection, "ordered": False, **_LASTING, **limit}, documents)
         if answer is None:
             return [_Outcome.NOT_SENT] * len(documents)
-        if not answer["ok"] and answer.get("code") == _EXPIRED and len(documents) > 1:
+        if len(documents) > 1 and _expired(answer):
             return [_Outcome.LATE] * len(documents)
         if not answer["ok"] or "writeConcernError" in answer:
             raise _error(answer)
@@ -277,6 +277,12 @@ def target_of(uri: str, database: str) -> Target | None:
 
 def _refuses(answer: Document) -> bool:
     return not answer["ok"] or "writeErrors" in answer or "writeConcernError" in answer
+
+
+def _expired(answer: Document) -> bool:
+    """Whether the time was over, for the command or for the wait until what it wrote is durable."""
+    told = answer.get("writeConcernError", {}) if answer["ok"] else answer
+    return bool(told.get("code") == _EXPIRED)
 
 
 def _outcome(fault: Document) -> _Outcome | OperationFailure:

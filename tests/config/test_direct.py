@@ -189,6 +189,20 @@ async def test_a_neighbour_that_waits_for_a_transaction_fails_alone(hasty: Direc
     assert [row["_id"] for row in await hasty.find("waiting", {}, sort=[("_id", 1)])] == [0, 2, 3]
 
 
+async def test_documents_that_are_durable_late_are_inserted_once(
+    driver: DirectDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, expired = WirePool.run, {"code": 50, "errmsg": "operation exceeded time limit"}
+
+    async def late(pool: WirePool, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Any:
+        answer = await run(pool, command, documents)
+        return {**answer, "writeConcernError": expired} if "insert" in command else answer
+
+    monkeypatch.setattr(WirePool, "run", late)
+    await asyncio.gather(*(driver.insert("durable", [{"_id": n, "list": [n]}]) for n in range(3)))
+    assert await driver.find("durable", {}, sort=[("_id", 1)]) == [{"_id": n, "list": [n]} for n in range(3)]
+
+
 async def test_documents_whose_answer_was_lost_are_told_of_each(
     behind: DirectDriver, driver: DirectDriver, proxy: Proxy
 ) -> None:
