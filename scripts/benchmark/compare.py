@@ -277,7 +277,7 @@ def measure(
 def timed(work: Work, server: Server, mongod: int, seconds: float) -> Figures:
     """One round of one work on one server."""
     seconds = max(seconds, min(work.seconds, _LONGER * seconds))
-    load(server.port, work.calls, CONNECTIONS, 0.5)
+    load(server.port, work.calls, CONNECTIONS, min(seconds, 0.5))
     with ExitStack() as stack:
         if work.beside:
             stack.enter_context(load_beside(server.port, work.beside, LOGINS, seconds + 5))
