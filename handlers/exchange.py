@@ -16,9 +16,10 @@ from typing import Any, Protocol
 from tornado import httputil, iostream
 
 from handlers.addresses import Network, client_address
+from handlers.answer_lines import field_lines, status_line
 from handlers.envelope import failed, ok
 from handlers.errors import BAD_REQUEST, HEADERS_TOO_LARGE, NOT_FOUND, TOO_LARGE, ApiError
-from handlers.fast_http import FastConnection, field_lines, status_line
+from handlers.fast_http import FastConnection
 from handlers.heading import Heading
 from handlers.lifecycle import Answer, respond
 from handlers.request import Request
@@ -274,8 +275,7 @@ class Exchange(httputil.HTTPMessageDelegate):
     def _send_usual(self, answer: Answer) -> None:
         lines = _usual_lines(answer.content_type, int(time.time()), self._heading.cors_lines)
         head = f"{lines}X-Request-ID: {self._id}\r\nContent-Length: {len(answer.body)}\r\n\r\n"
-        with contextlib.suppress(iostream.StreamClosedError):
-            self._connection.send(head.encode("latin-1") + answer.body)
+        self._connection.send(head.encode("latin-1") + answer.body)
 
     async def _send_stream(self, answer: Answer, close: bool) -> None:
         """Send as fast as the client reads; one that stops reading is cut off."""

@@ -10,15 +10,15 @@ import asyncio
 import os
 import socket
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import httptools
 from tornado import httputil
 from tornado.iostream import IOStream, StreamClosedError
 
+from handlers.answer_lines import field_lines, status_line
 from handlers.fast_headers import Headers
 
 if TYPE_CHECKING:
@@ -26,21 +26,7 @@ if TYPE_CHECKING:
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _WAITING_MESSAGES = 16  # pipelined requests that may wait behind the one being answered
-_REASONS = {status.value: status.phrase for status in HTTPStatus}
 _VERSIONS = {"1.0": "HTTP/1.0", "1.1": "HTTP/1.1"}
-
-
-def status_line(status: int) -> str:
-    """The first line of an answer."""
-    return f"HTTP/1.1 {status} {_REASONS[status]}\r\n"
-
-
-def field_lines(headers: Mapping[str, str]) -> str:
-    """The header fields of an answer; raises ValueError for one that would begin a line of its own."""
-    text = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
-    if text.count("\n") != len(headers) or text.count("\r") != len(headers):
-        raise ValueError("a line break in a header")
-    return text
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Literal
 
 from tornado import httputil
 
+from handlers.answer_lines import field_lines
 from handlers.messages import Language, language_of
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
@@ -45,7 +46,7 @@ def read_heading(headers: httputil.HTTPHeaders, origins: Collection[str]) -> Hea
         host=_host_of(headers),
         bearer=bearer_of(headers),
         cors=cors,
-        cors_lines="".join([f"{name}: {value}\r\n" for name, value in cors.items()]),
+        cors_lines=field_lines(cors),
     )
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from handlers.fast_http import field_lines
+from handlers.answer_lines import field_lines
 from handlers.messages import language_of
 from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect, unique

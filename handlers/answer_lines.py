@@ -1,0 +1,21 @@
+"""The head of an answer as HTTP/1.1 writes it: its first line, and its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+_REASONS = {status.value: status.phrase for status in HTTPStatus}
+
+
+def status_line(status: int) -> str:
+    """The first line of an answer."""
+    return f"HTTP/1.1 {status} {_REASONS[status]}\r\n"
+
+
+def field_lines(headers: Mapping[str, str]) -> str:
+    """The header fields of an answer; raises ValueError for one that would begin a line of its own."""
+    text = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    if text.count("\n") != len(headers) or text.count("\r") != len(headers):
+        raise ValueError("a line break in a header")
+    return text
