@@ -79,7 +79,6 @@ from handlers.schema import (
     tree_of,
 )  # fmt: skip
 from handlers.service import Catalogue, Dictionary, Item, Menu, Option, Service, StateMachine
-from handlers.turns import Turns
 from plugins.crud import crud
 from plugins.plugin import Plugin
 
@@ -156,7 +155,6 @@ __all__ = [
     "Shared",
     "StateMachine",
     "Store",
-    "Turns",
     "ValidationFailed",
     "answer_once",
     "anything",

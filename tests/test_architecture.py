@@ -107,7 +107,7 @@ PLUGIN_API = [
     "NOTHING", "NOT_FOUND", "OPERATION_LOGS", "Option", "PASSWORD_CHANGE_REQUIRED", "PUBLIC", "Page", "Period", "Plugin",
     "RANGE", "RATE_LIMITED", "REFRESH_REFUSED", "RateLimit", "RecordCache", "Refusal", "Request", "Route", "Router", "SIGNED_IN",
     "STALE", "SUPER", "SUPER_ONLY", "SYSTEM", "Scope", "Service", "Shared", "StateMachine", "Store", "TOKEN_EXPIRED", "TOO_LARGE",
-    "Turns", "UNAUTHENTICATED", "UNAVAILABLE", "ValidationFailed", "WECOM_REFUSED", "answer_once", "anything", "array", "boolean", "by_day", "by_month",
+    "UNAUTHENTICATED", "UNAVAILABLE", "ValidationFailed", "WECOM_REFUSED", "answer_once", "anything", "array", "boolean", "by_day", "by_month",
     "choice", "conflicts", "crud", "day", "day_of", "exact", "integer", "invalid", "json_schema", "last_days", "last_months", "link", "mapping",
     "money", "new_id", "number", "obj", "object_id", "period_of", "quantity", "redacted", "refusal", "rounded", "route", "rows_before", "share", "start_of",
     "store_money", "store_quantity", "text", "times", "timestamp", "tree_of", "unavailable", "utc_now",

@@ -178,3 +178,12 @@ async def test_two_processes_share_a_port(pair: Pair, tmp_path: Path) -> None:
         await eventually(both_were_asked)
         assert await third.stop() == 0
     expect(await Client(url).get("/api/health"))
+
+
+async def test_contracts_made_on_both_at_once_are_numbered_without_gap_or_duplicate(pair: Pair) -> None:
+    of = expect(await pair.admin.post(CUSTOMERS, {"name": "晨光科技"}))["id"]
+    body = {"customer_id": of, "name": "合同", "amount": "1.00"}
+    clients = (pair.admin, pair.over_there(pair.admin))
+    replies = await asyncio.gather(*(clients[n % 2].post("/api/v1/crm/contracts", body) for n in range(60)))
+    numbers = sorted(int(expect(reply)["number"][-5:]) for reply in replies)
+    assert numbers == list(range(numbers[0], numbers[0] + 60))

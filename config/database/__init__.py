@@ -5,7 +5,7 @@
 """
 
 from config.database.commands import NATURAL_ORDER, Document, Filter, Sort, count_command
-from config.database.driver import MARGIN_SECONDS, Change, Driver
+from config.database.driver import Change, Driver
 from config.database.drivers import DRIVERS, MotorDriver, PyMongoDriver, open_driver
 from config.database.errors import (
     AWAY_CODES,
@@ -17,6 +17,7 @@ from config.database.errors import (
 )
 from config.database.indexes import IndexSpec, differences
 from config.database.together import Together
+from config.database.transactions import MARGIN_SECONDS
 
 __all__ = [
     "AWAY_CODES", "DRIVERS", "MARGIN_SECONDS", "NATURAL_ORDER", "REFUSED_CODES", "Change", "DatabaseRefused",

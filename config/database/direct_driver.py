@@ -25,10 +25,10 @@ from config.database.commands import (
     find_options,
     only_there_already,
 )
-from config.database.driver import MARGIN_SECONDS
 from config.database.drivers import MotorDriver
 from config.database.errors import DatabaseUnavailable, DuplicateKey, translated
 from config.database.together import Together
+from config.database.transactions import MARGIN_SECONDS
 from config.database.wire import NotSent, Target, WirePool
 from config.time_limits import TimeLimit
 

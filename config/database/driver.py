@@ -7,20 +7,16 @@ callers see `DatabaseUnavailable` and `DuplicateKey`.
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
-import random
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pymongo
 from bson import decode, encode
 from pymongo import ReturnDocument, WriteConcern
-from pymongo.errors import BulkWriteError, PyMongoError
+from pymongo.errors import BulkWriteError
 
 from config.database.commands import (
     CODEC,
@@ -32,21 +28,17 @@ from config.database.commands import (
     only_there_already,
     projection,
 )
-from config.database.errors import AWAY, DatabaseUnavailable, DuplicateKey, translated
+from config.database.errors import DatabaseUnavailable, translated
 from config.database.indexes import IndexSpec, differences, index_model
 from config.database.together import Together
+from config.database.transactions import MARGIN_SECONDS, SESSION, Transactions
 
 log = logging.getLogger("tradewind.database")
 Result = TypeVar("Result")
 # a collection, and what is read of a document of it: `fields` or all but `without`
 _Reading = tuple[str, tuple[str, ...] | None, tuple[str, ...]]
 
-_TRANSIENT = "TransientTransactionError"
-_BACK_OFF_SECONDS = 0.005
-_MOST_BACK_OFF_SECONDS = 0.5
-MARGIN_SECONDS = 0.2
 _INDEX_SECONDS = 600.0  # a new index on a large collection takes its time
-_GONE_SECONDS = 0.1
 _CLOSE_SECONDS = 0.5
 _WATCH_WAIT_MS = 500
 _WATCH_SILENCE_MS = 2000
@@ -64,9 +56,6 @@ class Change:
     id: Any
 
 
-_session: ContextVar[Any] = ContextVar("database_session", default=None)
-
-
 class Driver:
     """The seam. One instance serves one database; its operations join the transaction they are called in."""
 
@@ -78,6 +67,7 @@ class Driver:
         self._database = self._client[database]
         self._watched = self._watcher[database]
         self._by_id = Together(self._find_together, _TOGETHER)
+        self._transactions = Transactions(self._seconds, self._start_session, self._begin)
 
     def _connect(self, uri: str, **options: Any) -> Any:
         return self._client_class()(uri, **_options(), **options)
@@ -106,7 +96,7 @@ class Driver:
     @property
     def in_transaction(self) -> bool:
         """Whether the caller runs inside `transaction`."""
-        return _session.get() is not None
+        return SESSION.get() is not None
 
     async def find(
         self, collection: str, filter: Filter, *, sort: Sort = (), skip: int = 0, limit: int = 0,
@@ -115,7 +105,7 @@ class Driver:
         """The documents that match, in order; `limit` 0 is no limit. `fields` are read alone, or all but `without`."""
         async with self._operation():
             cursor = self._database[collection].find(
-                filter, projection=projection(fields, without), skip=skip, limit=limit, session=_session.get()
+                filter, projection=projection(fields, without), skip=skip, limit=limit, session=SESSION.get()
             )
             found: list[Document] = await (cursor.sort(list(sort)) if sort else cursor).to_list(None)
             return found
@@ -126,7 +116,7 @@ class Driver:
         """The first document that matches, all of it but `without`."""
         async with self._operation():
             found: Document | None = await self._database[collection].find_one(
-                filter, projection(None, without), sort=list(sort) or None, session=_session.get()
+                filter, projection(None, without), sort=list(sort) or None, session=SESSION.get()
             )
             return found
 
@@ -157,7 +147,7 @@ class Driver:
     ) -> AsyncIterator[Document]:
         """The documents that match, one after the other, fetched `batch` at a time."""
         with translated:
-            cursor = self._database[collection].find(filter, batch_size=batch, session=_session.get())
+            cursor = self._database[collection].find(filter, batch_size=batch, session=SESSION.get())
             async for document in cursor.sort(list(sort)) if sort else cursor:
                 yield document
 
@@ -168,7 +158,7 @@ class Driver:
             if not filter and not self.in_transaction:
                 return int(await target.estimated_document_count())
             if self.in_transaction:
-                return int(await target.count_documents(filter, session=_session.get()))
+                return int(await target.count_documents(filter, session=SESSION.get()))
             # no aggregation, which counts half as fast
             return int((await self._database.command(count_command(collection, filter)))["n"])
 
@@ -177,9 +167,9 @@ class Driver:
         async with self._operation():
             target = self._database[collection]
             if len(documents) == 1:
-                await target.insert_one(documents[0], session=_session.get())
+                await target.insert_one(documents[0], session=SESSION.get())
             elif documents:
-                await target.insert_many(list(documents), session=_session.get())
+                await target.insert_many(list(documents), session=SESSION.get())
 
     async def insert_missing(self, collection: str, documents: Sequence[Document]) -> None:
         """Insert those documents whose `_id` is not there yet."""
@@ -202,23 +192,25 @@ class Driver:
         target = self._database[collection]
         if followed:
             target = target.with_options(write_concern=_UNWAITED)
+        session = None if apart else SESSION.get()
         async with self._operation():
-            changed: Document | None = await target.find_one_and_update(
-                filter, update, upsert=upsert, sort=list(sort) or None,
-                return_document=ReturnDocument.AFTER, session=None if apart else _session.get(),
-            )  # fmt: skip
+            with self._transactions.turns.writing(collection, filter) if session else nullcontext():
+                changed: Document | None = await target.find_one_and_update(
+                    filter, update, upsert=upsert, sort=list(sort) or None,
+                    return_document=ReturnDocument.AFTER, session=session,
+                )  # fmt: skip
             return changed
 
     async def update_many(self, collection: str, filter: Filter, update: Mapping[str, Any]) -> int:
         """Change every document that matches; answers how many changed."""
         async with self._operation():
-            result = await self._database[collection].update_many(filter, update, session=_session.get())
+            result = await self._database[collection].update_many(filter, update, session=SESSION.get())
             return int(result.modified_count)
 
     async def delete_many(self, collection: str, filter: Filter) -> int:
         """Remove every document that matches for good; answers how many."""
         async with self._operation():
-            result = await self._database[collection].delete_many(filter, session=_session.get())
+            result = await self._database[collection].delete_many(filter, session=SESSION.get())
             return int(result.deleted_count)
 
     async def aggregate(
@@ -229,7 +221,7 @@ class Driver:
             hint = NATURAL_ORDER if whole else {}
             # in one answer rather than in the first 101 rows and the rest
             opened = self._database[collection].aggregate(
-                list(pipeline), session=_session.get(), batchSize=_ROWS_AT_ONCE, **hint
+                list(pipeline), session=SESSION.get(), batchSize=_ROWS_AT_ONCE, **hint
             )
             found: list[Document] = await (await self._cursor(opened)).to_list(None)
             return found
@@ -237,7 +229,7 @@ class Driver:
     async def command(self, command: Mapping[str, Any]) -> Document:
         """Run a database command."""
         async with self._operation():
-            answer: Document = await self._database.command(command, session=_session.get())
+            answer: Document = await self._database.command(command, session=SESSION.get())
             return answer
 
     async def synchronise_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> None:
@@ -269,53 +261,9 @@ class Driver:
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run `work` so that all its writes happen or none; it runs again on a write conflict.
 
-        Inside a transaction it joins that one. New attempts begin within the time limit of an operation only; the
-        drivers' own `with_transaction` would go on for two minutes.
+        Inside a transaction it joins that one.
         """
-        if self.in_transaction:
-            return await work()
-        until = time.monotonic() + self._seconds
-        with translated:
-            async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
-                opened = await self._start_session()
-            async with opened as session:
-                for attempt in itertools.count():
-                    try:
-                        return await self._attempt(session, work)
-                    except PyMongoError as error:
-                        pause = random.uniform(0, min(_BACK_OFF_SECONDS * 1.5**attempt, _MOST_BACK_OFF_SECONDS))  # noqa: S311
-                        if not error.has_error_label(_TRANSIENT) or time.monotonic() + pause > until:
-                            raise
-                    await asyncio.sleep(pause)
-        raise AssertionError("unreachable")
-
-    async def _attempt(self, session: Any, work: Callable[[], Awaitable[Result]]) -> Result:
-        await self._begin(session)
-        token = _session.set(session)
-        try:
-            result = await work()
-        except BaseException as error:
-            cause = error.__cause__ if isinstance(error, DatabaseUnavailable | DuplicateKey) else None
-            await _abort(session, gone=isinstance(cause, (*AWAY, TimeoutError)))
-            if isinstance(cause, PyMongoError):
-                raise cause from None
-            raise
-        finally:
-            _session.reset(token)
-        async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
-            await self._commit(session)
-        return result
-
-    async def _commit(self, session: Any) -> None:
-        """Commit; asked again while the outcome is unknown, which never commits twice."""
-        until = time.monotonic() + self._seconds
-        while True:
-            try:
-                await session.commit_transaction()
-                return
-            except PyMongoError as error:
-                if not error.has_error_label("UnknownTransactionCommitResult") or time.monotonic() > until:
-                    raise
+        return await work() if self.in_transaction else await self._transactions.run(work)
 
     @asynccontextmanager
     async def watch(self, collections: Sequence[str]) -> AsyncIterator[AsyncIterator[Change]]:
@@ -357,10 +305,3 @@ async def _changes(stream: Any) -> AsyncIterator[Change]:
             if event is not None and "documentKey" in event:
                 yield Change(event["ns"]["coll"], event["documentKey"]["_id"])
     raise DatabaseUnavailable("the change stream ended")
-
-
-async def _abort(session: Any, gone: bool) -> None:
-    """Give a transaction up; a server that is `gone` is not waited for once more, it ends it by itself."""
-    if session.in_transaction:
-        with pymongo.timeout(_GONE_SECONDS) if gone else nullcontext():
-            await session.abort_transaction()

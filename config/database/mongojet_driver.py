@@ -15,9 +15,9 @@ from typing import Any
 import mongojet
 
 from config.database.commands import NATURAL_ORDER, Document, Filter, Sort, count_command, find_options
-from config.database.driver import MARGIN_SECONDS
 from config.database.drivers import MotorDriver
 from config.database.errors import AWAY_CODES, REFUSED_CODES, DatabaseRefused, DatabaseUnavailable, DuplicateKey
+from config.database.transactions import MARGIN_SECONDS
 
 _OPTIONS = {
     "w": "majority", "readConcernLevel": "majority", "connectTimeoutMS": "2000", "maxPoolSize": "100",

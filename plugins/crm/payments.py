@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Collection, Request, Turns, day_of
+from plugins.api import CONFLICT, ApiError, Collection, Request, day_of
 from plugins.crm import below, receivables
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.messages import NOT_PAYABLE, OVERPAID
@@ -17,10 +17,6 @@ Record = dict[str, Any]
 RECEIVED_EVENT, REMOVED_EVENT = "crm.payment.received", "crm.payment.removed"
 DATED_EVENT = "finance.dated"
 PAYABLE = ("in_force", "completed")
-
-
-class ContractTurns(Turns):
-    """Turns by contract: those who pay one contract at once queue."""
 
 
 async def create(req: Request) -> Record:
@@ -40,8 +36,7 @@ async def create(req: Request) -> Record:
         await receivables.tell(req.service, req, contract["id"])
         return payment
 
-    async with req.service.part(ContractTurns).taken([contract["id"]]):
-        return await req.transaction(work)
+    return await req.transaction(work)
 
 
 async def delete(req: Request) -> None:

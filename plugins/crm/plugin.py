@@ -73,10 +73,9 @@ _REPLANNED = (*_PLANNED, *conflicts(messages.PLAN_PAID))
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Hear how approvals end; queue payments; return customers to the pool; go on with imports."""
+    """Hear how approvals end; return customers to the pool; go on with imports."""
     settings, jobs = service.settings_of(CrmSettings), service.part(Jobs)
     service.events.listen(contracts.DECISION_EVENT, partial(contracts.after_approval, service))
-    service.provide(payments.ContractTurns, payments.ContractTurns())
     jobs.every(settings.crm_pool_seconds, "crm.pool", partial(pool.return_neglected, service))
     jobs.every(settings.crm_reminder_seconds, "crm.reminders", partial(reminders.remind, service))
     jobs.every(settings.crm_import_resume_seconds, "crm.imports", partial(resume, service))

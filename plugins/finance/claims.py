@@ -14,7 +14,7 @@ from plugins.api import CONFLICT, STALE, ApiError, Handler, Request, Service, as
 from plugins.finance.documents import EXPENSE_CLAIMS
 from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, NOT_IN_STATE, OWN_CLAIM
 from plugins.finance.states import CLAIM_STATES, after, allows
-from plugins.finance.vouchers import Record, book, day_in, in_turn
+from plugins.finance.vouchers import Record, book, booking, day_in
 
 BIZ_TYPE = "EXPENSE"
 SUBMITTED_EVENT = "finance.expense.submitted"
@@ -130,7 +130,7 @@ async def pay(req: Request) -> Record:
         return changed
 
     await req.store(EXPENSE_CLAIMS).get(req.path["id"])
-    return await in_turn(req, day, [account_id], work)
+    return await booking(req, day, work)
 
 
 async def after_reversal(payload: Mapping[str, Any]) -> None:

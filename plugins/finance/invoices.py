@@ -12,7 +12,7 @@ from plugins.finance.documents import INVOICES
 from plugins.finance.messages import MORE_THAN_OPEN, NOT_DELETABLE, NOT_EDITABLE, NOT_IN_STATE, PAID_ELSEWHERE
 from plugins.finance.periods import check_open
 from plugins.finance.states import INVOICE_STATES, after, allows
-from plugins.finance.vouchers import Record, book, day_in, in_turn
+from plugins.finance.vouchers import Record, book, booking, day_in
 
 _ZERO = store_money(Decimal(0))
 _DRAFT = {"status": "draft"}
@@ -81,7 +81,7 @@ async def pay(req: Request) -> Record:
         return changed
 
     await req.store(INVOICES).get(req.path["id"])
-    return await in_turn(req, day, [account_id], work)
+    return await booking(req, day, work)
 
 
 def _payment(req: Request, invoice: Record) -> Decimal:

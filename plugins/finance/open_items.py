@@ -26,7 +26,7 @@ from plugins.api import (
 )
 from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.messages import MORE_THAN_OPEN, NOT_IN_STATE, PAID_ELSEWHERE
-from plugins.finance.vouchers import Record, book, day_in, in_turn
+from plugins.finance.vouchers import Record, book, booking, day_in
 
 RECEIVABLE_EVENT, PAYABLE_EVENT = "finance.receivable.changed", "finance.payable.changed"
 PAID_EVENT = "finance.payable.paid"
@@ -113,7 +113,7 @@ async def pay(req: Request) -> Record:
         return changed
 
     await _payable(req)
-    return await in_turn(req, day, [account_id], work)
+    return await booking(req, day, work)
 
 
 async def _payable(req: Request) -> Record:

@@ -57,8 +57,7 @@ async def start(service: Service) -> AsyncIterator[None]:
     service.events.listen(periods.DATED_EVENT, partial(periods.check_open, service))
     service.events.listen(open_items.RECEIVABLE_EVENT, partial(open_items.on_changed, "out", service))
     service.events.listen(open_items.PAYABLE_EVENT, partial(open_items.on_changed, "in", service))
-    async with vouchers.turns(service):
-        yield
+    yield
 
 
 def _page(entity: str, zh: str, en: str, icon: str, order: int) -> Menu:

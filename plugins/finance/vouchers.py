@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -11,8 +10,6 @@ from plugins.api import (
     CONFLICT,
     ApiError,
     Request,
-    Service,
-    Turns,
     day_of,
     exact,
     invalid,
@@ -26,27 +23,15 @@ Record = dict[str, Any]
 REVERSED_EVENT = "finance.voucher.reversed"
 
 
-class BookTurns(Turns):
-    """Turns by month and account."""
-
-
-@asynccontextmanager
-async def turns(service: Service) -> AsyncIterator[None]:
-    """Provide the turns for the life of the process."""
-    service.provide(BookTurns, BookTurns())
-    yield
-
-
 def day_in(req: Request) -> str:
     """The day that the body names, else today."""
     return req.body.get("day") or day_of(req.now, req.service.settings.zone).isoformat()
 
 
-async def in_turn(req: Request, day: str, account_ids: Iterable[Any], work: Callable[[], Awaitable[Record]]) -> Record:
-    """Run `work`, which books vouchers of that day, as one transaction, behind others of the month and the accounts."""
+async def booking(req: Request, day: str, work: Callable[[], Awaitable[Record]]) -> Record:
+    """Run `work`, which books vouchers of that day, as one transaction; the month has its document before."""
     await opened(req, day[:7])
-    async with req.part(BookTurns).taken([day[:7], *account_ids]):
-        return await req.transaction(work)
+    return await req.transaction(work)
 
 
 async def book(req: Request, values: Record) -> Record:
@@ -85,8 +70,7 @@ async def create(req: Request) -> Record:
         raise invalid("to_account_id", "required")
     if target is not None and (values["kind"] != "transfer" or target == values["account_id"]):
         raise invalid("to_account_id", "invalid")
-    accounts = [values["account_id"], *([target] if target else [])]
-    return await in_turn(req, values["day"], accounts, lambda: book(req, values))
+    return await booking(req, values["day"], lambda: book(req, values))
 
 
 async def reverse(req: Request) -> Record:
@@ -103,7 +87,7 @@ async def reverse(req: Request) -> Record:
         await req.emit(REVERSED_EVENT, voucher=found, reversal=reversal)
         return reversal
 
-    return await in_turn(req, day, effects(found), work)
+    return await booking(req, day, work)
 
 
 def _opposite(voucher: Record, day: str, remark: str | None) -> Record:

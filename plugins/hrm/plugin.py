@@ -61,7 +61,6 @@ _named = {"delete": conflicts(IN_USE)}
 async def start(service: Service) -> AsyncIterator[None]:
     """Hear of approvals that ended; begin and end the days of attendance."""
     service.events.listen(leaves.FINISHED_EVENT, partial(leaves.after_approval, service))
-    service.provide(punches.PunchTurns, punches.PunchTurns())
     service.provide(results.Settling, results.Settling())
     service.part(Jobs).every(_SETTLE_SECONDS, "hrm.settle", partial(results.settle, service))
     yield

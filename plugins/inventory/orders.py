@@ -35,7 +35,6 @@ from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABL
 from plugins.inventory.records import SUPPLIERS
 from plugins.inventory.shipments import ship_lines
 from plugins.inventory.states import PURCHASE_STATES, SALES_STATES, after, allows
-from plugins.inventory.stock import in_turn
 
 
 @dataclass(frozen=True)
@@ -140,8 +139,8 @@ def shipper(trade: Trade) -> Handler:
             return await _shipped(req, trade, await store.get(req.path["id"]))
 
         store = req.store(trade.orders)
-        order = await store.get(req.path["id"])
-        return await in_turn(req, (line["product_id"] for line in order["lines"]), work)
+        await store.get(req.path["id"])
+        return await req.transaction(work)
 
     return ship
 

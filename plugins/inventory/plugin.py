@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from plugins.api import STALE, Menu, Message, Plugin, Route, Service, conflicts, crud, route
-from plugins.inventory import demo, ledger, master_data, orders, purchase_approval, shipments, stock
+from plugins.inventory import demo, ledger, master_data, orders, purchase_approval, shipments
 from plugins.inventory.dashboards import DASHBOARDS
 from plugins.inventory.dictionaries import DICTIONARIES
 from plugins.inventory.documents import (
@@ -48,10 +48,9 @@ _SHIPPING = (NOT_IN_STATE, NOTHING_OPEN, MORE_THAN_OPEN)
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Hear how approvals end; let movements of one product queue."""
+    """Hear how approvals end."""
     service.events.listen(purchase_approval.DECISION_EVENT, partial(purchase_approval.after_approval, service))
-    async with stock.turns(service):
-        yield
+    yield
 
 
 def _order_routes(trade: orders.Trade, at: str, entity: str, noun: str, ship: str) -> tuple[Route, ...]:

@@ -10,7 +10,7 @@ from plugins.api import CONFLICT, ApiError, Request, exact, new_id, share, store
 from plugins.inventory.documents import STOCK_COUNTS, TRANSFERS
 from plugins.inventory.lines import ENABLED, Record, moved_on, numbered, products_of, total, warehouse_of
 from plugins.inventory.messages import SAME_WAREHOUSE
-from plugins.inventory.stock import Holding, Origin, holding, in_turn, put, take
+from plugins.inventory.stock import Holding, Origin, holding, put, take
 
 Part = tuple[Any, Decimal, Decimal]
 
@@ -50,7 +50,7 @@ async def transfer(req: Request) -> Record:
         values = {**body, "number": document["number"], "day": document["day"], "lines": lines}
         return await req.store(TRANSFERS).create({**values, "cost": total(lines, "cost")}, id=document["id"])
 
-    return await in_turn(req, (line["product_id"] for line in body["lines"]), work)
+    return await req.transaction(work)
 
 
 async def _moved(req: Request, source: Record, target: Record, line: Record, document: Record) -> Record:
@@ -75,7 +75,7 @@ async def count(req: Request) -> Record:
         values = {**body, "number": document["number"], "day": document["day"], "lines": lines}
         return await req.store(STOCK_COUNTS).create({**values, "value": total(lines, "value")}, id=document["id"])
 
-    return await in_turn(req, (line["product_id"] for line in body["lines"]), work)
+    return await req.transaction(work)
 
 
 async def _counted(req: Request, warehouse: Record, line: Record, product: Record, document: Record) -> Record:

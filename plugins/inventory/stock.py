@@ -6,13 +6,11 @@ one changed runs again. Goods leave at the moving average; with the last piece l
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, Service, Turns, exact, share, store_money, store_quantity
+from plugins.api import CONFLICT, ApiError, Request, exact, share, store_money, store_quantity
 from plugins.inventory.messages import NOT_ENOUGH, STOCK_LEFT, WAREHOUSE_GONE
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, WAREHOUSES
 
@@ -36,23 +34,6 @@ class Holding:
     row: Record | None
     quantity: Decimal
     value: Decimal
-
-
-class StockTurns(Turns):
-    """Turns by product."""
-
-
-@asynccontextmanager
-async def turns(service: Service) -> AsyncIterator[None]:
-    """Provide the turns for the life of the process."""
-    service.provide(StockTurns, StockTurns())
-    yield
-
-
-async def in_turn(req: Request, product_ids: Iterable[Any], work: Callable[[], Awaitable[Record]]) -> Record:
-    """Run `work`, which moves these products, as one transaction, behind others that move them."""
-    async with req.part(StockTurns).taken(product_ids):
-        return await req.transaction(work)
 
 
 async def holding(req: Request, warehouse: Record, product_id: Any) -> Holding:

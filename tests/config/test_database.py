@@ -32,25 +32,12 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(params=sorted(DRIVERS), scope="module")
-def driver(request: pytest.FixtureRequest, io_loop: IOLoop, mongodb_uri: str) -> Iterator[Driver]:
-    made = open_driver(request.param, mongodb_uri, f"test_{uuid.uuid4().hex[:12]}", 5000)
-    yield made
-    io_loop.run_sync(made.close)
-
-
 @pytest.fixture(scope="module", autouse=True)
 def left_sockets(io_loop: IOLoop) -> Iterator[None]:
     """What PyMongo leaves open is told of here, not in another test."""
     yield
     io_loop.run_sync(lambda: asyncio.sleep(0))
     gc.collect()
-
-
-@pytest.fixture
-def things() -> str:
-    """A collection that no other test uses."""
-    return f"things_{uuid.uuid4().hex[:8]}"
 
 
 class Refused(Exception):

@@ -1,0 +1,29 @@
+"""What the tests of the drivers share."""
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from tornado.ioloop import IOLoop
+
+from config.database import DRIVERS, Driver, open_driver
+
+
+@pytest.fixture(scope="module")
+def database_name() -> str:
+    """A database of the module's own."""
+    return f"test_{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture(params=sorted(DRIVERS), scope="module")
+def driver(request: pytest.FixtureRequest, io_loop: IOLoop, mongodb_uri: str, database_name: str) -> Iterator[Driver]:
+    """Each driver in turn, on this database."""
+    made = open_driver(request.param, mongodb_uri, database_name, 5000)
+    yield made
+    io_loop.run_sync(made.close)
+
+
+@pytest.fixture
+def things() -> str:
+    """A collection that no other test uses."""
+    return f"things_{uuid.uuid4().hex[:8]}"
