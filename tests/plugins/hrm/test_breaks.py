@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,15 +11,11 @@ from plugins.hrm.results import settle
 from plugins.runtime import Running
 from plugins.testing import Client, expect, unique
 from tests.plugins.hrm.staff import AT, Staff
+from tests.plugins.hrm.week import MONDAY, at, day
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 NOON = {"break_start": "12:00", "break_end": "13:00"}
-MONDAY = datetime(2026, 11, 16, tzinfo=UTC) - timedelta(hours=8)  # its midnight in Shanghai
-ONE_DAY = {"attends_from": "2026-11-16", "left_on": "2026-11-16"}
-
-
-def at(hour: int) -> str:
-    return (MONDAY + timedelta(hours=hour)).isoformat()
+ONE_DAY = {"attends_from": day(), "left_on": day()}
 
 
 @pytest.mark.parametrize(
@@ -57,7 +53,7 @@ async def test_who_takes_half_a_day_is_not_there_for_the_break(
     for hour in punches:
         await staff.punch_at(tradewind, MONDAY + timedelta(hours=hour))
     await settle(tradewind.service)
-    assert (await staff.days())["2026-11-16"]["status"] == status
+    assert (await staff.days())[day()]["status"] == status
 
 
 async def test_both_halves_of_a_day_are_the_day(admin: Client, tradewind: Running) -> None:
@@ -65,7 +61,7 @@ async def test_both_halves_of_a_day_are_the_day(admin: Client, tradewind: Runnin
     for span in ((9, 12), (13, 18)):
         await staff.leave(*(at(hour) for hour in span), "submit", "approve")
     await settle(tradewind.service)
-    assert (await staff.days())["2026-11-16"]["status"] == "leave"
+    assert (await staff.days())[day()]["status"] == "leave"
 
 
 @pytest.mark.parametrize(

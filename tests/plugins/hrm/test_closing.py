@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from bson import ObjectId
@@ -13,20 +13,20 @@ from plugins.runtime import Running
 from plugins.testing import Client, People, expect
 from tests.plugins.approval.flows import configured
 from tests.plugins.hrm.staff import AT, Staff
+from tests.plugins.hrm.week import MONDAY, MONTH, at, day
 
 pytestmark = pytest.mark.gen_test(timeout=60)
-MONDAY = datetime(2026, 11, 16, tzinfo=UTC) - timedelta(hours=8)  # its midnight in Shanghai
 MONTHLY = f"{AT}/attendance/monthly"
-CLOSED = {"hrm_attendance_closed_to": "2026-11-16"}
-TWO_DAYS = {"attends_from": "2026-11-16", "left_on": "2026-11-17"}
+CLOSED = {"hrm_attendance_closed_to": day()}
+TWO_DAYS = {"attends_from": day(), "left_on": day(1)}
 
 
 async def worked(admin: Client, running: Running) -> Staff:
     """Somebody who came at 09:20 and left at 18:00 on Monday and on Tuesday."""
     staff = await Staff.hired(admin, **TWO_DAYS)
-    for day in (0, 1):
+    for number in (0, 1):
         for minute in (560, 1080):
-            await staff.punch_at(running, MONDAY + timedelta(days=day, minutes=minute))
+            await staff.punch_at(running, MONDAY + timedelta(days=number, minutes=minute))
     await settle(running.service)
     return staff
 
@@ -52,7 +52,7 @@ async def test_leave_of_the_next_day_leaves_closed_days_as_they_are(admin: Clien
     staff = await worked(admin, tradewind)
     async with configured(admin, **CLOSED):
         await new_shift(admin, tradewind, staff)
-        await staff.leave("2026-11-17T01:00:00Z", "2026-11-17T10:00:00Z", "submit", "approve")
+        await staff.leave(at(33), at(42), "submit", "approve")
         assert await statuses(staff) == ["late", "leave"]
 
 
@@ -61,7 +61,7 @@ async def test_the_end_of_the_next_day_leaves_closed_days_as_they_are(admin: Cli
     async with configured(admin, **CLOSED):
         await new_shift(admin, tradewind, staff)
         marks = tradewind.service.database.store(MARKS)
-        await marks.upsert(ObjectId(staff.employee["id"]), {"attended_to": "2026-11-17"})
+        await marks.upsert(ObjectId(staff.employee["id"]), {"attended_to": day(1)})
         await settle(tradewind.service)
         assert await statuses(staff) == ["late", "normal"]
 
@@ -69,24 +69,24 @@ async def test_the_end_of_the_next_day_leaves_closed_days_as_they_are(admin: Cli
 async def test_an_earlier_last_day_takes_no_closed_days_away(admin: Client, tradewind: Running) -> None:
     staff = await worked(admin, tradewind)
     async with configured(admin, **CLOSED):
-        expect(await admin.patch(f"{AT}/employees/{staff.employee['id']}", {"version": 1, "left_on": "2026-11-13"}))
+        expect(await admin.patch(f"{AT}/employees/{staff.employee['id']}", {"version": 1, "left_on": day(-3)}))
         await settle(tradewind.service)
-        assert sorted(await staff.days()) == ["2026-11-16"]
+        assert sorted(await staff.days()) == [day()]
 
 
 async def test_punches_and_leave_of_closed_days_are_refused(admin: Client, tradewind: Running) -> None:
     staff = await worked(admin, tradewind)
-    asked = await staff.leave("2026-11-16T01:00:00Z", "2026-11-16T04:00:00Z", "submit")
-    draft = await staff.leave("2026-11-16T05:00:00Z", "2026-11-16T10:00:00Z")
+    asked = await staff.leave(at(9), at(12), "submit")
+    draft = await staff.leave(at(13), at(18))
     (punch, *_) = expect(await staff.client.get(f"{AT}/punches?employee_id={staff.employee['id']}&sort=at"))["items"]
-    entered = {"employee_id": staff.employee["id"], "at": "2026-11-16T00:50:00Z", "reason": "forgotten"}
-    given = {"employee_id": staff.employee["id"], "type": "sick", "starts_at": "2026-11-16T05:00:00Z"}
+    entered = {"employee_id": staff.employee["id"], "at": at(8.75), "reason": "forgotten"}
+    given = {"employee_id": staff.employee["id"], "type": "sick", "starts_at": at(13)}
     async with configured(admin, **CLOSED):
         expect(await admin.post(f"{AT}/punches/enter", entered), 40901)
         expect(await admin.post(f"{AT}/punches/{punch['id']}/review", {"counts": False}), 40901)
         expect(await admin.post(f"{AT}/leaves/{asked['id']}/approve"), 40901)
         expect(await staff.client.post(f"{AT}/leaves/{draft['id']}/submit"), 40901)
-        expect(await admin.post(f"{AT}/leaves/enter", {**given, "ends_at": "2026-11-17T05:00:00Z"}), 40901)
+        expect(await admin.post(f"{AT}/leaves/enter", {**given, "ends_at": at(37)}), 40901)
         assert await statuses(staff) == ["late", "late"]
         expect(await admin.post(f"{AT}/leaves/{asked['id']}/reject", {}))
     expect(await admin.post(f"{AT}/punches/enter", entered))
@@ -95,21 +95,22 @@ async def test_punches_and_leave_of_closed_days_are_refused(admin: Client, trade
 
 async def test_a_month_is_the_sum_of_its_days(admin: Client, tradewind: Running) -> None:
     staff = await worked(admin, tradewind)
-    await staff.leave("2026-11-17T01:00:00Z", "2026-11-17T10:00:00Z", "submit", "approve")
+    await staff.leave(at(33), at(42), "submit", "approve")
     (row,) = [
-        one for one in expect(await admin.get(f"{MONTHLY}?month=2026-11&page_size=200&sort=-created_at"))["items"]
+        one for one in expect(await admin.get(f"{MONTHLY}?month={MONTH}&page_size=200&sort=-created_at"))["items"]
         if one["id"] == staff.employee["id"]
     ]  # fmt: skip
     assert row == {
         "id": staff.employee["id"], "number": None, "name": "Mei",
-        "department_id": staff.employee["department_id"], "month": "2026-11", "working_days": 2, "present": 1, "late": 1,
+        "department_id": staff.employee["department_id"], "month": MONTH, "working_days": 2, "present": 1, "late": 1,
         "late_minutes": 20, "early_leave": 0, "early_minutes": 0, "missed": 0, "absent": 0, "leave": 1,
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("month", "seen"), [("2024-12", False), ("2025-01", True), ("2026-11", True), ("2026-12", False)]
-)
+    ("month", "seen"), [("2024-12", False), ("2025-01", True), (MONTH, True), ("2099-12", False)],
+    ids=["before", "the first", "the last", "after"],
+)  # fmt: skip
 async def test_a_month_tells_of_who_was_employed_in_it(month: str, seen: bool, admin: Client) -> None:
     staff = await Staff.hired(admin, **TWO_DAYS)
     rows = expect(await admin.get(f"{MONTHLY}?month={month}&page_size=200&sort=-created_at"))["items"]
@@ -120,7 +121,7 @@ async def test_a_month_tells_of_the_people_whom_the_caller_sees(admin: Client, p
     department = await people.department()
     theirs, other = await Staff.hired(admin, department_id=department), await Staff.hired(admin)
     boss = await people.person(["hrm:attendance:list"], "department", department)
-    page = expect(await boss.get(f"{MONTHLY}?month=2026-11"))
+    page = expect(await boss.get(f"{MONTHLY}?month={MONTH}"))
     assert ([row["id"] for row in page["items"]], page["total"]) == ([theirs.employee["id"]], 1)
     assert other.employee["id"] not in {row["id"] for row in page["items"]}
 
@@ -137,6 +138,6 @@ async def test_leave_after_midnight_is_of_the_shift_that_goes_on_then(
     hours: dict[str, str], code: int, admin: Client
 ) -> None:
     staff = await Staff.hired(admin, hours)
-    leave = await staff.leave("2026-11-16T16:00:00Z", "2026-11-17T10:00:00Z")  # from midnight to six in the evening
+    leave = await staff.leave(at(24), at(42))  # from midnight to six in the evening
     async with configured(admin, **CLOSED):
         expect(await staff.client.post(f"{AT}/leaves/{leave['id']}/submit"), code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,9 +15,9 @@ from plugins.hrm.results import settle
 from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect
 from tests.plugins.hrm.staff import AT, Staff
+from tests.plugins.hrm.week import MONDAY, at, day
 
-MONDAY = datetime(2026, 11, 16, tzinfo=UTC) - timedelta(hours=8)  # its midnight in Shanghai
-DAYS = ["2026-11-16", "2026-11-17", "2026-11-18"]
+DAYS = [day(number) for number in range(3)]
 Result = tuple[str, int, int]
 
 
@@ -60,7 +60,7 @@ def test_random_punches_make_what_the_model_says(
     async def compare() -> None:
         staff = await Staff.hired(admin, hours, attends_from=DAYS[0], left_on=DAYS[-1])
         if away:
-            await staff.leave(*(moment(minute) for minute in away), "submit", "approve")
+            await staff.leave(*(at(minute / 60) for minute in away), "submit", "approve")
         for minute in minutes:
             await staff.punch_at(tradewind, MONDAY + timedelta(minutes=minute))
         await settle(tradewind.service)
@@ -74,10 +74,6 @@ def test_random_punches_make_what_the_model_says(
         return model(start, end, flexible, grace, own, [minute - 1440 * number for minute in away])
 
     io_loop.run_sync(compare, timeout=60)
-
-
-def moment(minutes: int) -> str:
-    return (MONDAY + timedelta(minutes=minutes)).isoformat()
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +126,7 @@ async def test_a_holiday_makes_them_again(monday: Staff) -> None:
 @pytest.mark.gen_test(timeout=30)
 async def test_leave_makes_them_again_and_its_cancellation_too(monday: Staff) -> None:
     await becomes(monday, "late")
-    leave = await monday.leave(moment(540), moment(600), "submit")
+    leave = await monday.leave(at(9), at(10), "submit")
     await becomes(monday, "late")  # asked for is not given
     expect(await monday.admin.post(f"{AT}/leaves/{leave['id']}/approve"))
     await becomes(monday, "normal")

@@ -13,6 +13,7 @@ from tornado.ioloop import IOLoop
 from plugins.runtime import Running
 from plugins.testing import Client, expect
 from tests.plugins.hrm.staff import AT, BSSID, OFFICE, Staff
+from tests.plugins.hrm.week import MONDAY, day
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 GCJ02 = {"lng": 121.47822, "lat": 31.22845}  # the office, as Chinese maps show it
@@ -129,8 +130,8 @@ async def test_a_punch_counts_once_somebody_else_says_so(admin: Client) -> None:
     expect(await staff.client.post(at, {"counts": True}), 40901)
     reviewed = expect(await admin.post(at, {"counts": True, "remark": "at the customer's"}))
     assert (reviewed["counts"], reviewed["reviewed_by"]) == (True, 1)
-    day = (await staff.days())[made["day"]]
-    assert day["arrived_at"] or day["departed_at"]
+    result = (await staff.days())[made["day"]]
+    assert result["arrived_at"] or result["departed_at"]
 
 
 async def test_the_working_day_of_now_is_told(staff: Staff) -> None:
@@ -160,9 +161,9 @@ async def test_a_punch_without_evidence_names_what_is_missing(staff: Staff) -> N
 
 
 async def test_of_a_night_shift_the_morning_belongs_to_the_day_before(admin: Client, tradewind: Running) -> None:
-    staff = await Staff.hired(admin, {"start": "22:00", "end": "06:00"}, attends_from="2026-11-16")
-    evening, morning = datetime(2026, 11, 16, 13, 50, tzinfo=UTC), datetime(2026, 11, 16, 22, 5, tzinfo=UTC)
+    staff = await Staff.hired(admin, {"start": "22:00", "end": "06:00"}, attends_from=day())
+    evening, morning = MONDAY + timedelta(hours=21, minutes=50), MONDAY + timedelta(hours=30, minutes=5)
     for moment in (evening, morning):
-        assert (await staff.punch_at(tradewind, moment))["day"] == "2026-11-16"
-    day = (await staff.days())["2026-11-16"]
-    assert (day["status"], day["departed_at"]) == ("normal", "2026-11-16T22:05:00.000Z")
+        assert (await staff.punch_at(tradewind, moment))["day"] == day()
+    result = (await staff.days())[day()]
+    assert (result["status"], result["departed_at"]) == ("normal", f"{morning:%Y-%m-%dT%H:%M}:00.000Z")

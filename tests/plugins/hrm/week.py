@@ -1,0 +1,27 @@
+"""A week of last month, for what must be over but not long ago: from the second Monday on, so that all of it is one month."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+_SHANGHAI = timedelta(hours=8)
+
+
+def _monday() -> date:
+    """The second Monday of last month."""
+    first = ((datetime.now(UTC) + _SHANGHAI).date().replace(day=1) - timedelta(days=1)).replace(day=1)
+    return first + timedelta(days=7 + -first.weekday() % 7)
+
+
+MONDAY = datetime.combine(_monday(), datetime.min.time(), UTC) - _SHANGHAI  # its midnight in Shanghai
+MONTH = f"{_monday():%Y-%m}"
+
+
+def day(number: int = 0) -> str:
+    """So many days after the Monday."""
+    return (_monday() + timedelta(days=number)).isoformat()
+
+
+def at(hours: float) -> str:
+    """So many hours after the midnight of the Monday, in Shanghai, told in UTC."""
+    return (MONDAY + timedelta(hours=hours)).isoformat().replace("+00:00", "Z")
