@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from pydantic_core import PydanticUndefined
@@ -42,8 +43,12 @@ def with_tables(text: str, plugins: Sequence[Plugin]) -> str:
     tables = {"settings": settings_table(plugins), "errors": errors_table(plugins)}
     for name, table in tables.items():
         block = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
-        text = block.sub(lambda found, table=table: found.group(1) + table + found.group(2), text)
+        text = block.sub(partial(_with_table, table), text)
     return text
+
+
+def _with_table(table: str, found: re.Match[str]) -> str:
+    return found.group(1) + table + found.group(2)
 
 
 def settings_table(plugins: Sequence[Plugin]) -> str:

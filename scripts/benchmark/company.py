@@ -38,7 +38,7 @@ Owner = tuple[ObjectId, int, int]  # a customer, who made it, and their departme
 def make_company(port: int, uri: str, admin_password: str, customers: int, payments: int) -> Row:
     """Fill a new database; answers what is to be remembered."""
     world = make_world(port, uri, admin_password, customers, 0)
-    with MongoClient(uri) as client:
+    with MongoClient[Row](uri) as client:
         database = client[DATABASE]
         named = database.crm_customers.find({}, ["creator_id", "creator_department_id"])
         owners = [(one["_id"], one["creator_id"], one["creator_department_id"]) for one in named]
@@ -139,7 +139,7 @@ class _Company:
         )  # fmt: skip
 
     def _order(self, number: int, prefix: str, done: str) -> Row:
-        lines = [
+        lines: list[Row] = [
             {"product_id": ObjectId(), "quantity": Decimal128("2.0000"), "price": self._amount(), "discount": None,
              "amount": self._amount(), done: Decimal128("1.0000")}
             for _ in range(3)

@@ -120,7 +120,7 @@ def the_world(folder: Path, uri: str, customers: int) -> Figures:
     path = folder / "world.json"
     world = remembered(path, customers)
     if world is None:
-        with MongoClient(uri) as client:
+        with MongoClient[Figures](uri) as client:
             client.drop_database(DATABASE)
         secret, password = new_secret(), secrets.token_urlsafe(12) + "-aZ7"
         print(f"making {customers:,} customers …", flush=True)
@@ -249,11 +249,11 @@ def measure(
 ) -> dict[str, Figures]:
     """Figures by work and server: the median and range of the rounds."""
     seen: dict[str, dict[str, list[Figures]]] = {work.code: {} for work in chosen}
-    with MongoClient(world["uri"]) as client:
+    with MongoClient[Figures](world["uri"]) as client:
         mongod = int(client.admin.command("serverStatus")["pid"])
         for number in range(rounds):
             for work in chosen:
-                for server in servers[number % len(servers) :] + servers[: number % len(servers)]:
+                for server in (*servers[number % len(servers) :], *servers[: number % len(servers)]):
                     if not work.ours_alone or server.name in OURS:
                         wait_until_idle(client)
                         figures = timed(work, server, mongod, seconds)

@@ -74,7 +74,7 @@ def dashboards(folder: Path | None, sizes: Sizes, seconds: float, only: Sequence
     os.sched_setaffinity(0, {OTHER_CORE})  # mongod and the client are there, the server has its core to itself
     embedded = acquire(folder)
     try:
-        with MongoClient(embedded.uri, tz_aware=True) as client:
+        with MongoClient[Figures](embedded.uri, tz_aware=True) as client:
             world = _the_company(folder, embedded.uri, sizes, client)
             if seed_only:
                 return {}
@@ -127,7 +127,8 @@ def _beside_its_pipelines(
 ) -> Figures:
     asked_once(server.port, path, token)
     commands = recorded(database, lambda: asked_once(server.port, path, token))
-    alone, served = [], []
+    alone: list[float] = []
+    served: list[float] = []
     with _connection(server.port, token) as ask:
         ask(path)
         until = time.perf_counter() + seconds

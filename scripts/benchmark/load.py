@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from scripts.benchmark.works import Call
@@ -114,7 +115,8 @@ async def _by_hand(port: int, calls: Sequence[Call], connections: int, seconds: 
     waiting = []
     for _ in range(connections):
         done: asyncio.Future[list[float]] = loop.create_future()
-        await loop.create_connection(lambda done=done: _Caller(rendered, started + seconds, done), "127.0.0.1", port)
+        caller = partial(_Caller, rendered, started + seconds, done)
+        await loop.create_connection(caller, "127.0.0.1", port)
         waiting.append(done)
     times = sorted(time for answers in await asyncio.gather(*waiting) for time in answers)
     elapsed = time.perf_counter() - started

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
+from typing import Any
 
 import uvloop
 
@@ -65,7 +66,8 @@ BENCH = Plugin(
 
 async def serve(port: int, uri: str, data: str, database: str = DATABASE) -> None:
     """The whole service and the bench's routes, until the process is ended."""
-    settings = Settings(port=port, rate_limits="off", data_dir=Path(data), mongodb_database=database)
+    given: dict[str, Any] = {"port": port, "data_dir": Path(data), "mongodb_database": database}
+    settings = Settings(**given, rate_limits="off")
     async with running(settings, [*load_plugins(()), BENCH], uri):
         await settle()
         await asyncio.Event().wait()

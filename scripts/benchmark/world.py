@@ -83,7 +83,7 @@ def make_world(port: int, uri: str, admin_password: str, customers: int, payment
     api.token = api.log_in("admin", admin_password)
     divisions, regions, departments = _departments(api)
     world: Row = {"people": _people(api, divisions, regions, departments), "departments": len(departments)}
-    with MongoClient(uri) as client:
+    with MongoClient[Row](uri) as client:
         database = client[DATABASE]
         users = _users(database, departments)
         made = _customers(database, users, customers)
