@@ -14,7 +14,7 @@ from plugins.testing import PASSWORD, Client, People, eventually, expect
 from tests.denials import Unwitnessed
 from tests.server_process import ServerProcess, environment, server_process
 
-pytestmark = pytest.mark.gen_test(timeout=40)
+pytestmark = [pytest.mark.gen_test(timeout=40), pytest.mark.alone]
 LIMIT_SECONDS = 2.0
 CUSTOMERS = "/api/v1/crm/customers"
 SYSTEM = "/api/v1/system"

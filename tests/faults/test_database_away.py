@@ -11,7 +11,7 @@ from tests.faults.conftest import TIMEOUT_MS, Site, back
 from tests.handlers.probe import AT, WIDGETS_AT
 from tests.handlers.refusals import refused
 
-pytestmark = pytest.mark.gen_test(timeout=30)
+pytestmark = [pytest.mark.gen_test(timeout=30), pytest.mark.alone]
 LIMIT_SECONDS = TIMEOUT_MS / 1000 + 1
 READING = ["probe:widget:list", "probe:widget:read"]
 

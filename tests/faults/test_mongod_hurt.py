@@ -44,6 +44,7 @@ async def write(client: Client, batch: str, n: int) -> Reply:
     return await client.post(WIDGETS_AT, {"name": f"{n}", "batch": batch}, headers=key)
 
 
+@pytest.mark.alone
 async def test_frozen_for_three_seconds_it_costs_errors_and_no_writes(site: Site, own_folder: Path) -> None:
     batch, waits = unique("batch"), []
     async with frozen(await mongod_of(site, own_folder)):
