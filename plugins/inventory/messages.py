@@ -12,7 +12,6 @@ NOT_DELETABLE = Message("只有草稿或已取消的订单可以删除", "Only a
 NOT_IN_STATE = Message("订单状态不允许该操作", "The state of the order does not allow this")
 NOTHING_OPEN = Message("没有未完成的行", "No line of the order is open")
 MORE_THAN_OPEN = Message("数量超过未完成数量：{open}", "More than is open on the order: {open}")
-SAME_WAREHOUSE = Message("调出与调入仓库相同", "Both warehouses are the same")
 WAREHOUSE_GONE = Message("仓库或商品已被删除", "The warehouse or the product has been deleted")
 
 DRAFT = Message("草稿", "Draft")

@@ -30,7 +30,6 @@ from plugins.inventory.messages import (
     NOT_ENOUGH,
     NOT_IN_STATE,
     NOTHING_OPEN,
-    SAME_WAREHOUSE,
     STOCK_LEFT,
     WAREHOUSE_GONE,
 )
@@ -120,7 +119,7 @@ plugin = Plugin(
               only=_READ),
         *crud(TRANSFERS, at=f"{AT}/transfers", resource="inventory:transfer", noun="transfer", only=_ONCE,
               create=shipments.transfer, asks=(DATED_EVENT,),
-              refusals_of={"create": conflicts(SAME_WAREHOUSE, NOT_ENOUGH, WAREHOUSE_GONE)}),
+              refusals_of={"create": conflicts(NOT_ENOUGH, WAREHOUSE_GONE)}),
         *crud(STOCK_COUNTS, at=f"{AT}/stock-counts", resource="inventory:stock-count", noun="stock count", only=_ONCE,
               create=shipments.count, asks=(DATED_EVENT,), refusals_of={"create": conflicts(WAREHOUSE_GONE)}),
         *crud(STOCK, at=f"{AT}/stock", resource="inventory:stock", noun="stock row", only=("list",)),

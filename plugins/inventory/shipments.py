@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, exact, new_id, share, store_money, store_quantity, times
+from plugins.api import Request, exact, invalid, new_id, share, store_money, store_quantity, times
 from plugins.inventory.documents import STOCK_COUNTS, TRANSFERS
 from plugins.inventory.lines import ENABLED, Record, moved_on, numbered, products_of, total, warehouse_of
-from plugins.inventory.messages import SAME_WAREHOUSE
 from plugins.inventory.stock import Holding, Origin, holding, put, take
 
 Part = tuple[Any, Decimal, Decimal]
@@ -38,10 +37,10 @@ async def ship_lines(
 async def transfer(req: Request) -> Record:
     """Move goods from one warehouse to another at what they cost; 40901 where there are not enough."""
     body = dict(req.body)
+    if body["from_warehouse_id"] == body["to_warehouse_id"]:
+        raise invalid("to_warehouse_id", "invalid")
 
     async def work() -> Record:
-        if body["from_warehouse_id"] == body["to_warehouse_id"]:
-            raise ApiError(CONFLICT, SAME_WAREHOUSE)
         source = await warehouse_of(req, body["from_warehouse_id"], "from_warehouse_id")
         target = await warehouse_of(req, body["to_warehouse_id"], "to_warehouse_id", ENABLED)
         await products_of(req, body["lines"])
