@@ -264,5 +264,6 @@ def _filter_parameters(name: str, child: Field) -> dict[str, Field]:
             f"{name}_to": value.but(description=f"{name} at or before, or at most, this."),
         }
     if value.kind in _SETS or "enum" in value.rules:
-        return {name: array(value, max_items=50, description="One value, or several with commas.", nullable=False)}
+        several = "One value, or several with commas."
+        return {name: array(value, min_items=1, max_items=50, description=several, nullable=False)}
     return {name: value}
