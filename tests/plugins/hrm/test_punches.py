@@ -123,7 +123,7 @@ async def test_field_work_counts_where_the_group_says_so(admin: Client) -> None:
 
 
 async def test_a_punch_counts_once_somebody_else_says_so(admin: Client) -> None:
-    staff = await Staff.hired(admin)
+    staff = await Staff.hired(admin, attends_from=day())  # after midnight a punch is of the day before
     made = expect(await staff.punch(location=FAR, accuracy=5))
     assert made["counts"] is False
     at = f"{AT}/punches/{made['id']}/review"
