@@ -7,19 +7,19 @@ from datetime import UTC, date, datetime, timedelta
 _SHANGHAI = timedelta(hours=8)
 
 
-def _monday() -> date:
-    """The second Monday of last month."""
+def _second_monday_of_last_month() -> date:
     first = ((datetime.now(UTC) + _SHANGHAI).date().replace(day=1) - timedelta(days=1)).replace(day=1)
     return first + timedelta(days=7 + -first.weekday() % 7)
 
 
-MONDAY = datetime.combine(_monday(), datetime.min.time(), UTC) - _SHANGHAI  # its midnight in Shanghai
-MONTH = f"{_monday():%Y-%m}"
+_FIRST = _second_monday_of_last_month()  # once: a month may end while the tests run
+MONDAY = datetime.combine(_FIRST, datetime.min.time(), UTC) - _SHANGHAI  # its midnight in Shanghai
+MONTH = f"{_FIRST:%Y-%m}"
 
 
 def day(number: int = 0) -> str:
     """So many days after the Monday."""
-    return (_monday() + timedelta(days=number)).isoformat()
+    return (_FIRST + timedelta(days=number)).isoformat()
 
 
 def at(hours: float) -> str:
