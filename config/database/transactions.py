@@ -67,7 +67,7 @@ class Transactions:
         until = time.monotonic() + self._seconds
         most = _MOST_BACK_OFF_IN_TURN_SECONDS if turns else _MOST_BACK_OFF_SECONDS
         for attempt in itertools.count():
-            pause = random.uniform(0, min(_BACK_OFF_SECONDS * 1.5**attempt, most))  # noqa: S311
+            pause = random.uniform(0, min(_BACK_OFF_SECONDS * 1.5**attempt, most))  # noqa: S311 - no secret
             try:
                 return await self._attempt(session, work)
             except Contested as error:

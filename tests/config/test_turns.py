@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from contextvars import Context
+from functools import partial
 from typing import Any
 
 import pytest
@@ -38,7 +39,7 @@ async def test_many_that_change_one_document_run_hardly_more_than_twice(
         runs[number] += 1
         await add(driver, things, 1, matching)
 
-    await asyncio.gather(*(driver.transaction(lambda number=number: work(number)) for number in range(AT_ONCE)))  # type: ignore[misc]
+    await asyncio.gather(*(driver.transaction(partial(work, number)) for number in range(AT_ONCE)))
     assert await driver.find_one(things, {}) == {"_id": 1, "n": AT_ONCE}
     assert runs.total() < 2.5 * AT_ONCE
 
@@ -53,7 +54,7 @@ async def test_those_who_want_two_documents_in_opposite_orders_do_not_wait_for_e
             await add(driver, things, id)
 
     both = [(1, 2), (2, 1)] * (AT_ONCE // 4)
-    await asyncio.gather(*(driver.transaction(lambda ids=ids: work(ids)) for ids in both))  # type: ignore[misc]
+    await asyncio.gather(*(driver.transaction(partial(work, ids)) for ids in both))
     rows = await driver.find(things, {}, sort=[("_id", 1)])
     assert [row["n"] for row in rows] == [len(both), len(both)]
 
@@ -67,7 +68,7 @@ async def test_one_that_fails_lets_the_next_one_in(driver: Driver, things: str) 
             raise LookupError
 
     ended = await asyncio.gather(
-        *(driver.transaction(lambda fails=fails: work(fails)) for fails in [True, False] * 10),  # type: ignore[misc]
+        *(driver.transaction(partial(work, fails)) for fails in [True, False] * 10),
         return_exceptions=True,
     )
     assert Counter(map(type, ended)) == {LookupError: 10, type(None): 10}
