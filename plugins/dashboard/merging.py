@@ -28,9 +28,13 @@ def merging(shape: Field) -> Merge:
         return lambda given, _: store_money(rounded(sum(map(exact, given), exact(None))))
     if shape.kind == "quantity":
         return lambda given, _: store_quantity(sum(map(exact, given), exact(None)))
-    if shape.kind == "integer" and not shape.nullable:
-        return lambda given, _: sum(given)
+    if shape.kind in ("integer", "number"):
+        return _nullable_sum if shape.nullable else lambda given, _: sum(given)
     return lambda given, _: given[-1] if given else None
+
+
+def _nullable_sum(given: Sequence[float], period: Period) -> float | None:
+    return sum(given) if given else None
 
 
 def _objects(members: Mapping[str, Merge]) -> Merge:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from contextlib import asynccontextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from handlers.dashboards import Dashboard
+from handlers.dashboards import Dashboard, period_of
 from handlers.data.shared import Shared
 from handlers.messages import Message
 from handlers.request import Request
-from handlers.schema import array, integer, obj, text
+from handlers.schema import array, integer, money, number, obj, quantity, text
 from plugins.dashboard.api import dashboard_route
 from plugins.dashboard.serving import Executions
 from plugins.plugin import Plugin
@@ -92,6 +93,38 @@ async def test_the_parts_of_several_plugins_are_added_up(mongodb_uri: str, tmp_p
     other = Plugin(name="other", title=Message("乙", "B"), dashboards=(Dashboard("acme-orders", three),))
     async with served(mongodb_uri, tmp_path, acme(Dashboard("acme-orders", two)), other) as admin:
         assert expect(await admin.get(PATH)) == {"orders": 5, "who": [{"name": "two"}]}
+
+
+FIGURES = {
+    "orders": integer(nullable=False),
+    "hours": number(nullable=False),
+    "cost": money(nullable=False),
+    "weight": quantity(nullable=False),
+}
+MONTHS = dashboard_route(
+    "acme-orders", summary="Show the orders",
+    returns={**FIGURES, "items": array(obj("AcmeMonth", {"month": text(nullable=False), **FIGURES}), nullable=False)},
+    query={"months": integer(minimum=1, maximum=36, default=2, nullable=False)},
+)  # fmt: skip
+NO_FIGURES = {"orders": 0, "hours": 0, "cost": "0.00", "weight": "0"}
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+async def test_figures_of_every_kind_are_added_up_over_zeros(count: int, mongodb_uri: str, tmp_path: Path) -> None:
+    async def part(req: Request) -> dict[str, Any]:
+        month = period_of(req).today.isoformat()[:7]
+        found = {"orders": 2, "hours": 1.5, "cost": Decimal("2.50"), "weight": Decimal("0.5")}
+        return {**found, "items": [{"month": month, **found}]}
+
+    others = [
+        Plugin(name=name, title=Message("乙", "B"), dashboards=(Dashboard("acme-orders", part),))
+        for name in ("first", "second")[:count]
+    ]
+    async with served(mongodb_uri, tmp_path, acme(routes=(MONTHS,)), *others) as admin:
+        found = expect(await admin.get(PATH))
+    sums = {"orders": 2 * count, "hours": 1.5 * count, "cost": f"{2.5 * count:.2f}", "weight": f"{0.5 * count:g}"}
+    before, now = ({name: row[name] for name in FIGURES} for row in found.pop("items"))
+    assert (found, before, now) == (sums, NO_FIGURES, sums)
 
 
 async def test_viewers_of_one_scope_share_executions(mongodb_uri: str, tmp_path: Path) -> None:
