@@ -36,6 +36,8 @@ MAX_INTEGER = 2**53 - 1  # what JavaScript clients can hold exactly
 MAX_TEXT = 500
 MAX_ITEMS = 100
 AMOUNT_DIGITS = 15
+# inside a class of a pattern, what is blank to any engine: for Python U+FEFF is not, for ECMA-262 the separators are not
+BLANK = r"\s\x1c-\x1f\x85\ufeff"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,19 +104,19 @@ def text(
 ) -> Field:  # fmt: skip
     """A string. A required one holds at least one character that is not blank. `binary` is a file of a form."""
     if options.get("required") and pattern is None and format is None:
-        pattern, min_length = r"\S", min_length or 1
+        pattern, min_length = rf"[^{BLANK}]", min_length or 1
     most = None if format == "binary" else max_length  # the route that reads the form has its own limit, in bytes
     rules = {"minLength": min_length, "maxLength": most, "pattern": pattern, "format": format}
     return _field("text", rules, options)
 
 
-_REST = r"[^\x00-\x20\x7f\"'<>\\]*"
+_REST = r"""[^\x00-\x20\x7f"'<>\\]*"""
 # a path of the service's own: `//` would begin the name of another host (RFC 3986 section 4.2)
 _OWN_PATH = rf"/(?![/\\]){_REST}"
-_WEB_ADDRESS = rf"[Hh][Tt][Tt][Pp][Ss]?://[^/?#\x00-\x20\x7f\"'<>\\]{_REST}"
+_WEB_ADDRESS = rf"""[Hh][Tt][Tt][Pp][Ss]?://[^/?#\x00-\x20\x7f"'<>\\]{_REST}"""
 # the key of a file: what begins with a name, and has no colon that would make a scheme of it
-_KEY = rf"[^:/?#\x00-\x20\x7f\"'<>\\]+(/{_REST})?"
-_WITHOUT_SCHEME = rf"[^:/?#@\x00-\x20\x7f\"'<>\\]+\.[^:/?#@\x00-\x20\x7f\"'<>\\]+(:[0-9]+)?([/?#]{_REST})?"
+_KEY = rf"""[^:/?#\x00-\x20\x7f"'<>\\]+(/{_REST})?"""
+_WITHOUT_SCHEME = rf"""[^:/?#@\x00-\x20\x7f"'<>\\]+\.[^:/?#@\x00-\x20\x7f"'<>\\]+(:[0-9]+)?([/?#]{_REST})?"""
 
 
 def link(

@@ -59,6 +59,7 @@ from handlers.request import Request
 from handlers.route import PUBLIC, SIGNED_IN, SUPER, Handler, Refusal, Route, conflicts, route
 from handlers.routing import Router
 from handlers.schema import (
+    BLANK,
     NOTHING,
     Field,
     anything,
@@ -87,6 +88,7 @@ __all__ = [
     "ALL_ROWS",
     "ANONYMOUS",
     "BAD_REQUEST",
+    "BLANK",
     "CONFLICT",
     "DUPLICATE",
     "FORBIDDEN",

@@ -23,8 +23,10 @@ from handlers.json_schema import json_schema
 from handlers.openapi import describe
 from handlers.openapi_components import NameTaken
 from handlers.oplog import OPERATION_LOGS
+from handlers.patterns import patterns_of, syntax_fault
 from handlers.ports import Authenticator, Authorizer
 from handlers.route import METHODS, PERMISSION, PUBLIC, SIGNED_IN, SUPER, Route
+from handlers.schema import Field, obj
 from handlers.service import Catalogue, Menu, Option
 from handlers.system import CORE_ROUTES, VERSION
 from plugins.plugin import Plugin
@@ -254,6 +256,9 @@ def _route_problems(plugin: Plugin, route: Route, menus: Iterable[Menu]) -> Iter
             getattr(route, part)
         except jsonschema_rs.ValidationError as error:
             yield f"{where} has a schema that is no JSON Schema: {error.message}."
+            return
+    for shape in filter(None, (route.body, route.form, obj(None, route.query), route.returns)):
+        yield from _pattern_problems(where, shape)
 
 
 def _collection_problems(plugin: Plugin, collection: Collection, known: set[str]) -> Iterator[str]:
@@ -275,6 +280,15 @@ def _collection_problems(plugin: Plugin, collection: Collection, known: set[str]
         jsonschema_rs.validator_for(json_schema(collection.read, "reply"))
     except (jsonschema_rs.ValidationError, ValueError) as error:
         yield f"{where} has a schema that is no JSON Schema: {getattr(error, 'message', error)}."
+        return
+    yield from _pattern_problems(where, collection.read)
+
+
+def _pattern_problems(where: str, shape: Field) -> Iterator[str]:
+    for path, pattern in patterns_of(shape):
+        fault = syntax_fault(pattern)
+        if fault:
+            yield f"{where}: the pattern of {path} is none that clients can compile (ECMA-262, flag u): {fault}."
 
 
 def _menu_problems(plugin: Plugin, menu: Menu, resources: set[str], menus: set[str]) -> Iterator[str]:

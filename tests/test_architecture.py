@@ -101,7 +101,7 @@ def _foreign(file: Path, name: str) -> bool:
 
 PLUGIN_API = [
     "ACCOUNT_DISABLED", "ALL_ROWS", "ANONYMOUS", "Actor", "Answer", "ApiError", "Authenticator", "Authorizer",
-    "BAD_REQUEST", "CONFLICT", "Catalogue", "Collection", "DUPLICATE", "Dashboard", "Database", "Dictionary",
+    "BAD_REQUEST", "BLANK", "CONFLICT", "Catalogue", "Collection", "DUPLICATE", "Dashboard", "Database", "Dictionary",
     "EnvironmentSettings", "ErrorKind", "Events", "FORBIDDEN", "Field", "FieldError", "Handler", "INVALID",
     "Index", "Item", "Jobs", "LOCKED", "LOGIN_REFUSED", "Language", "Lease", "MEDIA_TYPE", "Menu", "Message", "Mirror",
     "NOTHING", "NOT_FOUND", "OPERATION_LOGS", "Option", "PASSWORD_CHANGE_REQUIRED", "PUBLIC", "Page", "Period", "Plugin",

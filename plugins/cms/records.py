@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Field, Index, array, choice, integer, link, obj, object_id, text, timestamp, tree_of
+from plugins.api import (
+    BLANK,
+    Collection,
+    Field,
+    Index,
+    array,
+    choice,
+    integer,
+    link,
+    obj,
+    object_id,
+    text,
+    timestamp,
+    tree_of,
+)
 from plugins.cms.states import ARTICLE_STATES
 
 MAX_HTML = 500_000
 MAX_MARKDOWN = 200_000
 # 24 hexadecimal digits are an `id`, so that the two can share a path
 _SLUG = r"^(?![0-9a-f]{24}$)[a-z0-9]+(-[a-z0-9]+)*$"
-_SITE = r"^https?://[^\s\"'<>\\?#]+$"
+_SITE = rf"""^https?://[^{BLANK}"'<>\\?#]+$"""
+_IN_PATH = rf"""[^{BLANK}"'<>\\]*"""
 
 SEO = obj(
     "ArticleSeo",
@@ -96,7 +111,7 @@ SITE = Collection(
         "name": text(max_length=100, nullable=False, default="Tradewind"),
         "url": text(max_length=300, pattern=_SITE, nullable=False, default="http://localhost:3000",
                     description="Address of the public site, which the sitemap and the feed point to."),
-        "article_path": text(max_length=200, pattern=r"^/[^\s\"'<>\\]*\{slug\}[^\s\"'<>\\]*$", nullable=False,
+        "article_path": text(max_length=200, pattern=rf"^/{_IN_PATH}\{{slug\}}{_IN_PATH}$", nullable=False,
                              default="/articles/{slug}", description="Where the public site shows an article."),
         "logo": link(key=True),
         "description": text(max_length=500),

@@ -9,7 +9,7 @@ STATUS = choice("enabled", "disabled", default="enabled", filter=True, sort=True
 SCOPES = ("all", "department", "department_and_below", "self", "custom")
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 # relative to the parent, a path of the front end, or a web address; no other scheme
-_MENU_PATH = r"^([Hh][Tt][Tt][Pp][Ss]?:|(?![A-Za-z][A-Za-z0-9+.-]*:))[^\x00-\x20\x7f\"'<>\\]*$"
+_MENU_PATH = r"""^([Hh][Tt][Tt][Pp][Ss]?:|(?![A-Za-z][A-Za-z0-9+.-]*:))[^\x00-\x20\x7f"'<>\\]*$"""
 MAX_MENUS = 5000
 
 DEPARTMENTS = Collection(
@@ -108,7 +108,9 @@ USERS = Collection(
     scope_department="department_id",
     scope_person="id",
     fields={
-        "username": text(required=True, min_length=2, max_length=64, pattern=r"^[\w.@-]+$", sort=True, search=True),
+        "username": text(
+            required=True, min_length=2, max_length=64, pattern=r"^[A-Za-z0-9_.@-]+$", sort=True, search=True
+        ),
         "password": new_password(write_only=True),
         "real_name": text(max_length=100, sort=True, search=True),
         "avatar": link(key=True, description="An address, or the `url`, key or id of a public file."),

@@ -175,6 +175,10 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         [things(fields={"owner_id": integer(ref="nowhere_people")})],
         "Plugin acme: collection acme_things: owner_id refers to nowhere_people, a collection that no loaded plugin declares.",
     ),
+    "pattern that clients cannot compile": (
+        [other(routes=(get(AT, query={"name": text(pattern=r"[\"]")}),))],
+        f"Plugin other: route GET {AT}: the pattern of name is none that clients can compile (ECMA-262, flag u): Invalid character escape.",
+    ),
     "port that nobody provides": (
         [plugin for plugin in GOOD if plugin.name != "auth"],
         "No plugin provides Authenticator; load the plugins auth and rbac, or others that do.",
