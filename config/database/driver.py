@@ -79,6 +79,10 @@ class Driver:
         """The cursor of an `aggregate` or `watch` call."""
         raise NotImplementedError
 
+    async def _close_client(self, client: Any) -> None:
+        """Close a client of the library, which ends its sessions on the server."""
+        raise NotImplementedError
+
     async def _start_session(self) -> Any:
         raise NotImplementedError
 
@@ -265,6 +269,11 @@ class Driver:
         """
         return await work() if self.in_transaction else await self._transactions.run(work)
 
+    @property
+    def open_sessions(self) -> list[bytes]:
+        """The `lsid.id` of each session in which this process has a transaction: a UUID, as `killSessions` takes it."""
+        return self._transactions.sessions.ids
+
     @asynccontextmanager
     async def watch(self, collections: Sequence[str]) -> AsyncIterator[AsyncIterator[Change]]:
         """Changes to `collections` from now on, until the block is left. Raises `DatabaseUnavailable`."""
@@ -279,11 +288,10 @@ class Driver:
 
     async def close(self) -> None:
         """Close every connection; a server that is gone is not waited for."""
+        await self._transactions.sessions.close(_CLOSE_SECONDS)
         with pymongo.timeout(_CLOSE_SECONDS):
             for client in (self._client, self._watcher):
-                closing = client.close()
-                if closing is not None:
-                    await closing
+                await self._close_client(client)
 
 
 def _options() -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,6 +22,9 @@ class MotorDriver(Driver):
     async def _cursor(self, opened: Any) -> Any:
         return opened
 
+    async def _close_client(self, client: Any) -> None:
+        await asyncio.to_thread(client.close)  # Motor would ask the server on the event loop
+
     async def _start_session(self) -> Any:
         return await self._client.start_session()
 
@@ -36,6 +40,9 @@ class PyMongoDriver(Driver):
 
     async def _cursor(self, opened: Any) -> Any:
         return await opened
+
+    async def _close_client(self, client: Any) -> None:
+        await client.close()
 
     async def _start_session(self) -> Any:
         return self._client.start_session()

@@ -7,7 +7,6 @@ import itertools
 import random
 import time
 from collections.abc import Awaitable, Callable, Set
-from contextlib import nullcontext
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -15,6 +14,7 @@ import pymongo
 from pymongo.errors import PyMongoError
 
 from config.database.errors import AWAY, DatabaseUnavailable, DuplicateKey, translated
+from config.database.sessions import OpenSession, Sessions
 from config.database.turns import Contested, Turn, Turns
 
 Result = TypeVar("Result")
@@ -24,6 +24,7 @@ _BACK_OFF_SECONDS = 0.005
 _MOST_BACK_OFF_SECONDS = 0.5
 _MOST_BACK_OFF_IN_TURN_SECONDS = 0.03  # of each process only one is
 _QUEUE_LIMITS = 2
+_ABORT_SECONDS = 1.0
 _GONE_SECONDS = 0.1
 MARGIN_SECONDS = 0.2
 
@@ -37,8 +38,8 @@ class Transactions:
         self, seconds: float, start: Callable[[], Awaitable[Any]], begin: Callable[[Any], Awaitable[None]]
     ) -> None:
         self.turns = Turns()
+        self.sessions = Sessions(start)
         self._seconds = seconds
-        self._start = start
         self._begin = begin
 
     async def run(self, work: Callable[[], Awaitable[Result]]) -> Result:
@@ -51,8 +52,8 @@ class Transactions:
         turns: set[Turn] = set()
         with translated:
             async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
-                opened = await self._start()
-            async with opened as session:
+                session = await self.sessions.open()
+            try:
                 while True:
                     try:
                         async with self.turns.taken(turns, until):
@@ -61,8 +62,10 @@ class Transactions:
                         if error.turn in turns or time.monotonic() > until:
                             raise
                         turns.add(error.turn)
+            finally:
+                await self.sessions.end(session)
 
-    async def _attempts(self, session: Any, work: Callable[[], Awaitable[Result]], turns: Set[Turn]) -> Result:
+    async def _attempts(self, session: OpenSession, work: Callable[[], Awaitable[Result]], turns: Set[Turn]) -> Result:
         """Run the transaction until it is not in conflict; raises `Contested` where one more turn is needed."""
         until = time.monotonic() + self._seconds
         most = _MOST_BACK_OFF_IN_TURN_SECONDS if turns else _MOST_BACK_OFF_SECONDS
@@ -79,37 +82,50 @@ class Transactions:
             await asyncio.sleep(pause)
         raise AssertionError("unreachable")
 
-    async def _attempt(self, session: Any, work: Callable[[], Awaitable[Result]]) -> Result:
-        await self._begin(session)
-        token = SESSION.set(session)
+    async def _attempt(self, session: OpenSession, work: Callable[[], Awaitable[Result]]) -> Result:
+        await self._begin(session.handle)
+        token = SESSION.set(session.handle)
         try:
             result = await work()
+        except asyncio.CancelledError:
+            raise  # the caller waits for nothing more; the end of the session aborts the transaction
         except BaseException as error:
             cause = error.__cause__ if isinstance(error, DatabaseUnavailable | DuplicateKey) else None
-            await _abort(session, gone=isinstance(cause, (*AWAY, TimeoutError)))
-            if isinstance(cause, PyMongoError) and not isinstance(error, Contested):
-                raise cause from None
+            aborted = await self._abort(session, gone=isinstance(cause, (*AWAY, TimeoutError)))
+            again = cause if isinstance(cause, PyMongoError) and not isinstance(error, Contested) else error
+            if not aborted and isinstance(again, PyMongoError | Contested):
+                raise DatabaseUnavailable("the server did not abort the transaction in time") from error
+            if again is not error:
+                raise again from None
             raise
         finally:
             SESSION.reset(token)
-        async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
-            await self._commit(session)
+        await self._commit(session)
         return result
 
-    async def _commit(self, session: Any) -> None:
-        """Commit; asked again while the outcome is unknown, which never commits twice."""
+    async def _commit(self, session: OpenSession) -> None:
+        """Commit. While the outcome is unknown the server is asked again, which never commits twice."""
         until = time.monotonic() + self._seconds
         while True:
             try:
-                await session.commit_transaction()
+                remaining = until + MARGIN_SECONDS - time.monotonic()
+                await session.run(session.handle.commit_transaction(), remaining)
                 return
             except PyMongoError as error:
                 if not error.has_error_label("UnknownTransactionCommitResult") or time.monotonic() > until:
                     raise
 
+    async def _abort(self, session: OpenSession, gone: bool) -> bool:
+        """Abort the transaction; whether the server said in time that it is aborted, so that the session may go on.
 
-async def _abort(session: Any, gone: bool) -> None:
-    """Give a transaction up; a server that is `gone` is not waited for once more, it ends it by itself."""
-    if session.in_transaction:
-        with pymongo.timeout(_GONE_SECONDS) if gone else nullcontext():
-            await session.abort_transaction()
+        A server that is `gone` is hardly waited for: it aborts it by itself.
+        """
+        if not session.handle.in_transaction:
+            return True
+        seconds = _GONE_SECONDS if gone else _ABORT_SECONDS
+        try:
+            with pymongo.timeout(seconds):
+                await session.run(session.handle.abort_transaction(), seconds + MARGIN_SECONDS)
+        except TimeoutError:
+            return False
+        return True

@@ -19,6 +19,7 @@ from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, serving
 from tests.faults.proxy import Proxy
 from tests.handlers import probe
+from tests.watchdog import LoopWatchdog
 
 TIMEOUT_MS = 500
 
@@ -85,6 +86,14 @@ def in_working_order(io_loop: IOLoop, site: Site) -> Iterator[None]:
     yield
     io_loop.run_sync(site.proxy.up)
     io_loop.run_sync(lambda: back(site))
+
+
+@pytest.fixture(autouse=True)
+def watchdog(io_loop: IOLoop, site: Site) -> Iterator[LoopWatchdog]:
+    """Nothing may block the event loop, whatever is hurt: the service answers others meanwhile."""
+    with LoopWatchdog(io_loop.asyncio_loop) as watching:
+        yield watching
+    assert watching.blocks == [], "\n".join(map(str, watching.blocks))
 
 
 async def back(site: Site) -> None:
