@@ -8,8 +8,10 @@ import gc
 import logging
 import signal
 import sys
+import threading
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import uvloop
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from plugins.runtime import Running
 
 log = logging.getLogger("tradewind")
+_TIDY_SECONDS = 0.5
 _COLLECT_AFTER = 10_000  # new objects; Python's 700 are as many as a few requests make
 
 
@@ -47,21 +50,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
         gc.enable()
 
 
-def start_database(settings: Settings) -> Future[Embedded] | None:
-    """Begin to start the embedded database; None where the settings name another one.
+class Starting:
+    """The embedded database while it starts, in a thread.
 
     It takes as long as importing the plugins, so both happen at once. Where the server does not come so far as to use
     it, it stops by itself.
     """
-    if settings.mongodb_uri.get_secret_value():
-        return None
-    return ThreadPoolExecutor(1, "database").submit(acquire, settings.data_dir)
+
+    def __init__(self, data_dir: Path) -> None:
+        self._given_up = threading.Event()
+        self._future = ThreadPoolExecutor(1, "database").submit(acquire, data_dir, given_up=self._given_up)
+
+    async def database(self) -> Embedded:
+        """Wait for it; who is cancelled meanwhile gives it up. Raises `EmbeddedError`."""
+        try:
+            return await asyncio.wrap_future(self._future)
+        finally:
+            self._given_up.set()
 
 
-def run(settings: Settings, starting: Future[Embedded] | None) -> int:
+def start_database(settings: Settings) -> Starting | None:
+    """Begin to start the embedded database; None where the settings name another one."""
+    return None if settings.mongodb_uri.get_secret_value() else Starting(settings.data_dir)
+
+
+def run(settings: Settings, starting: Starting | None) -> int:
     """Load the plugins and serve them; the exit code."""
     from plugins.registry import RegistryError, load_plugins  # late, while the database starts
     from plugins.runtime import StartError, catalogue_of
+    from plugins.unknown_settings import unknown_settings
 
     try:
         plugins = load_plugins(settings.plugins)
@@ -69,6 +86,8 @@ def run(settings: Settings, starting: Future[Embedded] | None) -> int:
         gc.freeze()
         gc.enable()
         listener = start_logging(settings.log_level)
+        for variable, advice in unknown_settings(plugins).items():
+            log.warning(f"{variable} {advice}", extra={"setting": variable})
         try:
             uvloop.run(serve(settings, plugins, starting, catalogue))
         finally:
@@ -80,29 +99,58 @@ def run(settings: Settings, starting: Future[Embedded] | None) -> int:
     return 0
 
 
+class Stop:
+    """SIGTERM and SIGINT: they end a start wherever it stands, and ask a service that runs to stop."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._starting = asyncio.current_task()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(number, self._ask)
+
+    def started(self) -> None:
+        """From now on a signal only asks."""
+        self._starting = None
+
+    def _ask(self) -> None:
+        self.asked.set()
+        self._end_start()
+
+    def _end_start(self) -> None:
+        if self._starting is not None:
+            self._starting.cancel()
+            # what a start leaves behind it tidies up, which may wait for the database again
+            self._loop.call_later(_TIDY_SECONDS, self._end_start)
+
+
 async def serve(
     settings: Settings,
     plugins: Sequence[Plugin],
-    starting: Future[Embedded] | None,
+    starting: Starting | None,
     catalogue: Catalogue | None = None,
 ) -> None:
     """Start, say so, and stop cleanly when asked to."""
     from plugins.runtime import running
 
-    stopping = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    embedded = await asyncio.to_thread(starting.result) if starting else None
-    uri = embedded.uri if embedded else settings.mongodb_uri.get_secret_value()
+    stop = Stop()
+    embedded = None
     try:
+        embedded = await starting.database() if starting else None
+        uri = embedded.uri if embedded else settings.mongodb_uri.get_secret_value()
         async with running(settings, plugins, uri, catalogue=catalogue) as service:
+            stop.started()
             log.info("ready", extra={"url": service.url, "plugins": list(service.service.catalogue.plugins)})
             if settings.demo:
                 welcome(service)
             await settle()
-            await stopping.wait()
+            await stop.asked.wait()
             log.info("stopping")
+    except asyncio.CancelledError:
+        if not stop.asked.is_set():
+            raise
     finally:
+        stop.started()
         if embedded:
             await asyncio.to_thread(embedded.release_and_wait, 15)
     log.info("stopped")

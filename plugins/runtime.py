@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from tornado.netutil import bind_sockets
 
-from config.database import DatabaseRefused, DatabaseUnavailable, Driver, open_driver
+from config.database import (
+    DatabaseRefused,
+    DatabaseUnavailable,
+    Driver,
+    missing_set,
+    missing_set_at,
+    open_driver,
+)
+from config.embedded.diagnosis import explain_os_error
 from config.local_secrets import demo_password, local_secret
 from config.settings import Settings
 from handlers.app import Front, listen
@@ -65,37 +74,66 @@ async def running(
     `options` set plugin settings by name, before the environment. `catalogue` is what `catalogue_of` says of the
     plugins, for a caller that has asked already. Raises `StartError` and `RegistryError`.
     """
-    driver = await _connected(settings, uri)
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(driver.close)
-        service = _assemble(settings, plugins, catalogue or catalogue_of(settings, plugins), driver, options or {}, say)
-        await _indexed(service.database)
-        await service.database.changes.start()
-        stack.push_async_callback(service.database.changes.stop)
-        stack.push_async_callback(service.part(Jobs).stop)
-        operations = service.part(OperationLog)
-        operations.start()
-        stack.push_async_callback(operations.stop)
-        for plugin in plugins:
-            if plugin.start is not None:
-                await stack.enter_async_context(plugin.start(service))
-        await _prepare(service, plugins)
-        yield await _listen(service, stack)
+        with _told(settings):
+            driver = await _connected(settings, uri, stack)
+            service = _assemble(
+                settings, plugins, catalogue or catalogue_of(settings, plugins), driver, options or {}, say
+            )
+            await _start(service, plugins, stack)
+            served = await _listen(service, stack)
+        yield served
 
 
-async def _connected(settings: Settings, uri: str) -> Driver:
+@contextmanager
+def _told(settings: Settings) -> Iterator[None]:
+    """Raise what keeps a start from its end, and is nobody's bug, as `StartError`."""
+    try:
+        yield
+    except DatabaseRefused as error:
+        raise StartError(
+            f"MongoDB does not let the user of TRADEWIND_MONGODB_URI do what a start needs: {error}"
+        ) from error
+    except DatabaseUnavailable as error:
+        raise StartError(f"MongoDB went away while the service started: {error}") from error
+    except OSError as error:
+        folder = settings.data_dir.absolute()
+        if not error.filename or not Path(error.filename).absolute().is_relative_to(folder):
+            raise
+        raise StartError(explain_os_error(error, folder)) from error
+
+
+async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitStack) -> None:
+    """Everything but listening, in order; `stack` stops it the other way round."""
+    await _indexed(service.database)
+    stack.push_async_callback(service.database.changes.stop)
+    await service.database.changes.start()
+    stack.push_async_callback(service.part(Jobs).stop)
+    operations = service.part(OperationLog)
+    operations.start()
+    stack.push_async_callback(operations.stop)
+    for plugin in plugins:
+        if plugin.start is not None:
+            await stack.enter_async_context(plugin.start(service))
+    await _prepare(service, plugins)
+
+
+async def _connected(settings: Settings, uri: str, stack: AsyncExitStack) -> Driver:
+    """A driver whose database answers and is a member of a replica set; `stack` closes it."""
     try:
         driver = open_driver(settings.mongodb_driver, uri, settings.mongodb_database, settings.mongodb_timeout_ms)
     except ValueError as error:
         raise StartError(str(error)) from error
+    stack.push_async_callback(driver.close)
     try:
-        await driver.command({"ping": 1})
+        lacking = missing_set(await driver.command({"hello": 1}))
     except DatabaseRefused as error:
-        await driver.close()
         raise StartError("MongoDB refuses the user or the password in TRADEWIND_MONGODB_URI.") from error
     except DatabaseUnavailable as error:
-        await driver.close()
-        raise StartError("MongoDB does not answer: check TRADEWIND_MONGODB_URI and that the server runs.") from error
+        away = "MongoDB does not answer: check TRADEWIND_MONGODB_URI and that the server runs."
+        raise StartError(await missing_set_at(uri) or away) from error
+    if lacking is not None:
+        raise StartError(lacking)
     return driver
 
 

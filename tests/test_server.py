@@ -207,6 +207,28 @@ REFUSED = {
 }  # fmt: skip
 
 
+UNKNOWN = {
+    "TRADEWIND_TRUSTED_PROXY": "TRADEWIND_TRUSTED_PROXY is no setting and does nothing; did you mean TRADEWIND_TRUSTED_PROXIES?",
+    "TRADEWIND_BCRYPT_COSTS": "TRADEWIND_BCRYPT_COSTS is no setting and does nothing; did you mean TRADEWIND_BCRYPT_COST?",
+    "tradewind_mongo_url": "tradewind_mongo_url is no setting and does nothing; did you mean TRADEWIND_MONGODB_URI?",
+    "TRADEWIND_QQ": "TRADEWIND_QQ is no setting and does nothing",
+}
+KNOWN = {"TRADEWIND_STORAGE": "local", "tradewind_port": "0", "TRADEWIND_VENV": "/venv", "TRADEWIND_TEST_SEED": "1"}
+
+
+async def test_a_variable_that_no_setting_is_called_is_told_with_the_nearest_name(
+    mongodb_uri: str, tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_text("TRADEWIND_PLUGIN=crm\nOTHER=1\n")
+    env = environment(mongodb_uri, tmp_path) | dict.fromkeys(UNKNOWN, "hunter2") | KNOWN
+    async with server_process(env, tmp_path) as running:
+        await running.url()
+        told = {line["message"] for line in running.lines() if line["level"] == "WARNING"}
+    in_file = "TRADEWIND_PLUGIN is no setting and does nothing; did you mean TRADEWIND_PLUGINS?"
+    assert told == {*UNKNOWN.values(), in_file}
+    assert "hunter2" not in running.stdout
+
+
 Refusal = Callable[..., str]
 
 

@@ -16,11 +16,13 @@ from config.database.errors import (
     translated,
 )
 from config.database.indexes import IndexSpec, differences
+from config.database.members import missing_set, missing_set_at
 from config.database.together import Together
 from config.database.transactions import MARGIN_SECONDS
 
 __all__ = [
     "AWAY_CODES", "DRIVERS", "MARGIN_SECONDS", "NATURAL_ORDER", "REFUSED_CODES", "Change", "DatabaseRefused",
     "DatabaseUnavailable", "Document", "Driver", "DuplicateKey", "Filter", "IndexSpec", "MotorDriver", "PyMongoDriver",
-    "Sort", "Together", "count_command", "differences", "open_driver", "translated",
+    "Sort", "Together", "count_command", "differences", "missing_set",
+    "missing_set_at", "open_driver", "translated",
 ]  # fmt: skip

@@ -6,7 +6,10 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +22,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 DECISION_SECONDS = 5.0
 SHARED_DECISION_SECONDS = 0.5
 STOP_SECONDS = 60.0
+SUPERVISOR_POLL_SECONDS = 0.1
 CONNECT_SECONDS = 1.0
 
 
@@ -48,11 +52,13 @@ class Embedded:
         return self._folder.live_record() is None
 
 
-def acquire(data_dir: Path, cache_gib: float = 1.0, start_seconds: float = 30.0) -> Embedded:
+def acquire(
+    data_dir: Path, cache_gib: float = 1.0, start_seconds: float = 30.0, given_up: threading.Event | None = None
+) -> Embedded:
     """Join the database in `data_dir`, starting it where it does not run.
 
-    Blocks for up to `start_seconds`, so call it in a thread. `cache_gib` is the size of the storage engine's
-    cache in GiB. Raises EmbeddedError with one line for the person at the terminal.
+    Blocks for up to `start_seconds`, so call it in a thread; `given_up` ends the wait. `cache_gib` is the size of the
+    storage engine's cache in GiB. Raises EmbeddedError with one line for the person at the terminal.
     """
     folder = Folder(Path(data_dir))
     try:
@@ -61,7 +67,8 @@ def acquire(data_dir: Path, cache_gib: float = 1.0, start_seconds: float = 30.0)
     except OSError as error:
         raise EmbeddedError(explain_os_error(error, folder.path)) from error
     try:
-        return Embedded(_join(folder, lock, cache_gib, start_seconds), folder, lock)
+        joining = _Joining(folder, lock, cache_gib, start_seconds, given_up or threading.Event())
+        return Embedded(joining.uri(), folder, lock)
     except OSError as error:
         lock.close()
         raise EmbeddedError(explain_os_error(error, folder.path)) from error
@@ -70,22 +77,75 @@ def acquire(data_dir: Path, cache_gib: float = 1.0, start_seconds: float = 30.0)
         raise
 
 
-def _join(folder: Folder, lock: Lock, cache_gib: float, start_seconds: float) -> str:
-    deadline = time.monotonic() + start_seconds
-    # Refused only while a supervisor that nobody uses any more is stopping.
-    if not until(lock.try_shared, deadline):
-        raise EmbeddedError(f"The database in {folder.path} is still stopping after {start_seconds:.0f} s.")
-    while (record := folder.live_record()) is None or not _answers(record.port):
-        if time.monotonic() > deadline:
-            raise EmbeddedError(
-                f"The database in {folder.path} is neither ready nor gone after {start_seconds:.0f} s; "
-                f"see {folder.log} and {folder.supervisor_log}."
-            )
-        if record or folder.is_supervised():
-            time.sleep(POLL_SECONDS)
-        else:
-            _start_supervisor(folder, cache_gib, start_seconds)
-    return record.uri
+@dataclass(frozen=True)
+class _Joining:
+    """One wait for the database: where, and for how long."""
+
+    folder: Folder
+    lock: Lock
+    cache_gib: float
+    seconds: float
+    given_up: threading.Event
+
+    def uri(self) -> str:
+        """The address of the database once it answers; starts a supervisor where none is at work."""
+        folder, deadline = self.folder, time.monotonic() + self.seconds
+        # Refused only while a supervisor that nobody uses any more is stopping.
+        if not until(self._patient(self.lock.try_shared), deadline):
+            raise EmbeddedError(f"The database in {folder.path} is still stopping after {self.seconds:.0f} s.")
+        while (record := folder.live_record()) is None or not _answers(record.port):
+            self._go_on()
+            if time.monotonic() > deadline:
+                raise EmbeddedError(
+                    f"The database in {folder.path} is neither ready nor gone after {self.seconds:.0f} s; "
+                    f"see {folder.log} and {folder.supervisor_log}."
+                )
+            if record or folder.is_supervised():
+                time.sleep(POLL_SECONDS)
+            else:
+                self._start_supervisor()
+        return record.uri
+
+    def _go_on(self) -> None:
+        if self.given_up.is_set():
+            raise EmbeddedError(f"The database in {self.folder.path} is not waited for any longer.")
+
+    def _patient(self, condition: Callable[[], bool]) -> Callable[[], bool]:
+        def look() -> bool:
+            self._go_on()
+            return condition()
+
+        return look
+
+    def _start_supervisor(self) -> None:
+        command = [
+            sys.executable, "-m", "config.embedded", str(self.folder.path), str(self.cache_gib), str(self.seconds)
+        ]  # fmt: skip
+        # The supervisor needs none of the server's settings, so it gets none of its secrets either.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
+        path = os.pathsep.join(filter(None, (str(PROJECT), os.environ.get("PYTHONPATH"))))
+        started = subprocess.Popen(  # noqa: S603 - our own module
+            command,
+            cwd=PROJECT,
+            env=environment | {"PYTHONPATH": path},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # Ctrl-C at the terminal is for the server, which then lets go of the database
+        )
+        said, complained = self._last_words(started)
+        if started.returncode:
+            raise EmbeddedError(_last_line(said) or _last_line(complained) or "The supervisor failed.")
+
+    def _last_words(self, started: subprocess.Popen[str]) -> tuple[str, str]:
+        """What it printed until its end; one that is not waited for goes on, and stops where nobody uses it."""
+        deadline = time.monotonic() + self.seconds + STOP_SECONDS
+        while time.monotonic() < deadline:
+            self._go_on()
+            with suppress(subprocess.TimeoutExpired):
+                return started.communicate(timeout=SUPERVISOR_POLL_SECONDS)
+        raise EmbeddedError(f"The database in {self.folder.path} does not start; see {self.folder.log}.")
 
 
 def _answers(port: int) -> bool:
@@ -95,25 +155,6 @@ def _answers(port: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _start_supervisor(folder: Folder, cache_gib: float, start_seconds: float) -> None:
-    command = [sys.executable, "-m", "config.embedded", str(folder.path), str(cache_gib), str(start_seconds)]
-    # The supervisor needs none of the server's settings, so it gets none of its secrets either.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
-    started = subprocess.run(  # noqa: S603 - our own module
-        command,
-        cwd=PROJECT,
-        env=environment | {"PYTHONPATH": os.pathsep.join(filter(None, (str(PROJECT), os.environ.get("PYTHONPATH"))))},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        start_new_session=True,  # Ctrl-C at the terminal is for the server, which then lets go of the database
-        timeout=start_seconds + STOP_SECONDS,
-        check=False,
-    )
-    if started.returncode:
-        raise EmbeddedError(_last_line(started.stdout) or _last_line(started.stderr) or "The supervisor failed.")
 
 
 def _last_line(text: str) -> str:

@@ -22,6 +22,7 @@ from plugins.rbac.policy import Policy
 from plugins.rbac.records import MENUS, USERS
 from plugins.registry import RegistryError, load_plugins
 from plugins.runtime import catalogue_of
+from plugins.unknown_settings import unknown_settings
 from scripts.diagnosis.access import check_access, check_default_roles
 from scripts.diagnosis.database import check_database
 from scripts.diagnosis.findings import Finding, as_json, as_table, exit_code
@@ -51,7 +52,10 @@ def diagnose(given: dict[str, Any]) -> list[Finding]:
         return [_invalid(fault) for fault in error.errors()]
     except RegistryError as error:
         return [Finding("error", "plugin", "plugins", problem) for problem in error.problems]
-    findings = list(check_settings(settings, own))
+    findings = [
+        *check_settings(settings, own),
+        *(Finding("warning", "setting", name, advice) for name, advice in unknown_settings(plugins).items()),
+    ]
     auth: Any = own.get(AuthSettings)
     default_roles = auth.wecom_default_role if auth is not None and auth.wecom_first_scan == "create" else ()
     try:

@@ -116,6 +116,14 @@ async def test_settings_that_the_server_refuses_are_a_finding(tmp_path: Path) ->
 
 
 @pytest.mark.gen_test(timeout=30)
+async def test_a_misspelt_setting_is_a_finding_with_the_nearest_name(tmp_path: Path) -> None:
+    _, out = await run("--demo", data_dir=str(tmp_path / "none"), trusted_proxy="10.0.0.1")
+    line = next(line for line in out.splitlines() if "TRADEWIND_TRUSTED_PROXY " in line)
+    assert line.startswith("warning  setting")
+    assert line.endswith("is no setting and does nothing; did you mean TRADEWIND_TRUSTED_PROXIES?")
+
+
+@pytest.mark.gen_test(timeout=30)
 async def test_a_folder_without_a_database_is_not_given_one(tmp_path: Path) -> None:
     code, out = await run("--demo", data_dir=str(tmp_path / "none"))
     assert code == 1

@@ -1,0 +1,55 @@
+"""What keeps a MongoDB from serving us: it is no replica set, or one that nobody has initiated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pymongo import AsyncMongoClient
+from pymongo.errors import PyMongoError
+from pymongo.uri_parser import parse_uri
+
+from config.database.commands import Document
+
+_ASK_MS = 2000
+_NO_SET = (
+    "The MongoDB of TRADEWIND_MONGODB_URI is no replica set: start mongod with --replSet, then run rs.initiate() once "
+    "(transactions and change streams need a replica set; one member will do)."
+)
+_NOT_INITIATED = "The MongoDB of TRADEWIND_MONGODB_URI has a replica set without members: run rs.initiate() once."
+
+
+def missing_set(hello: Document) -> str | None:
+    """What the answer to `hello` lacks of a replica set, as a sentence; None for a member and for a router (mongos)."""
+    if "setName" in hello or hello.get("msg") == "isdbgrid":
+        return None
+    return _NOT_INITIATED if hello.get("isreplicaset") else _NO_SET
+
+
+async def missing_set_at(uri: str) -> str | None:
+    """The same for the first host of an address that no driver finds a primary at; None too when it does not answer.
+
+    Nobody logs in: a set that was not initiated has no users.
+    """
+    parsed = parse_uri(uri) if uri.startswith("mongodb://") else None
+    if parsed is None:
+        return None
+    host, port = parsed["nodelist"][0]
+    options = {name: value for name, value in parsed["options"].items() if name.lower().startswith("tls")}
+    client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(
+        host,
+        port,
+        directConnection=True,
+        serverSelectionTimeoutMS=_ASK_MS,
+        connectTimeoutMS=_ASK_MS,
+        socketTimeoutMS=_ASK_MS,
+        **options,
+    )
+    async with client:
+        try:
+            hello = await client.admin.command("hello")
+        except PyMongoError:
+            return None
+    wanted, named = parsed["options"].get("replicaSet"), hello.get("setName")
+    if wanted and named and wanted != named:
+        return f"The MongoDB of TRADEWIND_MONGODB_URI is of the replica set {named}; the address says {wanted}."
+    return missing_set(hello)
