@@ -12,7 +12,10 @@ _FIRST_YEAR, _LAST_YEAR = 1970, 2100
 
 def day_of(moment: datetime, zone: ZoneInfo) -> date:
     """The business day that a moment is in."""
-    return moment.astimezone(zone).date()
+    try:
+        return moment.astimezone(zone).date()
+    except OverflowError:  # stored before moments had bounds: in the zone it is in the year 0 or 10000
+        return moment.date()
 
 
 def start_of(day: date, zone: ZoneInfo) -> datetime:

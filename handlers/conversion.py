@@ -12,12 +12,14 @@ from typing import Any, get_args
 from bson import Decimal128, ObjectId
 from bson.tz_util import utc as stored_utc
 
-from handlers.schema import AMOUNT_DIGITS, Field, Kind
+from handlers.schema import AMOUNT_DIGITS, FIRST_DAY, LAST_DAY, Field, Kind
 
 _CENT = Decimal("0.01")
 _BITS = struct.Struct("<QQ")  # a Decimal128 (IEEE 754-2008, binary encoding): sign, exponent and a whole number
 _BIAS = 6176  # what the exponent is stored above
 _MOST_PLACES = 34
+_FIRST_MOMENT = datetime.fromisoformat(f"{FIRST_DAY}T00:00:00Z")
+_LAST_MOMENT = datetime.fromisoformat(f"{LAST_DAY}T23:59:59.999Z")
 
 
 class Undecodable(ValueError):
@@ -68,7 +70,7 @@ def store_quantity(amount: Decimal) -> Decimal128:
 
 
 def parse_time(value: str) -> datetime:
-    """An RFC 3339 moment as an aware UTC time cut to milliseconds; raises ValueError."""
+    """An RFC 3339 moment as an aware UTC time cut to milliseconds; raises ValueError, OverflowError."""
     moment = datetime.fromisoformat(value)
     if moment.tzinfo is None:
         raise ValueError("a time needs its offset")
@@ -78,9 +80,14 @@ def parse_time(value: str) -> datetime:
 
 def _decode_timestamp(field: Field, value: Any) -> datetime:
     try:
-        return parse_time(value)
-    except (ValueError, OverflowError) as error:
+        moment = parse_time(value)
+    except OverflowError as error:
+        raise Undecodable("bounds") from error  # the year 0 or 10000 in UTC
+    except ValueError as error:
         raise Undecodable("format") from error
+    if not _FIRST_MOMENT <= moment <= _LAST_MOMENT:
+        raise Undecodable("bounds")
+    return moment
 
 
 def _decode_day(field: Field, value: Any) -> str:
@@ -88,6 +95,8 @@ def _decode_day(field: Field, value: Any) -> str:
         date.fromisoformat(value)  # the schema lets the year 0 pass, which no calendar here has
     except ValueError as error:
         raise Undecodable("format") from error
+    if not FIRST_DAY <= value <= LAST_DAY:
+        raise Undecodable("bounds")
     return str(value)
 
 

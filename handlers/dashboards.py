@@ -6,21 +6,21 @@ added up and laid over zeros, so nobody fills a series or puts it in order, and 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from zoneinfo import ZoneInfo
 
 from handlers.calendar import day_of, last_days, last_months, start_of
 from handlers.errors import invalid
+from handlers.schema import FIRST_DAY, Field
 
 if TYPE_CHECKING:
     from handlers.request import Request
 
 Compute = Callable[["Request"], Awaitable[Mapping[str, Any]]]
-# dates outside are as good as no bound, and no calendar reckons beyond year 1 or 9999
-_EARLIEST, _LATEST = date(1900, 1, 1), date(2199, 12, 31)
+Unit = Literal["date", "month"]
 MOST_POINTS = 3660
 
 
@@ -41,47 +41,64 @@ class Dashboard:
 
 @dataclass(frozen=True)
 class Period:
-    """The business days from `first` to `last`, both included; None is an open end."""
+    """The business days from `first` to `last`, both included; None is an open end.
+
+    What is added up over an open end lies within `earliest` and `latest` all the same, where these are given: so that the
+    points of a series are as many as can be shown, and come to its totals.
+    """
 
     first: date | None
     last: date | None
     today: date
     zone: ZoneInfo
+    earliest: date | None = None
+    latest: date | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether neither end was asked for."""
+        return self.first is None and self.last is None
 
     def moments(self, field: str) -> dict[str, Any]:
         """The filter on a time: from the begin of the first day to before the begin of the day after the last."""
-        after = self.last and self.last + timedelta(days=1)
+        first, last = self._bounds
+        after = last and last + timedelta(days=1)
         return _bounded(
-            field, {"$gte": self.first and start_of(self.first, self.zone), "$lt": after and start_of(after, self.zone)}
+            field, {"$gte": first and start_of(first, self.zone), "$lt": after and start_of(after, self.zone)}
         )
 
     def days(self, field: str) -> dict[str, Any]:
         """The filter on a calendar day, which is stored as text."""
-        return _bounded(
-            field, {"$gte": self.first and self.first.isoformat(), "$lte": self.last and self.last.isoformat()}
-        )
+        first, last = self._bounds
+        return _bounded(field, {"$gte": first and first.isoformat(), "$lte": last and last.isoformat()})
 
     def every_day(self, rows: Mapping[str, Any]) -> list[str]:
-        """Each day as `2026-11-20`, in order; an open end reaches as far as the rows, and to today."""
-        first, last = self._ends(rows, lambda key: date.fromisoformat(key))
-        return [day.isoformat() for day in last_days(min((last - first).days + 1, MOST_POINTS), last)]
+        """Each day as `2026-11-20`, in order; an open end reaches as far as the rows within bounds, and to today."""
+        first, last = self._ends(date.fromisoformat(key) for key in rows)
+        return [day.isoformat() for day in last_days((last - first).days + 1, last)]
 
     def every_month(self, rows: Mapping[str, Any]) -> list[str]:
-        """Each month as `2026-11`, in order; an open end reaches as far as the rows, and to this month."""
-        first, last = self._ends(rows, lambda key: date.fromisoformat(f"{key}-01"))
-        count = (last.year - first.year) * 12 + last.month - first.month + 1
-        return [f"{month:%Y-%m}" for month in last_months(min(count, MOST_POINTS), last)]
+        """Each month as `2026-11`, in order; an open end reaches as far as the rows within bounds, and to this month."""
+        first, last = self._ends(date.fromisoformat(f"{key}-01") for key in rows)
+        return [f"{month:%Y-%m}" for month in last_months(_months_between(first, last) + 1, last)]
 
-    def _ends(self, rows: Mapping[str, Any], parsed: Callable[[str], date]) -> tuple[date, date]:
-        present = [parsed(key) for key in rows]
-        last = self.last or max([*present, self.today])
-        return self.first or min([*present, last]), last
+    @property
+    def _bounds(self) -> tuple[date | None, date | None]:
+        return self.first or self.earliest, self.last or self.latest
+
+    def _ends(self, days: Iterable[date]) -> tuple[date, date]:
+        first, last = self._bounds
+        present = [day for day in days if (first or day) <= day <= (last or day)]
+        end = self.last or max([*present, self.today])
+        return self.first or min([*present, end]), end
 
 
 def period_of(req: Request) -> Period:
     """The period that the query asks for: `days`, `months`, or `date_from` and `date_to` with open ends.
 
-    The last `months` end with the whole of this month. Raises 40001 for an end before the beginning.
+    The last `months` end with the whole of this month. Where the answer has a series, an open end is bounded: figures end
+    with tomorrow, and a series of days begins at most `MOST_POINTS` days before its last one.
+    Raises 40001 for an end before the beginning, and for more points than `MOST_POINTS`.
     """
     zone = req.service.settings.zone
     today = day_of(req.now, zone)
@@ -92,12 +109,38 @@ def period_of(req: Request) -> Period:
     first, last = (_day(req.query.get(name)) for name in ("date_from", "date_to"))
     if first and last and last < first:
         raise invalid("date_to", "minimum")
-    return Period(first, last, today, zone)
+    unit = _unit_of(req.route.returns) if req.route else None
+    if unit is None:
+        return Period(first, last, today, zone)
+    latest = today + timedelta(days=1)
+    if first and _points(unit, first, last or latest) > MOST_POINTS:
+        raise invalid("date_from", "series")
+    return Period(first, last, today, zone, _earliest(unit, last or latest), latest)
+
+
+def _unit_of(shape: Field) -> Unit | None:
+    """What the points of the answer's series are: an array whose items begin with `date` or `month` is one."""
+    arrays = (one.items for one in (shape.fields or {}).values() if one.kind == "array")
+    heads = {next(iter(item.fields or {}), "") for item in arrays if item is not None}
+    return "date" if "date" in heads else "month" if "month" in heads else None
+
+
+def _points(unit: Unit, first: date, last: date) -> int:
+    return (last - first).days + 1 if unit == "date" else _months_between(first, last) + 1
+
+
+def _earliest(unit: Unit, last: date) -> date:
+    """Where a series that ends with `last` begins at the earliest."""
+    calendar = date.fromisoformat(FIRST_DAY)
+    return max(calendar, last - timedelta(days=MOST_POINTS - 1)) if unit == "date" else calendar
+
+
+def _months_between(first: date, last: date) -> int:
+    return (last.year - first.year) * 12 + last.month - first.month
 
 
 def _day(text: str | None) -> date | None:
-    found = date.fromisoformat(text) if text else None
-    return found if found and _EARLIEST <= found <= _LATEST else None
+    return date.fromisoformat(text) if text else None
 
 
 def _end_of_month(day: date) -> date:

@@ -88,6 +88,8 @@ def _or_null(schema: JsonSchema) -> JsonSchema:
 def _notes(field: Field, mode: Mode) -> JsonSchema:
     notes: JsonSchema = {}
     words = [field.description] if field.description else []
+    if mode == "input" and field.past:
+        words.append("Not later than tomorrow.")
     if mode == "input" and field.default is not None:
         # in words: openapi-typescript makes a property that has the keyword `default` one that must be given
         words.append(f"Default: `{json.dumps(field.default, ensure_ascii=False, default=str)}`.")

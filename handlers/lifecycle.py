@@ -42,7 +42,7 @@ from handlers.request import Request
 from handlers.route import METHODS, PUBLIC, SUPER, Route
 from handlers.routing import Router
 from handlers.tasks import within
-from handlers.validation import Checker, parse_json
+from handlers.validation import parse_json
 
 log = logging.getLogger("tradewind.request")
 _COUNTED_METHODS = frozenset((*METHODS, "HEAD"))
@@ -164,32 +164,12 @@ def _body(request: Request, route: Route) -> Any:
             raise ApiError(MEDIA_TYPE)
         given = request.given = parse_json(request.raw_body, request.service.settings.max_json_depth)
     if route.check_body is not None:
-        return _checked(request, route, route.check_body, given)
+        return request.checked(route.check_body, given)
     if given and isinstance(given, dict):
         raise ValidationFailed([FieldError(str(name), "unknown") for name in given])
     if given:
         raise invalid("body", "type")
     return None
-
-
-def _checked(request: Request, route: Route, check: Checker, given: Any) -> Any:
-    """The converted body; what the schema refuses and what settings refuse is told together."""
-    if not route.checked_by_settings or not isinstance(given, dict):
-        return check(given)
-    checked, faults = None, []
-    try:
-        checked = check(given)
-    except ValidationFailed as failure:
-        faults += failure.errors
-    told = {fault.field for fault in faults}
-    for name, shape in route.checked_by_settings.items():
-        value = given.get(name)
-        rule = shape.check(request.service, value) if shape.check and isinstance(value, str) else None
-        if rule and name not in told:
-            faults.append(FieldError(name, rule))
-    if faults:
-        raise ValidationFailed(faults)
-    return checked
 
 
 async def handle(request: Request) -> Answer:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from handlers.actor import ANONYMOUS, Actor
+from handlers.calendar import day_of
 from handlers.data.collection import Collection
 from handlers.data.database import utc_now
 from handlers.data.scope import Scope
 from handlers.data.store import Store
+from handlers.errors import FieldError, ValidationFailed
 from handlers.messages import Language
 from handlers.route import Route
+from handlers.schema import Field
 from handlers.service import Service
 from handlers.streams import BodyStream
+from handlers.validation import MAX_ERRORS, Checker, future_faults
 
 Result = TypeVar("Result")
 Part = TypeVar("Part")
@@ -63,6 +67,34 @@ class Request:
         """A running object that a plugin provides."""
         found: Part = self.service.parts[kind]
         return found
+
+    def checked(self, check: Checker, given: Any) -> Any:
+        """The body `given` as JSON, converted for MongoDB; what the schema, settings and the calendar refuse is told together.
+
+        Raises `ValidationFailed`.
+        """
+        shape = check.field
+        if not (shape.checked or shape.dated) or not isinstance(given, dict):
+            return check(given)
+        converted, faults = None, []
+        try:
+            converted = check(given)
+        except ValidationFailed as failure:
+            faults += failure.errors
+        told = {fault.field for fault in faults}
+        faults += [fault for fault in self._further_faults(shape, given) if fault.field not in told]
+        if faults:
+            raise ValidationFailed(faults[:MAX_ERRORS])
+        return converted
+
+    def _further_faults(self, shape: Field, given: Mapping[str, Any]) -> Iterator[FieldError]:
+        for name, child in shape.checked:
+            value = given.get(name)
+            rule = child.check(self.service, value) if child.check and isinstance(value, str) else None
+            if rule:
+                yield FieldError(name, rule)
+        zone = self.service.settings.zone
+        yield from future_faults(shape, given, day_of(self.now, zone) + timedelta(days=1), zone)
 
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run `work` so that all its writes happen or none; it may run more than once."""

@@ -142,12 +142,6 @@ class Route:
         return Checker(self.body) if self.body is not None else None
 
     @cached_property
-    def checked_by_settings(self) -> Mapping[str, Field]:
-        """The fields of the body that have a `check` of their own."""
-        fields = (self.body.fields or {}) if self.body is not None else {}
-        return {name: field for name, field in fields.items() if field.check is not None}
-
-    @cached_property
     def check_query(self) -> QueryChecker:
         """The compiled check of the query string."""
         return QueryChecker(self.query)

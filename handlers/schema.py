@@ -38,6 +38,7 @@ MAX_ITEMS = 100
 AMOUNT_DIGITS = 15
 # inside a class of a pattern, what is blank to any engine: for Python U+FEFF is not, for ECMA-262 the separators are not
 BLANK = r"\s\x1c-\x1f\x85\ufeff"
+FIRST_DAY, LAST_DAY = "1970-01-01", "2199-12-31"  # of what comes in; days and moments alike
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,6 +48,7 @@ class Field:
     `required`: must be given at creation. `read_only`: only the service writes it. `write_only`: never answered.
     `nullable`: null is accepted, and clears. `filter`, `sort`, `search`: what lists offer.
     `ref`: the collection whose `id` it holds; a reference to nothing is refused.
+    `past`: a day or moment of what happened: a body that puts it later than tomorrow is refused.
     `check`: of a body's own fields, what settings say of a value: the rule that it breaks, or None.
     """
 
@@ -66,6 +68,7 @@ class Field:
     sort: bool = False
     search: bool = False
     ref: str | None = None
+    past: bool = False
     check: Callable[[Service, Any], str | None] | None = None
     secret: bool = False
 
@@ -78,6 +81,21 @@ class Field:
     def answered(self) -> tuple[str, ...]:
         """The names of the fields that an answer shows."""
         return tuple(name for name, child in (self.fields or {}).items() if not child.write_only)
+
+    @cached_property
+    def checked(self) -> tuple[tuple[str, Field], ...]:
+        """The fields of an object that have a `check` of their own."""
+        return tuple((name, child) for name, child in (self.fields or {}).items() if child.check is not None)
+
+    @cached_property
+    def dated(self) -> tuple[tuple[str, Field], ...]:
+        """The fields of an object that tell when something happened, and those that hold such fields."""
+        return tuple((name, child) for name, child in (self.fields or {}).items() if child.past or child.holds_past)
+
+    @cached_property
+    def holds_past(self) -> bool:
+        """Whether somewhere in it something tells when something happened."""
+        return bool(self.dated) or (self.items is not None and (self.items.past or self.items.holds_past))
 
     @cached_property
     def narrowed(self) -> tuple[tuple[str, Field], ...]:
@@ -170,12 +188,12 @@ def quantity(*, minimum: str | None = None, maximum: str | None = None, **option
 
 
 def timestamp(**options: Options) -> Field:
-    """A moment: RFC 3339 on the wire, UTC with milliseconds."""
+    """A moment from `FIRST_DAY` to `LAST_DAY` in UTC: RFC 3339 on the wire, UTC with milliseconds."""
     return _field("timestamp", {}, options)
 
 
 def day(**options: Options) -> Field:
-    """A calendar day in the business time zone, `2026-11-20`."""
+    """A calendar day in the business time zone, `2026-11-20`, from `FIRST_DAY` to `LAST_DAY`."""
     return _field("day", {}, options)
 
 

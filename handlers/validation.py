@@ -6,12 +6,15 @@ One compiled validator (jsonschema-rs) both accepts and explains, so the two can
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import jsonschema_rs
 import orjson
 
-from handlers.conversion import PLAIN, Undecodable, decode
+from handlers.calendar import start_of
+from handlers.conversion import PLAIN, Undecodable, decode, parse_time
 from handlers.errors import BAD_REQUEST, ApiError, FieldError, ValidationFailed
 from handlers.json_schema import json_schema
 from handlers.schema import Field
@@ -114,6 +117,31 @@ def _unstorable(value: Any) -> str | None:
     if isinstance(value, list):
         return next(filter(None, map(_unstorable, value)), None)
     return None
+
+
+def future_faults(field: Field, given: Any, tomorrow: date, zone: ZoneInfo) -> Iterator[FieldError]:
+    """The fields of a body as it was sent that put what happened later than `tomorrow`; broken values are none of them."""
+    return _future_faults(field, given, tomorrow, zone, None)
+
+
+def _future_faults(field: Field, given: Any, tomorrow: date, zone: ZoneInfo, place: _Place) -> Iterator[FieldError]:
+    if isinstance(given, dict):
+        for name, child in field.dated:
+            yield from _future_faults(child, given.get(name), tomorrow, zone, (place, name))
+    elif isinstance(given, list) and field.items is not None:
+        for number, item in enumerate(given):
+            yield from _future_faults(field.items, item, tomorrow, zone, (place, number))
+    elif field.past and isinstance(given, str) and _is_later(field, given, tomorrow, zone):
+        yield FieldError(_path(place), "future")
+
+
+def _is_later(field: Field, given: str, tomorrow: date, zone: ZoneInfo) -> bool:
+    if field.kind == "day":
+        return given > tomorrow.isoformat()
+    try:
+        return parse_time(given) >= start_of(tomorrow + timedelta(days=1), zone)
+    except (ValueError, OverflowError):
+        return False
 
 
 def parse_json(raw: bytes, max_depth: int) -> Any:

@@ -60,6 +60,8 @@ from handlers.route import PUBLIC, SIGNED_IN, SUPER, Handler, Refusal, Route, co
 from handlers.routing import Router
 from handlers.schema import (
     BLANK,
+    FIRST_DAY,
+    LAST_DAY,
     NOTHING,
     Field,
     anything,
@@ -91,8 +93,10 @@ __all__ = [
     "BLANK",
     "CONFLICT",
     "DUPLICATE",
+    "FIRST_DAY",
     "FORBIDDEN",
     "INVALID",
+    "LAST_DAY",
     "LOCKED",
     "LOGIN_REFUSED",
     "MEDIA_TYPE",

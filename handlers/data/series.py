@@ -48,8 +48,7 @@ async def _grouped(
     store: Store, field: str, period: Period, stages: list[Stage], where: Mapping[str, Any] | None
 ) -> dict[str, dict[str, Any]]:
     matching = {field: {"$ne": None}, **period.moments(field), **(where or {})}
-    unbounded = period.first is None and period.last is None
-    rows = await store.aggregate([{"$match": matching}, *stages], whole=unbounded)
+    rows = await store.aggregate([{"$match": matching}, *stages], whole=period.open)
     return {row.pop("_id"): row for row in rows}
 
 

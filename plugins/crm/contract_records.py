@@ -80,7 +80,7 @@ PAYMENTS = Collection(
         "customer_id": _OF_CONTRACT,
         "plan_id": object_id(ref="crm_payment_plans", filter=True),
         "amount": money(minimum="0.01", required=True, sort=True, filter=True, example="40000.00"),
-        "paid_at": timestamp(sort=True, filter=True, description="Now when left out."),
+        "paid_at": timestamp(past=True, sort=True, filter=True, description="Now when left out."),
         "method": text(max_length=32, filter=True, example="transfer"),
         "remark": text(max_length=2000, search=True),
         "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's owner when it was received."),

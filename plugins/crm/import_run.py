@@ -225,11 +225,11 @@ class _Import:
         there = known.target(body)
         values = {name: value for name, value in body.items() if name != "id"}
         if there is None:
-            checked = self._create.check_body(values) if self._create.check_body else values
+            checked = req.checked(self._create.check_body, values) if self._create.check_body else values
             await _check_owner(req, checked, req.actor.user_id)
             known.add_new(new_customer(req, checked))
             return "created"
-        checked = self._update.check_body({**values, "version": 1}) if self._update.check_body else values
+        checked = req.checked(self._update.check_body, {**values, "version": 1}) if self._update.check_body else values
         changes = {name: value for name, value in checked.items() if name != "version" and value != there.get(name)}
         if not changes:
             return "unchanged"

@@ -62,7 +62,7 @@ CUSTOMERS = Collection(
         "status": text(max_length=32, min_length=1, filter=True, default="active", example="active"),
         "tags": array(text(max_length=50, min_length=1), unique=True, max_items=50, default=[], filter=True),
         "remark": text(max_length=2000),
-        "last_follow_at": timestamp(sort=True, filter=True),
+        "last_follow_at": timestamp(past=True, sort=True, filter=True),
         "next_follow_at": timestamp(sort=True, filter=True),
         "collaborators": array(COLLABORATOR, max_items=50, read_only=True, default=[], nullable=False),
     },

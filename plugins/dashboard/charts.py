@@ -23,6 +23,12 @@ _RANGE = {
     "date_from": calendar_day(nullable=False, example="2026-01-01", description="The first day; any when left out."),
     "date_to": calendar_day(nullable=False, example="2026-12-31", description="The last day; any when left out."),
 }
+_SERIES = {
+    "date_from": _RANGE["date_from"].but(
+        description="The first day, at most 3,660 points before the last one; as far back as there is anything when left out."
+    ),
+    "date_to": _RANGE["date_to"].but(description="The last day; up to tomorrow when left out."),
+}
 _RANKING = {
     **_RANGE,
     "limit": integer(minimum=1, maximum=100, default=10, nullable=False, example=10, description="How many people."),
@@ -53,7 +59,7 @@ CHARTS = (
     }),
     dashboard_route("opportunity-funnel", summary="Show the opportunities by stage", returns=_items(
         "FunnelStage", {"stage": _NAME, "name": _NAME, "count": _COUNT, "amount": _AMOUNT})),
-    dashboard_route("finance-summary", summary="Show income, expense and profit by month", query=_RANGE, returns={
+    dashboard_route("finance-summary", summary="Show income, expense and profit by month", query=_SERIES, returns={
         **_RESULT, **_items("FinanceMonth", {"month": _MONTH, **_RESULT}),
     }),
     dashboard_route("contract-trend", summary="Show the contracts signed by month", query=_MONTHS, returns=_items(
@@ -65,7 +71,7 @@ CHARTS = (
         "DepartmentSlice", {"department_id": integer(minimum=1), **_SLICE})),
     dashboard_route("headcount-trend", summary="Show the headcount by month", query=_MONTHS, returns=_items(
         "HeadcountMonth", {"month": _MONTH, "headcount": _COUNT, "joined": _COUNT, "left": _COUNT})),
-    dashboard_route("attendance-summary", summary="Show attendance by day", query=_RANGE, returns={
+    dashboard_route("attendance-summary", summary="Show attendance by day", query=_SERIES, returns={
         **_ATTENDANCE, **_items("AttendanceDay", {"date": _DATE, **_ATTENDANCE}),
     }),
     dashboard_route("stock-value-by-warehouse", summary="Show the stock's value by warehouse", returns=_items(

@@ -13,11 +13,11 @@ _SIGNS = {"income": 1, "expense": -1}
 
 async def finance_summary(req: Request) -> dict[str, Any]:
     """What was received and paid, by the month of the voucher. Transfers are neither; reversals count against theirs."""
-    days = period_of(req).days("day")
+    period = period_of(req)
     rows = await req.store(VOUCHERS).aggregate([
-        {"$match": {"kind": {"$in": list(_SIGNS)}, **days}},
+        {"$match": {"kind": {"$in": list(_SIGNS)}, **period.days("day")}},
         {"$group": {"_id": {"month": {"$substrBytes": ["$day", 0, 7]}, "kind": "$kind"}, "amount": {"$sum": "$amount"}}},
-    ], whole=not days)  # fmt: skip
+    ], whole=period.open)  # fmt: skip
     # the answer adds up the rows of a month
     items = [{"month": row["_id"]["month"], **_result(row["_id"]["kind"], exact(row["amount"]))} for row in rows]
     totals = {name: sum((item.get(name, Decimal(0)) for item in items), Decimal(0)) for name in (*_SIGNS, "profit")}

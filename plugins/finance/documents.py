@@ -12,7 +12,7 @@ _VERSION = integer(description="Checked when given.")
 CLAIM_LINE = obj(
     "ExpenseLine",
     {
-        "day": day(required=True, example="2026-11-18"),
+        "day": day(past=True, required=True, example="2026-11-18"),
         "category": text(required=True, max_length=64, example="travel"),
         "amount": money(minimum="0.01", maximum=MAX_AMOUNT, required=True, example="86.50"),
         "description": text(max_length=500),
@@ -104,7 +104,7 @@ PAY_CLAIM_BODY = obj(
     "PayExpenseBody",
     {
         "account_id": object_id(required=True, ref=ACCOUNTS.name),
-        "day": day(description="Today unless given."),
+        "day": day(past=True, description="Today unless given."),
         "version": _VERSION,
     },
     nullable=False,
@@ -115,7 +115,7 @@ PAY_INVOICE_BODY = obj(
     {
         "account_id": object_id(required=True, ref=ACCOUNTS.name),
         "amount": money(minimum="0.01", maximum=MAX_AMOUNT, description="All that is open unless given."),
-        "day": day(description="Today unless given."),
+        "day": day(past=True, description="Today unless given."),
         "version": _VERSION,
     },
     nullable=False,

@@ -3,6 +3,7 @@
 from plugins.api import Message
 
 PERIOD_CLOSED = Message("会计期间 {month} 已结账", "The period {month} is closed")
+PERIOD_NOT_OVER = Message("会计期间 {month} 尚未结束", "The period {month} is not over")
 ALREADY_REVERSED = Message("凭证已冲销，或本身是冲销凭证", "The voucher was reversed already, or is itself a reversal")
 ACCOUNT_USED = Message("账户已有凭证，不能删除", "There are vouchers of this account; it cannot be deleted")
 NOT_EDITABLE = Message("当前状态不能修改", "It cannot be changed in this state")

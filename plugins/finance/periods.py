@@ -9,8 +9,19 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, DUPLICATE, NOT_FOUND, ApiError, Request, Service
-from plugins.finance.messages import PERIOD_CLOSED
+from plugins.api import (
+    CONFLICT,
+    DUPLICATE,
+    FIRST_DAY,
+    LAST_DAY,
+    NOT_FOUND,
+    ApiError,
+    Request,
+    Service,
+    day_of,
+    invalid,
+)
+from plugins.finance.messages import PERIOD_CLOSED, PERIOD_NOT_OVER
 from plugins.finance.records import PERIODS
 
 DATED_EVENT = "finance.dated"
@@ -50,10 +61,17 @@ async def check_open(service: Service, payload: Mapping[str, Any]) -> None:
 
 
 async def close(req: Request) -> dict[str, Any]:
-    """Close a month for good: nothing is dated into it afterwards; corrections go into an open one."""
+    """Close a month for good: nothing is dated into it afterwards; corrections go into an open one.
+
+    40001 for a month that is out of bounds, 40901 for one that is not over.
+    """
     month = req.path["month"]
     if not _MONTH.fullmatch(month):
         raise ApiError(NOT_FOUND)
+    if not FIRST_DAY[:7] <= month <= LAST_DAY[:7]:
+        raise invalid("month", "bounds")
+    if month >= day_of(req.now, req.service.settings.zone).isoformat()[:7]:
+        raise ApiError(CONFLICT, PERIOD_NOT_OVER.filled(month=month))
     await opened(req, month)
     closed = {"closed": True, "closed_at": req.now, "closed_by": req.actor.user_id}
     return await req.system_store(PERIODS).update(

@@ -30,6 +30,7 @@ from plugins.finance.messages import (
     OWN_CLAIM,
     PAID_ELSEWHERE,
     PERIOD_CLOSED,
+    PERIOD_NOT_OVER,
 )
 from plugins.finance.records import ACCOUNTS, PERIODS, REVERSE_BODY, VOUCHERS
 from plugins.finance.states import CLAIM_STATES, INVOICE_STATES
@@ -90,7 +91,7 @@ plugin = Plugin(
         *crud(PERIODS, at=f"{AT}/periods", resource="finance:period", noun="period", only=("list",)),
         route(f"POST {AT}/periods/{{month}}/close", periods.close, summary="Close a month, such as 2026-10",
               access="finance:period:close", returns=PERIODS.read,
-              refusals=(Refusal(NOT_FOUND, when=NO_MONTH), *_CLOSED), tag="finance"),
+              refusals=(Refusal(NOT_FOUND, when=NO_MONTH), *conflicts(PERIOD_CLOSED, PERIOD_NOT_OVER)), tag="finance"),
         *crud(EXPENSE_CLAIMS, at=_CLAIMS, resource="finance:expense-claim", noun="expense claim",
               create=claims.create, update=claims.update, delete=claims.delete, refusals_of=_drafts),
         route(f"POST {_CLAIMS}/{{id}}/submit", claims.submit, summary="Submit an expense claim",

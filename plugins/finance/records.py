@@ -42,7 +42,7 @@ VOUCHERS = Collection(
             minimum="0.01", maximum=MAX_AMOUNT, required=True, sort=True, filter=True, example="120.00",
             description="Above zero; the amount of a reversal is below.",
         ),
-        "day": day(filter=True, sort=True, description="Today unless given."),
+        "day": day(past=True, filter=True, sort=True, description="Today unless given."),
         "category": CATEGORY,
         "counterparty": COUNTERPARTY,
         "remark": REMARK,
@@ -77,4 +77,6 @@ PERIODS = Collection(
     },
 )
 
-REVERSE_BODY = obj("ReverseBody", {"day": day(description="Today unless given."), "remark": REMARK}, nullable=False)
+REVERSE_BODY = obj(
+    "ReverseBody", {"day": day(past=True, description="Today unless given."), "remark": REMARK}, nullable=False
+)

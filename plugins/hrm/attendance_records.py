@@ -84,7 +84,7 @@ ENTER_PUNCH_BODY = obj(
     {
         "employee_id": object_id(required=True, ref=EMPLOYEES.name),
         "at": timestamp(
-            required=True, description="When the employee came or went.", example="2026-11-20T01:00:00.000Z"
+            past=True, required=True, description="When the employee came or went.", example="2026-11-20T01:00:00.000Z"
         ),
         "reason": text(required=True, min_length=1, max_length=500, example="忘记打卡"),
     },

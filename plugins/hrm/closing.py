@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, timedelta
+from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Message, Option, Service
+from plugins.api import CONFLICT, ApiError, Message, Option, Request, Service, day_of
 from plugins.api import day as a_day
-from plugins.hrm.messages import CLOSED
+from plugins.hrm.messages import CLOSED, NOT_OVER
 from plugins.system.api import Configs
 
 _CLOSED_TO = "hrm_attendance_closed_to"
@@ -22,6 +24,14 @@ async def closed_to(service: Service) -> date | None:
     """The last day that is closed, if any."""
     chosen = await service.part(Configs).value(_CLOSED_TO)
     return date.fromisoformat(chosen) if chosen else None
+
+
+async def refuse_closing_ahead(payload: Mapping[str, Any]) -> None:
+    """Refuse (40901) to close a day that is not over."""
+    req: Request = payload["request"]
+    day = payload["values"].get(_CLOSED_TO)
+    if day is not None and day >= day_of(req.now, req.service.settings.zone).isoformat():
+        raise ApiError(CONFLICT, NOT_OVER.filled(day=day))
 
 
 async def first_open(service: Service, day: date) -> date:

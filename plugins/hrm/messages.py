@@ -15,6 +15,7 @@ ALREADY_PUNCHED = Message("该时间已有打卡记录", "There is a punch of th
 NOT_EMPLOYED_THEN = Message("请假期间该员工不在职", "The employee is not employed at that time")
 OWN_LEAVE = Message("不能审批自己的请假", "Nobody decides on their own leave")
 CLOSED = Message("{day} 及以前的考勤已封账", "Attendance is closed to {day}")
+NOT_OVER = Message("{day} 尚未结束，不能封账", "{day} is not over; it cannot be closed")
 NO_ACCOUNT = Message("该员工没有系统账号", "The employee has no account")
 EVERYBODYS = Message("面向全员的额度仅限能看到全部数据的人维护", "What is everybody's is only for who sees everybody")
 NOTHING_LEFT = Message("{year} 年该类假期仅剩 {left} 天", "Of this type of leave {left} days are left in {year}")

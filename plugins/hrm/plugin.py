@@ -20,6 +20,7 @@ from plugins.hrm.attendance_records import (
     REVIEW_BODY,
     TODAY,
 )
+from plugins.hrm.closing import refuse_closing_ahead
 from plugins.hrm.dashboards import DASHBOARDS
 from plugins.hrm.dictionaries import DICTIONARIES
 from plugins.hrm.leave_records import ALLOWANCES, BALANCE_QUERY, BALANCES, ENTER_LEAVE_BODY, LEAVES, REJECT_BODY
@@ -37,6 +38,7 @@ from plugins.hrm.messages import (
     NOT_EMPLOYED,
     NOT_EMPLOYED_THEN,
     NOT_IN_STATE,
+    NOT_OVER,
     NOTHING_LEFT,
     OVERLAPS,
     OWN_ENTRY,
@@ -46,6 +48,7 @@ from plugins.hrm.messages import (
 from plugins.hrm.options import OPTIONS
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
 from plugins.hrm.states import LEAVE_STATES
+from plugins.system.api import CONFIG_CHANGING_EVENT
 
 AT = "/api/v1/hrm"
 _SETTLE_SECONDS = 60
@@ -61,6 +64,7 @@ _named = {"delete": conflicts(IN_USE)}
 async def start(service: Service) -> AsyncIterator[None]:
     """Hear of approvals that ended; begin and end the days of attendance."""
     service.events.listen(leaves.FINISHED_EVENT, partial(leaves.after_approval, service))
+    service.events.listen(CONFIG_CHANGING_EVENT, refuse_closing_ahead)
     service.provide(results.Settling, results.Settling())
     service.part(Jobs).every(_SETTLE_SECONDS, "hrm.settle", partial(results.settle, service))
     yield
@@ -77,7 +81,7 @@ plugin = Plugin(
     requires=("rbac", "system"),
     start=start,
     demo=demo.load,
-    answers={leaves.FINISHED_EVENT: conflicts(CLOSED)},
+    answers={leaves.FINISHED_EVENT: conflicts(CLOSED), CONFIG_CHANGING_EVENT: conflicts(NOT_OVER)},
     collections=(POSITIONS, SHIFTS, PLACES, GROUPS, EMPLOYEES, PUNCHES, DAYS, MARKS, LEAVES, ALLOWANCES),
     biz_types={"EMPLOYEE": EMPLOYEES, leaves.BIZ_TYPE: LEAVES},
     state_machines=(LEAVE_STATES,),

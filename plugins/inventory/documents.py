@@ -138,7 +138,7 @@ TRANSFERS = Collection(
         "number": _number("TR-00000001"),
         "from_warehouse_id": _WAREHOUSE.but(required=True, nullable=False),
         "to_warehouse_id": _WAREHOUSE.but(required=True, nullable=False),
-        "day": day(filter=True, sort=True, description="Today unless given."),
+        "day": day(past=True, filter=True, sort=True, description="Today unless given."),
         "lines": _lines("TransferLine", {"product_id": _PRODUCT, "quantity": _POSITIVE, "cost": _AMOUNT}),
         "cost": _AMOUNT.but(description="The value that moved."),
         "remark": _REMARK,
@@ -162,7 +162,7 @@ STOCK_COUNTS = Collection(
     fields={
         "number": _number("SC-00000001"),
         "warehouse_id": _WAREHOUSE.but(required=True, nullable=False),
-        "day": day(filter=True, sort=True, description="Today unless given."),
+        "day": day(past=True, filter=True, sort=True, description="Today unless given."),
         "lines": _lines("StockCountLine", _COUNT_LINE),
         "value": money(read_only=True, nullable=False, description="By what the stock's value changed."),
         "remark": _REMARK,
@@ -176,7 +176,7 @@ SHIP_BODY = obj(
     "ShipBody",
     {
         "warehouse_id": object_id(ref=WAREHOUSES.name, description="The order's own unless given."),
-        "day": day(description="Today unless given."),
+        "day": day(past=True, description="Today unless given."),
         "lines": array(
             obj("ShipLine", {"product_id": _PRODUCT, "quantity": _POSITIVE}),
             min_items=1, max_items=MAX_LINES, description="All that is open unless given.",

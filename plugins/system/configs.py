@@ -20,6 +20,7 @@ from plugins.system.pages import page_of
 from plugins.system.records import CONFIGS
 
 Record = dict[str, Any]
+CHANGING_EVENT = "system.config.changing"
 _SHOWN = 64  # faults, and characters of an unknown key, that an answer repeats
 
 
@@ -64,12 +65,13 @@ async def list_configs(req: Request) -> Page:
 
 
 async def update(req: Request) -> list[Record]:
-    """Set options, all or none; answers those that were set."""
+    """Set options, all or none; answers those that were set. A listener of the event may refuse the new values."""
     configs = req.part(Configs)
     values = _checked(configs, req.body["values"])
     store = req.store(CONFIGS)
 
     async def work() -> dict[str, Record]:
+        await req.emit(CHANGING_EVENT, values=values)
         return {key: await store.update(key, {"value": value, "changed": True}) for key, value in values.items()}
 
     stored = await req.transaction(work)

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from bson import Decimal128
+from bson import Decimal128, ObjectId
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
@@ -22,7 +22,7 @@ LARGEST = Decimal("999999999999999.99")
 amounts = st.decimals(-LARGEST, LARGEST, places=2, allow_nan=False, allow_infinity=False)
 quantities = st.decimals(-99_999_999_999, 99_999_999_999, places=4, allow_nan=False, allow_infinity=False)
 zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
-moments = st.datetimes(datetime(1970, 1, 2), datetime(2200, 1, 1), timezones=zones)
+moments = st.datetimes(datetime(1970, 1, 2), datetime(2199, 12, 30), timezones=zones)
 texts = st.text(st.characters(exclude_characters="\x00", exclude_categories=("Cs",)), min_size=1, max_size=50)
 
 
@@ -129,6 +129,23 @@ async def test_a_leap_second_is_no_moment(probe_admin: Client) -> None:
 
 async def test_a_day_is_the_day_that_was_sent(probe_admin: Client) -> None:
     assert expect(await probe_admin.post(WIDGETS_AT, {"name": "day", "due": "2028-02-29"}))["due"] == "2028-02-29"
+
+
+@pytest.mark.parametrize("year", [1, 1969, 2200, 9999])
+async def test_dates_that_were_stored_before_there_were_bounds_are_read(
+    year: int, probed: Running, probe_admin: Client
+) -> None:
+    made = expect(await probe_admin.post(WIDGETS_AT, {"name": "old", "batch": f"old {year}"}))
+    day, moment = f"{year:04}-12-31", datetime(year, 12, 31, 23, 59, 59, tzinfo=UTC)
+    await probed.service.database.driver.update_one(
+        WIDGETS.name, {"_id": ObjectId(made["id"])}, {"$set": {"due": day, "seen_at": moment}}
+    )
+    read = expect(await probe_admin.get(f"{WIDGETS_AT}/{made['id']}"))
+    assert (read["due"], read["seen_at"]) == (day, f"{day}T23:59:59.000Z")
+    changed = expect(await probe_admin.patch(f"{WIDGETS_AT}/{made['id']}", {"version": 1, "rank": 7}))
+    assert (changed["due"], changed["seen_at"]) == (read["due"], read["seen_at"])
+    listed = expect(await probe_admin.get(f"{WIDGETS_AT}?batch=old%20{year}&sort=seen_at,due"))
+    assert [row["id"] for row in listed["items"]] == [made["id"]]
 
 
 async def test_null_clears_a_field(probe_admin: Client) -> None:

@@ -10,6 +10,7 @@ from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 import pytest
+from bson import ObjectId
 
 from handlers.conversion import store_money
 from handlers.dashboards import Period, period_of
@@ -17,6 +18,7 @@ from handlers.data.series import by_day, by_month
 from handlers.errors import ValidationFailed
 from handlers.request import Request
 from plugins.crm.contract_records import PAYMENTS
+from plugins.hrm.attendance_records import DAYS
 from plugins.runtime import Running
 from plugins.testing import Client, People, expect
 
@@ -34,9 +36,20 @@ async def paid(tradewind: Running, person: Client, *moments: datetime) -> None:
         await payments.change_quietly({"_id": made["id"]}, {"$set": {"creator_id": person.user["userId"]}})
 
 
+async def attended(tradewind: Running, person: Client, *days: str) -> None:
+    """Daily results of the person, who came on each of these days."""
+    store = tradewind.service.database.store(DAYS)
+    person_id = person.user["userId"]
+    await store.create_many([
+        {"employee_id": ObjectId(), "employee_name": "Mei", "user_id": person_id, "department_id": None, "day": day,
+         "status": "normal", "late_minutes": 0, "early_minutes": 0}
+        for day in days
+    ])  # fmt: skip
+
+
 def asked(zone: str = "Asia/Shanghai", **query: Any) -> Period:
     settings = SimpleNamespace(zone=ZoneInfo(zone))
-    req = SimpleNamespace(now=NOW, query=query, service=SimpleNamespace(settings=settings))
+    req = SimpleNamespace(now=NOW, query=query, service=SimpleNamespace(settings=settings), route=None)
     return period_of(cast(Request, req))
 
 
@@ -82,9 +95,55 @@ async def test_an_end_that_is_left_open_bounds_nothing(tradewind: Running, peopl
 @pytest.mark.parametrize(
     "query", ["date_from=0001-01-01", "date_to=9999-12-31", "date_from=0001-01-01&date_to=9999-12-31"]
 )
-async def test_dates_at_the_end_of_the_calendar_are_open_ends(query: str, people: People) -> None:
+async def test_dates_at_the_end_of_the_calendar_are_refused(query: str, people: People) -> None:
     person = await people.person(SEES)
-    assert expect(await person.get(f"/api/dashboard/finance-summary?{query}"))["income"] == "0.00"
+    reply = await person.get(f"/api/dashboard/finance-summary?{query}")
+    expect(reply, 40001)
+    assert {(fault["field"], fault["rule"]) for fault in reply.data["errors"]} == {
+        (part.partition("=")[0], "bounds") for part in query.split("&")
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "code"),
+    [("attendance-summary", "date_from=2016-01-01&date_to=2026-01-07", 0),
+     ("attendance-summary", "date_from=2016-01-01&date_to=2026-01-08", 40001),
+     ("attendance-summary", "date_from=1970-01-01", 40001), ("attendance-summary", "date_to=2199-12-31", 0),
+     ("finance-summary", "date_from=1970-01-01&date_to=2199-12-31", 0),
+     ("sales-ranking", "date_from=1970-01-01&date_to=2199-12-31", 0)],
+)  # fmt: skip
+async def test_a_series_is_whole_or_refused(name: str, query: str, code: int, admin: Client) -> None:
+    reply = await admin.get(f"/api/dashboard/{name}?{query}")
+    expect(reply, code)
+    if code:
+        assert reply.data["errors"][0]["field"] == "date_from"
+        assert reply.data["errors"][0]["rule"] == "series"
+
+
+async def test_a_series_has_as_many_points_as_its_range(admin: Client) -> None:
+    days = expect(await admin.get("/api/dashboard/attendance-summary?date_from=2016-01-01&date_to=2026-01-07"))
+    assert [row["date"] for row in days["items"][::3659]] == ["2016-01-01", "2026-01-07"]
+    months = expect(await admin.get("/api/dashboard/finance-summary?date_from=1970-01-01&date_to=2199-12-31"))
+    assert [row["month"] for row in months["items"][::2759]] == ["1970-01", "2199-12"]
+
+
+async def test_a_mistyped_year_empties_no_default_dashboard(tradewind: Running, people: People) -> None:
+    person = await people.person([*SEES, "dashboard:chart:attendance-summary"])
+    today = datetime.now(ZoneInfo("Asia/Shanghai")).date()
+    wrong = [datetime(year, 5, 4, 12, tzinfo=UTC) for year in (1, 206, 1969, 2062, 9999)]
+    await paid(tradewind, person, *wrong, datetime(2026, 9, 4, 4, tzinfo=UTC))
+    await attended(tradewind, person, *(f"{one.year:04}-05-04" for one in wrong), "2026-09-04", today.isoformat())
+    money = expect(await person.get("/api/dashboard/finance-summary"))
+    shown = [row["month"] for row in money["items"]]
+    assert (shown[0], shown[-1], money["income"]) == ("2026-09", f"{today:%Y-%m}", "1.00")
+    days = expect(await person.get("/api/dashboard/attendance-summary"))
+    dates = [row["date"] for row in days["items"]]
+    assert (dates[0], dates[-1], days["present"]) == ("2026-09-04", today.isoformat(), 2)
+    # a wrong year that the calendar has lengthens the series, and nothing is missing from it
+    await paid(tradewind, person, datetime(1976, 5, 4, 12, tzinfo=UTC))
+    money = expect(await person.get("/api/dashboard/finance-summary"))
+    assert (money["items"][0]["month"], money["income"]) == ("1976-05", "2.00")
+    assert sum(Decimal(row["income"]) for row in money["items"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ async def book(maker: Maker, route: Route) -> Exercise:
 async def close_month(maker: Maker, route: Route) -> Exercise:
     # months of long ago, each of which can be closed once
     year, month = divmod(next(_months), 12)
-    return Exercise(maker.admin, route, path_with(route, f"{1000 + year}-{month + 1:02}"))
+    return Exercise(maker.admin, route, path_with(route, f"{1970 + year}-{month + 1:02}"))
 
 
 async def own_invoice(maker: Maker, route: Route) -> Exercise:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -78,15 +80,15 @@ async def test_a_voucher_is_neither_edited_nor_deleted(method: str, admin: Clien
 
 async def test_fifty_vouchers_at_once_are_numbered_without_gap_or_double(admin: Client) -> None:
     books = await Books.fresh(admin)
-    replies = await asyncio.gather(*(books.book("income", "0.10", day="2031-01-05") for _ in range(CLIENTS)))
-    assert sorted(expect(reply)["number"] for reply in replies) == [f"2031-01-{n:06}" for n in range(1, CLIENTS + 1)]
+    replies = await asyncio.gather(*(books.book("income", "0.10", day="2001-01-05") for _ in range(CLIENTS)))
+    assert sorted(expect(reply)["number"] for reply in replies) == [f"2001-01-{n:06}" for n in range(1, CLIENTS + 1)]
     assert await books.balance() == "5.00"
 
 
 async def test_a_refused_voucher_takes_no_number(admin: Client) -> None:
     books = await Books.fresh(admin)
-    expect(await Books(admin, "f" * 24).book("income", "1.00", day="2032-01-05"), 40001)
-    assert expect(await books.book("income", "1.00", day="2032-01-05"))["number"] == "2032-01-000001"
+    expect(await Books(admin, "f" * 24).book("income", "1.00", day="2002-01-05"), 40001)
+    assert expect(await books.book("income", "1.00", day="2002-01-05"))["number"] == "2002-01-000001"
 
 
 async def test_nothing_is_dated_into_a_closed_month(admin: Client) -> None:
@@ -130,6 +132,21 @@ async def test_no_stock_moves_in_a_closed_month(movement: str, admin: Client) ->
     expect(await admin.post(f"{STOCK}/{at}", {**body, "lines": lines, "day": f"{month}-31"}), 40901)
     assert len(await goods.ledger()) == 1
     expect(await admin.post(f"{STOCK}/{at}", {**body, "lines": lines, "day": "2011-08-01"}))
+
+
+@pytest.mark.parametrize("months", [0, 1])
+async def test_a_month_that_is_not_over_is_not_closed(months: int, admin: Client) -> None:
+    today = datetime.now(ZoneInfo("Asia/Shanghai")).date()
+    month = (today.replace(day=1) + timedelta(days=31 * months)).isoformat()[:7]
+    expect(await admin.post(f"{AT}/periods/{month}/close"), 40901)
+    assert all(one["id"] != month or not one["closed"] for one in expect(await admin.get(f"{AT}/periods"))["items"])
+
+
+@pytest.mark.parametrize(
+    ("month", "code"), [("1969-12", 40001), ("2200-01", 40001), ("0000-01", 40001), ("1970-13", 40400)]
+)
+async def test_a_month_out_of_bounds_is_refused(month: str, code: int, admin: Client) -> None:
+    expect(await admin.post(f"{AT}/periods/{month}/close"), code)
 
 
 async def test_a_month_is_closed_once(admin: Client) -> None:

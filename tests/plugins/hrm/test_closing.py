@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from bson import ObjectId
@@ -17,6 +18,7 @@ from tests.plugins.hrm.week import MONDAY, MONTH, at, day
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 MONTHLY = f"{AT}/attendance/monthly"
+CONFIGS = "/api/v1/system/configs"
 CLOSED = {"hrm_attendance_closed_to": day()}
 TWO_DAYS = {"attends_from": day(), "left_on": day(1)}
 
@@ -91,6 +93,13 @@ async def test_punches_and_leave_of_closed_days_are_refused(admin: Client, trade
         expect(await admin.post(f"{AT}/leaves/{asked['id']}/reject", {}))
     expect(await admin.post(f"{AT}/punches/enter", entered))
     assert await statuses(staff) == ["normal", "late"]
+
+
+@pytest.mark.parametrize(("days", "code"), [(-1, 0), (0, 40901), (1, 40901), (400, 40901)])
+async def test_a_day_that_is_not_over_is_not_closed(days: int, code: int, admin: Client) -> None:
+    day = (datetime.now(ZoneInfo("Asia/Shanghai")).date() + timedelta(days=days)).isoformat()
+    expect(await admin.patch(CONFIGS, {"values": {"hrm_attendance_closed_to": day}}), code)
+    expect(await admin.patch(CONFIGS, {"values": {"hrm_attendance_closed_to": None}}))
 
 
 async def test_a_month_is_the_sum_of_its_days(admin: Client, tradewind: Running) -> None:
