@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import uvloop
 from pydantic import ValidationError
 
-from config.embedded import Embedded, EmbeddedError, acquire
+from config.embedded import Embedded, EmbeddedError, acquire, keep
 from config.local_secrets import demo_accounts
 from config.logs import start_logging
 from config.settings import Settings
@@ -144,7 +144,7 @@ async def serve(
             if settings.demo:
                 welcome(service)
             await settle()
-            await stop.asked.wait()
+            await until_asked(stop, embedded)
             log.info("stopping")
     except asyncio.CancelledError:
         if not stop.asked.is_set():
@@ -154,6 +154,19 @@ async def serve(
         if embedded:
             await asyncio.to_thread(embedded.release_and_wait, 15)
     log.info("stopped")
+
+
+async def until_asked(stop: Stop, embedded: Embedded | None) -> None:
+    """Wait for the signal, and look after the embedded database meanwhile. Raises `EmbeddedError` where that is lost."""
+    asked = asyncio.create_task(stop.asked.wait())
+    kept = [asyncio.create_task(keep(embedded))] if embedded else []
+    try:
+        await asyncio.wait([asked, *kept], return_when=asyncio.FIRST_COMPLETED)
+        for ended in filter(asyncio.Task.done, kept):
+            ended.result()
+    finally:
+        for task in (asked, *kept):
+            task.cancel()
 
 
 async def settle() -> None:

@@ -26,6 +26,10 @@ SUPERVISOR_POLL_SECONDS = 0.1
 CONNECT_SECONDS = 1.0
 
 
+class MovedError(EmbeddedError):
+    """The database runs at another address than the one that was acquired."""
+
+
 @dataclass(frozen=True)
 class Embedded:
     """The right to use the database at `uri`, which holds its password, until released."""
@@ -47,6 +51,17 @@ class Embedded:
         if not until(self._has_ended, min(deadline, decided)):
             return False
         return until(lambda: not self._folder.is_supervised(), deadline)
+
+    def is_supervised(self) -> bool:
+        """Whether somebody looks after `mongod`; one whose supervisor was killed ends too."""
+        return self._folder.live_record() is not None
+
+    def supervise(self, given_up: threading.Event) -> None:
+        """Start a supervisor again, as `acquire` does; raises `EmbeddedError`, `MovedError` for another address."""
+        again = acquire(self._folder.path, given_up=given_up)
+        again.release()  # the right that this one holds is enough
+        if again.uri != self.uri:
+            raise MovedError(f"The database in {self._folder.path} has another address now: start the server again.")
 
     def _has_ended(self) -> bool:
         return self._folder.live_record() is None

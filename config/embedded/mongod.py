@@ -97,13 +97,22 @@ class Mongod:
 
 
 def start_mongod(
-    binary: Path, folder: Folder, cache_gib: float, lifeline: Lock, port: int | None, deadline: float
+    binary: Path,
+    folder: Folder,
+    cache_gib: float,
+    lifeline: Lock,
+    port: int | None,
+    deadline: float,
+    *,
+    moves: bool = True,
 ) -> Mongod:
-    """Start on `port` if it is free, else on one that the system picks; EmbeddedError says why not."""
+    """Start on `port` if it is free, else, where it `moves`, on one that the system picks; EmbeddedError says why not."""
     folder.database.mkdir(exist_ok=True, mode=0o700)
     _shelve_log(folder)
     for _ in range(PORT_ATTEMPTS):
         if port is None or not _is_free(port):
+            if not moves:
+                raise EmbeddedError(f"Port {port} of the database was taken by another program.")
             port = _free_port()
         mongod = Mongod(binary, folder, port, cache_gib, lifeline)
         importlib.import_module("pymongo")  # needed next: the fifth of a second passes while mongod starts

@@ -6,8 +6,9 @@ import os
 import signal
 import sys
 import time
-from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
 from types import FrameType
 
 from config.embedded.binary import find_mongod
@@ -17,21 +18,31 @@ from config.embedded.mongod import Mongod, start_mongod
 
 LOCK_SECONDS = 0.1
 USERS_POLL_SECONDS = 0.2
-MAX_RESTARTS = 3
-RESTART_WINDOW_SECONDS = 60.0
+FIRST_PAUSE_SECONDS = 0.5
+MOST_PAUSE_SECONDS = 10.0
+STEADY_SECONDS = 60.0  # who has run for so long is not one that ends again and again
 MOVE_STOP_SECONDS = 1.0
 ENDING_SECONDS = 3.0
+LOG_BYTES = 1 << 20
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Supervisor:
-    """Runs the database of `folder` for its users; `start_seconds` bounds each start of `mongod`."""
+    """Runs the database of `folder` for its users; `start_seconds` bounds each start of `mongod`.
+
+    One that ends by itself is started again, on the port that the users know, as often as it takes: the disk may have
+    room again. Between two attempts there is a pause that doubles.
+    """
 
     def __init__(self, folder: Folder, cache_gib: float, start_seconds: float) -> None:
         self._folder = folder
         self._cache_gib = cache_gib
         self._start_seconds = start_seconds
-        self._restarts: deque[float] = deque(maxlen=MAX_RESTARTS)
+        self._mongod: Mongod | None = None
+        self._port: int | None = None
+        self._pause = FIRST_PAUSE_SECONDS
+        self._begun = 0.0
+        self._again_at = 0.0
 
     def run(self, ready: Callable[[], None]) -> None:
         """Start, call `ready`, and stay until nobody uses the database. At once back where another one is at work."""
@@ -39,36 +50,71 @@ class Supervisor:
         # A process that looks whether a supervisor is at work holds this lock for a moment.
         if not until(lock.try_exclusive, time.monotonic() + LOCK_SECONDS):
             return
-        self._folder.supervisor_log.write_text("")
         for number in STOP_SIGNALS:
             signal.signal(number, _leave)
-        mongod, uri = self._start(lock)
         record = None
         try:
-            record = self._folder.publish(Record(uri, mongod.port, os.getpid()))
+            uri = self._start(lock)
+            record = self._folder.publish(Record(uri, self._port or 0, os.getpid()))
             ready()
             users = Lock(self._folder.users_lock)
             while not users.try_exclusive():  # from then on newcomers wait for our end
                 time.sleep(USERS_POLL_SECONDS)
-                mongod.rotate_log()
-                if mongod.exit_code is not None:
-                    mongod = self._restart(mongod, lock)
+                try:
+                    self._tend(lock)
+                except OSError as error:
+                    _say(explain_os_error(error, self._folder.path))
         finally:
             if record:
                 record.close()
-            mongod.stop()
+            if self._mongod:
+                self._mongod.stop()
 
-    def _start(self, lock: Lock) -> tuple[Mongod, str]:
+    def _tend(self, lock: Lock) -> None:
+        """Look after `mongod`: keep its log short, and start it again when it is time."""
+        if self._mongod is None:
+            if time.monotonic() >= self._again_at:
+                self._try_again(lock)
+        elif self._mongod.exit_code is None:
+            self._mongod.rotate_log()
+        else:
+            ended, self._mongod = self._mongod, None
+            _say(explain(ended.ending()))
+            ended.stop()
+            if time.monotonic() - self._begun > STEADY_SECONDS:
+                self._pause = FIRST_PAUSE_SECONDS
+            self._wait()
+
+    def _try_again(self, lock: Lock) -> None:
+        try:
+            self._start(lock)
+        except (EmbeddedError, OSError) as error:
+            _say(explain_os_error(error, self._folder.path) if isinstance(error, OSError) else str(error))
+            self._wait()
+        else:
+            _say("mongod runs again")
+
+    def _wait(self) -> None:
+        _say(f"starting mongod again in {self._pause:g} s")
+        self._again_at = time.monotonic() + self._pause
+        self._pause = min(2 * self._pause, MOST_PAUSE_SECONDS)
+
+    def _start(self, lock: Lock) -> str:
+        """Start `mongod` and make it ready; its address."""
         self._folder.password()  # makes the key file, which mongod reads
-        deadline = time.monotonic() + self._start_seconds
-        port = self._folder.last_port()
+        self._begun = time.monotonic()
+        deadline = self._begun + self._start_seconds
+        known = self._port is not None
+        port = self._port if known else self._folder.last_port()
         while True:
-            mongod = start_mongod(find_mongod(), self._folder, self._cache_gib, lock, port, deadline)
+            mongod = start_mongod(find_mongod(), self._folder, self._cache_gib, lock, port, deadline, moves=not known)
             try:
                 from config.embedded.replica_set import make_ready, move_member  # late, as start_mongod says
 
                 if not move_member(self._folder, mongod.port):
-                    return mongod, make_ready(self._folder, mongod.port, deadline)
+                    uri = make_ready(self._folder, mongod.port, deadline)
+                    self._mongod, self._port = mongod, mongod.port
+                    return uri
             except EmbeddedError as error:
                 raise EmbeddedError(_reason(mongod, error)) from error
             except BaseException:
@@ -77,19 +123,6 @@ class Supervisor:
             mongod.stop(MOVE_STOP_SECONDS)
             port = mongod.port
 
-    def _restart(self, ended: Mongod, lock: Lock) -> Mongod:
-        """Start again after a crash, on the port that the users know."""
-        now = time.monotonic()
-        if len(self._restarts) == MAX_RESTARTS and now - self._restarts[0] < RESTART_WINDOW_SECONDS:
-            raise EmbeddedError(f"mongod ended {MAX_RESTARTS + 1} times within a minute.")
-        self._restarts.append(now)
-        sys.stderr.write(f"mongod ended with code {ended.exit_code}; starting it again\n")
-        mongod, _ = self._start(lock)
-        if mongod.port != ended.port:
-            mongod.stop()
-            raise EmbeddedError(f"Port {ended.port} of the database was taken while it started again.")
-        return mongod
-
 
 def _reason(mongod: Mongod, error: EmbeddedError) -> str:
     """What `mongod` itself says if it came to an end, else `error`; either way it runs no more."""
@@ -97,6 +130,12 @@ def _reason(mongod: Mongod, error: EmbeddedError) -> str:
     reason = explain(mongod.ending()) if ended else str(error)
     mongod.stop()
     return reason
+
+
+def _say(line: str) -> None:
+    """Write into supervisor.log; on a full disk, which is what there is to say, nothing comes of it."""
+    with suppress(OSError):
+        os.write(sys.stderr.fileno(), f"{datetime.now(UTC).isoformat(timespec='seconds')} {line}\n".encode())
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
@@ -128,10 +167,14 @@ def _run_and_tell(folder: Folder, run: Callable[[Callable[[], None]], None], tel
         run(ready)
     except (EmbeddedError, OSError) as error:
         line = explain_os_error(error, folder.path) if isinstance(error, OSError) else str(error)
-        os.write(listener[0] if listener else sys.stderr.fileno(), f"{line}\n".encode())
+        _say(line)
+        if listener:
+            os.write(listener[0], f"{line}\n".encode())
 
 
 def _redirect(folder: Folder) -> None:
+    if folder.supervisor_log.exists() and folder.supervisor_log.stat().st_size > LOG_BYTES:
+        folder.supervisor_log.replace(folder.supervisor_log.with_suffix(".log.1"))
     log = os.open(folder.supervisor_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     nothing = os.open(os.devnull, os.O_RDWR)
     for source, target in ((nothing, 0), (nothing, 1), (log, 2)):
