@@ -57,7 +57,7 @@ def object_schema(field: Field, mode: Mode, component: Callable[[Field, Mode], J
     fields = {
         name: child
         for name, child in (field.fields or {}).items()
-        if not (child.read_only if mode == "input" else child.write_only)
+        if not (child.read_only if mode == "input" else child.write_only) and (child.documented or component is None)
     }
     required = [name for name, child in fields.items() if child.required or mode == "reply"]
     schema: JsonSchema = {

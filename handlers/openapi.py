@@ -23,6 +23,8 @@ Amounts of money are strings with two decimals, times RFC 3339 in UTC. Days and 
 1970-01-01 and 2199-12-31. Every answer names its `X-Request-ID`;
 give one of your own to follow a request through the logs."""
 
+_SWITCHED = "A WebSocket (RFC 6455). Its messages are JSON, as x-websocket-messages says."
+
 
 def describe(routes: Iterable[Route], version: str) -> dict[str, Any]:
     """The OpenAPI document of `routes`. Raises `NameTaken` when two shapes or two errors have one name."""
@@ -53,7 +55,7 @@ def _operation(route: Route, components: Components, records: Mapping[str, Mappi
         "summary": route.summary,
         "tags": [route.tag],
         "parameters": [*_in_path(route, records), *_in_query(route), *_in_header(route)],
-        "responses": {"200": _success(route, components), **components.failures(route.every_error)},
+        "responses": {**_success(route, components), **components.failures(route.every_error)},
         "security": [] if route.access == PUBLIC else [{"bearer": []}],
     }
     if route.etag:
@@ -62,6 +64,10 @@ def _operation(route: Route, components: Components, records: Mapping[str, Mappi
         operation["responses"]["206"] = {**operation["responses"]["200"], "description": "The part that Range names"}
     if route.description:
         operation["description"] = route.description
+    if route.messages:
+        operation["x-websocket-messages"] = {
+            name: json_schema(message, "reply", components.named) for name, message in route.messages.items()
+        }
     if route.guarded:
         operation["x-permission"] = route.access
     if route.body is not None:
@@ -168,12 +174,15 @@ def example(field: Field) -> Any:
 
 
 def _success(route: Route, components: Components) -> dict[str, Any]:
+    """Status → the answer of a request that goes well."""
+    if route.socket:
+        return {"101": {"description": _SWITCHED}}
     if route.bare:
         content = {media: {"schema": _bare_schema(media)} for media in _media_types(route.bare)}
     else:
         content = {"application/json": {"schema": wrapped({"type": "integer", "const": 0}, _data(route, components))}}
     names = ("X-Request-ID", "ETag") if route.etag else ("X-Request-ID",)
-    return {"description": "OK", "headers": components.headers(*names), "content": content}
+    return {"200": {"description": "OK", "headers": components.headers(*names), "content": content}}
 
 
 def _data(route: Route, components: Components) -> JsonSchema:

@@ -87,7 +87,8 @@ class Route:
     `form`: the shape of the `multipart/form-data` that a streamed route reads; files are texts of the format `binary`.
     `ranges`: the answer may be asked for in parts (RFC 9110 section 14).
     `signed`: tells of a request whether its address carries its own permission; then it needs no token.
-    `socket`: a WebSocket; the handler talks over `req.socket` for as long as the client stays.
+    `socket`: a WebSocket; the handler talks over `req.socket` for as long as the client stays. `messages`: the shapes
+    of what it sends, each with its name in `type`.
     """
 
     method: str
@@ -115,6 +116,7 @@ class Route:
     ranges: bool = False
     signed: Callable[[Request], bool] | None = None
     socket: bool = False
+    messages: Mapping[str, Field] = field(default_factory=dict)
 
     @cached_property
     def name(self) -> str:

@@ -49,6 +49,7 @@ class Field:
     `nullable`: null is accepted, and clears. `filter`, `sort`, `search`: what lists offer.
     `ref`: the collection whose `id` it holds; a reference to nothing is refused.
     `past`: a day or moment of what happened: a body that puts it later than tomorrow is refused.
+    `documented`: part of the OpenAPI description; a second name of a field, which is still accepted, is not.
     `check`: of a body's own fields, what settings say of a value: the rule that it breaks, or None.
     """
 
@@ -71,6 +72,7 @@ class Field:
     past: bool = False
     check: Callable[[Service, Any], str | None] | None = None
     secret: bool = False
+    documented: bool = True
 
     @cached_property
     def holds_fields(self) -> bool:

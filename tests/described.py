@@ -37,7 +37,7 @@ class Described:
     def check(self, route: Route, reply: Reply) -> Reply:
         """Answer `reply`; fails unless its status, media type and body are declared for the route."""
         media = reply.headers["Content-Type"].partition(";")[0]
-        at = f"/paths/{_escaped(route.path)}/{route.method.lower()}/responses/{reply.status}"
+        at = f"/paths/{escaped(route.path)}/{route.method.lower()}/responses/{reply.status}"
         declared = self.operation(route)["responses"].get(str(reply.status))
         assert declared is not None, f"{reply.status} is not declared: {reply.body[:500]!r}"
         if "$ref" in declared:
@@ -45,17 +45,17 @@ class Described:
             declared = self._at(at)
         assert media in declared["content"], f"{media} is not declared for {reply.status}"
         if media == "application/json":
-            self._validate(f"{at}/content/application~1json/schema", reply.json)
+            assert self.faults(f"{at}/content/application~1json/schema", reply.json) == []
         return reply
 
-    def _validate(self, pointer: str, value: Any) -> None:
+    def faults(self, pointer: str, value: Any) -> list[str]:
+        """What the schema at `pointer` says against `value`."""
         validator = self._validators.get(pointer)
         if validator is None:
             schema = {"$ref": f"{_ROOT}#{pointer}"}
             validator = Draft202012Validator(schema, registry=self._registry, format_checker=FORMATS)
             self._validators[pointer] = validator
-        faults = [f"{fault.json_path}: {fault.message}"[:500] for fault in validator.iter_errors(value)]
-        assert faults == []
+        return [f"{fault.json_path}: {fault.message}"[:500] for fault in validator.iter_errors(value)]
 
     def _at(self, pointer: str) -> Any:
         found: Any = self.document
@@ -64,5 +64,6 @@ class Described:
         return found
 
 
-def _escaped(path: str) -> str:
+def escaped(path: str) -> str:
+    """A name as it stands in a JSON pointer."""
     return path.replace("~", "~0").replace("/", "~1").replace("{", "%7B").replace("}", "%7D")

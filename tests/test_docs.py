@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from config.settings import EnvironmentSettings, Settings
+from handlers.envelope import to_json
 from handlers.errors import ErrorKind
 from handlers.messages import Message
 from handlers.openapi import describe
@@ -15,6 +19,7 @@ from handlers.schema import Field
 from handlers.validation import Checker
 from plugins.registry import load_plugins
 from tests.catalogue import CATALOGUE
+from tests.described import Described, escaped
 
 PLUGINS = load_plugins(())
 SETTINGS: list[type[EnvironmentSettings]] = [Settings, *(plugin.settings for plugin in PLUGINS if plugin.settings)]
@@ -67,6 +72,53 @@ def test_every_operation_is_summed_up_and_tagged() -> None:
 
 def test_every_parameter_has_an_example() -> None:
     assert [name for name, parameter in parameters() if parameter.get("example") is None] == []
+
+
+def schemas(part: Any = DOCUMENT, pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object in the document that has examples or properties, with the pointer to it."""
+    if isinstance(part, dict):
+        if "examples" in part or isinstance(part.get("properties"), dict):
+            yield pointer, part
+        for name, child in part.items():
+            yield from schemas(child, f"{pointer}/{escaped(name)}")
+    if isinstance(part, list):
+        for number, child in enumerate(part):
+            yield from schemas(child, f"{pointer}/{number}")
+
+
+def test_every_example_fits_its_schema() -> None:
+    described = Described(json.loads(to_json(DOCUMENT)))
+    wrong = []
+    for pointer, schema in schemas():
+        for example in schema.get("examples", ()) if isinstance(schema.get("examples"), list) else ():
+            wrong += [f"{pointer}: {fault}" for fault in described.faults(pointer, example)]
+    for path, methods in DOCUMENT["paths"].items():
+        for method, operation in methods.items():
+            for number, parameter in enumerate(operation["parameters"]):
+                pointer = f"/paths/{escaped(path)}/{method}/parameters/{number}/schema"
+                wrong += [f"{pointer}: {fault}" for fault in described.faults(pointer, parameter["example"])]
+    assert wrong == []
+
+
+def test_no_two_properties_of_a_shape_have_one_name_in_generated_types() -> None:
+    # generators of clients make `RefreshBodyRefreshToken` of `refreshToken` and of `refresh_token`
+    twice = []
+    for pointer, schema in schemas():
+        names = Counter(re.sub("[^a-z0-9]", "", name.lower()) for name in schema.get("properties", ()))
+        twice += [f"{pointer}: {name}" for name, count in names.items() if count > 1]
+    assert twice == []
+
+
+def test_no_two_components_or_operations_have_one_name_in_generated_types() -> None:
+    names = Counter(re.sub("[^a-z0-9]", "", name.lower()) for name in DOCUMENT["components"]["schemas"])
+    names += Counter(re.sub("[^a-z0-9]", "", operation["operationId"]) for _, operation in operations())
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_a_version_is_one_or_more() -> None:
+    versions = [schema["properties"]["version"] for _, schema in schemas() if "version" in schema.get("properties", ())]
+    assert len(versions) > 100
+    assert [one for one in versions if one["type"] != "string" and one["minimum"] != 1] == []
 
 
 FIELDS_WITH_EXAMPLES = [

@@ -121,7 +121,7 @@ class Collection:
     def update(self) -> Field:
         """The body of a PATCH: any of the fields, and `version`."""
         optional = {name: child.but(required=False, default=None) for name, child in self.writable.items()}
-        version = integer(required=True, description="The version that was read; a stale one is 40902.")
+        version = integer(minimum=1, required=True, description="The version that was read; a stale one is 40902.")
         return obj(f"{self.title}Update", {"version": version, **optional}, nullable=False)
 
     @cached_property

@@ -128,11 +128,13 @@ PUBLISH_BODY = obj(
     "ArticlePublishBody",
     {
         "publish_at": timestamp(description="In the future: scheduled for then. Null: now. Left out: the article's own."),
-        "version": integer(description="Checked when given."),
+        "version": integer(minimum=1, description="Checked when given."),
     },
     nullable=False,
 )  # fmt: skip
-VERSION_BODY = obj("ArticleVersionBody", {"version": integer(description="Checked when given.")}, nullable=False)
+VERSION_BODY = obj(
+    "ArticleVersionBody", {"version": integer(minimum=1, description="Checked when given.")}, nullable=False
+)
 
 
 def _of(collection: Collection, *names: str) -> dict[str, Field]:

@@ -7,7 +7,7 @@ from plugins.crm.records import CUSTOMER_ID, EDITORS, FOLLOWS_CUSTOMER, OPPORTUN
 from plugins.crm.states import CONTRACT_STATES
 
 PLAN_STATES = ("pending", "partial", "paid", "overdue")
-VERSION = integer(description="Checked when given.")
+VERSION = integer(minimum=1, description="Checked when given.")
 _CONTRACT_ID = object_id(required=True, ref="crm_contracts", filter=True)
 _OF_CONTRACT = object_id(read_only=True, filter=True, description="The contract's.")
 

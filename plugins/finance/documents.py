@@ -7,7 +7,7 @@ from plugins.finance.records import ACCOUNTS, CATEGORY, COUNTERPARTY, MAX_AMOUNT
 from plugins.finance.states import CLAIM_STATES, INVOICE_STATES
 
 _SUM = money(read_only=True, nullable=False, sort=True, filter=True)
-_VERSION = integer(description="Checked when given.")
+_VERSION = integer(minimum=1, description="Checked when given.")
 
 CLAIM_LINE = obj(
     "ExpenseLine",

@@ -182,7 +182,7 @@ SHIP_BODY = obj(
             min_items=1, max_items=MAX_LINES, description="All that is open unless given.",
         ),
         "remark": _REMARK,
-        "version": integer(description="Checked when given."),
+        "version": integer(minimum=1, description="Checked when given."),
     },
     nullable=False,
 )  # fmt: skip

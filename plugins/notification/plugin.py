@@ -25,7 +25,7 @@ from plugins.api import (
 from plugins.notification import demo, live, notifications
 from plugins.notification.inbox import PROGRESS_EVENT, SEND_EVENT, Inbox
 from plugins.notification.messages import KINDS, NOT_YOURS
-from plugins.notification.records import COUNT, MESSAGES, PROGRESS, SEND_BODY, SENT, SIGNALS
+from plugins.notification.records import COUNT, MESSAGES, PROGRESS, SEND_BODY, SENT, SIGNALS, SOCKET_MESSAGES
 from plugins.notification.settings import NotificationSettings
 
 AT = "/api/v1/notifications"
@@ -34,6 +34,8 @@ LAST_ID = object_id(
     example="000000000001000000000007",
     description="The id of the last message that the client has; without it, only what comes from now on is sent.",
 )
+_SOCKET = """The token is sent in `Authorization`, or as the subprotocol `bearer.<token>`, as browsers set no headers here.
+`ready` comes first; a client that was away gives its `last_id` when it comes back, and misses nothing."""
 _NOT_YOURS = (Refusal(NOT_FOUND, when=NOT_YOURS),)
 _own: dict[str, Any] = {"access": SIGNED_IN, "tag": "notification"}
 
@@ -73,7 +75,7 @@ plugin = Plugin(
         route(f"GET {AT}/unread-count", notifications.count_unread, summary="How many of my notifications are unread",
               returns=COUNT, **_own),
         route(f"GET {AT}/ws", live.live, summary="My new notifications, as a WebSocket", socket=True,
-              query={"last_id": LAST_ID}, **_own),
+              query={"last_id": LAST_ID}, messages=SOCKET_MESSAGES, description=_SOCKET, **_own),
         route(f"POST {AT}/{{id}}/read", notifications.mark_read, summary="Mark a notification as read",
               returns=MESSAGES.read, refusals=_NOT_YOURS, **_own),
         route(f"POST {AT}/read-all", notifications.mark_all_read, summary="Mark all my notifications as read",

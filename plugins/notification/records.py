@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Collection, Index, anything, array, boolean, integer, link, mapping, obj, text, timestamp
+from plugins.api import (
+    Collection,
+    Field,
+    Index,
+    anything,
+    array,
+    boolean,
+    choice,
+    integer,
+    link,
+    mapping,
+    obj,
+    object_id,
+    text,
+    timestamp,
+)
 
 _KEPT_SECONDS = 180 * 86_400
 MAX_TITLE, MAX_BODY, MAX_RECIPIENTS = 200, 2000, 1000
@@ -88,6 +104,22 @@ SEND_BODY = obj(
     },
     nullable=False,
 )  # fmt: skip
+
+
+def _socket_message(name: str, fields: Mapping[str, Field]) -> Field:
+    return obj(f"NotificationSocket{name.title()}", {"type": choice(name, nullable=False), **fields}, nullable=False)
+
+
+# what the WebSocket says, by its `type`
+SOCKET_MESSAGES = {
+    "ready": _socket_message(
+        "ready", {"last_id": object_id(nullable=False), "unread": integer(minimum=0, nullable=False)}
+    ),
+    "notification": _socket_message("notification", {"data": MESSAGES.read}),
+    "progress": _socket_message("progress", {name: PROGRESS.all_fields[name] for name in ("kind", "key", "data")}),
+    "unread": _socket_message("unread", {"count": integer(minimum=0, nullable=False)}),
+}
+
 COUNT = obj("NotificationCount", {"count": integer(minimum=0, nullable=False)}, nullable=False)
 
 

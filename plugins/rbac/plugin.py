@@ -39,7 +39,7 @@ MENU_IDS = obj(
     "RoleMenusBody",
     {
         "menu_ids": array(integer(minimum=1), max_items=MAX_MENUS, required=True, ref="rbac_menus"),
-        "version": integer(description="The version of the role; checked when given."),
+        "version": integer(minimum=1, description="The version of the role; checked when given."),
     },
     nullable=False,
 )

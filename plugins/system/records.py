@@ -15,7 +15,7 @@ ITEM_FIELDS = {
     "status": choice("enabled", "disabled", nullable=False),
 }
 _CHANGEABLE = {name: field.but(required=False) for name, field in ITEM_FIELDS.items() if name != "value"}
-_VERSION = integer(required=True, description="The version of the dictionary; a stale one is 40902.")
+_VERSION = integer(minimum=1, required=True, description="The version of the dictionary; a stale one is 40902.")
 
 DICTIONARIES = Collection(
     name="system_dictionaries",

@@ -17,8 +17,9 @@ from handlers.openapi import describe
 from handlers.openapi_components import NameTaken
 from handlers.request import Request
 from handlers.route import PUBLIC, Route, route
-from handlers.schema import Field, choice, integer, obj, text
+from handlers.schema import NOTHING, Field, choice, integer, obj, text
 from handlers.system import VERSION
+from handlers.validation import Checker
 from plugins.registry import RegistryError, freeze, load_plugins
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -173,7 +174,7 @@ def test_a_validation_error_has_a_list_of_fields_with_rules_and_messages() -> No
 
 
 def test_no_success_is_vague_about_its_data() -> None:
-    enveloped = [route for route in CATALOGUE.routes if not route.bare]
+    enveloped = [route for route in CATALOGUE.routes if not route.bare and not route.socket]
     vague = [
         endpoint_of(route) for route in enveloped if not {"type", "$ref"} & set(data_of(operation(endpoint_of(route))))
     ]
@@ -184,6 +185,22 @@ def test_a_list_answers_a_named_page_of_named_records() -> None:
     page = data_of(operation("GET /api/v1/crm/customers"))
     assert page == {"$ref": "#/components/schemas/CustomerPage"}
     assert SCHEMAS["CustomerPage"]["properties"]["items"]["items"] == {"$ref": "#/components/schemas/Customer"}
+
+
+def test_a_web_socket_switches_protocols_and_its_messages_are_described() -> None:
+    described = operation("GET /api/v1/notifications/ws")
+    assert [status for status in described["responses"] if status < "400"] == ["101"]
+    messages = {name: resolved(message) for name, message in described["x-websocket-messages"].items()}
+    assert list(messages) == ["ready", "notification", "progress", "unread"]
+    assert [message["properties"]["type"]["enum"] for message in messages.values()] == [[name] for name in messages]
+    assert messages["notification"]["properties"]["data"] == {"$ref": "#/components/schemas/Notification"}
+
+
+def test_a_second_name_of_a_field_is_taken_and_not_described() -> None:
+    shape = obj("NamesBody", {"newName": text(), "new_name": text(documented=False)}, nullable=False)
+    described = describe([replace(serving_shape("/api/names", NOTHING), method="POST", body=shape)], "1")
+    assert list(described["components"]["schemas"]["NamesBody"]["properties"]) == ["newName"]
+    assert Checker(shape)({"new_name": "a"}) == {"new_name": "a"}
 
 
 def test_an_answer_without_an_envelope_has_its_media_type() -> None:
