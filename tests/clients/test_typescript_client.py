@@ -13,7 +13,7 @@ from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, expect
 
 pytestmark = pytest.mark.gen_test(timeout=180)
-SOURCES = ("package.json", "package-lock.json", "tsconfig.json", "client.ts")
+SOURCES = ("package.json", "package-lock.json", "tsconfig.json", "client.ts", "schemas.js")
 QUIET = ("--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline")
 
 
@@ -57,6 +57,13 @@ async def test_a_strict_typescript_client_counts_the_customers_that_the_api_coun
     printed = json.loads(await run(project, "node", "out/client.js", **environment))
     page = expect(await admin.get("/api/v1/crm/customers?sort=name&page_size=5"))
     assert printed == {"total": page["total"], "names": [customer["name"] for customer in page["items"]]}
+
+
+async def test_ajv_compiles_every_schema_and_takes_every_example(project: Path, admin: Client) -> None:
+    (project / "description.json").write_bytes((await admin.get("/api/openapi.json")).body)
+    found = json.loads(await run(project, "node", "schemas.js", "description.json"))
+    assert found["faults"] == []
+    assert found["compiled"] > 1000
 
 
 async def test_the_compiler_refuses_a_field_that_the_description_does_not_have(project: Path) -> None:
