@@ -1,0 +1,115 @@
+"""`scripts/faults`: which experiments run, and where their figures go."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from scripts.fault_injection import (
+    clock,
+    connections,
+    contention,
+    disk,
+    failpoints,
+    instances,
+    proxy,
+    replica_set,
+    rolling,
+    soak,
+    twins,
+    upgrade,
+)
+from scripts.fault_injection.experiment import Bench
+from scripts.fault_injection.processes import ROOT
+
+RESULTS = ROOT / "scripts" / "results"
+_QUICK_SCALE = 0.1
+_ROOM_BYTES = 8 << 30
+
+EXPERIMENTS: dict[str, Callable[[Bench], Coroutine[None, None, None]]] = {
+    "replica-set": replica_set.run,
+    "instances": instances.run,
+    "rolling": rolling.run,
+    "disk": disk.run,
+    "failpoints": failpoints.run,
+    "proxy": proxy.run,
+    "twins": twins.run,
+    "contention": contention.run,
+    "connections": connections.run,
+    "clock": clock.run,
+    "upgrade": upgrade.run,
+    "soak": soak.run,
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run experiments one after the other; 0 when every figure is as expected."""
+    parser = argparse.ArgumentParser(
+        prog="scripts/faults",
+        description="Break things under load, on this machine only, and count what clients noticed. "
+        f"Experiments: {', '.join(EXPERIMENTS)}. All of them take about 90 minutes.",
+    )
+    parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help="which ones; all of them without any")
+    parser.add_argument("--quick", action="store_true", help="a tenth of everything; the result is not kept")
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="kills, http, drivers, old")
+    given = parser.parse_args(arguments)
+    unknown = [name for name in given.experiments if name not in EXPERIMENTS]
+    if unknown:
+        parser.error(f"unknown experiment: {', '.join(unknown)}")
+    names = given.experiments or list(EXPERIMENTS)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended too
+    options = dict(option.partition("=")[::2] for option in given.option)
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="tradewind-faults-", dir=_memory(), ignore_cleanup_errors=True) as folder:
+        for name in names:
+            bench = Bench(Path(folder), _QUICK_SCALE if given.quick else 1.0, options)
+            failed += not _run(name, bench)
+            if not given.quick:
+                _keep(name, bench)
+    return int(bool(failed))
+
+
+def _run(name: str, bench: Bench) -> bool:
+    """Run one experiment; whether every figure is as expected. A crash of an experiment is a failure."""
+    print(f"\n{name}", flush=True)
+    if name == "disk" and not disk.is_possible():
+        bench.tell(disk.NAME, "run", "left out: only root may mount a small disk")
+        return True
+    try:
+        asyncio.run(EXPERIMENTS[name](bench))
+    except (OSError, RuntimeError, TimeoutError, subprocess.SubprocessError) as error:
+        bench.tell(name, "run", f"ended by {type(error).__name__}: {error}"[:500], "to its end", False)
+    return all(line.holds is not False for line in bench.lines)
+
+
+def _keep(name: str, bench: Bench) -> None:
+    """Write the lines into today's result, in place of earlier ones of this experiment."""
+    now = datetime.now(UTC)
+    path = RESULTS / f"faults-{now:%Y-%m-%d}.json"
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    kept["machine"] = {"cores": os.cpu_count(), "python": platform.python_version(), "system": platform.system()}
+    kept.setdefault("experiments", {})[name] = {"when": f"{now:%H:%M:%S}Z", "commit": _commit(), "lines": bench.rows()}
+    path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+
+
+def _commit() -> str:
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def _memory() -> str | None:
+    """A folder in memory, where this machine has room for one: a disk's own pace is not what is measured."""
+    shared = "/dev/shm"
+    return shared if os.path.isdir(shared) and shutil.disk_usage(shared).free > _ROOM_BYTES else None

@@ -1,0 +1,62 @@
+"""SIGKILL of one of two servers every few seconds under load: how soon it is back, and what the other one notices."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+
+from scripts.fault_injection.clients import Connection
+from scripts.fault_injection.experiment import Bench, in_thread, tell_books
+from scripts.fault_injection.load import Load
+from scripts.fault_injection.processes import ReplicaSet, Server, free_ports
+
+NAME = "instance killed"
+_EVERY_SECONDS = 5.0
+_BACK_SECONDS = 1.0
+
+
+async def run(bench: Bench) -> None:
+    """Kill the two servers in turn, 15 times, with 16 workers."""
+    folder = bench.subfolder("instances")
+    replica_set = await in_thread(ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5).start)
+    servers = [Server(folder, f"two-{port}", port, replica_set.uri) for port in free_ports(2)]
+    back: list[float] = []
+    noticed: list[str] = []
+    try:
+        for server in servers:
+            await in_thread(server.start)
+        async with Load([server.port for server in servers], workers=16, pace=0.02) as load:
+            load.start()
+            await asyncio.sleep(5)
+            for turn in range(bench.times(int(bench.options.get("kills", "15")))):
+                victim, other = servers[turn % 2], servers[1 - turn % 2]
+                began = time.monotonic()
+                back.append(await _kill(victim))
+                await asyncio.sleep(max(0.5, _EVERY_SECONDS - (time.monotonic() - began)))
+                noticed += [outcome for outcome in load.outcomes(began, other.port).elements() if outcome != "0"]
+            await load.stop()
+            figure = f"median {statistics.median(back):.2f} s, {min(back):.2f} to {max(back):.2f} s, {len(back)} kills"
+            bench.tell(NAME, "back after", figure, "under 1 s", statistics.median(back) < _BACK_SECONDS)
+            answered = sum(load.outcomes(port=server.port).total() for server in servers)
+            failures = f"{len(noticed)} of {answered} {sorted(set(noticed))}"
+            bench.tell(NAME, "failures at the other instance", failures, "0", not noticed)
+            await tell_books(bench, NAME, load, servers, replica_set.uri)
+    finally:
+        for server in servers:
+            await in_thread(server.stop)
+        await in_thread(replica_set.stop)
+
+
+async def _kill(server: Server) -> float:
+    """Kill and start a server; the seconds until it is ready for requests again."""
+    await in_thread(server.kill)
+    killed = time.monotonic()
+    server.spawn()
+    connection = Connection(server.port)
+    while (await connection.call("GET", "/api/health/ready", seconds=2)).outcome != "0":
+        if time.monotonic() - killed > 60:
+            raise TimeoutError(f"{server.name} does not come back")
+        await asyncio.sleep(0.01)
+    connection.drop()
+    return time.monotonic() - killed

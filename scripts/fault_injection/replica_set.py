@@ -1,0 +1,153 @@
+"""Three members under load: the primary killed, stepped down, frozen; a secondary frozen; no majority."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from scripts.fault_injection.clients import Liveness
+from scripts.fault_injection.experiment import Bench, in_thread, tell_books
+from scripts.fault_injection.load import Load
+from scripts.fault_injection.processes import ReplicaSet, Server, free_ports
+
+NAME = "replica set"
+RESPONSE_SECONDS = 6.5  # six, and what a loaded client adds
+LIVENESS_MS = 50
+
+
+@dataclass
+class Phase:
+    """One fault: what is done, how long it lasts, and how it is undone."""
+
+    name: str
+    act: Callable[[], object]
+    hold: float
+    undo: Callable[[], object] = lambda: None
+    settle: float = 4.0
+
+
+@dataclass
+class Measured:
+    """What one fault did to the load."""
+
+    fault: str
+    began: float
+    ended: float
+    unavailable: int
+    slowest: float
+    gap: float
+
+
+async def run(bench: Bench) -> None:
+    """Two servers on one port and a third with the other driver, 12 workers, every fault in turn."""
+    folder = bench.subfolder("replica-set")
+    replica_set = await in_thread(ReplicaSet(folder / "mongo").start)
+    shared, other = free_ports(2)
+    servers = [
+        Server(folder, "direct-a", shared, replica_set.uri),
+        Server(folder, "direct-b", shared, replica_set.uri),
+        Server(folder, "motor", other, replica_set.uri, mongodb_driver="motor"),
+    ]
+    try:
+        for server in servers:
+            await in_thread(server.start)
+        with Liveness(shared) as first, Liveness(other) as second:
+            async with Load([shared, shared, other], workers=12, pace=0.1) as load:
+                load.start()
+                await asyncio.sleep(8)
+                measured = [await _measure(phase, replica_set, load) for phase in _phases(bench, replica_set)]
+                await load.stop()
+                await in_thread(replica_set.wait_for_health)
+                _tell(bench, load, measured)
+                for label, probe in (("two servers", first), ("motor", second)):
+                    _tell_liveness(bench, label, probe)
+                await tell_books(bench, NAME, load, servers, replica_set.uri)
+    finally:
+        for server in servers:
+            await in_thread(server.stop)
+        await in_thread(replica_set.stop)
+
+
+def _phases(bench: Bench, replica_set: ReplicaSet) -> list[Phase]:
+    victims: list[int] = []
+
+    def kill() -> None:
+        victims[:] = [replica_set.wait_for_primary()]
+        replica_set.kill(victims[0])
+
+    def kill_majority() -> None:
+        primary = replica_set.wait_for_primary()
+        victims[:] = [primary, next(port for port in replica_set.ports if port != primary)]
+        for port in victims:
+            replica_set.kill(port)
+
+    def freeze_primary() -> None:
+        victims[:] = [replica_set.wait_for_primary()]
+        replica_set.freeze(victims[0])
+
+    def freeze_secondary() -> None:
+        primary = replica_set.wait_for_primary()
+        victims[:] = [next(port for port in replica_set.ports if port != primary)]
+        replica_set.freeze(victims[0])
+
+    def restart() -> None:
+        for port in victims:
+            replica_set.start_member(port)
+
+    def thaw() -> None:
+        replica_set.thaw(victims[0])
+
+    def tune() -> None:
+        replica_set.reconfigure(electionTimeoutMillis=2000, heartbeatIntervalMillis=500)
+
+    slow = [Phase("primary killed, election 10 s", kill, 13, restart)] * bench.times(7)
+    frozen = [Phase("primary frozen 20 s", freeze_primary, 20, thaw, 8)] * bench.times(5)
+    frozen += [Phase("secondary frozen 20 s", freeze_secondary, 20, thaw)] * bench.times(3)
+    lost = [Phase("no majority 15 s", kill_majority, 15, restart, 8)] * bench.times(3)
+    steps = [Phase("primary steps down", replica_set.step_down, 4, settle=2)] * bench.times(13)
+    quick = [Phase("primary killed, election 2 s", kill, 6, restart, 2)] * bench.times(18)
+    return [*slow, *frozen, *lost, *steps, Phase("election tuned to 2 s", tune, 1), *quick]
+
+
+async def _measure(phase: Phase, replica_set: ReplicaSet, load: Load) -> Measured:
+    began = time.monotonic()
+    await in_thread(phase.act)
+    await asyncio.sleep(phase.hold)
+    await in_thread(phase.undo)
+    await in_thread(replica_set.wait_for_health)
+    await asyncio.sleep(phase.settle)
+    ended = time.monotonic()
+    unavailable = load.outcomes(began)["50300"]
+    found = Measured(phase.name, began, ended, unavailable, load.slowest(began), load.longest_gap(began, ended))
+    row = {"fault": found.fault, "50300": unavailable, "slowest": found.slowest, "gap": found.gap}
+    print("     ", json.dumps({key: round(v, 2) if isinstance(v, float) else v for key, v in row.items()}), flush=True)
+    return found
+
+
+def _tell(bench: Bench, load: Load, measured: list[Measured]) -> None:
+    outcomes = load.outcomes()
+    lost = {outcome: count for outcome, count in outcomes.items() if outcome not in ("0", "50300")}
+    bench.tell(NAME, "requests", f"{outcomes.total()}, of them 50300: {outcomes['50300']}")
+    bench.tell(NAME, "other outcomes", lost or 0, "0", not lost)
+    for fault in dict.fromkeys(each.fault for each in measured):
+        rows = [each for each in measured if each.fault == fault]
+        slowest, gap = max(each.slowest for each in rows), max(each.gap for each in rows)
+        bench.tell(
+            NAME, f"{fault} ({len(rows)}x), longest response", f"{slowest:.1f} s", "6 s", slowest <= RESPONSE_SECONDS
+        )
+        bench.tell(NAME, f"{fault} ({len(rows)}x), longest time without success", f"{gap:.1f} s")
+
+
+def _tell_liveness(bench: Bench, label: str, probe: Liveness) -> None:
+    waits, echo = probe.result()
+    late = [seconds for _, seconds in waits.probes if seconds * 1000 > LIVENESS_MS]
+    late_echo = [seconds for _, seconds in echo.probes if seconds * 1000 > LIVENESS_MS]
+    figure = (
+        f"slowest {waits.slowest_ms()} ms, {len(late)} of {len(waits.probes)} over {LIVENESS_MS} ms "
+        f"(echo: {echo.slowest_ms()} ms, {len(late_echo)}), failed {len(waits.failed)}"
+    )
+    holds = not waits.failed and waits.slowest_ms() <= max(LIVENESS_MS, 2 * echo.slowest_ms() + LIVENESS_MS)
+    bench.tell(NAME, f"liveness, {label}", figure, f"{LIVENESS_MS} ms, beside the echo's", holds)
