@@ -12,7 +12,6 @@ import statistics
 import subprocess
 import sys
 import time
-import venv
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -30,6 +29,7 @@ from scripts.benchmark.load import GENERATOR, load, load_beside
 from scripts.benchmark.servers import DATABASE
 from scripts.benchmark.works import CONNECTIONS, LOGINS, Call, Work, works
 from scripts.benchmark.world import PASSWORD, log_everybody_in, make_world, new_secret, remember, remembered
+from scripts.tool_environment import python_with
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CACHE = ROOT / ".data" / "bench"
@@ -338,14 +338,7 @@ def resident_mib(pid: int) -> float:
 
 def python_of_peers() -> Path:
     """The interpreter of the environment that holds the peers' packages, made where there is none yet."""
-    wanted, folder = PEERS / "requirements.txt", CACHE / "venv"
-    stamp, python = folder / "installed.txt", folder / "bin" / "python"
-    if not stamp.exists() or stamp.read_text() != wanted.read_text():
-        print("installing the peers' packages …", flush=True)
-        venv.create(folder, with_pip=True, clear=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "-r", wanted], check=True, stderr=subprocess.DEVNULL)
-        stamp.write_text(wanted.read_text())
-    return python
+    return python_with(PEERS / "requirements.txt", CACHE / "venv")
 
 
 def node_modules() -> Path:

@@ -1,0 +1,65 @@
+"""Requests that schemathesis generates from the OpenAPI document, as the administrator and as an ordinary person."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from pathlib import Path
+
+from scripts.hostile_requests.target import Part, Target
+
+# they end the session that the run uses, or empty the database
+_LEFT_OUT = r"/auth/(logout|password|sessions|wecom/bind)|/system/(sessions|data-reset|users)|/ws$"
+_CHECKS = "not_a_server_error,response_schema_conformance"
+_METRIC = re.compile(r'^tradewind_requests_total\{[^}]*status="(\d+)"[^}]*\} (\S+)', re.MULTILINE)
+
+
+async def attack_generated(target: Target, python: Path, person: str, seconds: int, folder: Path) -> Part:
+    """A run of `seconds`; a response of 5xx and one that takes longer than ten seconds are faults."""
+    part = Part(f"schemathesis, {person}")
+    token = target.admin.token if person == "administrator" else target.person.token
+    report = folder / f"schemathesis-{person.split()[0]}.json"
+    before = await _counted(target)
+    process = await asyncio.create_subprocess_exec(
+        str(python.parent / "schemathesis"),
+        *("run", f"http://127.0.0.1:{target.server.port}/api/openapi.json"),
+        *("--header", f"Authorization: Bearer {token}", "--header", "Accept-Language: en"),
+        *("--max-time", str(seconds), "--workers", "2", "--checks", _CHECKS, "--max-response-time", "10"),
+        *("--exclude-path-regex", _LEFT_OUT, "--report", "json", "--report-json-path", str(report)),
+        *("--continue-on-failure", "--no-shrink", "--suppress-health-check", "all", "--request-timeout", "30"),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        cwd=folder,
+    )
+    written, _ = await asyncio.wait_for(process.communicate(), seconds * 3 + 300)
+    (folder / f"{report.stem}.txt").write_bytes(written)
+    after = await _counted(target)
+    part.outcomes = after - before
+    for status, count in part.outcomes.items():
+        if status.startswith("5"):
+            part.fault(f"{count} responses of {status}")
+    part.notes = {"seconds": seconds, "failed checks": _failures(report)}
+    if not part.outcomes:
+        part.fault(f"schemathesis did not run: {written.decode(errors='replace')[-300:]}")
+    return part
+
+
+async def _counted(target: Target) -> Counter[str]:
+    """How many responses of each status the server has counted."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", target.server.port, limit=1 << 24)
+    writer.write(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    text = (await reader.read()).decode()
+    writer.close()
+    counts: Counter[str] = Counter()
+    for status, value in _METRIC.findall(text):
+        counts[status] += int(float(value))
+    return counts
+
+
+def _failures(report: Path) -> dict[str, int]:
+    """How often each check failed, by its name."""
+    if not report.exists():
+        return {}
+    names = re.findall(r'"check(?:_name)?":\s*"([a-z_]+)"[^{}]*?"status":\s*"failure"', report.read_text())
+    return dict(Counter(names))

@@ -1,0 +1,19 @@
+"""Environments of tools that the service itself does not need, made when they are first used and kept."""
+
+from __future__ import annotations
+
+import subprocess
+import venv
+from pathlib import Path
+
+
+def python_with(requirements: Path, folder: Path) -> Path:
+    """The interpreter of the environment in `folder`, which holds what the file `requirements` lists."""
+    stamp, python = folder / "installed.txt", folder / "bin" / "python"
+    if not stamp.exists() or stamp.read_text() != requirements.read_text():
+        print(f"Installing what {requirements.parent.name} needs …", flush=True)
+        venv.create(folder, with_pip=True, clear=True)
+        command = [str(python), "-m", "pip", "install", "-q", "-r", str(requirements)]
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+        stamp.write_text(requirements.read_text())
+    return python
