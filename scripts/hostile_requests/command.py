@@ -31,6 +31,7 @@ RESULTS = ROOT / "scripts" / "results"
 _CACHE = ROOT / ".data" / "hostile"
 _REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 _GENERATED_SECONDS = 100
+_SHOWN_FAULTS = 8
 
 Attacks = dict[str, Callable[[], Awaitable[Part]]]
 
@@ -101,8 +102,8 @@ def _server_part(server: Server) -> Part:
 def _print(parts: Sequence[Part]) -> None:
     print(f"\n{sum(part.requests for part in parts)} requests, {sum(part.fault_count for part in parts)} faults")
     for part in parts:
-        for fault in part.faults:
-            print(f"  {part.name}: {fault}")
+        for fault in part.faults[:_SHOWN_FAULTS]:
+            print(f"  {part.name}: {fault[:200]}")
 
 
 def _keep(parts: Sequence[Part]) -> None:
