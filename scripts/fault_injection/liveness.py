@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 import time
+from typing import Any
 
 from scripts.fault_injection.clients import Connection
 
@@ -13,10 +14,14 @@ _PAUSE_SECONDS = 0.05
 _PROBE_SECONDS = 30.0
 
 
-async def _echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while data := await reader.read(1024):
-        writer.write(data)
-    writer.close()
+class _Echo(asyncio.Protocol):
+    """Sends back what it receives."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport: Any = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._transport.write(data)
 
 
 async def watch(port: int) -> dict[str, list[object]]:
@@ -25,7 +30,7 @@ async def watch(port: int) -> dict[str, list[object]]:
     echoes: list[object] = []
     failed: list[object] = []
     ended = asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
-    echo = await asyncio.start_server(_echo, "127.0.0.1", 0)
+    echo = await asyncio.get_running_loop().create_server(_Echo, "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection("127.0.0.1", echo.sockets[0].getsockname()[1])
     connection = Connection(port)
     while not ended.done():

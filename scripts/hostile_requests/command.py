@@ -82,7 +82,8 @@ def _attacks(target: Target, python: Path, folder: Path, quick: bool) -> Attacks
     seconds = 10 if quick else _GENERATED_SECONDS
     return {
         "tokens": lambda: attack_tokens(target),
-        "injections": lambda: attack_injections(target),
+        "injections": lambda: attack_injections(target, "administrator"),
+        "person-injections": lambda: attack_injections(target, "ordinary person"),
         "references": lambda: attack_references(target),
         "strings": lambda: attack_strings(target, python),
         "administrator": lambda: attack_generated(target, python, "administrator", seconds, folder),

@@ -66,9 +66,10 @@ _PATH_VALUES = (
 )
 
 
-async def attack_injections(target: Target) -> Part:
-    """Operators and types, as the super administrator, who would be let through to the database."""
-    part = Part("operators and types")
+async def attack_injections(target: Target, person: str) -> Part:
+    """Operators and types, as the administrator, whom nothing else would stop, or as an ordinary person."""
+    part = Part(f"operators and types, {person}")
+    token = target.admin.token if person == "administrator" else target.person.token
     counts = {"query": 0, "body": 0, "path": 0}
     attacks: list[tuple[str, Attack]] = []
     for operation in target.operations:
@@ -78,7 +79,7 @@ async def attack_injections(target: Target) -> Part:
             found = list(made(target, operation))
             counts[kind] += len(found)
             attacks += found
-    await Judge(part, target.server.port, target.admin.token).send_all(attacks)
+    await Judge(part, target.server.port, token).send_all(attacks)
     part.notes = {**counts, "accepted": part.outcomes["0"]}
     return part
 
