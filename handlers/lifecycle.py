@@ -258,6 +258,7 @@ def _operation(request: Request, route: Route, status: int, code: int, milliseco
         "user_agent": request.headers.get("User-Agent", "")[:500],
         "request_id": request.id,
         "resource_id": next(iter(request.path.values()), None),
+        "exemption": request.exemption,
         "body": redacted(_logged_body(request), route.body),
     }
 

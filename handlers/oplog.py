@@ -47,6 +47,12 @@ OPERATION_LOGS = Collection(
         "user_agent": text(),
         "request_id": text(nullable=False, filter=True),
         "resource_id": text(filter=True),
+        "exemption": text(
+            max_length=64,
+            filter=True,
+            example="own_request",
+            description="The rule that a super administrator was spared.",
+        ),
         "body": anything(),
     },
     indexes=(
@@ -54,6 +60,8 @@ OPERATION_LOGS = Collection(
         Index("user_id", "-at", "-_id"),
         Index("path", "-at", "-_id"),
         Index("code", "-at", "-_id"),
+        # of a few entries in a million
+        Index("exemption", where={"exemption": {"$type": "string"}}),
         *(
             Index(name)
             for name in ("username", "permission", "method", "status", "address", "request_id", "resource_id")

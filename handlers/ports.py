@@ -24,3 +24,10 @@ class Authorizer(Protocol):
 
     async def scope_of(self, actor: Actor) -> Scope:
         """The union of the rows of the actor's enabled roles (SPEC 5.5, layer 3)."""
+
+
+class OwnRequests(Protocol):
+    """May be provided by the plugin whose setting says so; without it people never decide on their own requests."""
+
+    async def allowed(self) -> bool:
+        """Whether people may decide on what they asked for themselves."""

@@ -31,6 +31,7 @@ class Request:
     """One request: `path`, `query` and `body` (`given` as JSON) are checked and typed; `actor` is who asks, by the token `bearer`.
 
     `stream` is the body of a streamed route, `socket` the client of a WebSocket route. `answer_headers` are added to the answer. `now` is the one moment that the whole request takes place at.
+    `exemption` names the rule that the caller was spared as a super administrator; the operation log keeps it.
     """
 
     service: Service
@@ -54,6 +55,7 @@ class Request:
     actor: Actor = ANONYMOUS
     scope: Scope = NO_SCOPE
     answer_headers: dict[str, str] = field(default_factory=dict)
+    exemption: str | None = None
 
     def store(self, collection: Collection) -> Store:
         """`collection` as the caller sees it: under their data scope, stamped with their name."""

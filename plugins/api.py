@@ -52,7 +52,8 @@ from handlers.messages import RULES, Language, Message
 from handlers.money import exact, rounded, share, store_money, store_quantity, times
 from handlers.multipart import Form, FormFile
 from handlers.oplog import OPERATION_LOGS
-from handlers.ports import Authenticator, Authorizer
+from handlers.own_requests import REFUSES_OWN, may_decide_on_own, people_behind, refuse_own
+from handlers.ports import Authenticator, Authorizer, OwnRequests
 from handlers.ratelimit import RateLimit
 from handlers.redaction import redacted
 from handlers.request import Request
@@ -108,6 +109,7 @@ __all__ = [
     "RANGE",
     "RATE_LIMITED",
     "REFRESH_REFUSED",
+    "REFUSES_OWN",
     "RULES",
     "SIGNED_IN",
     "STALE",
@@ -147,6 +149,7 @@ __all__ = [
     "Message",
     "Mirror",
     "Option",
+    "OwnRequests",
     "Page",
     "Period",
     "Plugin",
@@ -182,15 +185,18 @@ __all__ = [
     "last_months",
     "link",
     "mapping",
+    "may_decide_on_own",
     "money",
     "new_id",
     "number",
     "obj",
     "object_id",
+    "people_behind",
     "period_of",
     "quantity",
     "redacted",
     "refusal",
+    "refuse_own",
     "rounded",
     "route",
     "rows_before",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from plugins.api import CONFLICT, FORBIDDEN, ApiError, Request, invalid
+from plugins.api import CONFLICT, FORBIDDEN, ApiError, Request, invalid, refuse_own
 from plugins.approval import flow
 from plugins.approval.desk import begin, desk_of, judge, reach, remind_of, save
 from plugins.approval.flow import Asked, Case
@@ -16,10 +16,10 @@ from plugins.approval.messages import (
     NO_TASK,
     NOT_ALLOWED,
     NOT_ASKED,
+    NOT_OF_ONES_OWN,
     OF_A_RECORD,
     ONLY_INITIATOR,
     OWN_APPROVERS,
-    OWN_REQUEST,
 )
 from plugins.approval.names import with_people
 from plugins.approval.people import left_out
@@ -88,13 +88,20 @@ async def remind(req: Request) -> dict[str, Any]:
 
 
 async def _agree(req: Request, case: Case) -> None:
-    _answered(req, case, "agreed", "agree")
+    await _decide(req, case, "agreed", "agree")
     await judge(desk_of(req), case)
 
 
 async def _reject(req: Request, case: Case) -> None:
-    _answered(req, case, "rejected", "reject")
+    await _decide(req, case, "rejected", "reject")
     await judge(desk_of(req), case)
+
+
+async def _decide(req: Request, case: Case, status: str, action: str, to: str | None = None) -> None:
+    """Answer the caller's task; 40901 where it is about their own request, which only another may answer."""
+    _own_task(req, case)
+    await refuse_own(req, flow.people_behind(case))
+    _answered(req, case, status, action, to)
 
 
 def _answered(req: Request, case: Case, status: str, action: str, to: str | None = None) -> None:
@@ -115,7 +122,7 @@ async def _send_back(req: Request, case: Case) -> None:
     to = req.body.get("to") or INITIATOR
     if to != INITIATOR and to not in flow.earlier_nodes(case):
         raise invalid("to", "enum")
-    _answered(req, case, "sent_back", "send-back", to)
+    await _decide(req, case, "sent_back", "send-back", to)
     if to == INITIATOR:
         flow.close(case, after("return"), req.now)
     else:
@@ -131,7 +138,8 @@ async def _transfer(req: Request, case: Case) -> None:
 
 async def _reassign(req: Request, case: Case) -> None:
     # who sees it because they ask or are asked has no say in who is asked
-    if not await in_scope(req, case) or (case["initiator_id"] == req.actor.user_id and not req.actor.is_super):
+    own = req.actor.user_id in flow.people_behind(case) and not req.actor.is_super
+    if own or not await in_scope(req, case):
         raise ApiError(FORBIDDEN, OWN_APPROVERS)
     _refuse_unless(case, "withdraw")
     task = flow.task_of(case, req.body["from_user_id"])
@@ -151,8 +159,8 @@ async def _successor(req: Request, case: Case) -> int:
         raise invalid("user_id", "reference")
     if user_id in flow.asked_now(case):
         raise ApiError(CONFLICT, ALREADY_ASKED)
-    if user_id == await left_out(req.service, case["initiator_id"]):
-        raise ApiError(CONFLICT, OWN_REQUEST)
+    if user_id in await left_out(req.service, flow.people_behind(case)):
+        raise ApiError(CONFLICT, NOT_OF_ONES_OWN)
     return user_id
 
 

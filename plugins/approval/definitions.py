@@ -38,9 +38,9 @@ async def simulate(req: Request) -> dict[str, Any]:
     initiator_id = req.body.get("initiator_id") or req.actor.user_id
     if await req.part(Directory).user(initiator_id) is None:
         raise invalid("initiator_id", "reference")
-    nodes = []
+    nodes, case = [], {"initiator_id": initiator_id}
     for node in definition["nodes"]:
-        asked = await resolve(req.service, node["approvers"], initiator_id, req.now)
+        asked = await resolve(req.service, node["approvers"], case, req.now)
         nodes.append({**node, "approvers": [await _with_name(req, one) for one in asked]})
     copies = await named_people(req.service, definition["copies"], initiator_id)
     return {

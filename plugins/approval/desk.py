@@ -58,7 +58,7 @@ async def begin(desk: Desk, case: Case, comment: str | None = None) -> None:
 
 async def reach(desk: Desk, case: Case, node: Mapping[str, Any]) -> None:
     """Ask the people of a node, as they are now."""
-    people = await resolve(desk.service, node["approvers"], case["initiator_id"], desk.now)
+    people = await resolve(desk.service, node["approvers"], case, desk.now)
     flow.ask(case, node, people)
 
 
@@ -80,7 +80,7 @@ async def save(desk: Desk, before: Mapping[str, Any], case: Case) -> dict[str, A
     """Store a case in one conditional update, and tell whom it concerns; 40901 when somebody was faster."""
     where = {"version": before["version"], "status": before["status"]}
     # only what changed: the flow of one that is under way may be deleted by now
-    values = {name: value for name, value in flow.changed(case).items() if value != before[name]}
+    values = {name: value for name, value in flow.changed(case).items() if value != before.get(name)}
     saved = await desk.store().update(before["id"], values, where=where, reason=NOT_ALLOWED)
     await tell(desk, before, saved)
     return saved

@@ -19,7 +19,7 @@ from plugins.approval.records import MAX_STEPS
 Case = dict[str, Any]
 Verdict = Literal["pending", "agreed", "rejected"]
 _CHANGING = ("definition_id", "title", "record", "status", "nodes", "node", "round", "tasks", "history", "todo", "done", "copied", "shared_with",
-             "submitted_at", "finished_at")  # fmt: skip
+             "behind", "submitted_at", "finished_at")  # fmt: skip
 _COUNTING = ("pending", "agreed", "rejected")
 _ACTED = ("agreed", "rejected", "sent_back", "transferred")
 
@@ -36,7 +36,8 @@ def blank(initiator_id: int, nodes: Sequence[Mapping[str, Any]]) -> Case:
     """The part of a new approval that flows change."""
     return {
         "status": "draft", "nodes": list(nodes), "node": None, "round": 0, "tasks": [], "history": [], "todo": [],
-        "done": [], "copied": [], "shared_with": [initiator_id], "submitted_at": None, "finished_at": None,
+        "done": [], "copied": [], "shared_with": [initiator_id], "behind": [initiator_id], "submitted_at": None,
+        "finished_at": None,
     }  # fmt: skip
 
 
@@ -48,6 +49,11 @@ def opened(instance: Mapping[str, Any]) -> Case:
 def changed(case: Case) -> dict[str, Any]:
     """What is to be stored of a case."""
     return {name: case[name] for name in _CHANGING}
+
+
+def people_behind(case: Mapping[str, Any]) -> frozenset[int]:
+    """Whose request it is: the initiator, and whoever made, submitted or owns the record."""
+    return frozenset({case["initiator_id"], *(case.get("behind") or ())})
 
 
 def node_of(case: Case, key: str | None) -> Mapping[str, Any]:

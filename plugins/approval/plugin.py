@@ -11,11 +11,13 @@ from typing import Any
 from plugins.api import (
     FORBIDDEN,
     INVALID,
+    REFUSES_OWN,
     Dictionary,
     Item,
     Menu,
     Message,
     Option,
+    OwnRequests,
     Plugin,
     Refusal,
     Service,
@@ -35,13 +37,13 @@ from plugins.approval.messages import (
     NO_TASK,
     NOT_ALLOWED,
     NOT_ASKED,
+    NOT_OF_ONES_OWN,
     OF_A_RECORD,
     ONLY_INITIATOR,
     OWN_APPROVERS,
-    OWN_REQUEST,
     TOO_LONG,
 )
-from plugins.approval.people import OWN_REQUESTS
+from plugins.approval.people import OWN_REQUESTS, OwnRequestsSetting
 from plugins.approval.records import (
     ACT_BODY,
     BACK_BODY,
@@ -59,6 +61,7 @@ from plugins.approval.records import (
     TRANSFER_BODY,
 )
 from plugins.approval.states import STATES
+from plugins.system.api import Configs
 
 AT = "/api/v1/approvals"
 ONE = f"{AT}/instances/{{id}}"
@@ -68,8 +71,8 @@ _instance: dict[str, Any] = {
 _INITIATOR = (Refusal(FORBIDDEN, ONLY_INITIATOR), *conflicts(NOT_ALLOWED))
 _ANSWERING = conflicts(NO_TASK, NOT_ALLOWED, TOO_LONG)
 # what ends an approval, which the plugin of the record may refuse
-_ends: dict[str, Any] = {**_instance, "asks": (FINISHED,), "refusals": _ANSWERING}
-_ANOTHER = conflicts(ALREADY_ASKED, OWN_REQUEST)
+_ends: dict[str, Any] = {**_instance, "asks": (FINISHED,), "refusals": (*_ANSWERING, REFUSES_OWN)}
+_ANOTHER = conflicts(ALREADY_ASKED, NOT_OF_ONES_OWN)
 _REASSIGNING = (Refusal(FORBIDDEN, OWN_APPROVERS), *conflicts(NOT_ASKED, NOT_ALLOWED, TOO_LONG), *_ANOTHER)
 _TASK_BOX = {"box": choice("todo", "done", default="todo", nullable=False, example="todo")}
 _BOX = {"box": choice("mine", "copied", "todo", "done", nullable=False, example="mine",
@@ -79,7 +82,8 @@ _COLORS = {"draft": "gray", "pending": "orange", "approved": "green", "rejected"
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Hear the requests of business plugins."""
+    """Hear the requests of business plugins, and say who may decide on their own."""
+    service.provide(OwnRequests, OwnRequestsSetting(service.part(Configs)))
     service.events.listen(REQUESTED, partial(requests.on_requested, service))
     service.events.listen(CANCELLED, partial(requests.on_cancelled, service))
     yield
@@ -89,6 +93,7 @@ plugin = Plugin(
     name="approval",
     title=Message("审批", "Approvals"),
     requires=("rbac", "system"),
+    provides=(OwnRequests,),
     start=start,
     demo=demo.load,
     collections=(DEFINITIONS, INSTANCES, DELEGATIONS),
@@ -156,9 +161,9 @@ plugin = Plugin(
     },
     biz_types={"APPROVAL": INSTANCES},
     options=(
-        Option(OWN_REQUESTS, choice("ask", "leave_out", default="ask", nullable=False),
-               Message("审批人是发起人本人时：由本人审批，或不由本人审批",
-                       "Whether people are asked about their own requests, or left out")),
+        Option(OWN_REQUESTS, choice("ask", "leave_out", default="leave_out", nullable=False),
+               Message("能否审批本人申请、创建或负责的单据：可以，或由他人审批",
+                       "Whether people may decide on what they asked for, made or own, or are left out")),
         Option(requests.WITHOUT_DEFINITION, choice("leave", "approve", "refuse", default="leave", nullable=False),
                Message("没有适用流程时的处理", "What happens to a request that no flow fits")),
     ),

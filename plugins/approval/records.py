@@ -134,7 +134,7 @@ INSTANCES = Collection(
               where={"status": "pending", "resource_id": {"$type": "string"}}),
         Index("resource_id", "biz_type"),
     ),
-    internal=("todo", "done", "round"),
+    internal=("todo", "done", "round", "behind"),
 )  # fmt: skip
 _NAME = obj("ApprovalPerson", {"id": integer(nullable=False), "name": text(nullable=False)}, nullable=False)
 SHOWN = obj(

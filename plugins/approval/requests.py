@@ -1,6 +1,6 @@
 """Requests of business plugins: by event, so that neither side knows the other.
 
-`approval.requested` {biz_type, resource_id, title, record} starts one; `approval.cancelled` {biz_type, resource_id}
+`approval.requested` {biz_type, resource_id, title, record, own} starts one, about which the people `own` are not asked; `approval.cancelled` {biz_type, resource_id}
 ends one whose record was taken back; `approval.finished` {biz_type, resource_id, outcome, by, reason, instance_id}
 tells how one ended.
 """
@@ -85,6 +85,8 @@ async def _start(desk: Desk, payload: Mapping[str, Any], definition: Mapping[str
         raise ApiError(CONFLICT, ALREADY_PENDING)
     stored = before or await _created(desk, payload, definition)
     case = flow.opened(stored) | _shown(payload, definition)
+    behind = {*flow.people_behind(stored), desk.actor.user_id, *payload.get("own", ())}
+    case["behind"] = sorted(filter(None, behind))
     await begin(desk, case)
     await save(desk, stored, case)
 

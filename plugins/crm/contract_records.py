@@ -32,6 +32,7 @@ CONTRACTS = Collection(
         "received_amount": money(read_only=True, nullable=False),
         "planned_amount": money(read_only=True, nullable=False, description="The sum of its payment plans."),
         "submitted_at": timestamp(read_only=True),
+        "submitted_by": integer(read_only=True),
         "decided_at": timestamp(read_only=True, description="When it was approved or rejected."),
         "ended_at": timestamp(read_only=True),
         "reason": text(read_only=True, description="Why it was rejected or terminated."),

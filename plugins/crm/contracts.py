@@ -20,6 +20,8 @@ from plugins.api import (
     as_json,
     day_of,
     invalid,
+    people_behind,
+    refuse_own,
     store_money,
     utc_now,
 )  # fmt: skip
@@ -40,7 +42,8 @@ DECISION_EVENT = "approval.finished"
 # how an approval ended → what that does to the contract
 OUTCOMES = {"approved": "approve", "rejected": "reject", "returned": "withdraw", "withdrawn": "withdraw"}
 # what ends the approval of a contract at the contract itself
-_DECIDED_HERE = ("withdraw", "approve", "reject")
+_DECISIONS = ("approve", "reject")
+_DECIDED_HERE = ("withdraw", *_DECISIONS)
 _EDITABLE = allows(CONTRACT_STATES, "submit")
 _TRIES = 20
 
@@ -131,14 +134,15 @@ async def submit(req: Request) -> Record:
     """Ask for approval. A listener of the event may decide at once, as part of it."""
 
     async def work() -> Record:
-        contract = await _move(req, "submit", {"submitted_at": req.now, "decided_at": None, "reason": None})
+        asked = {"submitted_at": req.now, "submitted_by": req.actor.user_id, "decided_at": None, "reason": None}
+        contract = await _move(req, "submit", asked)
         this = {"biz_type": BIZ_TYPE, "resource_id": str(contract["id"])}
         await req.emit(SUBMITTED_EVENT, contract=contract, **this)
         customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
         title = f"{contract['number']} {contract['name']}"
         # who is asked may not see the customer
         record = {**as_json(CONTRACTS.read, contract), "customer": customer["name"]}
-        await req.emit(REQUESTED_EVENT, title=title, record=record, **this)
+        await req.emit(REQUESTED_EVENT, title=title, record=record, own=people_behind(contract), **this)
         return await req.store(CONTRACTS).get(contract["id"])
 
     return await req.transaction(work)
@@ -146,7 +150,7 @@ async def submit(req: Request) -> Record:
 
 async def withdraw(req: Request) -> Record:
     """Take a contract back from approval."""
-    return await _decided(req, "withdraw", {"submitted_at": None})
+    return await _decided(req, "withdraw", {"submitted_at": None, "submitted_by": None})
 
 
 async def approve(req: Request) -> Record:
@@ -185,6 +189,8 @@ async def _decided(req: Request, action: str, values: Mapping[str, Any]) -> Reco
 
 async def _move(req: Request, action: str, values: Mapping[str, Any]) -> Record:
     before = await editable(req, CONTRACTS, req.path["id"])
+    if action in _DECISIONS:
+        await refuse_own(req, people_behind(before))
     return await _change(
         req.store(CONTRACTS), before["id"], action, values, (req.body or {}).get("version"), WRONG_STATE
     )

@@ -39,17 +39,19 @@ async def load(service: Service) -> None:
     """Twenty customers of the demo people, and everything below them; all in one transaction."""
     directory = service.part(Directory)
     people = [user for name in ("sales", "manager", "staff") if (user := await directory.by_username(name))]
-    if people:
+    boss = await directory.user(1)
+    if people and boss:
         actors = [await directory.actor(user, "") for user in people]
-        await service.database.transaction(_Demo(service, actors).load)
+        await service.database.transaction(_Demo(service, actors, await directory.actor(boss, "")).load)
 
 
 class _Demo:
     """Enters records by the plugin's own handlers, at moments of the past."""
 
-    def __init__(self, service: Service, people: Sequence[Actor]) -> None:
+    def __init__(self, service: Service, people: Sequence[Actor], boss: Actor) -> None:
         self._service = service
         self._people = people
+        self._boss = boss
         self._today = utc_now()
         self._checks = {route.body: route.check_body for route in service.catalogue.routes if route.body is not None}
 
@@ -100,7 +102,7 @@ class _Demo:
             planned = {"contract_id": contract["id"], "amount": f"{amount // 2}.00", "due_date": day}
             plans.append(await self._enter(payment_plans.create, PLANS.create, planned, number, days_ago))
         await self._do(contracts.submit, contract, {}, number, days_ago)
-        await self._do(contracts.approve, contract, {}, 1, days_ago)
+        await self._do(contracts.approve, contract, {}, None, days_ago)
         for plan, paid_days_ago in ((plans[0], max(days_ago - 12, number % 5)), (plans[1], number * 2)):
             if plan is plans[0] or number % 3:
                 paid = {
@@ -139,16 +141,21 @@ class _Demo:
         return await handler(req)
 
     async def _do(
-        self, handler: Callable[[Request], Awaitable[Record]], record: Record, body: Record, person: int, days_ago: int
+        self,
+        handler: Callable[[Request], Awaitable[Record]],
+        record: Record,
+        body: Record,
+        person: int | None,
+        days_ago: int,
     ) -> None:
-        """Act on a record."""
+        """Act on a record; without a person the boss does, as nobody approves what they made."""
         req = self._request(person, days_ago)
         req.path, req.body = {"id": str(record["id"])}, body
         await handler(req)
 
-    def _request(self, person: int, days_ago: int) -> Request:
-        now: datetime = self._today - timedelta(days=days_ago, hours=person % 3)
-        actor = self._people[person % len(self._people)]
+    def _request(self, person: int | None, days_ago: int) -> Request:
+        now: datetime = self._today - timedelta(days=days_ago, hours=(person or 0) % 3)
+        actor = self._boss if person is None else self._people[person % len(self._people)]
         return Request(
             self._service, "POST", "/demo", "demo", {}, "", now=now, actor=actor, scope=Scope(everything=True)
         )

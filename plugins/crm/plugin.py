@@ -8,11 +8,13 @@ from functools import partial
 from typing import Any
 
 from plugins.api import (
+    CONFLICT,
     DUPLICATE,
     FORBIDDEN,
     INVALID,
     MEDIA_TYPE,
     NOT_FOUND,
+    REFUSES_OWN,
     STALE,
     TOO_LARGE,
     Collection,
@@ -82,9 +84,9 @@ async def start(service: Service) -> AsyncIterator[None]:
     yield
 
 
-def _refusals(*states: Message) -> tuple[Refusal, ...]:
+def _refusals(*states: Message | Refusal) -> tuple[Refusal, ...]:
     """What a change may be refused for: the person may only read the record, or its state does not allow it."""
-    return (_READ_ONLY, *conflicts(*states))
+    return (_READ_ONLY, *(one if isinstance(one, Refusal) else Refusal(CONFLICT, one) for one in states))
 
 
 def records(
@@ -121,7 +123,7 @@ def action(
     handler: Handler,
     summary: str,
     body: Field | None,
-    *states: Message,
+    *states: Message | Refusal,
     **options: Any,
 ) -> Route:
     """`POST /…/{id}/<name>`, guarded by `crm:<entity>:<name>`, which answers the record; `states` refuse it."""
@@ -205,9 +207,9 @@ plugin = Plugin(
         action(CONTRACTS, "contracts", "withdraw", contracts.withdraw, "Take a contract back from approval", VERSION_BODY,
                messages.WRONG_STATE),
         action(CONTRACTS, "contracts", "approve", contracts.approve, "Approve a contract", VERSION_BODY,
-               messages.WRONG_STATE),
+               messages.WRONG_STATE, REFUSES_OWN),
         action(CONTRACTS, "contracts", "reject", contracts.reject, "Reject a contract", bodies.REJECT,
-               messages.WRONG_STATE),
+               messages.WRONG_STATE, REFUSES_OWN),
         action(CONTRACTS, "contracts", "complete", contracts.complete, "Close a contract that was fulfilled", VERSION_BODY,
                messages.WRONG_STATE),
         action(CONTRACTS, "contracts", "terminate", contracts.terminate, "End a contract before its time", bodies.TERMINATE,

@@ -10,9 +10,22 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, STALE, ApiError, Handler, Request, Service, as_json, exact, store_money, utc_now
+from plugins.api import (
+    CONFLICT,
+    STALE,
+    ApiError,
+    Handler,
+    Request,
+    Service,
+    as_json,
+    exact,
+    people_behind,
+    refuse_own,
+    store_money,
+    utc_now,
+)
 from plugins.finance.documents import EXPENSE_CLAIMS
-from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, NOT_IN_STATE, OWN_CLAIM
+from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, NOT_IN_STATE
 from plugins.finance.states import CLAIM_STATES, after, allows
 from plugins.finance.vouchers import Record, book, booking, day_in
 
@@ -55,11 +68,12 @@ async def submit(req: Request) -> Record:
 
     async def work() -> Record:
         claims = req.store(EXPENSE_CLAIMS)
-        asked = {"status": after(CLAIM_STATES, "submit"), "submitted_at": req.now, "decided_at": None, "reason": None}
+        asked = {"status": after(CLAIM_STATES, "submit"), "submitted_at": req.now, "submitted_by": req.actor.user_id,
+                 "decided_at": None, "reason": None}  # fmt: skip
         claim = await claims.update(req.path["id"], asked, where=allows(CLAIM_STATES, "submit"), reason=NOT_IN_STATE)
         await req.emit(SUBMITTED_EVENT, claim=claim, **_resource(claim))
-        title = f"{claim['number']} {claim['title']}"
-        await req.emit(REQUESTED_EVENT, title=title, record=as_json(EXPENSE_CLAIMS.read, claim), **_resource(claim))
+        described = {"title": f"{claim['number']} {claim['title']}", "record": as_json(EXPENSE_CLAIMS.read, claim)}
+        await req.emit(REQUESTED_EVENT, **described, own=people_behind(claim), **_resource(claim))
         return await claims.get(claim["id"])
 
     return await req.transaction(work)
@@ -73,7 +87,7 @@ def decider(action: str) -> Handler:
 
         async def work() -> Record:
             if action != "withdraw":
-                await _refuse_own(req)
+                await refuse_own(req, people_behind(await req.store(EXPENSE_CLAIMS).get(req.path["id"])))
             claim = await req.store(EXPENSE_CLAIMS).update(
                 req.path["id"], values, where=allows(CLAIM_STATES, action), reason=NOT_IN_STATE
             )
@@ -84,13 +98,6 @@ def decider(action: str) -> Handler:
         return await req.transaction(work)
 
     return decide
-
-
-async def _refuse_own(req: Request) -> None:
-    """Nobody decides on their own claim at the record, but super administrators: in a small firm there is no other."""
-    claim = await req.store(EXPENSE_CLAIMS).get(req.path["id"])
-    if claim["creator_id"] == req.actor.user_id and not req.actor.is_super:
-        raise ApiError(CONFLICT, OWN_CLAIM)
 
 
 async def after_approval(service: Service, payload: Mapping[str, Any]) -> None:

@@ -30,6 +30,7 @@ EXPENSE_CLAIMS = Collection(
         "amount": _SUM,
         "status": choice(*CLAIM_STATES.states, read_only=True, nullable=False, filter=True, sort=True),
         "submitted_at": timestamp(read_only=True),
+        "submitted_by": integer(read_only=True),
         "decided_at": timestamp(read_only=True),
         "decided_by": integer(minimum=0, read_only=True),
         "reason": text(max_length=500, read_only=True),

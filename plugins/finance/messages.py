@@ -8,7 +8,6 @@ ALREADY_REVERSED = Message("凭证已冲销，或本身是冲销凭证", "The vo
 ACCOUNT_USED = Message("账户已有凭证，不能删除", "There are vouchers of this account; it cannot be deleted")
 NOT_EDITABLE = Message("当前状态不能修改", "It cannot be changed in this state")
 NOT_DELETABLE = Message("当前状态不能删除", "It cannot be deleted in this state")
-OWN_CLAIM = Message("不能审批自己的报销单", "Nobody decides on their own expense claim")
 NOT_IN_STATE = Message("当前状态不允许该操作", "Its state does not allow this")
 PAID_ELSEWHERE = Message(
     "付款在来源单据处登记", "It is paid where it comes from: the contract, the order or the invoice"

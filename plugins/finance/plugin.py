@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from plugins.api import NOT_FOUND, STALE, Menu, Message, Plugin, Refusal, Service, conflicts, crud, route
+from plugins.api import NOT_FOUND, REFUSES_OWN, STALE, Menu, Message, Plugin, Refusal, Service, conflicts, crud, route
 from plugins.finance import claims, demo, invoices, open_items, periods, vouchers
 from plugins.finance.dashboards import DASHBOARDS
 from plugins.finance.dictionaries import DICTIONARIES
@@ -27,7 +27,6 @@ from plugins.finance.messages import (
     NOT_DELETABLE,
     NOT_EDITABLE,
     NOT_IN_STATE,
-    OWN_CLAIM,
     PAID_ELSEWHERE,
     PERIOD_CLOSED,
     PERIOD_NOT_OVER,
@@ -40,7 +39,7 @@ _CLAIMS, _INVOICES = f"{AT}/expense-claims", f"{AT}/invoices"
 _claim: dict[str, Any] = {"returns": EXPENSE_CLAIMS.read, "tag": "finance", "collection": EXPENSE_CLAIMS.name}
 _invoice: dict[str, Any] = {"returns": INVOICES.read, "tag": "finance", "collection": INVOICES.name}
 _step = {"refusals": conflicts(NOT_IN_STATE)}
-_decision = {"refusals": conflicts(NOT_IN_STATE, OWN_CLAIM)}
+_decision = {"refusals": (*conflicts(NOT_IN_STATE), REFUSES_OWN)}
 _drafts = {"update": conflicts(NOT_EDITABLE), "delete": conflicts(NOT_DELETABLE)}
 _CLOSED = conflicts(PERIOD_CLOSED)
 _PAYING = conflicts(NOT_IN_STATE, PAID_ELSEWHERE, MORE_THAN_OPEN, PERIOD_CLOSED)

@@ -27,6 +27,7 @@ LEAVES = Collection(
         "hours": quantity(read_only=True, description="Hours of work that it takes, without breaks."),
         "status": choice(*LEAVE_STATES.states, filter=True, sort=True, **_shown),
         "submitted_at": timestamp(read_only=True),
+        "submitted_by": integer(read_only=True),
         "decided_at": timestamp(read_only=True),
         "decided_by": integer(minimum=0, read_only=True),
         "decision_reason": text(max_length=1000, read_only=True),

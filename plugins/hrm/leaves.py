@@ -21,6 +21,8 @@ from plugins.api import (
     as_json,
     day_of,
     invalid,
+    people_behind,
+    refuse_own,
     rounded,
     store_quantity,
     utc_now,
@@ -37,7 +39,6 @@ from plugins.hrm.messages import (
     NOT_EMPLOYED_THEN,
     NOT_IN_STATE,
     OVERLAPS,
-    OWN_LEAVE,
 )
 from plugins.hrm.results import Record, remake, touch
 from plugins.hrm.states import LEAVE_STATES, after, allows
@@ -85,11 +86,11 @@ async def submit(req: Request) -> Record:
 
     async def work() -> Record:
         leaves = req.store(LEAVES)
-        asked = {"status": after("submit"), "submitted_at": req.now, "decided_at": None, "decided_by": None,
-                 "decision_reason": None}  # fmt: skip
+        asked = {"status": after("submit"), "submitted_at": req.now, "submitted_by": req.actor.user_id,
+                 "decided_at": None, "decided_by": None, "decision_reason": None}  # fmt: skip
         leave = await leaves.update(req.path["id"], asked, where=allows("submit"), reason=NOT_IN_STATE)
         await refuse_wrong(req, leave)
-        await req.emit(REQUESTED_EVENT, **_this(leave), **await _described(req, leave))
+        await req.emit(REQUESTED_EVENT, **_this(leave), **await _described(req, leave), own=people_behind(leave))
         return await leaves.get(leave["id"])
 
     return await req.transaction(work)
@@ -103,7 +104,7 @@ def decider(action: str) -> Handler:
 
         async def work() -> Record:
             if action in ("approve", "reject"):
-                await _refuse_own(req)
+                await refuse_own(req, people_behind(await req.store(LEAVES).get(req.path["id"])))
             leave = await req.store(LEAVES).update(
                 req.path["id"], values, where=allows(action), reason=NOT_IN_STATE
             )  # fmt: skip
@@ -115,13 +116,6 @@ def decider(action: str) -> Handler:
         return await req.transaction(work)
 
     return decide
-
-
-async def _refuse_own(req: Request) -> None:
-    """Nobody decides on their own leave at the record, but super administrators: in a small firm there is no other."""
-    leave = await req.store(LEAVES).get(req.path["id"])
-    if leave["user_id"] == req.actor.user_id and not req.actor.is_super:
-        raise ApiError(CONFLICT, OWN_LEAVE)
 
 
 async def after_approval(service: Service, payload: Mapping[str, Any]) -> None:

@@ -13,7 +13,6 @@ OWN_ENTRY = Message("不能为自己补录", "Nobody enters anything for themsel
 NOT_ATTENDED_THEN = Message("该员工当日不参加考勤", "Attendance of this employee is not kept on that day")
 ALREADY_PUNCHED = Message("该时间已有打卡记录", "There is a punch of that time already")
 NOT_EMPLOYED_THEN = Message("请假期间该员工不在职", "The employee is not employed at that time")
-OWN_LEAVE = Message("不能审批自己的请假", "Nobody decides on their own leave")
 CLOSED = Message("{day} 及以前的考勤已封账", "Attendance is closed to {day}")
 NOT_OVER = Message("{day} 尚未结束，不能封账", "{day} is not over; it cannot be closed")
 NO_ACCOUNT = Message("该员工没有系统账号", "The employee has no account")

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from plugins.api import FORBIDDEN, Jobs, Menu, Message, Plugin, Refusal, Service, conflicts, crud, route
+from plugins.api import FORBIDDEN, REFUSES_OWN, Jobs, Menu, Message, Plugin, Refusal, Service, conflicts, crud, route
 from plugins.hrm import allowances, demo, employees, entries, leaves, masters, monthly, punches, results
 from plugins.hrm.attendance_records import (
     DAYS,
@@ -42,7 +42,6 @@ from plugins.hrm.messages import (
     NOTHING_LEFT,
     OVERLAPS,
     OWN_ENTRY,
-    OWN_LEAVE,
     OWN_PUNCH,
 )
 from plugins.hrm.options import OPTIONS
@@ -55,7 +54,7 @@ _SETTLE_SECONDS = 60
 _punch: dict[str, Any] = {"tag": "hrm", "collection": PUNCHES.name}
 _leave: dict[str, Any] = {"returns": LEAVES.read, "tag": "hrm", "collection": LEAVES.name}
 _step = {"refusals": conflicts(NOT_IN_STATE)}
-_decision = {"refusals": conflicts(NOT_IN_STATE, OWN_LEAVE, CLOSED)}
+_decision = {"refusals": (*conflicts(NOT_IN_STATE, CLOSED), REFUSES_OWN)}
 _WRONG_LEAVE = (OVERLAPS, NOTHING_LEFT, NOT_EMPLOYED_THEN, CLOSED)
 _named = {"delete": conflicts(IN_USE)}
 

@@ -31,13 +31,14 @@ async def load(service: Service) -> None:
     """Products, two warehouses with stock, and six months of orders by the demo people."""
     directory = service.part(Directory)
     buyer, seller = await directory.by_username("manager"), await directory.by_username("sales")
-    if buyer and seller:
-        await _Trading(service, _actor(buyer), _actor(seller)).run()
+    boss = await directory.user(1)
+    if buyer and seller and boss:
+        await _Trading(service, _actor(buyer), _actor(seller), _actor(boss)).run()
 
 
 class _Trading:
-    def __init__(self, service: Service, buyer: Actor, seller: Actor) -> None:
-        self.service, self.buyer, self.seller = service, buyer, seller
+    def __init__(self, service: Service, buyer: Actor, seller: Actor, boss: Actor) -> None:
+        self.service, self.buyer, self.seller, self.boss = service, buyer, seller, boss
         self.start = utc_now() - timedelta(days=30 * _MONTHS - 10)
 
     async def run(self) -> None:
@@ -68,7 +69,9 @@ class _Trading:
     async def _traded(self, trade: orders.Trade, actor: Actor, at: datetime, body: Record) -> None:
         order = await orders.creator(trade)(self._request(actor, at, body))
         path = {"id": str(order["id"])}
-        await orders.stepper(trade, "confirm")(self._request(actor, at, {}, path))
+        # who buys does not confirm it
+        confirming = self.boss if trade is orders.PURCHASE else actor
+        await orders.stepper(trade, "confirm")(self._request(confirming, at, {}, path))
         await orders.shipper(trade)(self._request(actor, at, {}, path))
 
     async def _made(self, collection: Collection, names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Record]:

@@ -77,6 +77,7 @@ PURCHASE_ORDERS = Collection(
         "PurchaseOrder", PURCHASE_STATES, "received",
         {
             "supplier_id": object_id(required=True, ref=SUPPLIERS.name, filter=True),
+            "submitted_by": integer(read_only=True),
             "reason": text(max_length=1000, read_only=True, description="Why it was rejected or given back."),
         },
     ),

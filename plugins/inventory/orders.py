@@ -16,6 +16,8 @@ from plugins.api import (
     StateMachine,
     exact,
     invalid,
+    people_behind,
+    refuse_own,
     store_quantity,
 )
 from plugins.inventory import payables, purchase_approval
@@ -110,9 +112,13 @@ def stepper(trade: Trade, action: str) -> Handler:
             values["confirmed_at"] = req.now
         if action in ("submit", "reject"):
             values["reason"] = (req.body or {}).get("reason")
+        if action == "submit":
+            values["submitted_by"] = req.actor.user_id
 
         async def work() -> Record:
             store = req.store(trade.orders)
+            if trade is PURCHASE and action in ("confirm", "reject"):
+                await refuse_own(req, people_behind(await store.get(req.path["id"])))
             order = await store.update(req.path["id"], values, where=allows(trade.states, action), reason=NOT_IN_STATE)
             await req.emit(f"inventory.{trade.noun}.{_done(action, order)}", record=order)
             if action == "submit":

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from plugins.api import STALE, Menu, Message, Plugin, Route, Service, conflicts, crud, route
+from plugins.api import REFUSES_OWN, STALE, Menu, Message, Plugin, Route, Service, conflicts, crud, route
 from plugins.inventory import demo, ledger, master_data, orders, purchase_approval, shipments
 from plugins.inventory.dashboards import DASHBOARDS
 from plugins.inventory.dictionaries import DICTIONARIES
@@ -41,7 +41,7 @@ _READ = ("list", "read")
 _ONCE = (*_READ, "create")
 _held = {"delete": conflicts(IN_USE, STOCK_LEFT)}
 _drafts = {"update": conflicts(NOT_A_DRAFT), "delete": conflicts(NOT_DELETABLE)}
-_step = {"refusals": conflicts(NOT_IN_STATE)}
+_STEP = conflicts(NOT_IN_STATE)
 _SHIPPING = (NOT_IN_STATE, NOTHING_OPEN, MORE_THAN_OPEN)
 
 
@@ -56,9 +56,10 @@ def _order_routes(trade: orders.Trade, at: str, entity: str, noun: str, ship: st
     """CRUD of drafts, and the actions on an order."""
     shared: dict[str, Any] = {"returns": trade.orders.read, "errors": (STALE,), "tag": "inventory",
                               "collection": trade.orders.name}  # fmt: skip
+    decided = (REFUSES_OWN,) if trade is orders.PURCHASE else ()
     steps = tuple(
         route(f"POST {at}/{{id}}/{action}", orders.stepper(trade, action), summary=f"{action.title()} a {noun}",
-              access=f"inventory:{entity}:{action}", **_step, **shared)
+              access=f"inventory:{entity}:{action}", refusals=(*_STEP, *(decided if action == "confirm" else ())), **shared)
         for action in ("confirm", "cancel", "close")
     )  # fmt: skip
     return (
@@ -74,15 +75,15 @@ def _order_routes(trade: orders.Trade, at: str, entity: str, noun: str, ship: st
 def _approval_routes() -> tuple[Route, ...]:
     """What asks for the approval of a purchase order, takes it back, and refuses it at the order itself."""
     at, entity = f"{AT}/purchase-orders/{{id}}", "inventory:purchase-order"
-    shared: dict[str, Any] = {"returns": PURCHASE_ORDERS.read, "tag": "inventory", "collection": PURCHASE_ORDERS.name,
-                              **_step}  # fmt: skip
+    shared: dict[str, Any] = {"returns": PURCHASE_ORDERS.read, "tag": "inventory", "collection": PURCHASE_ORDERS.name}
     return (
         route(f"POST {at}/submit", orders.stepper(orders.PURCHASE, "submit"), summary="Ask for approval of a purchase order",
-              access=f"{entity}:submit", asks=(purchase_approval.REQUESTED_EVENT,), **shared),
+              access=f"{entity}:submit", refusals=_STEP, asks=(purchase_approval.REQUESTED_EVENT,), **shared),
         route(f"POST {at}/withdraw", orders.stepper(orders.PURCHASE, "withdraw"),
-              summary="Take a purchase order back from approval", access=f"{entity}:submit", **shared),
+              summary="Take a purchase order back from approval", access=f"{entity}:submit", refusals=_STEP,
+              **shared),
         route(f"POST {at}/reject", orders.stepper(orders.PURCHASE, "reject"), summary="Reject a purchase order",
-              access=f"{entity}:confirm", body=REJECT_BODY, **shared),
+              access=f"{entity}:confirm", body=REJECT_BODY, refusals=(*_STEP, REFUSES_OWN), **shared),
     )  # fmt: skip
 
 

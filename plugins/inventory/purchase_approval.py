@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Request, Service, as_json, utc_now
+from plugins.api import Request, Service, as_json, people_behind, utc_now
 from plugins.inventory import payables
 from plugins.inventory.documents import PURCHASE_ORDERS
 from plugins.inventory.lines import Record
@@ -25,7 +25,8 @@ OUTCOMES = {"approved": "confirm", "rejected": "reject", "returned": "withdraw",
 
 async def request(req: Request, order: Record) -> None:
     """Ask for the approval of an order that was submitted; in its transaction."""
-    await req.emit(REQUESTED_EVENT, title=order["number"], record=await _described(req, order), **_resource(order))
+    asked = {"title": order["number"], "record": await _described(req, order), "own": people_behind(order)}
+    await req.emit(REQUESTED_EVENT, **asked, **_resource(order))
 
 
 async def _described(req: Request, order: Record) -> Record:

@@ -50,7 +50,7 @@ class Import:
         self.tally.add(employ(self.admin, self.northwind.employees, departments, users))
         clients = {person.number: self.sign_in(person, users) for person in self.northwind.employees}
         customers = self.customers(clients)
-        self.sales(Sales(clients, self.chief(clients), customers))
+        self.sales(Sales(clients, self.chief(clients), self.admin, customers))
         self.tally.add(Trade(self.admin, self.northwind, self.progress).run(customers, clients))
         for person in self.northwind.employees:
             print(self.sight(person, clients[person.number]))

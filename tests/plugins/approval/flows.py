@@ -11,6 +11,7 @@ from plugins.testing import Client, People, Reply, expect, unique
 
 AT = "/api/v1/approvals"
 INSTANCES, DEFINITIONS = f"{AT}/instances", f"{AT}/definitions"
+ALLOWED = {"approval_own_requests": "ask"}
 EVERYTHING = [
     *(f"approval:task:{action}" for action in ("list", "agree", "reject", "send-back", "transfer")),
     *(f"approval:instance:{action}" for action in ("list", "read", "create", "update", "delete", "submit", "withdraw")),

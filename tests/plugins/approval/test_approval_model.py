@@ -10,7 +10,7 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.testing import Client, People, expect
-from tests.plugins.approval.flows import act, ask, define, id_of, node, read, several, waiting
+from tests.plugins.approval.flows import act, ask, configured, define, id_of, node, read, several, waiting
 
 pytestmark = pytest.mark.gen_test(timeout=120)
 ACTIONS = ("agree", "agree", "agree", "reject", "send-back", "transfer", "withdraw", "submit")
@@ -25,6 +25,7 @@ class Model:
     status: str = "pending"
     at: int = 0
     answers: dict[int, str | None] = field(default_factory=dict)
+    left_out: frozenset[int] = frozenset()
 
     def enter(self, at: int) -> bool:
         self.at, self.status, self.answers = at, "pending", dict.fromkeys(self.nodes[at]["approvers"]["users"])
@@ -43,7 +44,7 @@ class Model:
             return who == initiator and self.status in ("returned", "withdrawn") and self.enter(0)
         if action == "withdraw":
             return who == initiator and self.status == "pending" and self.end("withdrawn")
-        if who not in self.waiting or (action == "transfer" and to in self.answers):
+        if who not in self.waiting or (action == "transfer" and (to in self.answers or to in self.left_out)):
             return False
         if action == "transfer":
             del self.answers[who]
@@ -71,9 +72,18 @@ def team(io_loop: IOLoop, people: People) -> list[Client]:
     return clients
 
 
+@pytest.mark.parametrize("own_requests", ["ask", "leave_out"])
 @pytest.mark.parametrize("seed", range(12))
-async def test_random_actions_do_what_the_model_says(seed: int, admin: Client, team: list[Client]) -> None:
-    chance, initiator = random.Random(seed), team[0]
+async def test_random_actions_do_what_the_model_says(
+    seed: int, own_requests: str, admin: Client, team: list[Client]
+) -> None:
+    async with configured(admin, approval_own_requests=own_requests):
+        await act_at_random(random.Random(seed), admin, team, own_requests == "leave_out")
+
+
+async def act_at_random(chance: random.Random, admin: Client, team: list[Client], left_out: bool) -> None:
+    """One approval, and what people try with it."""
+    initiator = team[0]
     nodes = [
         node(
             f"n{number}", *chance.sample(team[1:], chance.randint(1, 4)),
@@ -82,7 +92,7 @@ async def test_random_actions_do_what_the_model_says(seed: int, admin: Client, t
         for number in range(chance.randint(1, 3))
     ]  # fmt: skip
     made = await ask(initiator, await define(admin, *nodes))
-    model = Model(nodes)
+    model = Model(nodes, left_out=frozenset({id_of(initiator)} if left_out else ()))
     model.enter(0)
     for _ in range(STEPS):
         who, action = chance.choice(team), chance.choice(ACTIONS)

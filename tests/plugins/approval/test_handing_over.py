@@ -6,6 +6,7 @@ import pytest
 
 from plugins.testing import Client, People, expect
 from tests.plugins.approval.flows import (
+    ALLOWED,
     AT,
     DEFINITIONS,
     EVERYTHING,
@@ -79,14 +80,14 @@ async def test_only_who_looks_after_requests_says_who_is_asked(admin: Client, pe
     assert waiting(await read(me, made)) == {id_of(first)}
 
 
-async def test_people_are_asked_about_their_own_request_unless_the_setting_says_otherwise(
+async def test_people_are_asked_about_their_own_request_only_where_the_setting_says_so(
     admin: Client, people: People
 ) -> None:
     me, other = await several(people, 2)
     definition = await define(admin, node("one", me, other, mode="all"))
-    assert waiting(await ask(me, definition)) == {id_of(me), id_of(other)}
-    async with configured(admin, **LEFT_OUT):
-        assert waiting(await ask(me, definition)) == {id_of(other)}
+    assert waiting(await ask(me, definition)) == {id_of(other)}
+    async with configured(admin, **ALLOWED):
+        assert waiting(await ask(me, definition)) == {id_of(me), id_of(other)}
 
 
 async def test_in_place_of_who_would_be_asked_about_their_own_request_their_leader_is(

@@ -30,11 +30,11 @@ def day(days: int) -> str:
     return (datetime.now(UTC) + timedelta(hours=8, days=days)).date().isoformat()
 
 
-async def planned(client: Client, due: int) -> dict[str, Any]:
-    """A payment plan of a contract in force."""
+async def planned(client: Client, boss: Client, due: int) -> dict[str, Any]:
+    """A payment plan of a contract in force, which the boss approved."""
     made = await contract(client)
-    for action in ("submit", "approve"):
-        expect(await client.post(f"{CONTRACTS}/{made['id']}/{action}", {}))
+    for who, action in ((client, "submit"), (boss, "approve")):
+        expect(await who.post(f"{CONTRACTS}/{made['id']}/{action}", {}))
     body = {"contract_id": made["id"], "amount": "40.00", "due_date": day(due)}
     plan: dict[str, Any] = expect(await client.post(PLANS, body))
     return plan
@@ -62,9 +62,9 @@ async def test_a_payment_is_reminded_of_before_it_is_due_and_when_it_is_late(
     people: People, tradewind: Running
 ) -> None:
     me = await seller(people)
-    await planned(me, 5)
+    await planned(me, people.admin, 5)
     assert await reminded(me, tradewind) == []
-    plan = await planned(me, 2)
+    plan = await planned(me, people.admin, 2)
     for _ in range(2):
         assert await reminded(me, tradewind) == ["payment_reminder"]
     late = {"version": plan["version"], "due_date": day(-2)}
