@@ -77,6 +77,12 @@ class Settings(EnvironmentSettings):
     max_header_bytes: int = Field(16 << 10, ge=1024, description="Largest header block, in bytes.")
     max_json_depth: int = Field(32, ge=4, le=200, description="Deepest nesting of a JSON body.")
     request_seconds: float = Field(30, gt=0, description="Time limit of one request, in seconds.")
+    confined_processes: int = Field(
+        2, ge=1, le=64, description="Worker processes at once for each kind of costly work (articles, tables, images)."
+    )
+    confined_megabytes: int = Field(
+        512, ge=64, description="Memory of such a process, in MB; a larger table or article is refused."
+    )
     idle_seconds: float = Field(75, gt=0, description="How long an idle connection is kept, in seconds.")
     drain_seconds: float = Field(20, ge=0, description="How long a stopping process waits for open requests.")
     operation_log_queue: int = Field(10_000, ge=1, description="Operation-log entries that may wait to be written.")

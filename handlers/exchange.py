@@ -71,6 +71,7 @@ class Exchange(httputil.HTTPMessageDelegate):
     _stream: BodyStream | None = None
     _drained: asyncio.Event
     _upgraded: httputil.HTTPMessageDelegate | None = None
+    _asked: Request | None = None
     _serving = False
     _answered = False
 
@@ -165,11 +166,16 @@ class Exchange(httputil.HTTPMessageDelegate):
             run_eagerly(self._respond())
 
     def on_connection_close(self) -> None:
-        """Tornado: the client went away. A running handler goes on to its end, so nothing is half-done."""
+        """Tornado: the client went away. A running handler goes on to its end, so nothing is half-done.
+
+        It may ask to be told, to end work that nobody waits for any more.
+        """
         if self._upgraded is not None:
             self._upgraded.on_connection_close()
             return
         self._chunks.clear()
+        if self._asked is not None:
+            self._asked.leave()
         if self._stream is not None:
             self._stream.lose()
             self._drained.set()
@@ -185,7 +191,9 @@ class Exchange(httputil.HTTPMessageDelegate):
         elif self._start.method == "OPTIONS":
             answer = self._options()
         else:
-            answer = await respond(self._request())
+            self._asked = self._request()
+            self._connection.set_close_callback(self.on_connection_close)
+            answer = await respond(self._asked)
         unread = await self._left_unread()
         if answer.stream is None:
             self._send(answer, close=unread)
@@ -289,6 +297,8 @@ class Exchange(httputil.HTTPMessageDelegate):
             self._connection.finish()
         except (iostream.StreamClosedError, TimeoutError):
             self._break_off("client went away or stopped reading")
+        except ApiError as error:
+            self._break_off(f"the source was ended: {error}")
         except Exception:
             log.exception("answer broken off", extra={"request_id": self._id})
             self._break_off("the source failed")

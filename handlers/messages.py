@@ -54,6 +54,10 @@ def _weight(parameter: str) -> float:
 SUCCESS = Message("成功", "OK")
 STOPPING = Message("服务正在停止", "The service is stopping")
 NOT_READY = Message("服务未就绪：{parts}", "The service is not ready: {parts}")
+BUSY = Message("同类任务过多，请稍后重试", "Too many of these are under way; try again later")
+TOO_MANY_OF_YOURS = Message(
+    "您已有多个同类任务在进行，请等待完成后再试", "You have several of these under way; wait until one is done"
+)
 UNLISTED_ADDRESS = Message("仅对设置中列出的地址开放", "Only the addresses that a setting lists are answered")
 # what a validation rule says of a field
 RULES: dict[str, Message] = {
@@ -85,4 +89,5 @@ RULES: dict[str, Message] = {
     "policy": Message("不符合密码策略", "does not meet the password policy"),
     "reused": Message("不能与最近使用过的密码相同", "was used recently"),
     "invalid": Message("取值无效", "is not valid"),
+    "cost": Message("内容过于复杂", "is too complex to be processed"),
 }

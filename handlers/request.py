@@ -32,6 +32,7 @@ class Request:
 
     `stream` is the body of a streamed route, `socket` the client of a WebSocket route. `answer_headers` are added to the answer. `now` is the one moment that the whole request takes place at.
     `exemption` names the rule that the caller was spared as a super administrator; the operation log keeps it.
+    `left`: the client went away before its response; the handler goes on to its end, so that nothing is half done.
     """
 
     service: Service
@@ -56,6 +57,8 @@ class Request:
     scope: Scope = NO_SCOPE
     answer_headers: dict[str, str] = field(default_factory=dict)
     exemption: str | None = None
+    left: bool = False
+    _leaving: list[Callable[[], None]] | None = None
 
     def store(self, collection: Collection) -> Store:
         """`collection` as the caller sees it: under their data scope, stamped with their name."""
@@ -105,3 +108,20 @@ class Request:
     async def emit(self, name: str, **payload: Any) -> None:
         """Tell the other plugins; the payload carries the request as `request`."""
         await self.service.events.emit(name, {"request": self, **payload})
+
+    def when_left(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Call `call` as soon as the client goes away before its response; what is returned takes that back.
+
+        For work that is of no use then and whose end leaves nothing half done.
+        """
+        if self.left:
+            call()
+        calls = self._leaving = self._leaving or []
+        calls.append(call)
+        return lambda: calls.remove(call) if call in calls else None
+
+    def leave(self) -> None:
+        """The client went away."""
+        self.left = True
+        for call in list(self._leaving or ()):
+            call()

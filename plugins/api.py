@@ -4,6 +4,7 @@ from config.database import DatabaseUnavailable
 from config.settings import EnvironmentSettings
 from handlers.actor import ANONYMOUS, SYSTEM, Actor
 from handlers.calendar import day_of, last_days, last_months, start_of
+from handlers.confined import Confined, Lane, TooCostly, WorkFailed
 from handlers.dashboards import Dashboard, Period, period_of
 from handlers.data.collection import Collection, Index, new_id
 from handlers.data.database import Database, Lease, utc_now
@@ -128,6 +129,7 @@ __all__ = [
     "Authorizer",
     "Catalogue",
     "Collection",
+    "Confined",
     "Dashboard",
     "Database",
     "DatabaseUnavailable",
@@ -143,6 +145,7 @@ __all__ = [
     "Index",
     "Item",
     "Jobs",
+    "Lane",
     "Language",
     "Lease",
     "Menu",
@@ -164,7 +167,9 @@ __all__ = [
     "Shared",
     "StateMachine",
     "Store",
+    "TooCostly",
     "ValidationFailed",
+    "WorkFailed",
     "answer_once",
     "anything",
     "array",

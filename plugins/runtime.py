@@ -25,6 +25,7 @@ from config.embedded.diagnosis import explain_os_error
 from config.local_secrets import demo_password, local_secret
 from config.settings import Settings
 from handlers.app import Front, listen
+from handlers.confined import Confined
 from handlers.data.database import AlikeRecords, Database, Lease
 from handlers.jobs import Jobs
 from handlers.metrics import Metrics
@@ -108,6 +109,7 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
     await _indexed(service.database)
     stack.push_async_callback(service.database.changes.stop)
     await service.database.changes.start()
+    stack.push_async_callback(service.part(Confined).close)
     stack.push_async_callback(service.part(Jobs).stop)
     operations = service.part(OperationLog)
     operations.start()
@@ -163,6 +165,7 @@ def _assemble(
     )
     service.provide(Router, Router(catalogue.routes))
     service.provide(Jobs, Jobs(service.database))
+    service.provide(Confined, Confined(settings.confined_processes, settings.confined_megabytes << 20))
     service.provide(Metrics, Metrics())
     service.provide(RateLimit, RateLimit(settings.requests_per_minute, settings.rate_limits == "on"))
     service.provide(
@@ -224,6 +227,7 @@ async def _listen(service: Service, stack: AsyncExitStack) -> Running:
 
     async def stop() -> None:
         service.draining = True
+        service.part(Confined).stop()
         server.stop()
         await front.sockets.close()
         if not await front.idle(settings.drain_seconds):

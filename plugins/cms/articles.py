@@ -57,7 +57,8 @@ async def _content(req: Request, values: Mapping[str, Any], before: Mapping[str,
         if values.get("source") is not None:
             raise invalid("source", "invalid")
         html = values.get("content")
-        return {"source": None, **({} if html is None else {"content": await req.part(Renderer).from_html(html)})}
+        given = {} if html is None else {"content": await req.part(Renderer).from_html(html, req)}
+        return {"source": None, **given}
     source = values.get("source", before.get("source"))
     if source is None:
         raise invalid("source", "required")
@@ -65,7 +66,7 @@ async def _content(req: Request, values: Mapping[str, Any], before: Mapping[str,
         raise invalid("content", "invalid")
     if source == before.get("source"):
         return {}
-    return {"source": source, "content": await req.part(Renderer).from_markdown(source)}
+    return {"source": source, "content": await req.part(Renderer).from_markdown(source, req)}
 
 
 def _moved(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:

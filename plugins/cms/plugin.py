@@ -12,6 +12,7 @@ from plugins.api import (
     NOT_FOUND,
     PUBLIC,
     STALE,
+    Confined,
     Dictionary,
     Item,
     Jobs,
@@ -84,8 +85,8 @@ def _missing(when: Message) -> tuple[Refusal, ...]:
 async def start(service: Service) -> AsyncIterator[None]:
     """Offer the categories, the site and the renderer; publish what is due; count views."""
     settings = service.settings_of(CmsSettings)
-    renderer, views, configured = Renderer(), ViewCounts(service.database), Site(service.database)
-    service.provide(Renderer, renderer)
+    views, configured = ViewCounts(service.database), Site(service.database)
+    service.provide(Renderer, Renderer(service.part(Confined).lane("cms.article", cpu_seconds=5, seconds=15)))
     service.provide(ViewCounts, views)
     service.provide(Site, configured)
     service.provide(Categories, Categories(service.database))
@@ -95,11 +96,8 @@ async def start(service: Service) -> AsyncIterator[None]:
         await publication.publish_due(service)
 
     service.part(Jobs).every(settings.cms_publish_seconds, "cms.publish", publish_due)
-    try:
-        async with views.counting(settings.cms_views_seconds):
-            yield
-    finally:
-        renderer.close()
+    async with views.counting(settings.cms_views_seconds):
+        yield
 
 
 async def prepare(service: Service) -> None:

@@ -71,9 +71,9 @@ async def restore(req: Request) -> dict[str, Any]:
     revision = await _revision(req, article)
     renderer = req.part(Renderer)
     if revision["format"] == "markdown":
-        content = await renderer.from_markdown(revision["source"])
+        content = await renderer.from_markdown(revision["source"], req)
     else:
-        content = await renderer.from_html(revision["content"])
+        content = await renderer.from_html(revision["content"], req)
     values = {**{name: revision[name] for name in REVISED}, "content": content}
     return await save(req, article, values, req.body.get("version"))
 

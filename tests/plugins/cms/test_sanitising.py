@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
+from handlers.confined import Confined
 from plugins.cms.rendering import Renderer
 from tests.plugins.cms.xss_vectors import HTML, MARKDOWN
 
@@ -65,10 +66,10 @@ def leads_to_the_web(address: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def renderer() -> Iterator[Renderer]:
-    made = Renderer()
-    yield made
-    made.close()
+def renderer(io_loop: IOLoop) -> Iterator[Renderer]:
+    confined = Confined(at_once=1, memory_bytes=512 << 20)
+    yield Renderer(confined.lane("test"))
+    io_loop.run_sync(confined.close)
 
 
 @pytest.mark.parametrize("vector", HTML, ids=range(len(HTML)))
