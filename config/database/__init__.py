@@ -10,6 +10,7 @@ from config.database.drivers import DRIVERS, MotorDriver, PyMongoDriver, open_dr
 from config.database.errors import (
     AWAY_CODES,
     REFUSED_CODES,
+    REPEATED_CODES,
     DatabaseRefused,
     DatabaseUnavailable,
     DuplicateKey,
@@ -21,7 +22,7 @@ from config.database.together import Together
 from config.database.transactions import MARGIN_SECONDS
 
 __all__ = [
-    "AWAY_CODES", "DRIVERS", "MARGIN_SECONDS", "NATURAL_ORDER", "REFUSED_CODES", "Change", "DatabaseRefused",
+    "AWAY_CODES", "DRIVERS", "MARGIN_SECONDS", "NATURAL_ORDER", "REFUSED_CODES", "REPEATED_CODES", "Change", "DatabaseRefused",
     "DatabaseUnavailable", "Document", "Driver", "DuplicateKey", "Filter", "IndexSpec", "MotorDriver", "PyMongoDriver",
     "Sort", "Together", "count_command", "differences", "missing_set",
     "missing_set_at", "open_driver", "translated",

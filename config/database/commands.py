@@ -23,6 +23,11 @@ def projection(fields: Sequence[str] | None, without: Sequence[str] = ()) -> dic
     return dict.fromkeys(without, 0) or None
 
 
+def refuses(answer: Mapping[str, Any]) -> bool:
+    """Whether an answer tells of a failure, of the command or of one of its writes."""
+    return not answer.get("ok") or "writeErrors" in answer or "writeConcernError" in answer
+
+
 def only_there_already(answer: Mapping[str, Any]) -> bool:
     """Whether all that an unordered insert could not write has an `_id` that is taken."""
     faults = answer.get("writeErrors") or ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
-from typing import Any
+from typing import Any, TypeVar
 
 from bson import decode, encode
 from pymongo.errors import AutoReconnect, DuplicateKeyError, OperationFailure, WriteConcernError, WTimeoutError
@@ -24,14 +24,16 @@ from config.database.commands import (
     count_command,
     find_options,
     only_there_already,
+    refuses,
 )
 from config.database.drivers import MotorDriver
-from config.database.errors import DatabaseUnavailable, DuplicateKey, translated
+from config.database.errors import REPEATED_CODES, DatabaseUnavailable, DuplicateKey, translated
 from config.database.together import Together
 from config.database.transactions import MARGIN_SECONDS
 from config.database.wire import NotSent, Target, WirePool
 from config.time_limits import TimeLimit
 
+Told = TypeVar("Told")
 _MOST_ROWS = 500  # longer lists are decoded in Motor's threads
 _LASTING: Mapping[str, Any] = {"writeConcern": {"w": "majority"}}
 _FOLLOWED: Mapping[str, Any] = {"writeConcern": {"w": 1, "j": False}}
@@ -106,7 +108,7 @@ class DirectDriver(MotorDriver):
         """As the seam says."""
         command = count_command(collection, filter) if filter else {"count": collection}
         answer = await self._answer({**command, **self._limit}, reads=True)
-        return await super().count(collection, filter) if answer is None else int(answer["n"])
+        return await super().count(collection, filter) if answer is None else _number(answer, "n")
 
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
         """As the seam says; single ones that come at once are inserted in one command."""
@@ -132,11 +134,14 @@ class DirectDriver(MotorDriver):
             answer = await self._sent({"insert": collection, "ordered": False, **_LASTING, **limit}, documents)
         if answer is None:
             return [_Outcome.NOT_SENT] * len(documents)
-        if len(documents) > 1 and _expired(answer):
+        # as a whole it was refused for one of them, or for the wait for all
+        if len(documents) > 1 and (not answer["ok"] or _expired(answer)):
             return [_Outcome.LATE] * len(documents)
         if not answer["ok"] or "writeConcernError" in answer:
             raise _error(answer)
         refused = {fault["index"]: fault for fault in answer.get("writeErrors", ())}
+        if _number(answer, "n") != len(documents) - len(refused):
+            raise DatabaseUnavailable("the server does not say of each document whether it was inserted")
         return [_outcome(refused[at]) if at in refused else _Outcome.DONE for at in range(len(documents))]
 
     async def _insert_late(self, collection: str, document: Document, raw: bytes) -> None:
@@ -155,7 +160,7 @@ class DirectDriver(MotorDriver):
             with translated:
                 command = {"insert": collection, "ordered": False, **_LASTING, **self._limit}
                 answer = await self._sent(command, encoded, reads=True)
-                if answer is not None and _refuses(answer) and not only_there_already(answer):
+                if answer is not None and refuses(answer) and not only_there_already(answer):
                     raise _error(answer)
         if answer is None:
             await super().insert_missing(collection, documents)
@@ -176,20 +181,24 @@ class DirectDriver(MotorDriver):
             return await super().update_one(
                 collection, filter, update, upsert=upsert, apart=apart, followed=followed, sort=sort
             )
-        changed: Document | None = answer["value"]
+        if "value" in answer and answer["value"] is None:
+            return None
+        changed: Document = _told(answer, "value", dict)
         return changed
 
     async def update_many(self, collection: str, filter: Filter, update: Mapping[str, Any]) -> int:
         """As the seam says."""
         change = {"q": filter, "u": update, "multi": True}
         answer = await self._answer({"update": collection, "updates": [change], **_LASTING, **self._limit})
-        return await super().update_many(collection, filter, update) if answer is None else int(answer["nModified"])
+        if answer is None:
+            return await super().update_many(collection, filter, update)
+        return _number(answer, "nModified")
 
     async def delete_many(self, collection: str, filter: Filter) -> int:
         """As the seam says."""
         deletion = {"q": filter, "limit": 0}
         answer = await self._answer({"delete": collection, "deletes": [deletion], **_LASTING, **self._limit})
-        return await super().delete_many(collection, filter) if answer is None else int(answer["n"])
+        return await super().delete_many(collection, filter) if answer is None else _number(answer, "n")
 
     async def aggregate(
         self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, whole: bool = False
@@ -210,16 +219,18 @@ class DirectDriver(MotorDriver):
         await super().close()
 
     async def _rows(self, collection: str, command: Mapping[str, Any]) -> list[Document] | None:
-        """All documents that a command's cursor gives; None as `_answer`."""
+        """All documents that a command's cursor gives; None as `_answer`, and when the rest of them is gone."""
         answer = await self._answer(command, reads=True)
         if answer is None:
             return None
-        rows: list[Document] = answer["cursor"]["firstBatch"]
-        while answer["cursor"]["id"]:
-            answer = await self._answer({"getMore": answer["cursor"]["id"], "collection": collection})
+        cursor = _told(answer, "cursor", dict)
+        rows: list[Document] = _told(cursor, "firstBatch", list)
+        while following := _told(cursor, "id", int):
+            answer = await self._answer({"getMore": following, "collection": collection}, reads=True)
             if answer is None:
-                raise DatabaseUnavailable("the server of a list is gone")
-            rows += answer["cursor"]["nextBatch"]
+                return None
+            cursor = _told(answer, "cursor", dict)
+            rows += _told(cursor, "nextBatch", list)
         return rows
 
     async def _answer(self, command: Mapping[str, Any], *, reads: bool = False, apart: bool = False) -> Document | None:
@@ -231,7 +242,7 @@ class DirectDriver(MotorDriver):
             return None
         with translated:
             answer = await self._sent(command, reads=reads)
-            if answer is not None and _refuses(answer):
+            if answer is not None and refuses(answer):
                 raise _error(answer)
         return answer
 
@@ -251,10 +262,11 @@ class DirectDriver(MotorDriver):
             if reads:
                 return None
             raise
-        if not answer["ok"] and answer.get("code") in _NOT_DONE:
+        code = None if answer["ok"] else answer.get("code")
+        if code in _NOT_DONE:
             self._wire.forget()
             return None
-        return answer
+        return None if reads and code in REPEATED_CODES else answer
 
 
 def target_of(uri: str, database: str) -> Target | None:
@@ -275,8 +287,17 @@ def target_of(uri: str, database: str) -> Target | None:
     )
 
 
-def _refuses(answer: Document) -> bool:
-    return not answer["ok"] or "writeErrors" in answer or "writeConcernError" in answer
+def _told(answer: Mapping[str, Any], field: str, kind: type[Told]) -> Told:
+    """What an answer says in a field that it must have. Raises `DatabaseUnavailable`: it may have been done."""
+    value = answer.get(field)
+    if not isinstance(value, kind):
+        raise DatabaseUnavailable(f"an answer without {field}")
+    return value
+
+
+def _number(answer: Mapping[str, Any], field: str) -> int:
+    """A count that an answer must have."""
+    return int(_told(answer, field, float) if isinstance(answer.get(field), float) else _told(answer, field, int))
 
 
 def _expired(answer: Document) -> bool:
@@ -294,7 +315,7 @@ def _outcome(fault: Document) -> _Outcome | OperationFailure:
 
 def _error(answer: Document) -> OperationFailure:
     """What PyMongo would raise for this answer."""
-    told = answer if not answer["ok"] else (answer.get("writeErrors") or [answer["writeConcernError"]])[0]
+    told = answer if not answer["ok"] else (answer.get("writeErrors") or [answer.get("writeConcernError", {})])[0]
     words, code = str(told.get("errmsg", "")), int(told.get("code", 0))
     if code == DUPLICATE:
         return DuplicateKeyError(words, code, answer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import TracebackType
 
+from bson.errors import InvalidBSON
 from pymongo.errors import (
     AutoReconnect,
     BulkWriteError,
@@ -13,6 +14,7 @@ from pymongo.errors import (
     ExecutionTimeout,
     NetworkTimeout,
     OperationFailure,
+    ProtocolError,
     PyMongoError,
     ServerSelectionTimeoutError,
     WTimeoutError,
@@ -20,9 +22,26 @@ from pymongo.errors import (
 
 AWAY = (
     AutoReconnect, ConnectionFailure, NetworkTimeout, ServerSelectionTimeoutError, ExecutionTimeout, WTimeoutError,
+    ProtocolError, InvalidBSON,
 )  # fmt: skip
-# not primary, shutting down, and other states in which another attempt later succeeds
-AWAY_CODES = frozenset({50, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436})
+# states of the server in which another attempt succeeds later, no fault of a command: src/mongo/base/error_codes.yml
+AWAY_CODES = frozenset({
+    6, 7, 89, 202, 9001,  # HostUnreachable, HostNotFound, NetworkTimeout, NetworkInterfaceExceededTimeLimit, SocketException
+    10058, 10107, 13435, 13436, 189, 11602, 216,  # no primary, or one that steps down; ElectionInProgress
+    91, 11600,  # ShutdownInProgress, InterruptedAtShutdown
+    50, 262, 11601,  # MaxTimeMSExpired, ExceededTimeLimit, Interrupted
+    24, 46, 112,  # LockTimeout, LockBusy, WriteConflict
+    43, 175, 237,  # CursorNotFound, QueryPlanKilled (its index was dropped), CursorKilled
+    64, 100,  # WriteConcernTimeout, UnsatisfiableWriteConcern
+    134, 239, 246,  # ReadConcernMajorityNotAvailableYet, SnapshotTooOld, SnapshotUnavailable
+    225, 251, 267, 290,  # TransactionTooOld, NoSuchTransaction, PreparedTransactionInProgress, TransactionExceededLifetimeLimitSeconds
+    206, 261, 264, 279,  # NoSuchSession, TooManyLogicalSessions, TooManyFilesOpen, ClientDisconnect
+    355, 365, 371, 402, 407, 433, 449,  # storage changes, TemporarilyUnavailable, UserWritesBlocked, too much load
+    14031,  # OutOfDiskSpace
+})  # fmt: skip
+# a read that was answered so is asked once more: those of PyMongo's retryable reads, and indexes that were dropped
+REPEATED_CODES = frozenset({6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436, 43, 175, 237, 246})
+_AWAY_LABELS = ("TransientTransactionError", "RetryableWriteError", "RetryableError", "SystemOverloadedError")
 REFUSED_CODES = frozenset({13, 18})  # Unauthorized, AuthenticationFailed: src/mongo/base/error_codes.yml
 
 
@@ -69,7 +88,7 @@ def _told(error: BaseException) -> Exception | None:
     if isinstance(error, OperationFailure):
         if error.code in REFUSED_CODES:
             return DatabaseRefused(str(error))
-        away = error.code in AWAY_CODES or error.has_error_label("TransientTransactionError")
+        away = error.code in AWAY_CODES or any(map(error.has_error_label, _AWAY_LABELS))
         return DatabaseUnavailable(str(error)) if away else None
     if isinstance(error, TimeoutError):
         return DatabaseUnavailable("no answer within the time limit")

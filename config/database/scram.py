@@ -12,6 +12,7 @@ from pymongo.saslprep import saslprep
 
 MECHANISM = "SCRAM-SHA-256"
 _FEWEST_ITERATIONS = 4096
+_MOST_ITERATIONS = 1_000_000  # a second; MongoDB's own are 15,000
 
 
 class ScramError(Exception):
@@ -33,9 +34,12 @@ class Scram:
 
     def final(self, server_first: bytes) -> bytes:
         """The client's last message, with its proof. Raises `ScramError`."""
-        told = _fields(server_first)
-        nonce, salt, iterations = told.get("r", ""), told.get("s", ""), int(told.get("i", "0"))
-        if not nonce.startswith(self._nonce) or iterations < _FEWEST_ITERATIONS:
+        try:
+            told = _fields(server_first)
+            nonce, salt, iterations = told.get("r", ""), b64decode(told.get("s", "")), int(told.get("i", "0"))
+        except ValueError as error:
+            raise ScramError("the server's first message cannot be read") from error
+        if not nonce.startswith(self._nonce) or not _FEWEST_ITERATIONS <= iterations <= _MOST_ITERATIONS:
             raise ScramError("the server's first message is unsound")
         salted = _salted(self._password, salt, iterations)
         without_proof = f"c=biws,r={nonce}"
@@ -48,14 +52,18 @@ class Scram:
 
     def verify(self, server_final: bytes) -> None:
         """Raise `ScramError` unless the server knows the password too."""
-        if not hmac.compare_digest(b64decode(_fields(server_final).get("v", "")), self._signature):
+        try:
+            signature = b64decode(_fields(server_final).get("v", ""))
+        except ValueError as error:
+            raise ScramError("the server's last message cannot be read") from error
+        if not self._signature or not hmac.compare_digest(signature, self._signature):
             raise ScramError("the server does not prove that it knows the password")
 
 
 @lru_cache(maxsize=8)
-def _salted(password: str, salt: str, iterations: int) -> bytes:
+def _salted(password: str, salt: bytes, iterations: int) -> bytes:
     """Made once for all connections of a process: it takes milliseconds, on purpose."""
-    return hashlib.pbkdf2_hmac("sha256", saslprep(password).encode(), b64decode(salt), iterations)
+    return hashlib.pbkdf2_hmac("sha256", saslprep(password).encode(), salt, iterations)
 
 
 def _fields(message: bytes) -> dict[str, str]:

@@ -53,9 +53,14 @@ class Together(Generic[Place, Item, Result]):
     async def _run(self, place: Place, batch: list[tuple[Item, asyncio.Future[Result]]]) -> None:
         try:
             results: Sequence[Any] = await self._work(place, [item for item, _ in batch])
+            if len(results) != len(batch):
+                raise RuntimeError(f"{len(results)} results for {len(batch)} items")
         except Exception as error:
-            # each its own, as raising one writes into it
-            results = [copy.copy(error) for _ in batch]
+            results = [_copied(error) for _ in batch]
+        except BaseException:
+            for _, answer in batch:
+                answer.cancel()
+            raise
         for (_, answer), result in zip(batch, results, strict=True):
             if answer.done():
                 continue
@@ -63,3 +68,11 @@ class Together(Generic[Place, Item, Result]):
                 answer.set_exception(result)
             else:
                 answer.set_result(result)
+
+
+def _copied(error: Exception) -> Exception:
+    """One for each who waits, as raising an error writes into it; the error itself where it cannot be copied."""
+    try:
+        return copy.copy(error)
+    except Exception:
+        return error

@@ -16,9 +16,10 @@ from itertools import count
 from typing import Any
 
 from bson import Binary, decode, encode
+from bson.errors import InvalidBSON
 from pymongo.errors import AutoReconnect
 
-from config.database.commands import CODEC, Document
+from config.database.commands import CODEC, Document, refuses
 from config.database.scram import MECHANISM, Scram, ScramError
 
 Address = tuple[str, int]
@@ -26,7 +27,12 @@ _HEAD = struct.Struct("<iiiiIB")  # length, request, answered request, opcode, f
 _SEQUENCE = struct.Struct("<Bi")  # kind of section, its length without the kind
 _DOCUMENTS = b"documents\0"
 _OP_MSG = 2013
+_BODY = 0  # kind of section
+_SHORTEST_BYTES = _HEAD.size + 5  # with an empty document
+_LONGEST_BYTES = 48_000_000  # maxMessageSizeBytes of every MongoDB
 _REST_SECONDS = 60.0
+# mongod cuts its error messages at a byte, also in the middle of a character
+_REPLACING = CODEC.with_options(unicode_decode_error_handler="replace")
 _numbers = count(1)
 
 
@@ -47,12 +53,16 @@ class Target:
 
 
 class WireConnection(asyncio.Protocol):
-    """One connection, with one command under way at most; it is `among` the others while it is open."""
+    """One connection, with one command under way at most; it is `among` the others while it is open.
+
+    A reply that is not exactly the one to the command closes it: what was done is then unknown.
+    """
 
     def __init__(self, among: set[WireConnection]) -> None:
         self._among = among
         self._transport: asyncio.Transport
         self._received = bytearray()
+        self._request = 0
         self._answer: asyncio.Future[Document] | None = None
         self.lost = False
         self.idle_since = 0.0
@@ -63,28 +73,39 @@ class WireConnection(asyncio.Protocol):
         self._among.add(self)
 
     def data_received(self, data: bytes) -> None:
-        """asyncio: bytes of an answer."""
-        if self._received or len(data) < 4 or int.from_bytes(data[:4], "little") != len(data):
-            self._received += data
-            if len(self._received) < 4 or int.from_bytes(self._received[:4], "little") > len(self._received):
-                return
-            data, self._received = bytes(self._received), bytearray()
-        answer, self._answer = self._answer, None
-        if answer is None or answer.done():
+        """asyncio: bytes of a reply."""
+        if self._answer is None or self._answer.done():
             self.close()
             return
+        if self._received or len(data) < _SHORTEST_BYTES or int.from_bytes(data[:4], "little") != len(data):
+            self._received += data
+            length = int.from_bytes(self._received[:4], "little") if len(self._received) >= 4 else _SHORTEST_BYTES
+            if not _SHORTEST_BYTES <= length <= _LONGEST_BYTES:
+                self._fail(f"a reply of {length} bytes")
+                return
+            if len(self._received) < max(length, 4):
+                return
+            if len(self._received) > length:
+                self.close()  # more than was asked for: of no use after this reply
+            data, self._received = bytes(memoryview(self._received)[:length]), bytearray()
+        answer, self._answer = self._answer, None
         try:
-            answer.set_result(decode(memoryview(data)[_HEAD.size :], CODEC))
+            answer.set_result(_read(data, self._request))
         except Exception as error:
-            answer.set_exception(AutoReconnect(f"an answer that cannot be read: {error}"))
+            answer.set_exception(AutoReconnect(f"a reply that cannot be read: {error}"))
             self.close()
+
+    def _fail(self, reason: str) -> None:
+        self._received.clear()
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(AutoReconnect(reason))
+        self.close()
 
     def connection_lost(self, error: Exception | None) -> None:
         """asyncio: the connection is closed."""
         self.lost = True
         self._among.discard(self)
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_exception(AutoReconnect(f"connection closed: {error or 'by the server'}"))
+        self._fail(f"connection closed: {error or 'by the server'}")
 
     async def run(self, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Document:
         """The answer to a command, whatever it says; `documents` are its field of that name, encoded.
@@ -93,7 +114,8 @@ class WireConnection(asyncio.Protocol):
         """
         body = encode(command) + (_sequence(documents) if documents else b"")
         self._answer = answer = asyncio.get_running_loop().create_future()
-        head = _HEAD.pack(_HEAD.size + len(body), next(_numbers) & 0x7FFFFFFF, 0, _OP_MSG, 0, 0)
+        self._request = next(_numbers) & 0x7FFFFFFF
+        head = _HEAD.pack(_HEAD.size + len(body), self._request, 0, _OP_MSG, 0, _BODY)
         self._transport.write(head + body)
         try:
             told: Document = await answer
@@ -153,7 +175,8 @@ class WirePool:
 
     async def _open(self) -> WireConnection:
         for host in [self._primary] if self._primary else self._target.hosts:
-            with suppress(OSError, TimeoutError, AutoReconnect, ScramError):
+            # ValueError: a name of a host that is none
+            with suppress(OSError, TimeoutError, ValueError, AutoReconnect, ScramError):
                 async with asyncio.timeout(self._connect_seconds):
                     return await self._opened(host, follow=True)
         self._primary = None
@@ -173,7 +196,7 @@ class WirePool:
             connection.close()
             raise
         connection.close()
-        named = _address(told.get("primary", ""))
+        named = _address(told.get("primary"))
         if named is None or not follow:
             raise AutoReconnect("no primary")
         return await self._opened(named, follow=False)
@@ -187,13 +210,46 @@ class WirePool:
             "saslStart": 1, "mechanism": MECHANISM, "payload": Binary(scram.first()),
             "options": {"skipEmptyExchange": True}, **source,
         })  # fmt: skip
-        _accepted(begun)
+        # the hash takes milliseconds, on purpose
+        proof = await asyncio.to_thread(scram.final, _payload(begun))
         ended = await connection.run({
-            "saslContinue": 1, "conversationId": begun["conversationId"],
-            "payload": Binary(scram.final(begun["payload"])), **source,
+            "saslContinue": 1, "conversationId": begun.get("conversationId"), "payload": Binary(proof), **source,
         })  # fmt: skip
-        _accepted(ended)
-        scram.verify(ended["payload"])
+        scram.verify(_payload(ended))
+
+
+def _read(message: bytes, request: int) -> Document:
+    """The document of a reply. Raises ValueError for what is no reply to `request`, or has a document of ours unsound."""
+    _, _, answered, opcode, flags, kind = _HEAD.unpack_from(message)
+    if answered != request:
+        raise ValueError(f"it answers request {answered} instead of {request}")
+    if (opcode, flags, kind) != (_OP_MSG, 0, _BODY):
+        raise ValueError(f"opcode {opcode}, flags {flags}, section {kind}")
+    body = memoryview(message)[_HEAD.size :]
+    try:
+        document: Document = decode(body, CODEC)
+    except InvalidBSON:
+        document = decode(body, _REPLACING)
+        if not refuses(document):
+            raise
+    if not isinstance(document.get("ok"), int | float):
+        raise ValueError("it does not say whether it is ok")
+    if refuses(document) and not _says_why(document):
+        raise ValueError("it does not say what failed")
+    return document
+
+
+def _says_why(answer: Document) -> bool:
+    """Whether an answer tells of its failures in the shape that readers rely on."""
+    faults, concern = answer.get("writeErrors", []), answer.get("writeConcernError", {})
+    if not isinstance(faults, list) or not isinstance(concern, dict):
+        return False
+    if not all(isinstance(fault, dict) and isinstance(fault.get("index"), int) for fault in faults):
+        return False
+    return all(
+        isinstance(told.get("code", 0), int) and isinstance(told.get("keyPattern", {}), dict)
+        for told in (answer, concern, *faults)
+    )
 
 
 def _sequence(documents: Sequence[bytes]) -> bytes:
@@ -202,11 +258,15 @@ def _sequence(documents: Sequence[bytes]) -> bytes:
     return b"".join([_SEQUENCE.pack(1, size - 1), _DOCUMENTS, *documents])
 
 
-def _accepted(answer: Document) -> None:
-    if not answer.get("ok"):
+def _payload(answer: Document) -> bytes:
+    """The message of the other side. Raises `ScramError`."""
+    payload = answer.get("payload")
+    if not answer["ok"] or not isinstance(payload, bytes):
         raise ScramError(str(answer.get("errmsg", "refused")))
+    return payload
 
 
-def _address(told: str) -> Address | None:
-    host, _, port = told.rpartition(":")
-    return (host.strip("[]"), int(port)) if host and port.isdigit() else None
+def _address(told: Any) -> Address | None:
+    host, _, port = told.rpartition(":") if isinstance(told, str) else ("", "", "")
+    sound = host and port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535
+    return (host.strip("[]"), int(port)) if sound else None

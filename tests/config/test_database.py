@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 from bson import Decimal128, ObjectId
+from pymongo.errors import OperationFailure, WriteConcernError, WriteError
 from tornado.ioloop import IOLoop
 
 from config.database import (
+    AWAY_CODES,
     DRIVERS,
     Change,
     DatabaseRefused,
@@ -22,6 +24,7 @@ from config.database import (
     IndexSpec,
     differences,
     open_driver,
+    translated,
 )
 from handlers.tasks import end
 
@@ -403,3 +406,16 @@ async def test_a_wrong_password_is_told_without_the_password(name: str, mongodb_
         with pytest.raises(DatabaseRefused, match=r"(?i)auth") as error:
             await driver.command({"ping": 1})
     assert password not in str(error.value)
+
+
+@pytest.mark.parametrize("code", sorted(AWAY_CODES))
+def test_a_state_of_the_server_is_no_fault_of_a_command(code: int) -> None:
+    for error in (OperationFailure("state", code), WriteConcernError("state", code), WriteError("state", code)):
+        with pytest.raises(DatabaseUnavailable), translated:
+            raise error
+
+
+@pytest.mark.parametrize("code", [2, 9, 17, 40, 66, 72])
+def test_a_fault_of_a_command_stays_one(code: int) -> None:
+    with pytest.raises(OperationFailure), translated:
+        raise OperationFailure("fault", code)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from tornado.ioloop import IOLoop
 
-from config.database import DatabaseUnavailable, IndexSpec, open_driver, scram
+from config.database import AWAY_CODES, REPEATED_CODES, DatabaseUnavailable, DuplicateKey, IndexSpec, open_driver, scram
 from config.database.direct_driver import DirectDriver, target_of
 from config.database.scram import Scram, ScramError
 from config.database.wire import NotSent, Target, WirePool
@@ -201,6 +201,98 @@ async def test_documents_that_are_durable_late_are_inserted_once(
     monkeypatch.setattr(WirePool, "run", late)
     await asyncio.gather(*(driver.insert("durable", [{"_id": n, "list": [n]}]) for n in range(3)))
     assert await driver.find("durable", {}, sort=[("_id", 1)]) == [{"_id": n, "list": [n]} for n in range(3)]
+
+
+@pytest.mark.parametrize("long", ["中" * 60, "a" + "中" * 60, "aa" + "中" * 60, "😀" * 50, "é" * 100, "x" * 300])
+async def test_a_long_key_that_is_taken_is_the_fault_of_one(driver: DirectDriver, long: str) -> None:
+    things = f"long_{uuid.uuid4().hex[:8]}"
+    await driver.synchronise_indexes(things, [IndexSpec("code", (("code", 1),), unique=True)])
+    await driver.insert(things, [{"_id": 0, "code": long}])
+    codes = ["a", long, "b", long, "c"]
+    told = await asyncio.gather(
+        *(driver.insert(things, [{"_id": n, "code": code}]) for n, code in enumerate(codes, 1)), return_exceptions=True
+    )
+    assert [one and (type(one), getattr(one, "fields", ())) for one in told] == [
+        None, (DuplicateKey, ("code",)), None, (DuplicateKey, ("code",)), None,
+    ]  # fmt: skip
+    with pytest.raises(DuplicateKey):
+        await driver.update_one(things, {"_id": 1}, {"$set": {"code": long}})
+    assert len(await driver.find(things, {}, limit=10)) == 4
+
+
+async def test_documents_that_are_refused_together_are_inserted_each_by_itself(
+    driver: DirectDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, things = WirePool.run, f"each_{uuid.uuid4().hex[:8]}"
+
+    async def refusing(pool: WirePool, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Any:
+        answer = await run(pool, command, documents)
+        # some are stored all the same: the server tells of none
+        return {"ok": 0.0, "code": 8, "errmsg": "unknown error"} if len(documents) > 1 else answer
+
+    monkeypatch.setattr(WirePool, "run", refusing)
+    told = await asyncio.gather(
+        *(driver.insert(things, [{"_id": n, "n": n}]) for n in (1, 2, 3)), driver.insert(things, [{"_id": 1, "n": "another"}]),
+        return_exceptions=True,
+    )  # fmt: skip
+    assert [type(one) for one in told] == [type(None), type(None), type(None), DuplicateKey]
+    assert [row["n"] for row in await driver.find(things, {}, sort=[("_id", 1)], limit=9)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("code", sorted(REPEATED_CODES))
+async def test_a_read_that_was_interrupted_is_asked_once_more(
+    driver: DirectDriver, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    await driver.insert_missing("again", [{"_id": 1}])
+
+    async def interrupted(pool: WirePool, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Any:
+        return {"ok": 0.0, "code": code, "errmsg": "interrupted"}
+
+    monkeypatch.setattr(WirePool, "run", interrupted)
+    assert await driver.find("again", {}, limit=5) == [{"_id": 1}]
+    assert await driver.find_one("again", {"_id": 1}) == {"_id": 1}
+    assert await driver.count("again", {"_id": 1}) == 1
+    assert await driver.aggregate("again", []) == [{"_id": 1}]
+
+
+@pytest.mark.parametrize("code", sorted(AWAY_CODES - {10107, 13435}))
+async def test_a_write_that_was_interrupted_is_told_and_not_repeated(
+    driver: DirectDriver, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    async def interrupted(pool: WirePool, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Any:
+        return {"ok": 0.0, "code": code, "errmsg": "interrupted"}
+
+    async def unknown_whether_durable(
+        pool: WirePool, command: Mapping[str, Any], documents: Sequence[bytes] = ()
+    ) -> Any:
+        return {"ok": 1.0, "n": 1, "nModified": 1, "value": None, "writeConcernError": {"code": code, "errmsg": "wait"}}
+
+    for said in (interrupted, unknown_whether_durable):
+        monkeypatch.setattr(WirePool, "run", said)
+        for write in (
+            driver.insert("once", [{"_id": 1}]),
+            driver.update_one("once", {"_id": 1}, {"$set": {"n": 1}}, upsert=True),
+            driver.update_many("once", {"_id": 1}, {"$set": {"n": 1}}),
+            driver.delete_many("once", {"_id": 1}),
+        ):
+            with pytest.raises(DatabaseUnavailable):
+                await write
+    monkeypatch.undo()
+    assert await driver.find("once", {}, limit=5) == []
+
+
+async def test_a_list_whose_cursor_is_lost_is_read_anew(driver: DirectDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    await driver.insert("lost_cursor", [{"_id": n} for n in range(1200)])
+    run = WirePool.run
+
+    async def losing(pool: WirePool, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Any:
+        if "getMore" in command:
+            return {"ok": 0.0, "code": 43, "errmsg": "cursor not found"}
+        return await run(pool, command, documents)
+
+    monkeypatch.setattr(WirePool, "run", losing)
+    found = await driver.aggregate("lost_cursor", [{"$sort": {"_id": 1}}])
+    assert [one["_id"] for one in found] == list(range(1200))
 
 
 async def test_documents_whose_answer_was_lost_are_told_of_each(

@@ -1,5 +1,6 @@
 """Values on their way to MongoDB and back: money, quantities, times, days (CONTRACT 1)."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
@@ -12,7 +13,7 @@ from tornado.ioloop import IOLoop
 
 from handlers.conversion import encode_amount, store_money
 from plugins.runtime import Running
-from plugins.testing import Client, expect
+from plugins.testing import Client, expect, unique
 from tests.handlers.probe import WIDGETS, WIDGETS_AT
 
 pytestmark = pytest.mark.gen_test
@@ -159,3 +160,14 @@ async def test_what_a_change_leaves_out_stays(probe_admin: Client) -> None:
     changed = expect(await probe_admin.patch(f"{WIDGETS_AT}/{made['id']}", {"version": 1, "rank": 2}))
     changing = {"rank": 2, "version": 2, "updated_at": changed["updated_at"]}
     assert changed == {**made, **changing}
+
+
+@pytest.mark.parametrize("name", ["中" * 60, "a" + "中" * 60, "aa" + "中" * 60, "😀" * 50, "é" * 100])
+async def test_a_long_name_that_is_taken_is_a_duplicate_and_costs_nobody_else(probe_admin: Client, name: str) -> None:
+    taken = {"name": name, "batch": "unique"}
+    await probe_admin.post(WIDGETS_AT, taken)
+    batch = unique("batch")
+    others = [{"name": f"{n}", "batch": batch} for n in range(5)]
+    replies = await asyncio.gather(*(probe_admin.post(WIDGETS_AT, body) for body in [taken, *others, taken]))
+    assert [reply.code for reply in replies] == [40900, 0, 0, 0, 0, 0, 40900]
+    assert expect(await probe_admin.get(f"{WIDGETS_AT}?batch={batch}"))["total"] == len(others)
