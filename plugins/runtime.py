@@ -26,10 +26,11 @@ from config.local_secrets import demo_password, local_secret
 from config.settings import Settings
 from handlers.app import Front, listen
 from handlers.confined import Confined
-from handlers.data.database import AlikeRecords, Database, Lease
+from handlers.data.database import PREPARE_SECONDS, AlikeRecords, Database, Lease
 from handlers.jobs import Jobs
 from handlers.metrics import Metrics
 from handlers.oplog import OPERATION_LOGS, OperationLog, kept_for
+from handlers.orphans import end_orphans_for_ever
 from handlers.ratelimit import RateLimit
 from handlers.routing import Router
 from handlers.service import Catalogue, Service
@@ -106,11 +107,14 @@ def _told(settings: Settings) -> Iterator[None]:
 
 async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitStack) -> None:
     """Everything but listening, in order; `stack` stops it the other way round."""
-    await _indexed(service.database)
+    jobs = service.part(Jobs)
     stack.push_async_callback(service.database.changes.stop)
-    await service.database.changes.start()
     stack.push_async_callback(service.part(Confined).close)
-    stack.push_async_callback(service.part(Jobs).stop)
+    stack.push_async_callback(jobs.stop)
+    # first of all: what an instance that was killed has begun may be in the way of this start
+    jobs.spawn("orphans", end_orphans_for_ever(service.database.driver))
+    await _indexed(service.database)
+    await service.database.changes.start()
     operations = service.part(OperationLog)
     operations.start()
     stack.push_async_callback(operations.stop)
@@ -193,7 +197,7 @@ def _signing_secrets(settings: Settings) -> tuple[str, ...]:
 
 async def _prepare(service: Service, plugins: Sequence[Plugin]) -> None:
     """What a deployment needs once: done by one instance, the others wait for it."""
-    async with Lease(service.database, "start", seconds=120):
+    async with Lease(service.database, "start", seconds=PREPARE_SECONDS):
         for plugin in plugins:
             if plugin.prepare is not None:
                 await plugin.prepare(service)

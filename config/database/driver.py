@@ -30,6 +30,7 @@ from config.database.commands import (
 )
 from config.database.errors import DatabaseUnavailable, translated
 from config.database.indexes import IndexSpec, differences, index_model
+from config.database.orphans import APP_NAME, end_orphans
 from config.database.together import Together
 from config.database.transactions import MARGIN_SECONDS, SESSION, Transactions
 
@@ -236,6 +237,11 @@ class Driver:
             answer: Document = await self._database.command(command, session=SESSION.get())
             return answer
 
+    async def end_orphans(self) -> int:
+        """End the transactions whose process was killed; how many there were."""
+        async with self._operation():
+            return await end_orphans(self._client.admin.command)
+
     async def synchronise_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> None:
         """Make the collection's indexes exactly those of `specs`; one that is there in another shape is made anew."""
         with translated, pymongo.timeout(_INDEX_SECONDS):
@@ -300,7 +306,7 @@ def _options() -> dict[str, Any]:
         "readConcernLevel": "majority",
         "connectTimeoutMS": _CONNECT_MS,
         "serverSelectionTimeoutMS": 5000,
-        "appname": "tradewind",
+        "appname": APP_NAME,
         "tz_aware": True,
         "maxPoolSize": 100,
     }

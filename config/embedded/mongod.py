@@ -143,7 +143,7 @@ def _arguments(folder: Folder, port: int, cache_gib: float) -> list[str]:
         # Five minutes of history slow lists and counts three times after mass changes.
         "--setParameter=minSnapshotHistoryWindowInSeconds=0",
         "--setParameter=diagnosticDataCollectionEnabled=false",
-        # What a killed server had begun blocks others for so long; MongoDB's own limit is a minute.
+        # What a machine that went away had begun blocks others for so long; MongoDB's own limit is a minute.
         "--setParameter=transactionLifetimeLimitSeconds=20",
         f"--wiredTigerCacheSizeGB={cache_gib}",
         # 16 MB of journal rather than 300; a start reads a journal file six times, however empty it is.

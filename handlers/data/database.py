@@ -20,6 +20,7 @@ from handlers.data.collection import Collection
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.shared import Shared
 from handlers.data.store import Store
+from handlers.tasks import end
 
 Result = TypeVar("Result")
 log = logging.getLogger("tradewind.database")
@@ -27,6 +28,7 @@ log = logging.getLogger("tradewind.database")
 _uncommitted: ContextVar[list[tuple[str, Any]] | None] = ContextVar("uncommitted_changes", default=None)
 COUNTERS = "core_counters"
 LEASES = "core_leases"
+PREPARE_SECONDS = 5.0  # so long a start waits for another one that was killed
 _WIPE_BATCH = 5000
 _NUMBERS_AT_ONCE = 1000
 
@@ -121,7 +123,7 @@ class Database:
 
         Raises `AlikeRecords` where what is stored does not let a unique index be made.
         """
-        async with Lease(self, "prepare", seconds=60):
+        async with Lease(self, "prepare", seconds=PREPARE_SECONDS):
             for collection in self.collections.values():
                 try:
                     await self.driver.synchronise_indexes(collection.name, collection.index_specs)
@@ -132,7 +134,8 @@ class Database:
 class Lease:
     """A lock that one instance holds, by the database's clock; a dead holder's lease runs out.
 
-    As a block it waits for its turn. `fencing` grows with every holder.
+    As a block it waits for its turn, and renews itself until the block is left: `seconds` are what others wait for a
+    holder that was killed, not what the work may take. `fencing` grows with every holder.
     """
 
     def __init__(self, database: Database, name: str, seconds: float, poll_seconds: float = 0.1) -> None:
@@ -141,6 +144,7 @@ class Lease:
         self._seconds = seconds
         self._poll = poll_seconds
         self._holder = ObjectId()
+        self._renewing: asyncio.Task[None] | None = None
         self.fencing = 0
 
     async def acquire(self) -> bool:
@@ -184,9 +188,22 @@ class Lease:
     async def __aenter__(self) -> Lease:
         while not await self.acquire():
             await asyncio.sleep(self._poll)
+        self._renewing = asyncio.create_task(self._keep(), name=f"lease {self._name}")
         return self
 
+    async def _keep(self) -> None:
+        while True:
+            await asyncio.sleep(self._seconds / 3)
+            try:
+                if not await self.renew():
+                    log.warning("lease lost", extra={"lease": self._name})
+                    return
+            except DatabaseUnavailable:
+                log.warning("lease not renewed", extra={"lease": self._name})
+
     async def __aexit__(self, *error: object) -> None:
+        if self._renewing is not None:
+            await end([self._renewing])
         try:
             await self.release()
         except DatabaseUnavailable:

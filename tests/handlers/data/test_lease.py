@@ -88,3 +88,12 @@ async def test_as_a_block_a_lease_lets_in_one_after_the_other(database: Database
 
     await asyncio.gather(*(enter(instance) for instance in (database, other_instance) for _ in range(3)))
     assert most == 1
+
+
+async def test_a_block_that_takes_longer_than_its_lease_keeps_it(database: Database, other_instance: Database) -> None:
+    name = unique("lease")
+    async with Lease(database, name, SHORT):
+        end = asyncio.get_running_loop().time() + 3 * SHORT
+        while asyncio.get_running_loop().time() < end:
+            assert not await Lease(other_instance, name, 60).acquire()
+    assert await Lease(other_instance, name, 60).acquire()

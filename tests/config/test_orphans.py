@@ -1,0 +1,70 @@
+"""A transaction whose process was killed is ended by the others, in a second; one that is only slow is left alone."""
+
+import asyncio
+import time
+import uuid
+
+import pytest
+
+from config.database import Driver, open_driver
+from tests.holder import holder
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+
+
+async def looked(driver: Driver, seconds: float) -> None:
+    """Look for orphans again and again, for so long."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        await driver.end_orphans()
+        await asyncio.sleep(0.05)
+
+
+async def is_free(driver: Driver, things: str) -> bool:
+    """Whether the document 1 can be changed."""
+    async with asyncio.timeout(2):
+        return await driver.update_one(things, {"_id": "1"}, {"$inc": {"n": 10}}) == {"_id": "1", "n": 10}
+
+
+async def test_the_transaction_of_a_killed_process_is_ended(
+    driver: Driver, mongodb_uri: str, database_name: str, things: str
+) -> None:
+    await driver.insert(things, [{"_id": "1", "n": 0}])
+    with holder(mongodb_uri, database_name, things, "1") as process:
+        process.kill()
+        process.wait()
+        await looked(driver, 1)
+        assert await is_free(driver, things)
+
+
+@pytest.mark.parametrize("name", ["direct", "pymongo"])
+async def test_a_transaction_that_waits_for_a_living_process_is_left_alone(
+    driver: Driver, mongodb_uri: str, database_name: str, things: str, name: str
+) -> None:
+    await driver.insert(things, [{"_id": "1", "n": 0}])
+    with holder(mongodb_uri, database_name, things, "1", name) as process:
+        await looked(driver, 1)
+        told, _ = process.communicate("\n")
+    assert told == "committed\n"
+    assert await driver.find(things, {}) == [{"_id": "1", "n": 1}]
+
+
+async def test_a_user_without_rights_beyond_its_database_ends_its_own(
+    driver: Driver, mongodb_uri: str, database_name: str, things: str
+) -> None:
+    await driver.insert(things, [{"_id": "1", "n": 0}])
+    user, password = f"plain_{uuid.uuid4().hex[:8]}", uuid.uuid4().hex
+    roles = [{"role": "readWrite", "db": database_name}]
+    await driver.command({"createUser": user, "pwd": password, "roles": roles})
+    place = mongodb_uri.rpartition("@")[2].replace("authSource=admin", f"authSource={database_name}")
+    uri = f"mongodb://{user}:{password}@{place}"
+    plain = open_driver("direct", uri, database_name, 5000)
+    try:
+        with holder(uri, database_name, things, "1") as process:
+            process.kill()
+            process.wait()
+            await looked(plain, 1)
+            assert await is_free(plain, things)
+    finally:
+        await plain.close()
+        await driver.command({"dropUser": user})
