@@ -64,6 +64,11 @@ class Settings(EnvironmentSettings):
         DESKTOP_AND_DEV_ORIGINS, description="Origins that browsers may call from, comma separated."
     )
     time_zone: str = Field("Asia/Shanghai", description="Business time zone: it decides which day a moment is in.")
+    response_checks: Literal["auto", "all", "some"] = Field(
+        "auto",
+        description="Which responses are checked for the shape that their route declares: with `all` another one is "
+        "50000, with `some` it is logged; `auto` is `all` in demo mode.",
+    )
     rate_limits: Literal["on", "off"] = Field("on", description="`off` only for benchmarks and tests.")
     requests_per_minute: int = Field(600, ge=1, description="Requests a minute by one user, in each process.")
     trusted_proxies: Names = Field(
@@ -120,6 +125,11 @@ class Settings(EnvironmentSettings):
         for weakness in filter(None, (secret_weakness(old.get_secret_value()) for old in self.jwt_old_secrets)):
             raise ValueError(f"TRADEWIND_JWT_OLD_SECRETS holds a key that {weakness}; drop it")
         return self
+
+    @cached_property
+    def checks_every_response(self) -> bool:
+        """Whether a response of another shape than its route declares is an error."""
+        return self.demo if self.response_checks == "auto" else self.response_checks == "all"
 
     @cached_property
     def zone(self) -> ZoneInfo:

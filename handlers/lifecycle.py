@@ -39,6 +39,7 @@ from handlers.projection import project
 from handlers.ratelimit import RateLimit
 from handlers.redaction import redacted
 from handlers.request import Request
+from handlers.response_checks import ResponseChecks
 from handlers.route import METHODS, PUBLIC, SUPER, Route
 from handlers.routing import Router
 from handlers.tasks import within
@@ -214,6 +215,13 @@ def _tagged(request: Request, answer: Answer) -> Answer:
 
 async def _enveloped(request: Request, route: Route) -> bytes:
     result = await route.handler(request)
+    body = _shaped(request, route, result)
+    request.part(ResponseChecks).look(route, result, body)
+    return body
+
+
+def _shaped(request: Request, route: Route, result: Any) -> bytes:
+    """The envelope around what the route declares of the result."""
     if isinstance(result, Page):
         items = [project(route.returns, item) for item in result.items]
         page = {

@@ -25,6 +25,7 @@ from handlers.lifecycle import authenticate, authorize, find_route, read_input, 
 from handlers.messages import language_of
 from handlers.ports import Authorizer
 from handlers.request import Request
+from handlers.response_checks import ResponseChecks
 from handlers.service import Service
 
 log = logging.getLogger("tradewind.sockets")
@@ -157,7 +158,10 @@ class Socket(WebSocketHandler):
 
     async def send(self, value: Any) -> None:
         """Send a JSON message; raises `WebSocketClosedError` when the client is gone."""
-        await self.write_message(to_json(value).decode())
+        message = to_json(value).decode()
+        if self._asked.route is not None:
+            self._sockets.service.part(ResponseChecks).look_at_message(self._asked.route, value, message)
+        await self.write_message(message)
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         """The client's messages, until it goes."""

@@ -32,6 +32,7 @@ from handlers.metrics import Metrics
 from handlers.oplog import OPERATION_LOGS, OperationLog, kept_for
 from handlers.orphans import end_orphans_for_ever
 from handlers.ratelimit import RateLimit
+from handlers.response_checks import ResponseChecks
 from handlers.routing import Router
 from handlers.service import Catalogue, Service
 from handlers.system import Description
@@ -175,6 +176,7 @@ def _assemble(
     service.provide(
         OperationLog, OperationLog(driver, catalogue.collections[OPERATION_LOGS.name], settings.operation_log_queue)
     )
+    service.provide(ResponseChecks, ResponseChecks(every=settings.checks_every_response))
     service.provide(Description, Description(catalogue.routes))
     return service
 
