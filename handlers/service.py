@@ -77,13 +77,15 @@ class Menu:
 class Option:
     """A setting that administrators change while the service runs.
 
-    `field` is its shape, with the default. `public`: told to everybody, before log-in too.
+    `field` is its shape, with the default. `public`: told to everybody, before log-in too. `super_only`: it widens
+    what people may do, so only super administrators change it.
     """
 
     key: str
     field: Field
     description: Message
     public: bool = False
+    super_only: bool = False
 
     @cached_property
     def check(self) -> Checker:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import NOT_FOUND, SUPER_ONLY, ApiError, Page, Request
+from plugins.api import NOT_FOUND, ApiError, Page, Request
 from plugins.auth.login import live
 from plugins.auth.login_log import note
 from plugins.auth.records import LOGIN_LOGS, SESSIONS
 from plugins.auth.sessions import Sessions
-from plugins.rbac.api import USERS, of_log, of_people_seen
+from plugins.rbac.api import USERS, may_manage, of_log, of_people_seen
 
 KICKED_OUT = "kicked_out"
 
@@ -45,8 +45,7 @@ async def list_logins(req: Request) -> Page:
 
 
 async def _subject(req: Request, user_id: Any) -> dict[str, Any]:
-    """The user, whom the caller must see (40400), and who must not stand above them (40302)."""
+    """The user, whom the caller must see (40400), and who must not stand above them (40302, 40300)."""
     user = await req.store(USERS).get(user_id)
-    if user["is_super"] and not req.actor.is_super:
-        raise ApiError(SUPER_ONLY)
+    await may_manage(req, user)
     return user

@@ -20,7 +20,6 @@ WECOM_NO_ROLE = Message(
 WECOM_BOUND_BY_ANOTHER = Message("该企业微信账号已绑定其他用户", "Another user is bound to this WeCom account")
 
 # what an explanation says (GET /authorization/explain)
-ABOVE_YOU = Message("对方是超级管理员，仅超级管理员可操作", "The user is a super administrator, and you are none")
 NO_SESSION = Message(
     "没有该会话，或已结束，或其用户不在您的数据范围内",
     "There is no such session, or it ended, or its user lies outside your data scope",

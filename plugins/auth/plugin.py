@@ -21,7 +21,6 @@ from plugins.api import (
     RATE_LIMITED,
     REFRESH_REFUSED,
     SIGNED_IN,
-    SUPER_ONLY,
     WECOM_REFUSED,
     Authenticator,
     DatabaseUnavailable,
@@ -53,7 +52,7 @@ from plugins.auth.tokens import Tokens
 from plugins.auth.wecom_client import WecomClient
 from plugins.auth.wecom_records import BINDING, QR, SCAN_BODY, WECOM_STATES, WECOM_TOKENS
 from plugins.auth.wecom_tokens import CorpToken
-from plugins.rbac.api import OUTCOME, USERS, Directory, Policy
+from plugins.rbac.api import MANAGING, OUTCOME, USERS, Directory, Policy
 
 AT = "/api/v1/auth"
 SYSTEM = "/api/v1/system"
@@ -120,7 +119,6 @@ async def _end_sessions(sessions: Sessions, payload: Mapping[str, Any]) -> None:
     await sessions.end({"user_id": payload["user_id"]}, payload["reason"])
 
 
-_OF_SUPER = Refusal(SUPER_ONLY, when=messages.ABOVE_YOU, spares_super=True)
 _NO_SESSION = Refusal(NOT_FOUND, when=messages.NO_SESSION)
 _NOT_YOURS = Refusal(NOT_FOUND, when=messages.NOT_YOUR_SESSION)
 _own: dict[str, Any] = {"access": SIGNED_IN, "tag": "auth", "before_password_change": True}
@@ -160,9 +158,9 @@ plugin = Plugin(
         route(f"GET {SYSTEM}/sessions", admin_sessions.list_sessions, summary="Who is online", access="system:session:list",
               query=SESSIONS.list_query, returns=SESSIONS.read, paged=True, tag="system"),
         route(f"DELETE {SYSTEM}/sessions/{{id}}", admin_sessions.end_session, summary="Log somebody out on one device",
-              access="system:session:delete", refusals=(_OF_SUPER, _NO_SESSION), tag="system"),
+              access="system:session:delete", refusals=(*MANAGING, _NO_SESSION), tag="system"),
         route(f"DELETE {SYSTEM}/users/{{id}}/sessions", admin_sessions.kick_out, summary="Log somebody out everywhere",
-              access="system:user:kick-out", refusals=(_OF_SUPER,), tag="system", collection=USERS.name),
+              access="system:user:kick-out", refusals=MANAGING, tag="system", collection=USERS.name),
         route(f"GET {SYSTEM}/login-logs", admin_sessions.list_logins, summary="Who logged in, and who failed to",
               access="system:login-log:list", query={**LOGIN_LOGS.list_query, "outcome": OUTCOME},
               returns=LOGIN_LOGS.read, paged=True, tag="system", collection=LOGIN_LOGS.name),

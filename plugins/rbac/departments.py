@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, invalid
-from plugins.rbac.limits import may_place
+from plugins.rbac.limits import may_manage, may_place
 from plugins.rbac.messages import DEPARTMENT_HAS_CHILDREN, DEPARTMENT_HAS_PEOPLE, UNDER_ITSELF
 from plugins.rbac.records import DEPARTMENTS, USERS
 from plugins.rbac.tree import MAX_LEVELS, change_tree, nested
@@ -17,7 +17,8 @@ async def tree(req: Request) -> list[dict[str, Any]]:
 
 
 async def create(req: Request) -> dict[str, Any]:
-    """A department below its parent."""
+    """A department below its parent, which lies within the caller's data scope."""
+    may_place(req, req.body.get("parent_id"))
 
     async def work() -> dict[str, Any]:
         ancestors = await _ancestors(req, req.body.get("parent_id"))
@@ -28,15 +29,15 @@ async def create(req: Request) -> dict[str, Any]:
 
 
 async def update(req: Request) -> dict[str, Any]:
-    """Change or move a department; all below it move along."""
+    """Change or move a department within the caller's data scope; all below it move along."""
     values = dict(req.body)
     version = values.pop("version")
 
     async def work() -> dict[str, Any]:
         before = await req.store(DEPARTMENTS).get(req.path["id"])
+        may_place(req, before["id"])
         if values.get("leader_user_id", before["leader_user_id"]) != before["leader_user_id"]:
-            # a leader decides on what the department's people ask for
-            await may_place(req, before["id"])
+            await _may_replace(req, before["leader_user_id"])
         if values.get("parent_id", before["parent_id"]) == before["parent_id"]:
             return await req.store(DEPARTMENTS).update(before["id"], values, version=version)
         return await _move(req, before, values, version)
@@ -44,15 +45,26 @@ async def update(req: Request) -> dict[str, Any]:
     return await change_tree(req, DEPARTMENTS, work)
 
 
+async def _may_replace(req: Request, leader_id: int | None) -> None:
+    """A leader decides on what the department's people ask for: nobody takes that from somebody who holds more."""
+    leader = await req.system_store(USERS).find_one({"_id": leader_id}) if leader_id is not None else None
+    if leader is not None:
+        await may_manage(req, leader)
+
+
 async def _move(req: Request, before: dict[str, Any], values: dict[str, Any], version: int) -> dict[str, Any]:
-    """Whoever is above the new place sees the rows from now on: they must be the caller's to give."""
+    """Whoever is above the new place sees the rows from now on, and whoever is above the old one no longer does.
+
+    All of it must be the caller's: what moves, the new place, and what is above the old one alone.
+    """
     store = req.store(DEPARTMENTS)
     ancestors = await _ancestors(req, values["parent_id"])
     if before["id"] in ancestors:
         raise ApiError(CONFLICT, UNDER_ITSELF)
     below = await store.find({"ancestors": before["id"]})
-    for id in (before["id"], *(department["id"] for department in below)):
-        await may_place(req, id)
+    moved = [before["id"], *(department["id"] for department in below)]
+    for id in (*moved, values["parent_id"], *set(before["ancestors"]).difference(ancestors)):
+        may_place(req, id)
     # each below keeps the part of its path that begins with the department itself
     paths = {one["id"]: one["ancestors"][one["ancestors"].index(before["id"]) :] for one in below}
     _refuse_deeper(len(ancestors) + 1 + max(map(len, paths.values()), default=0))
@@ -63,11 +75,12 @@ async def _move(req: Request, before: dict[str, Any], values: dict[str, Any], ve
 
 
 async def delete(req: Request) -> None:
-    """Delete an empty department."""
+    """Delete an empty department within the caller's data scope."""
     store = req.store(DEPARTMENTS)
 
     async def work() -> None:
         department = await store.get(req.path["id"])
+        may_place(req, department["id"])
         if await store.count({"parent_id": department["id"]}):
             raise ApiError(CONFLICT, DEPARTMENT_HAS_CHILDREN)
         if await req.system_store(USERS).count({"department_id": department["id"]}):

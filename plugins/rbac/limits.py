@@ -1,12 +1,27 @@
-"""Nobody grants wider than they hold (CONTRACT 5): not a menu, an API, a role, a data scope or a department."""
+"""Nobody grants wider than they hold, nor takes away what they do not hold (CONTRACT 5).
+
+The second rule is as strong as the first: who could weaken an account above their own could take it over then.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from plugins.api import FORBIDDEN, SUPER_ONLY, ApiError, Message, Request, Scope
-from plugins.rbac.messages import NO_GRANTING, SUPER_BY_SUPER, WIDER_APIS, WIDER_MENUS, WIDER_SCOPE
+from plugins.api import FORBIDDEN, SUPER_ONLY, ApiError, Message, Refusal, Request, Scope
+from plugins.rbac.messages import (
+    DEPARTMENT_OUTSIDE,
+    HOLDERS_BEYOND,
+    HOLDS_MORE,
+    MENU_CODE,
+    MENU_NOT_HELD,
+    NO_GRANTING,
+    OF_SUPER,
+    SUPER_BY_SUPER,
+    WIDER_APIS,
+    WIDER_MENUS,
+    WIDER_SCOPE,
+)
 from plugins.rbac.policy import Policy, Rules
 from plugins.rbac.records import USERS
 
@@ -16,16 +31,73 @@ _GRANTING = ("PUT", "/api/v1/system/roles/{id}/menus")
 _NOBODY: Record = {"id": 0, "role_ids": (), "department_id": None}
 
 
+def not_held(*sentences: Message) -> tuple[Refusal, ...]:
+    """The 40300 of each sentence, which never meets a super administrator: for the declarations of routes."""
+    return tuple(Refusal(FORBIDDEN, sentence, spares_super=True) for sentence in sentences)
+
+
+# what `may_manage` refuses
+MANAGING = (*not_held(HOLDS_MORE), Refusal(SUPER_ONLY, OF_SUPER, spares_super=True))
+
+
 def refused(reason: Message) -> ApiError:
-    """The 40300 of an attempt to widen rights."""
+    """The 40300 of an attempt on rights that the caller does not hold."""
     return ApiError(FORBIDDEN, reason)
+
+
+# -- accounts
+
+
+async def may_manage(req: Request, user: Record) -> None:
+    """The caller holds all that this person does, so whatever they do to the account they come to nothing by it.
+
+    Roles count whether they are enabled or not. One's own account is one's own.
+    """
+    if req.actor.is_super or user["id"] == req.actor.user_id:
+        return
+    guard_super(req, user)
+    if _holds_more(req, await req.part(Policy).rules(), user):
+        raise refused(HOLDS_MORE)
+
+
+async def may_give(req: Request, after: Record, before: Record = _NOBODY) -> None:
+    """Whatever menus and rows a person gains, by roles or department, the caller holds."""
+    if req.actor.is_super:
+        return
+    rules = await req.part(Policy).rules()
+    held, given = _menus(rules, before), _menus(rules, after)
+    if not given - held <= rules.menu_ids(req.actor.roles):
+        raise refused(WIDER_MENUS)
+    _refuse_more_rows(req, _rows(rules, before), _rows(rules, after))
+
+
+def may_place(req: Request, department_id: int | None) -> None:
+    """The department lies within the caller's own data scope."""
+    outside = department_id is None or department_id not in req.scope.department_ids
+    if not req.scope.everything and outside:
+        raise refused(DEPARTMENT_OUTSIDE)
+
+
+def may_set_super(req: Request, values: Record, current: bool = False) -> None:
+    """`is_super` is written by super administrators alone."""
+    if values.get("is_super", current) != current and not req.actor.is_super:
+        raise ApiError(SUPER_ONLY, SUPER_BY_SUPER)
+
+
+def guard_super(req: Request, user: Record) -> None:
+    """Who may edit accounts does not touch one that stands above them."""
+    if user["is_super"] and not req.actor.is_super:
+        raise ApiError(SUPER_ONLY, OF_SUPER)
+
+
+# -- roles
 
 
 async def may_grant_menus(req: Request, menu_ids: Iterable[int]) -> None:
     """The caller holds every one of these menus."""
     if not req.actor.is_super:
         rules = await req.part(Policy).rules()
-        if not frozenset(menu_ids) <= rules.grant(req.actor.roles).menu_ids:
+        if not frozenset(menu_ids) <= rules.menu_ids(req.actor.roles):
             raise refused(WIDER_MENUS)
 
 
@@ -33,18 +105,6 @@ async def may_set_menus(req: Request) -> None:
     """Whoever grants menus with the role itself may grant them by the route that is there for it, too."""
     if not req.actor.is_super and _GRANTING not in (await req.part(Policy).rules()).grant(req.actor.roles).apis:
         raise refused(NO_GRANTING)
-
-
-async def may_bind(req: Request, after: Record, before: Record | None = None) -> None:
-    """The caller holds every API and permission code that the menu gains: its holders get them by this."""
-    if req.actor.is_super:
-        return
-    own = (await req.part(Policy).rules()).grant(req.actor.roles)
-    gained = _apis(after) - _apis(before or {})
-    permission = after.get("permission")
-    known = permission is None or permission == (before or {}).get("permission") or permission in own.permissions
-    if not gained <= own.apis or not known:
-        raise refused(WIDER_APIS)
 
 
 async def may_define_scope(req: Request, role: Record) -> None:
@@ -63,50 +123,82 @@ async def may_define_scope(req: Request, role: Record) -> None:
 
 
 async def may_change_role(req: Request, before: Record, after: Record | None = None) -> None:
-    """A role's rights are changed by those who hold all of them: before, and afterwards, for each who holds it."""
-    if req.actor.is_super:
-        return
-    rules = await req.part(Policy).rules()
-    await may_grant_menus(req, rules.grant(frozenset({before["id"]})).menu_ids)
-    await may_define_scope(req, before)
-    if after is not None:
-        await may_define_scope(req, after)
-        for department_id in await _departments_of_holders(req, before["id"]):
-            held, given = (rules.reach(role, 0, department_id) for role in (before, after))
-            _refuse_more_rows(req, held, given)
+    """A role's rights are changed by those who hold all of them and may manage everybody who holds the role.
 
-
-async def may_give(req: Request, after: Record, before: Record = _NOBODY) -> None:
-    """Whatever menus and rows a person gains, by roles, department or password, the caller holds.
-
-    Roles count whether they are enabled or not.
+    `after` None: the role is deleted, or its menus change, which are checked apart.
     """
     if req.actor.is_super:
         return
     rules = await req.part(Policy).rules()
-    held, given = _menus(rules, before), _menus(rules, after)
-    if not given - held <= rules.grant(req.actor.roles).menu_ids:
-        raise refused(WIDER_MENUS)
-    _refuse_more_rows(req, _rows(rules, before), _rows(rules, after))
+    await may_grant_menus(req, rules.menu_ids(frozenset({before["id"]})))
+    await may_define_scope(req, before)
+    holders = await _holders(req, before["id"])
+    for holder in holders:
+        own = holder["id"] == req.actor.user_id
+        if not own and (_out_of_sight(req, holder) or _holds_more(req, rules, holder)):
+            raise refused(HOLDERS_BEYOND)
+    if after is not None:
+        await may_define_scope(req, after)
+        for department_id in {holder["department_id"] for holder in holders}:
+            held, given = (rules.reach(role, 0, department_id) for role in (before, after))
+            _refuse_more_rows(req, held, given)
 
 
-async def may_place(req: Request, department_id: int | None) -> None:
-    """The department lies within the caller's own data scope."""
-    outside = department_id is None or department_id not in req.scope.department_ids
-    if not req.scope.everything and outside:
-        raise refused(WIDER_SCOPE)
+# -- menus
 
 
-def may_set_super(req: Request, values: Record, current: bool = False) -> None:
-    """`is_super` is written by super administrators alone."""
-    if values.get("is_super", current) != current and not req.actor.is_super:
-        raise ApiError(SUPER_ONLY, SUPER_BY_SUPER)
+async def may_bind(req: Request, before: Record | None, after: Record | None) -> None:
+    """The caller holds every API and permission code that a menu gains or loses, and may change what grants it.
+
+    `before` None: the menu is new. `after` None: it is deleted.
+    """
+    if req.actor.is_super:
+        return
+    if before and after and before["code"] != after["code"]:
+        # a declaration binds its APIs, at the next start, to the menu that has its code
+        raise ApiError(SUPER_ONLY, MENU_CODE)
+    rules = await req.part(Policy).rules()
+    own = rules.grant(req.actor.roles)
+    apis = _apis(before) ^ _apis(after)
+    permissions = _permissions(before) ^ _permissions(after)
+    gone = after is None and before is not None and before.get("withdrawn")
+    if not gone and not (apis <= own.apis and permissions <= own.permissions):
+        raise refused(WIDER_APIS)
+    if before and (apis or permissions or after is None):
+        await _may_change_grants(req, rules, before)
 
 
-def guard_super(req: Request, user: Record) -> None:
-    """Who may edit accounts does not touch one that stands above them."""
-    if user["is_super"] and not req.actor.is_super:
-        raise ApiError(SUPER_ONLY, SUPER_BY_SUPER)
+async def _may_change_grants(req: Request, rules: Rules, menu: Record) -> None:
+    """The caller holds the menu, and may change each role that grants it. One that was made and never granted is free."""
+    declared = menu.get("declared") and not menu.get("withdrawn")
+    if (declared or menu["role_ids"]) and menu["id"] not in rules.menu_ids(req.actor.roles):
+        raise refused(MENU_NOT_HELD)
+    for role_id in menu["role_ids"]:
+        if role_id in rules.roles:
+            await may_change_role(req, rules.roles[role_id])
+
+
+# -- what is compared
+
+
+def _holds_more(req: Request, rules: Rules, user: Record) -> bool:
+    within = _menus(rules, user) <= rules.menu_ids(req.actor.roles)
+    return not (within and req.scope.covers(_rows(rules, user)))
+
+
+def _out_of_sight(req: Request, user: Record) -> bool:
+    return not (req.scope.everything or user["department_id"] in req.scope.department_ids)
+
+
+async def _holders(req: Request, role_id: int) -> list[dict[str, Any]]:
+    """Who holds a role, one for each combination of roles and department; no super administrator needs a role."""
+    alike = {"role_ids": "$role_ids", "department_id": "$department_id"}
+    groups = await req.system_store(USERS).aggregate([
+        {"$match": {"role_ids": role_id, "is_super": {"$ne": True}}},
+        # one's own account stays by itself, so that nobody else is taken for it
+        {"$group": {"_id": {**alike, "own": {"$eq": ["$_id", req.actor.user_id]}}, "id": {"$first": "$_id"}}},
+    ])  # fmt: skip
+    return [{"department_id": None, **group["_id"], "id": group["id"]} for group in groups]
 
 
 def _refuse_more_rows(req: Request, before: Scope, after: Scope) -> None:
@@ -116,24 +208,21 @@ def _refuse_more_rows(req: Request, before: Scope, after: Scope) -> None:
         raise refused(WIDER_SCOPE)
 
 
-async def _departments_of_holders(req: Request, role_id: int) -> list[int | None]:
-    groups = await req.system_store(USERS).aggregate(
-        [{"$match": {"role_ids": role_id}}, {"$group": {"_id": "$department_id"}}]
-    )
-    return [group["_id"] for group in groups]
-
-
 def _roles(rules: Rules, user: Record) -> frozenset[int]:
     return frozenset(id for id in user.get("role_ids") or () if id in rules.roles)
 
 
 def _menus(rules: Rules, user: Record) -> frozenset[int]:
-    return rules.grant(_roles(rules, user)).menu_ids
+    return rules.menu_ids(_roles(rules, user))
 
 
 def _rows(rules: Rules, user: Record) -> Scope:
     return rules.scope(_roles(rules, user), user.get("id", 0), user.get("department_id"))
 
 
-def _apis(menu: Record) -> frozenset[tuple[str, str]]:
-    return frozenset((api["method"], api["path"]) for api in menu.get("apis") or ())
+def _apis(menu: Record | None) -> frozenset[tuple[str, str]]:
+    return frozenset((api["method"], api["path"]) for api in (menu or {}).get("apis") or ())
+
+
+def _permissions(menu: Record | None) -> frozenset[str]:
+    return frozenset(filter(None, [(menu or {}).get("permission")]))

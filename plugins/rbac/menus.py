@@ -80,7 +80,7 @@ async def whole_tree(req: Request) -> list[dict[str, Any]]:
 
 async def create(req: Request) -> dict[str, Any]:
     """A menu of an administrator's own."""
-    await may_bind(req, req.body)
+    await may_bind(req, None, req.body)
 
     async def work() -> dict[str, Any]:
         await _check_place(req, None, req.body.get("parent_id"))
@@ -96,7 +96,7 @@ async def update(req: Request) -> dict[str, Any]:
 
     async def work() -> dict[str, Any]:
         before = await req.store(MENUS).get(req.path["id"])
-        await may_bind(req, {**before, **values}, before)
+        await may_bind(req, before, {**before, **values})
         await _check_place(req, before["id"], values.get("parent_id"))
         if values.get("type") == "button" and await req.store(MENUS).count({"parent_id": before["id"]}):
             raise ApiError(CONFLICT, UNDER_BUTTON)
@@ -133,6 +133,7 @@ async def delete(req: Request) -> None:
             raise ApiError(CONFLICT, MENU_HAS_CHILDREN)
         if menu.get("declared") and not menu.get("withdrawn"):
             raise ApiError(CONFLICT, MENU_DECLARED)
+        await may_bind(req, menu, None)
         await store.delete(menu["id"])
 
     await change_tree(req, MENUS, work)

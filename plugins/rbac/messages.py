@@ -15,7 +15,23 @@ UNDER_BUTTON = Message("按钮下不能有子项", "Nothing can be under a butto
 MENU_DECLARED = Message("由插件声明的菜单不可删除", "A menu that a plugin declares cannot be deleted")
 NO_GRANTING = Message("没有为角色授权的权限", "You are not permitted to grant menus to roles")
 WIDER_MENUS = Message("不能授予自己没有的菜单", "You cannot grant menus that you do not hold")
-WIDER_APIS = Message("不能绑定自己没有的接口或权限码", "You cannot bind an API or permission that you do not hold")
+WIDER_APIS = Message(
+    "不能绑定或移除自己没有的接口或权限码", "You can neither bind nor remove an API or permission that you do not hold"
+)
+MENU_NOT_HELD = Message(
+    "不能更改或删除自己没有的菜单的接口和权限码",
+    "You cannot change or delete the APIs and the permission of a menu that you do not hold",
+)
+MENU_CODE = Message("仅超级管理员可更改菜单编码", "Only a super administrator may change the code of a menu")
+OF_SUPER = Message(
+    "对方是超级管理员，仅超级管理员可操作", "The person is a super administrator: only another one may do this"
+)
+HOLDS_MORE = Message("该用户拥有您没有的权限或数据范围", "The person holds permissions or rows that you do not")
+HOLDERS_BEYOND = Message(
+    "持有该角色的用户中，有人不在您的数据范围内，或拥有您没有的权限",
+    "Somebody who holds the role lies outside your data scope, or holds permissions or rows that you do not",
+)
+DEPARTMENT_OUTSIDE = Message("部门不在您的数据范围内", "The department lies outside your data scope")
 WIDER_SCOPE = Message("不能授予超出自己数据范围的权限", "You cannot grant a data scope wider than your own")
 SUPER_BY_SUPER = Message("仅超级管理员可设置超级管理员", "Only a super administrator may set is_super")
 OWN_DELETE = Message("不能删除或停用自己", "You cannot delete or disable yourself")

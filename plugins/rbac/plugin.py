@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from plugins.api import (
-    FORBIDDEN,
     NOT_FOUND,
     SIGNED_IN,
     STALE,
@@ -29,6 +28,7 @@ from plugins.rbac import demo, departments, explain, menus, messages, roles, use
 from plugins.rbac.directory import Directory
 from plugins.rbac.explain_shapes import EXPLANATION, QUERY
 from plugins.rbac.first_start import prepare
+from plugins.rbac.limits import MANAGING, not_held
 from plugins.rbac.passwords import Passwords
 from plugins.rbac.policy import Policy
 from plugins.rbac.records import DEPARTMENTS, MAX_MENUS, MENU_NODE, MENUS, ROLES, USERS
@@ -46,13 +46,19 @@ MENU_IDS = obj(
 NEW_PASSWORD = obj("NewPassword", {"password": text(nullable=False)}, nullable=False)
 
 
-_WIDER_MENUS, _WIDER_APIS, _WIDER_SCOPE, _NO_GRANTING = (
-    Refusal(FORBIDDEN, sentence, spares_super=True)
-    for sentence in (messages.WIDER_MENUS, messages.WIDER_APIS, messages.WIDER_SCOPE, messages.NO_GRANTING)
+_ROLE_CHANGES = not_held(messages.WIDER_MENUS, messages.WIDER_SCOPE, messages.HOLDERS_BEYOND)
+_ROLE_RIGHTS = (*_ROLE_CHANGES, *not_held(messages.NO_GRANTING))
+_USER_RIGHTS = (
+    *not_held(messages.WIDER_MENUS, messages.WIDER_SCOPE, messages.DEPARTMENT_OUTSIDE),
+    *MANAGING,
+    Refusal(SUPER_ONLY, messages.SUPER_BY_SUPER, spares_super=True),
 )
-_SUPER = Refusal(SUPER_ONLY, messages.SUPER_BY_SUPER, spares_super=True)
-_ROLE_RIGHTS = (_WIDER_MENUS, _WIDER_SCOPE, _NO_GRANTING)
-_USER_RIGHTS = (_WIDER_MENUS, _WIDER_SCOPE, _SUPER)
+_MENU_RIGHTS = (
+    *not_held(messages.WIDER_APIS, messages.MENU_NOT_HELD),
+    *_ROLE_CHANGES,
+    Refusal(SUPER_ONLY, messages.MENU_CODE, spares_super=True),
+)
+_DEPARTMENT_RIGHTS = (*not_held(messages.DEPARTMENT_OUTSIDE), *MANAGING)
 # what nobody may do, super administrators neither
 _UNTOUCHED = conflicts(messages.USER_ONE, messages.OWN_DELETE, messages.LAST_SUPER)
 _MENU_STATES = conflicts(
@@ -91,7 +97,7 @@ plugin = Plugin(
               returns=array(MENUS.tree, max_items=5000, nullable=False), tag="system", collection=MENUS.name),
         *crud(MENUS, at=f"{AT}/menus", resource="system:menu", noun="menu", only=("create", "update", "delete"),
               create=menus.create, update=menus.update, delete=menus.delete,
-              refusals=(_WIDER_APIS, *_MENU_STATES)),
+              refusals=(*_MENU_RIGHTS, *_MENU_STATES)),
         *crud(ROLES, at=f"{AT}/roles", resource="system:role", noun="role", list=roles.list_roles,
               read=roles.read, create=roles.create, update=roles.update, delete=roles.delete,
               refusals=(*_ROLE_RIGHTS, *conflicts(messages.ROLE_HELD))),
@@ -102,16 +108,16 @@ plugin = Plugin(
               refusals=(*_USER_RIGHTS, *_UNTOUCHED, *_OWN_PASSWORD)),
         route(f"POST {AT}/users/{{id}}/reset-password", users.reset_password, summary="Give a user a new password",
               access="system:user:reset-password", returns=NEW_PASSWORD, tag="system", collection=USERS.name,
-              errors=(STALE,), refusals=(*_USER_RIGHTS, *_OWN_PASSWORD)),
+              errors=(STALE,), refusals=(*MANAGING, *_OWN_PASSWORD)),
         route(f"POST {AT}/users/{{id}}/unlock", users.unlock, summary="Unlock a user", access="system:user:unlock",
-              tag="system", collection=USERS.name, refusals=(_SUPER,)),
+              tag="system", collection=USERS.name, refusals=MANAGING),
         route(f"GET {AT}/departments", departments.tree, summary="All departments as a tree",
               access="system:department:list", returns=array(DEPARTMENTS.tree, max_items=5000, nullable=False),
               tag="system", collection=DEPARTMENTS.name),
         *crud(DEPARTMENTS, at=f"{AT}/departments", resource="system:department", noun="department",
               only=("read", "create", "update", "delete"), create=departments.create,
               update=departments.update, delete=departments.delete,
-              refusals=(_WIDER_SCOPE, *_DEPARTMENT_STATES)),
+              refusals=(*_DEPARTMENT_RIGHTS, *_DEPARTMENT_STATES)),
         route(f"GET {AT}/authorization/explain", explain.explain, summary="Why a user may or may not do something",
               access="system:authorization:explain", query=QUERY, returns=EXPLANATION, tag="system",
               refusals=(Refusal(NOT_FOUND, when=messages.USER_OUTSIDE),)),

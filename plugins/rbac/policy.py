@@ -37,6 +37,8 @@ class Rules:
     menus: Mapping[int, dict[str, Any]]
     departments: Mapping[int, dict[str, Any]]
     below: Mapping[int, frozenset[int]]
+    # menus that no loaded plugin declares: they grant nothing now, and again when the plugin is back
+    withdrawn: Mapping[int, dict[str, Any]] = field(default_factory=dict)
     _grants: LRU[frozenset[int], Grant] = field(default_factory=lambda: LRU(_GRANTS))
     _scopes: LRU[Hashable, Scope] = field(default_factory=lambda: LRU(_GRANTS))
     # by session: the user record that it was made of, and the person; gone with the rules
@@ -60,6 +62,11 @@ class Rules:
             permissions=frozenset(menu["permission"] for menu in granted if menu.get("permission")),
             menu_ids=frozenset(menu["id"] for menu in granted),
         )
+
+    def menu_ids(self, role_ids: frozenset[int]) -> frozenset[int]:
+        """The menus that these roles grant together, withdrawn ones too."""
+        withdrawn = (id for id, menu in self.withdrawn.items() if role_ids & frozenset(menu["role_ids"]))
+        return self.grant(role_ids).menu_ids.union(withdrawn)
 
     def scope(self, role_ids: Iterable[int], user_id: int, department_id: int | None) -> Scope:
         """The union of the rows that these roles show a person of this department."""
@@ -136,10 +143,13 @@ class Policy:
 
     async def _load(self) -> Rules:
         roles = {role["id"]: role for role in await self._database.store(ROLES).find()}
-        menus = {menu["id"]: menu for menu in await self._database.store(MENUS).find({"withdrawn": {"$ne": True}})}
+        menus: dict[int, dict[str, Any]] = {}
+        withdrawn: dict[int, dict[str, Any]] = {}
+        for menu in await self._database.store(MENUS).find():
+            (withdrawn if menu.get("withdrawn") else menus)[menu["id"]] = menu
         departments = {one["id"]: one for one in await self._database.store(DEPARTMENTS).find()}
         below: dict[int, set[int]] = {id: {id} for id in departments}
         for id, department in departments.items():
             for ancestor in department.get("ancestors") or ():
                 below.setdefault(ancestor, {ancestor}).add(id)
-        return Rules(roles, menus, departments, {id: frozenset(ids) for id, ids in below.items()})
+        return Rules(roles, menus, departments, {id: frozenset(ids) for id, ids in below.items()}, withdrawn)

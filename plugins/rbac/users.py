@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from plugins.api import CONFLICT, STALE, ApiError, Page, Request
-from plugins.rbac.limits import guard_super, may_give, may_place, may_set_super
+from plugins.rbac.limits import guard_super, may_give, may_manage, may_place, may_set_super
 from plugins.rbac.messages import LAST_SUPER, OWN_DELETE, OWN_PASSWORD, USER_ONE
 from plugins.rbac.passwords import Passwords
 from plugins.rbac.records import USERS
 
 FIRST_USER = 1
+# who writes one of these decides what the account can do, or who can log in with it: a WeCom member is linked to the
+# user of that name
+_CONTROL = ("username", "password", "must_change_password", "role_ids", "department_id", "status")
 
 
 async def list_users(req: Request) -> Page:
@@ -25,7 +28,7 @@ async def create(req: Request) -> dict[str, Any]:
     passwords = req.part(Passwords)
     password = values.pop("password")
     may_set_super(req, values)
-    await may_place(req, values.get("department_id"))
+    may_place(req, values.get("department_id"))
     await may_give(req, values)
     hashed = await passwords.hash(password)
     return await req.store(USERS).create({**values, **credentials(passwords, hashed)})
@@ -63,27 +66,21 @@ async def _check_update(req: Request, before: dict[str, Any], values: dict[str, 
     if before["id"] == req.actor.user_id and values.get("status") == "disabled":
         raise ApiError(CONFLICT, OWN_DELETE)
     if "password" in values:
-        await _may_take_over(req, before)
-    if values.get("username", before["username"]) != before["username"]:
-        # a WeCom member is linked to the user of that name: a name can be as good as a password
-        await may_give(req, before)
-    changed = {
-        name for name in ("role_ids", "department_id", "status") if values.get(name, before[name]) != before[name]
-    }
+        _refuse_own_password(req, before)
+    changed = {name for name in _CONTROL if name in values and values[name] != before.get(name)}
+    if changed:
+        await may_manage(req, before)
     if "department_id" in changed:
-        await may_place(req, values["department_id"])
-    if "status" in changed and values["status"] == "enabled":
-        await may_give(req, {**before, **values})
-    elif changed - {"status"}:
+        may_place(req, values["department_id"])
+        if before["department_id"] is not None:
+            may_place(req, before["department_id"])
+    if changed & {"role_ids", "department_id"}:
         await may_give(req, {**before, **values}, before)
 
 
-async def _may_take_over(req: Request, user: dict[str, Any]) -> None:
-    """Who sets a password can log in with it: the person must not hold more. One's own is changed with the old one."""
+def _refuse_own_password(req: Request, user: dict[str, Any]) -> None:
     if user["id"] == req.actor.user_id:
         raise ApiError(CONFLICT, OWN_PASSWORD)
-    guard_super(req, user)
-    await may_give(req, user)
 
 
 async def _keep_a_super(req: Request) -> None:
@@ -96,9 +93,9 @@ async def delete(req: Request) -> None:
     user = await req.store(USERS).get(req.path["id"])
     if user["id"] == FIRST_USER:
         raise ApiError(CONFLICT, USER_ONE)
-    guard_super(req, user)
     if user["id"] == req.actor.user_id:
         raise ApiError(CONFLICT, OWN_DELETE)
+    await may_manage(req, user)
 
     async def work() -> None:
         await req.store(USERS).delete(user["id"])
@@ -111,7 +108,8 @@ async def delete(req: Request) -> None:
 async def reset_password(req: Request) -> dict[str, Any]:
     """A new random password, told once; it must be changed at the next log-in."""
     user = await req.store(USERS).get(req.path["id"])
-    await _may_take_over(req, user)
+    _refuse_own_password(req, user)
+    await may_manage(req, user)
     passwords = req.part(Passwords)
     password = passwords.make()
     values = {
@@ -133,7 +131,7 @@ async def reset_password(req: Request) -> dict[str, Any]:
 async def unlock(req: Request) -> None:
     """Forget failed log-ins."""
     user = await req.store(USERS).get(req.path["id"])
-    guard_super(req, user)
+    await may_manage(req, user)
     await req.store(USERS).update(user["id"], {"failures": 0, "locked_until": None})
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plugins.api import (
+    SUPER_ONLY,
+    ApiError,
     Database,
     FieldError,
     Mirror,
@@ -16,6 +18,7 @@ from plugins.api import (
     invalid,
     json_schema,
 )  # fmt: skip
+from plugins.system.messages import SETTING_OF_SUPERS
 from plugins.system.pages import page_of
 from plugins.system.records import CONFIGS
 
@@ -65,17 +68,32 @@ async def list_configs(req: Request) -> Page:
 
 
 async def update(req: Request) -> list[Record]:
-    """Set options, all or none; answers those that were set. A listener of the event may refuse the new values."""
+    """Set options, all or none; answers those that were set. 40302 for one that super administrators set.
+
+    A listener of the event may refuse the new values.
+    """
     configs = req.part(Configs)
     values = _checked(configs, req.body["values"])
     store = req.store(CONFIGS)
 
     async def work() -> dict[str, Record]:
+        if not req.actor.is_super:
+            await _refuse_guarded(req, values)
         await req.emit(CHANGING_EVENT, values=values)
         return {key: await store.update(key, {"value": value, "changed": True}) for key, value in values.items()}
 
     stored = await req.transaction(work)
     return [_shown(req, configs.options[key], stored) for key in sorted(values)]
+
+
+async def _refuse_guarded(req: Request, values: Record) -> None:
+    """A form may send back what it was shown."""
+    options = req.part(Configs).options
+    guarded = [key for key in values if options[key].super_only]
+    stored = {record["id"]: record for record in await req.store(CONFIGS).find({"_id": {"$in": guarded}})}
+    changed = [key for key in guarded if values[key] != _value(options[key], stored)]
+    if changed:
+        raise ApiError(SUPER_ONLY, SETTING_OF_SUPERS.filled(keys=", ".join(sorted(changed))))
 
 
 async def public(req: Request) -> Record:
@@ -116,6 +134,7 @@ def _shown(req: Request, option: Option, stored: Mapping[str, Record]) -> Record
         "key": option.key,
         "value": _value(option, stored),
         "public": option.public,
+        "super_only": option.super_only,
         "description": option.description.text(req.language),
         "version": stored.get(option.key, {}).get("version", 1),
         "schema": json_schema(option.field, "input"),

@@ -9,5 +9,9 @@ ITEM_DECLARED = Message(
     "由插件声明的字典项不可删除，可停用", "An item that a plugin declares cannot be deleted; disable it instead"
 )
 
+SETTING_OF_SUPERS = Message(
+    "设置项 {keys} 仅超级管理员可更改", "Only a super administrator may change the setting {keys}"
+)
+
 # what an explanation says (GET /authorization/explain)
 NO_ITEM = Message("没有该字典，或字典没有这一项", "There is no such dictionary, or it has no such item")

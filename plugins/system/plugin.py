@@ -15,6 +15,7 @@ from plugins.api import (
     SIGNED_IN,
     STALE,
     SUPER,
+    SUPER_ONLY,
     Menu,
     Message,
     Option,
@@ -34,7 +35,7 @@ from plugins.rbac.api import OUTCOME
 from plugins.system import configs, data_reset, dictionaries, dictionary_items, operation_logs
 from plugins.system.configs import Configs
 from plugins.system.declared_dictionaries import synchronise
-from plugins.system.messages import DICTIONARY_DECLARED, ITEM_DECLARED, NO_ITEM
+from plugins.system.messages import DICTIONARY_DECLARED, ITEM_DECLARED, NO_ITEM, SETTING_OF_SUPERS
 from plugins.system.pages import PAGING
 from plugins.system.records import (
     CONFIG,
@@ -103,7 +104,7 @@ plugin = Plugin(
               query=PAGING, returns=CONFIG, tag="system"),
         route(f"PATCH {AT}/configs", configs.update, summary="Change settings", access="system:config:update",
               body=CONFIG_BODY, returns=array(CONFIG, max_items=1000, nullable=False), tag="system",
-              asks=(configs.CHANGING_EVENT,)),
+              asks=(configs.CHANGING_EVENT,), refusals=(Refusal(SUPER_ONLY, SETTING_OF_SUPERS, spares_super=True),)),
         route("GET /api/configs/public", configs.public, summary="Public settings", access=PUBLIC, returns=PUBLIC_CONFIG,
               etag=True, tag="system"),
         route(f"GET {AT}/operation-logs", operation_logs.list_operations, summary="What was written, by whom",

@@ -56,6 +56,7 @@ CONFIG = obj(
         "key": text(nullable=False),
         "value": anything(),
         "public": boolean(nullable=False),
+        "super_only": boolean(nullable=False, description="Only super administrators change it."),
         "description": text(nullable=False),
         "version": integer(minimum=1, nullable=False),
         "schema": anything(nullable=False, description="The JSON Schema of the value."),

@@ -67,7 +67,8 @@ async def value_of(client: Client, key: str) -> Any:
 async def test_every_setting_is_listed_with_its_value_and_what_it_is(admin: Client) -> None:
     rows = {row["key"]: row for row in expect(await admin.get(ALL, headers={"Accept-Language": "en"}))["items"]}
     assert rows["icp_number"] == {
-        "key": "icp_number", "value": None, "public": True, "description": "ICP filing number", "version": 1,
+        "key": "icp_number", "value": None, "public": True, "super_only": False, "description": "ICP filing number",
+        "version": 1,
         "schema": {"type": ["string", "null"], "maxLength": 100},
     }  # fmt: skip
 
