@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -18,6 +17,7 @@ _CENT = Decimal("0.01")
 _BITS = struct.Struct("<QQ")  # a Decimal128 (IEEE 754-2008, binary encoding): sign, exponent and a whole number
 _BIAS = 6176  # what the exponent is stored above
 _MOST_PLACES = 34
+EXACT_DIGITS = 15  # a float tells every decimal number of so many digits from all others (IEEE 754, DBL_DIG)
 _FIRST_MOMENT = datetime.fromisoformat(f"{FIRST_DAY}T00:00:00Z")
 _LAST_MOMENT = datetime.fromisoformat(f"{LAST_DAY}T23:59:59.999Z")
 
@@ -40,19 +40,26 @@ def decode(field: Field, value: Any) -> Any:
 
 def _decode_amount(field: Field, value: Any) -> Decimal128:
     places = 2 if field.kind == "money" else 4
-    # a float so large does not tell one more decimal: what was sent may be another amount
-    if isinstance(value, float) and math.ulp(value) > 10 ** -(places + 1):
-        raise Undecodable("decimals")
     try:
         amount = Decimal(str(value))
     except InvalidOperation as error:
         raise Undecodable("decimals") from error
-    if not amount.is_finite() or abs(amount) >= 10**AMOUNT_DIGITS or amount != round(amount, places):
+    if amount.is_finite() and abs(amount) >= 10**AMOUNT_DIGITS:
+        raise Undecodable("maximum")
+    if isinstance(value, float) and significant_digits(repr(value)) > EXACT_DIGITS:
+        raise Undecodable("digits")
+    if not amount.is_finite() or amount != round(amount, places):
         raise Undecodable("decimals")
     for rule, outside in (("minimum", amount.__lt__), ("maximum", amount.__gt__)):
         if rule in field.rules and outside(Decimal(field.rules[rule])):
             raise Undecodable(rule)
     return store_money(amount) if field.kind == "money" else store_quantity(amount)
+
+
+def significant_digits(number: str) -> int:
+    """How many digits a number in decimal notation has, without zeros before and after them."""
+    mantissa = number.lower().partition("e")[0]
+    return len(mantissa.replace(".", "").lstrip("-").strip("0"))
 
 
 def store_money(amount: Decimal) -> Decimal128:

@@ -79,6 +79,9 @@ RULES: dict[str, Message] = {
     "maxItems": Message("数量过多", "has too many items"),
     "uniqueItems": Message("存在重复项", "has repeated items"),
     "decimals": Message("小数位数过多或不是有效数字", "is no number, or has too many decimal places"),
+    "digits": Message(
+        "数字超过 15 位有效数字，请以字符串传递", "has more than 15 significant digits: send it as a string"
+    ),
     "reference": Message("引用的记录不存在", "refers to a record that does not exist"),
     "nul": Message("包含非法字符", "contains a character that is not allowed"),
     "cursor": Message("游标无效", "is not a valid cursor for this list"),

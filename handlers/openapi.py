@@ -19,9 +19,9 @@ _TITLE = "Tradewind"
 _ABOUT = """Back end of a business platform. Every JSON answer is an envelope `{code, msg, data}`; `code` 0 is success.
 Log in, then send `Authorization: Bearer <accessToken>`.
 A 401 with code 40101 means: refresh, then replay. `msg` is Chinese, English with `Accept-Language: en`.
-Amounts of money are strings with two decimals, times RFC 3339 in UTC. Days and times that are sent lie between
-1970-01-01 and 2199-12-31. Every answer names its `X-Request-ID`;
-give one of your own to follow a request through the logs."""
+Amounts of money are strings with two decimals; one that is sent as a number has at most 15 significant digits.
+Times are RFC 3339 in UTC. Days and times that are sent lie between 1970-01-01 and 2199-12-31. Every answer names its
+`X-Request-ID`; give one of your own to follow a request through the logs."""
 
 _SWITCHED = "A WebSocket (RFC 6455). Its messages are JSON, as x-websocket-messages says."
 

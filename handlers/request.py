@@ -19,7 +19,7 @@ from handlers.route import Route
 from handlers.schema import Field
 from handlers.service import Service
 from handlers.streams import BodyStream
-from handlers.validation import MAX_ERRORS, Checker, future_faults
+from handlers.validation import MAX_ERRORS, Checker, digit_faults, future_faults
 
 Result = TypeVar("Result")
 Part = TypeVar("Part")
@@ -79,7 +79,7 @@ class Request:
         Raises `ValidationFailed`.
         """
         shape = check.field
-        if not (shape.checked or shape.dated) or not isinstance(given, dict):
+        if not (shape.checked or shape.dated or shape.priced) or not isinstance(given, dict):
             return check(given)
         converted, faults = None, []
         try:
@@ -88,6 +88,8 @@ class Request:
             faults += failure.errors
         told = {fault.field for fault in faults}
         faults += [fault for fault in self._further_faults(shape, given) if fault.field not in told]
+        if not faults and given is self.given:
+            faults += digit_faults(shape, self.raw_body)
         if faults:
             raise ValidationFailed(faults[:MAX_ERRORS])
         return converted
@@ -98,8 +100,9 @@ class Request:
             rule = child.check(self.service, value) if child.check and isinstance(value, str) else None
             if rule:
                 yield FieldError(name, rule)
-        zone = self.service.settings.zone
-        yield from future_faults(shape, given, day_of(self.now, zone) + timedelta(days=1), zone)
+        if shape.dated:
+            zone = self.service.settings.zone
+            yield from future_faults(shape, given, day_of(self.now, zone) + timedelta(days=1), zone)
 
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run `work` so that all its writes happen or none; it may run more than once."""

@@ -40,6 +40,8 @@ AMOUNT_DIGITS = 15
 BLANK = r"\s\x1c-\x1f\x85\ufeff"
 FIRST_DAY, LAST_DAY = "1970-01-01", "2199-12-31"  # of what comes in; days and moments alike
 
+_AMOUNTS = ("money", "quantity")
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Field:
@@ -90,14 +92,24 @@ class Field:
         return tuple((name, child) for name, child in (self.fields or {}).items() if child.check is not None)
 
     @cached_property
-    def dated(self) -> tuple[tuple[str, Field], ...]:
-        """The fields of an object that tell when something happened, and those that hold such fields."""
-        return tuple((name, child) for name, child in (self.fields or {}).items() if child.past or child.holds_past)
+    def dates(self) -> bool:
+        """Whether it tells when something happened, or something in it does."""
+        return self.past or bool(self.dated) or (self.items is not None and self.items.dates)
 
     @cached_property
-    def holds_past(self) -> bool:
-        """Whether somewhere in it something tells when something happened."""
-        return bool(self.dated) or (self.items is not None and (self.items.past or self.items.holds_past))
+    def dated(self) -> tuple[tuple[str, Field], ...]:
+        """The fields of an object in which something tells when something happened."""
+        return tuple((name, child) for name, child in (self.fields or {}).items() if child.dates)
+
+    @cached_property
+    def amounts(self) -> bool:
+        """Whether it is an amount, or something in it is."""
+        return self.kind in _AMOUNTS or bool(self.priced) or (self.items is not None and self.items.amounts)
+
+    @cached_property
+    def priced(self) -> tuple[tuple[str, Field], ...]:
+        """The fields of an object in which there are amounts."""
+        return tuple((name, child) for name, child in (self.fields or {}).items() if child.amounts)
 
     @cached_property
     def narrowed(self) -> tuple[tuple[str, Field], ...]:

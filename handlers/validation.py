@@ -5,7 +5,8 @@ One compiled validator (jsonschema-rs) both accepts and explains, so the two can
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -14,12 +15,15 @@ import jsonschema_rs
 import orjson
 
 from handlers.calendar import start_of
-from handlers.conversion import PLAIN, Undecodable, decode, parse_time
+from handlers.conversion import EXACT_DIGITS, PLAIN, Undecodable, decode, parse_time, significant_digits
 from handlers.errors import BAD_REQUEST, ApiError, FieldError, ValidationFailed
 from handlers.json_schema import json_schema
 from handlers.schema import Field
 
 MAX_ERRORS = 50
+# what a number that a float may not tell from another looks like, once digits and points are all that is looked at
+_DIGITS = bytes(0x30 if chr(byte) in "0123456789." else 0x20 for byte in range(256))
+_LONG_NUMBER = b"0" * (EXACT_DIGITS + 2)
 
 
 class Checker:
@@ -121,18 +125,39 @@ def _unstorable(value: Any) -> str | None:
 
 def future_faults(field: Field, given: Any, tomorrow: date, zone: ZoneInfo) -> Iterator[FieldError]:
     """The fields of a body as it was sent that put what happened later than `tomorrow`; broken values are none of them."""
-    return _future_faults(field, given, tomorrow, zone, None)
+    for place, child, value in _leaves(field, given, lambda one: one.dated, None):
+        if isinstance(value, str) and _is_later(child, value, tomorrow, zone):
+            yield FieldError(_path(place), "future")
 
 
-def _future_faults(field: Field, given: Any, tomorrow: date, zone: ZoneInfo, place: _Place) -> Iterator[FieldError]:
-    if isinstance(given, dict):
-        for name, child in field.dated:
-            yield from _future_faults(child, given.get(name), tomorrow, zone, (place, name))
+def digit_faults(field: Field, raw: bytes) -> Iterator[FieldError]:
+    """The amounts of a JSON body that are numbers of more digits than a float tells apart: read, they may be others."""
+    if not field.amounts or _LONG_NUMBER not in raw.translate(_DIGITS):
+        return
+    numbers = json.loads(raw, parse_float=_Written, parse_int=_Written)
+    for place, _, value in _leaves(field, numbers, lambda one: one.priced, None):
+        if isinstance(value, _Written) and "." in value and significant_digits(value) > EXACT_DIGITS:
+            yield FieldError(_path(place), "digits")
+
+
+class _Written(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+def _leaves(
+    field: Field, given: Any, leading: Callable[[Field], Sequence[tuple[str, Field]]], place: _Place
+) -> Iterator[tuple[_Place, Field, Any]]:
+    """The values of a body to which `leading` fields lead, with their place and field."""
+    if isinstance(given, dict) and field.kind == "object":
+        for name, child in leading(field):
+            yield from _leaves(child, given.get(name), leading, (place, name))
     elif isinstance(given, list) and field.items is not None:
         for number, item in enumerate(given):
-            yield from _future_faults(field.items, item, tomorrow, zone, (place, number))
-    elif field.past and isinstance(given, str) and _is_later(field, given, tomorrow, zone):
-        yield FieldError(_path(place), "future")
+            yield from _leaves(field.items, item, leading, (place, number))
+    else:
+        yield place, field, given
 
 
 def _is_later(field: Field, given: str, tomorrow: date, zone: ZoneInfo) -> bool:

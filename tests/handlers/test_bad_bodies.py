@@ -60,7 +60,7 @@ WRONG = {
     "an enormous amount": ({"name": "a", "price": 1e300}, {"price"}),
     "an enormous negative amount": ({"name": "a", "stock": -1e300}, {"stock"}),
     "a float too large to tell its cents": ({"name": "a", "price": 123456789012345.68}, {"price"}),
-    "a float too large to tell a third decimal": ({"name": "a", "price": 9999999999999.991}, {"price"}),
+    "a float too large to tell a third decimal": ({"name": "a", "price": 99999999999999.991}, {"price"}),
     "an amount of sixteen digits": ({"name": "a", "price": 10**15}, {"price"}),
     "words for money": ({"name": "a", "price": "NaN"}, {"price"}),
     "an exponent for money": ({"name": "a", "price": "1e2"}, {"price"}),

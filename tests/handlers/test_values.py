@@ -1,6 +1,7 @@
 """Values on their way to MongoDB and back: money, quantities, times, days (CONTRACT 1)."""
 
 import asyncio
+from collections.abc import Awaitable
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
@@ -13,7 +14,7 @@ from tornado.ioloop import IOLoop
 
 from handlers.conversion import encode_amount, store_money
 from plugins.runtime import Running
-from plugins.testing import Client, expect, unique
+from plugins.testing import Client, Reply, expect, unique
 from tests.handlers.probe import WIDGETS, WIDGETS_AT
 
 pytestmark = pytest.mark.gen_test
@@ -107,6 +108,55 @@ def test_text_comes_back_letter_for_letter(io_loop: IOLoop, probe_admin: Client,
 )  # fmt: skip
 async def test_money_has_one_form(probe_admin: Client, sent: object, kept_as: str | None) -> None:
     assert expect(await probe_admin.post(WIDGETS_AT, {"name": "price", "price": sent}))["price"] == kept_as
+
+
+# as written in JSON: Python's own writer knows no number of so many digits
+EXACT = {
+    "price": ["9999999999999.99", "8888888888888.88", "-1234567890123.45", "123456789012345", "999999999999999", "1234.50000000000000000000",
+              "1.23456789012345e13", "0.10"],
+    "stock": ["12345678901.2345", "99999999999.9999", "100000000000", "0.0001"],
+}  # fmt: skip
+INEXACT = {
+    "price": ["10000000000000.01", "12345678901234.56", "99999999999999.99", "100000000000000.01", "0.1000000000000000055",
+              "1234.500000000000001", "100000000000000.001", "0.30000000000000004"],
+    "stock": ["123456789012.3456", "999999999999.9999", "0.00010000000000000001"],
+}  # fmt: skip
+
+
+def sent(client: Client, field: str, written: str) -> Awaitable[Reply]:
+    return client.post(WIDGETS_AT, raw=f'{{"name": "number", "{field}": {written}}}'.encode())
+
+
+@pytest.mark.parametrize(("field", "written"), [(field, one) for field, several in EXACT.items() for one in several])
+async def test_an_amount_of_fifteen_digits_may_be_a_number(probe_admin: Client, field: str, written: str) -> None:
+    assert Decimal(expect(await sent(probe_admin, field, written))[field]) == Decimal(written)
+
+
+@pytest.mark.parametrize(("field", "written"), [(field, one) for field, several in INEXACT.items() for one in several])
+async def test_an_amount_of_more_digits_must_be_a_string(probe_admin: Client, field: str, written: str) -> None:
+    reply = await sent(probe_admin, field, written)
+    expect(reply, 40001)
+    (fault,) = reply.data["errors"]
+    assert (fault["field"], fault["rule"]) == (field, "digits")
+    places = Decimal(written).as_tuple().exponent
+    if isinstance(places, int) and -places <= (2 if field == "price" else 4):
+        assert Decimal(expect(await sent(probe_admin, field, f'"{written}"'))[field]) == Decimal(written)
+
+
+@pytest.mark.parametrize("written", ["1000000000000000", "1234567890123456", "1e15", "18446744073709551616"])
+async def test_an_amount_of_a_thousand_billions_is_too_large(probe_admin: Client, written: str) -> None:
+    reply = await sent(probe_admin, "price", written)
+    expect(reply, 40001)
+    assert [one["rule"] for one in reply.data["errors"]] == ["maximum"]
+
+
+async def test_every_amount_of_a_list_is_looked_at(probe_admin: Client) -> None:
+    parts = '[{"sku": "a", "count": 1.5}, {"sku": "b", "count": 100000000000000.00001}]'
+    reply = await probe_admin.post(
+        WIDGETS_AT, raw=f'{{"name": "parts", "weight": 121.473700000000009, "parts": {parts}}}'.encode()
+    )
+    expect(reply, 40001)
+    assert [(one["field"], one["rule"]) for one in reply.data["errors"]] == [("parts[1].count", "digits")]
 
 
 @pytest.mark.parametrize(
