@@ -77,19 +77,22 @@ def store_quantity(amount: Decimal) -> Decimal128:
 
 
 def parse_time(value: str) -> datetime:
-    """An RFC 3339 moment as an aware UTC time cut to milliseconds; raises ValueError, OverflowError."""
+    """An RFC 3339 moment as an aware UTC time cut to milliseconds; raises ValueError, `Undecodable` for the year 0 or 10000."""
     moment = datetime.fromisoformat(value)
     if moment.tzinfo is None:
         raise ValueError("a time needs its offset")
-    moment = moment.astimezone(UTC)
+    try:
+        moment = moment.astimezone(UTC)
+    except OverflowError as error:
+        raise Undecodable("bounds") from error
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
 def _decode_timestamp(field: Field, value: Any) -> datetime:
     try:
         moment = parse_time(value)
-    except OverflowError as error:
-        raise Undecodable("bounds") from error  # the year 0 or 10000 in UTC
+    except Undecodable:
+        raise
     except ValueError as error:
         raise Undecodable("format") from error
     if not _FIRST_MOMENT <= moment <= _LAST_MOMENT:
@@ -135,6 +138,25 @@ _DECODERS: dict[Kind, Callable[[Field, Any], Any]] = {
     "array": _decode_array,
     "object": _decode_object,
 }
+
+
+def decode_stored(field: Field, value: Any) -> Any:
+    """A value that `encode` wrote, as it is stored; it may be outside of what its field accepts today. Raises ValueError."""
+    if field.kind == "timestamp":
+        return parse_time(value)
+    if field.kind == "object_id":
+        if not ObjectId.is_valid(value):
+            raise Undecodable("pattern")
+        return ObjectId(value)
+    if field.kind in ("money", "quantity"):
+        try:
+            amount = Decimal(value)
+        except InvalidOperation as error:
+            raise Undecodable("decimals") from error
+        if not amount.is_finite() or len(amount.as_tuple().digits) > _MOST_PLACES:
+            raise Undecodable("decimals")
+        return Decimal128(amount)
+    return value
 
 
 PLAIN = frozenset(get_args(Kind)) - _DECODERS.keys()  # the kinds whose values are stored as they came

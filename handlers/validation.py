@@ -165,7 +165,7 @@ def _is_later(field: Field, given: str, tomorrow: date, zone: ZoneInfo) -> bool:
         return given > tomorrow.isoformat()
     try:
         return parse_time(given) >= start_of(tomorrow + timedelta(days=1), zone)
-    except (ValueError, OverflowError):
+    except ValueError:
         return False
 
 

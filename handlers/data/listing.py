@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from bson import ObjectId
 
 from config.database import Document
-from handlers.conversion import Undecodable, decode, encode
+from handlers.conversion import Undecodable, decode_stored, encode
 from handlers.data.collection import MAX_DEPTH, Collection
 from handlers.data.search import search_filter
 from handlers.errors import invalid
@@ -121,9 +120,7 @@ def _typed(collection: Collection, name: str, value: Any) -> Any:
     beyond = isinstance(value, int) and abs(value) >= 2**63
     if beyond or not isinstance(value, plain) or (name == "_id" and value == ""):
         raise Undecodable("cursor")
-    if field.kind == "object_id" and not ObjectId.is_valid(value):
-        raise Undecodable("cursor")
-    return decode(field, value)
+    return decode_stored(field, value)
 
 
 def _behind(keys: list[tuple[str, int]], values: list[Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from urllib.parse import urlencode
 
 from handlers.route import Route
 from plugins.testing import expect
@@ -44,6 +45,14 @@ async def attach(maker: Maker, route: Route) -> Exercise:
 async def detach(maker: Maker, route: Route) -> Exercise:
     attached = expect(await (await attach(maker, replace(route, path=ATTACHMENTS, method="POST"))).send())
     return Exercise(maker.admin, route, path_with(route, attached["id"]), record=attached)
+
+
+async def attached_to(maker: Maker, route: Route) -> Exercise:
+    """The list of what is attached to a record, which is what an administrator sees."""
+    attached = await attach(maker, replace(route, path=ATTACHMENTS, method="POST"))
+    expect(await attached.send())
+    of = {name: attached.body[name] for name in ("biz_type", "resource_id")}
+    return Exercise(maker.admin, route, f"{route.path}?{urlencode(of)}")
 
 
 FILES_HAND_MADE: Mapping[str, HandMade] = {
