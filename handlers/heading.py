@@ -16,7 +16,19 @@ _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 _BEARER = re.compile(r"^Bearer +([A-Za-z0-9._~+/=-]+)$", re.IGNORECASE)
 # a name, an address or nothing, and a port (RFC 3986 sections 3.2.2 and 3.2.3), without the comma that no host has
 _HOST = re.compile(r"([A-Za-z0-9._~!$&'()*+;=%-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?")
-_EXPOSED = "X-Request-ID, Retry-After, ETag, Content-Disposition, Content-Range, Accept-Ranges"
+_EXPOSED = ", ".join(
+    [
+        "X-Request-ID",
+        "X-Possible-Duplicates",
+        "Content-Location",
+        "Content-Disposition",
+        "Content-Range",
+        "Accept-Ranges",
+        "ETag",
+        "Retry-After",
+        "Idempotency-Replayed",
+    ]
+)
 _VARY = "Origin, Accept-Language"  # the envelope's `msg` is in the caller's language
 
 

@@ -1,7 +1,7 @@
-"""`Idempotency-Key`: a retried POST writes once and is answered with the first answer (CONTRACT 1).
+"""`Idempotency-Key`: a write that is retried happens once and gets the first response (CONTRACT 1).
 
-The answer is stored in the transaction of the writes themselves, so a crash between them cannot happen. It is
-encrypted with a key made from the caller's own key, which is never stored: who reads the database reads no answers.
+The response is stored in the transaction of the writes themselves, so a crash between them cannot happen. It is
+encrypted with a key made from the caller's own key, which is never stored: who reads the database reads no responses.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import asyncio
 import base64
 import contextlib
 import hashlib
+import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -36,6 +38,7 @@ IDEMPOTENCY_KEYS = Collection(
     fields={"fingerprint": text()},
     indexes=(Index("created_at", expire_seconds=24 * 3600),),
 )
+REPLAYED = "Idempotency-Replayed"
 _KEY = re.compile(r"^[\x21-\x7e]{1,255}$")
 _HOLD = timedelta(seconds=3)
 _POLL_SECONDS = 0.05
@@ -49,34 +52,62 @@ class _AnsweredMeanwhile(Exception):
 async def answer_once(request: Request, work: Callable[[], Awaitable[bytes]]) -> bytes:
     """The body that `work` makes, or the stored one of an earlier request with the same key.
 
-    Raises 40903 when the key was used for another request. A twin waits for the first.
+    A replayed response has the headers of the first one and `Idempotency-Replayed`. A twin waits for the first.
+    Raises 40903 when the key was used for another request.
     """
     claim = Claim(request)
+    try:
+        first = await claim.take() or await _run(request, claim, work)
+    except BaseException:
+        # beside the response: with the database away it takes until that returns
+        request.part(Jobs).spawn("idempotency", claim.drop())
+        raise
+    if isinstance(first, bytes):
+        return first
+    request.answer_headers.clear()
+    request.answer_headers.update({**first.headers, REPLAYED: "true"})
+    return first.body
+
+
+async def _run(request: Request, claim: Claim, work: Callable[[], Awaitable[bytes]]) -> bytes | StoredResponse:
+    """Run `work`, and store its body with what it writes.
+
+    The attempt before this one may have been committed without anybody hearing of it. Then its response is stored, and
+    this attempt is refused: by the stored response itself, or by what the first one wrote.
+    """
 
     async def work_and_store() -> bytes:
         body = await work()
-        await claim.fulfil(body)
+        await claim.fulfil(body, request.answer_headers)
         return body
 
     try:
-        stored = await claim.take()
-        if stored is not None:
-            return stored
         async with claim.held():
             return await request.transaction(work_and_store)
-    except _AnsweredMeanwhile:
-        return await claim.answer()
-    except BaseException:
-        # beside the answer: with the database away it takes until that returns
-        request.part(Jobs).spawn("idempotency", claim.drop())
+    except (DatabaseUnavailable, TimeoutError):
         raise
+    except Exception as refusal:
+        first = await claim.stored()
+        if first is not None:
+            return first
+        if isinstance(refusal, _AnsweredMeanwhile):
+            raise unavailable() from refusal
+        raise
+
+
+@dataclass(frozen=True)
+class StoredResponse:
+    """What the first request with a key was answered."""
+
+    body: bytes
+    headers: Mapping[str, str]
 
 
 class Claim:
     """One caller's right to run the request of one key.
 
     The claim is only a courtesy that lets twins wait instead of working in vain, so it may be taken over from a holder
-    who is silent. What makes the write happen once is the key of the answer, stored in the transaction of the write.
+    who is silent. What makes the write happen once is the key of the response, stored in the transaction of the write.
     """
 
     def __init__(self, request: Request) -> None:
@@ -95,15 +126,16 @@ class Claim:
         self._seconds = request.service.settings.request_seconds
         self._holder = ObjectId()
 
-    async def take(self) -> bytes | None:
-        """None when this caller shall run the request; else the stored answer."""
+    async def take(self) -> StoredResponse | None:
+        """None when this caller shall run the request; else the stored response."""
         deadline = asyncio.get_running_loop().time() + self._seconds
         if await self._insert():
             return None
         while True:
-            rows = await self._rows()
+            wanted = {"_id": {"$in": [self._id, self._answer_id]}}
+            rows = {row["_id"]: self._checked(row) for row in await self._driver.find(IDEMPOTENCY_KEYS.name, wanted)}
             if self._answer_id in rows:
-                return self._cipher.decrypt(rows[self._answer_id]["answer"])
+                return self._read(rows[self._answer_id])
             claim = rows.get(self._id)
             if await (self._insert() if claim is None else self._take_over(claim)):
                 return None
@@ -111,16 +143,25 @@ class Claim:
                 raise unavailable()
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def answer(self) -> bytes:
-        """The answer that another request stored; 40903 when it was made for something else."""
-        return self._cipher.decrypt((await self._rows())[self._answer_id]["answer"])
+    async def stored(self) -> StoredResponse | None:
+        """The response of another request with this key, if there is one; 40903 when it was made for something else.
 
-    async def _rows(self) -> dict[str, Document]:
-        wanted = {"_id": {"$in": [self._id, self._answer_id]}}
-        rows = {row["_id"]: row for row in await self._driver.find(IDEMPOTENCY_KEYS.name, wanted)}
-        if any(row["fingerprint"] != self._fingerprint for row in rows.values()):
+        A plain read sees what a majority has. What refused this request may be newer, and so may the response: an
+        update that changes nothing reads what is newest, and waits until a majority has it.
+        """
+        row = await self._driver.update_one(
+            IDEMPOTENCY_KEYS.name, {"_id": self._answer_id}, {"$setOnInsert": {"_id": self._answer_id}}
+        )
+        return self._read(self._checked(row)) if row is not None else None
+
+    def _checked(self, row: Document) -> Document:
+        if row["fingerprint"] != self._fingerprint:
             raise ApiError(IDEMPOTENCY_REUSED)
-        return rows
+        return row
+
+    def _read(self, row: Document) -> StoredResponse:
+        headers = json.loads(self._cipher.decrypt(row["headers"])) if "headers" in row else {}
+        return StoredResponse(self._cipher.decrypt(row["answer"]), headers)
 
     async def _insert(self) -> bool:
         claim = {"_id": self._id, "fingerprint": self._fingerprint, "created_at": utc_now(), **self._hold()}
@@ -155,11 +196,14 @@ class Claim:
                 mine = {"_id": self._id, "holder": self._holder}
                 await self._driver.update_one(IDEMPOTENCY_KEYS.name, mine, {"$set": self._hold()})
 
-    async def fulfil(self, body: bytes) -> None:
-        """Store the answer, in the transaction of what it answers."""
+    async def fulfil(self, body: bytes, headers: Mapping[str, str]) -> None:
+        """Store the response, in the transaction of what it tells of."""
         answer = {"_id": self._answer_id, "fingerprint": self._fingerprint, "created_at": utc_now()}
+        answer["answer"] = self._cipher.encrypt(body)
+        if headers:
+            answer["headers"] = self._cipher.encrypt(json.dumps(dict(headers)).encode())
         try:
-            await self._driver.insert(IDEMPOTENCY_KEYS.name, [{**answer, "answer": self._cipher.encrypt(body)}])
+            await self._driver.insert(IDEMPOTENCY_KEYS.name, [answer])
         except DuplicateKey as error:
             raise _AnsweredMeanwhile from error
 

@@ -199,7 +199,7 @@ async def _answered(request: Request, route: Route) -> Answer:
 
 
 def _once(request: Request, route: Route) -> bool:
-    keyed = request.method == "POST" and "Idempotency-Key" in request.headers
+    keyed = route.keyed and "Idempotency-Key" in request.headers
     return keyed and request.actor is not ANONYMOUS and not route.streamed
 
 

@@ -135,11 +135,11 @@ def _stored(name: str) -> str:
 
 def _in_header(route: Route) -> list[dict[str, Any]]:
     parameters = []
-    if route.method == "POST" and route.access != PUBLIC:
+    if route.keyed:
         parameters.append({
             "name": "Idempotency-Key", "in": "header", "required": False,
             "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-            "description": "A retry with the same key and body within 24 h is answered with the first answer.",
+            "description": "A retry with the same key, path and body within 24 h changes nothing and gets the first response.",
             "example": f"{operation_id(route)}-0001",
         })  # fmt: skip
     if route.etag:
@@ -181,7 +181,11 @@ def _success(route: Route, components: Components) -> dict[str, Any]:
         content = {media: {"schema": _bare_schema(media)} for media in _media_types(route.bare)}
     else:
         content = {"application/json": {"schema": wrapped({"type": "integer", "const": 0}, _data(route, components))}}
-    names = ("X-Request-ID", "ETag") if route.etag else ("X-Request-ID",)
+    names = ["X-Request-ID"]
+    if route.etag:
+        names.append("ETag")
+    if route.keyed:
+        names.append("Idempotency-Replayed")
     return {"200": {"description": "OK", "headers": components.headers(*names), "content": content}}
 
 

@@ -13,6 +13,10 @@ from handlers.schema import NOTHING, Field
 
 _HEADERS: Mapping[str, JsonSchema] = {
     "X-Request-ID": {"description": "Names this request in every log.", "schema": {"type": "string"}},
+    "Idempotency-Replayed": {
+        "description": "`true`: the response to an earlier request with the same `Idempotency-Key`.",
+        "schema": {"type": "string", "enum": ["true"]},
+    },
     "ETag": {"description": "Names this state of the answer.", "schema": {"type": "string"}},
     "Retry-After": {"description": "Come again after so many seconds.", "schema": {"type": "integer", "minimum": 1}},
 }

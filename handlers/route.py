@@ -134,6 +134,13 @@ class Route:
         return self.method != "GET"
 
     @cached_property
+    def keyed(self) -> bool:
+        """Whether an `Idempotency-Key` holds. A streamed form passes it to `answer_once` itself; other streams have none."""
+        return (
+            self.writes and self.access != PUBLIC and self.bare is None and (not self.streamed or self.form is not None)
+        )
+
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         """The names in the path, in order."""
         return tuple(_PARAMETER.findall(self.path))
@@ -180,7 +187,7 @@ class Route:
             kinds += [MEDIA_TYPE, TOO_LARGE]
         if self.ranges:
             kinds += [RANGE]
-        if self.method == "POST" and self.access != PUBLIC:
+        if self.keyed:
             kinds += [IDEMPOTENCY_REUSED]
         if self.method == "DELETE":
             kinds += [CONFLICT]

@@ -25,20 +25,53 @@ AWAY = (
     ProtocolError, InvalidBSON,
 )  # fmt: skip
 # states of the server in which another attempt succeeds later, no fault of a command: src/mongo/base/error_codes.yml
-AWAY_CODES = frozenset({
-    6, 7, 89, 202, 9001,  # HostUnreachable, HostNotFound, NetworkTimeout, NetworkInterfaceExceededTimeLimit, SocketException
-    10058, 10107, 13435, 13436, 189, 11602, 216,  # no primary, or one that steps down; ElectionInProgress
-    91, 11600,  # ShutdownInProgress, InterruptedAtShutdown
-    50, 262, 11601,  # MaxTimeMSExpired, ExceededTimeLimit, Interrupted
-    24, 46, 112,  # LockTimeout, LockBusy, WriteConflict
-    43, 175, 237,  # CursorNotFound, QueryPlanKilled (its index was dropped), CursorKilled
-    64, 100,  # WriteConcernTimeout, UnsatisfiableWriteConcern
-    134, 239, 246,  # ReadConcernMajorityNotAvailableYet, SnapshotTooOld, SnapshotUnavailable
-    225, 251, 267, 290,  # TransactionTooOld, NoSuchTransaction, PreparedTransactionInProgress, TransactionExceededLifetimeLimitSeconds
-    206, 261, 264, 279,  # NoSuchSession, TooManyLogicalSessions, TooManyFilesOpen, ClientDisconnect
-    355, 365, 371, 402, 407, 433, 449,  # storage changes, TemporarilyUnavailable, UserWritesBlocked, too much load
-    14031,  # OutOfDiskSpace
-})  # fmt: skip
+_STATES = {
+    6: "HostUnreachable",
+    7: "HostNotFound",
+    24: "LockTimeout",
+    43: "CursorNotFound",
+    46: "LockBusy",
+    50: "MaxTimeMSExpired",
+    64: "WriteConcernTimeout",
+    89: "NetworkTimeout",
+    91: "ShutdownInProgress",
+    100: "UnsatisfiableWriteConcern",
+    112: "WriteConflict",
+    134: "ReadConcernMajorityNotAvailableYet",
+    175: "QueryPlanKilled",  # its index was dropped
+    189: "PrimarySteppedDown",
+    202: "NetworkInterfaceExceededTimeLimit",
+    206: "NoSuchSession",
+    216: "ElectionInProgress",
+    225: "TransactionTooOld",
+    237: "CursorKilled",
+    239: "SnapshotTooOld",
+    246: "SnapshotUnavailable",
+    251: "NoSuchTransaction",
+    261: "TooManyLogicalSessions",
+    262: "ExceededTimeLimit",
+    264: "TooManyFilesOpen",
+    267: "PreparedTransactionInProgress",
+    279: "ClientDisconnect",
+    290: "TransactionExceededLifetimeLimitSeconds",
+    355: "InterruptedDueToStorageChange",
+    365: "TemporarilyUnavailable",
+    371: "UserWritesBlocked",
+    402: "ResourceExhausted",
+    407: "PooledConnectionAcquisitionExceededTimeLimit",
+    433: "AdmissionQueueOverflow",
+    449: "RateLimitExceeded",
+    9001: "SocketException",
+    10058: "LegacyNotPrimary",
+    10107: "NotWritablePrimary",
+    11600: "InterruptedAtShutdown",
+    11601: "Interrupted",
+    11602: "InterruptedDueToReplStateChange",
+    13435: "NotPrimaryNoSecondaryOk",
+    13436: "NotPrimaryOrSecondary",
+    14031: "OutOfDiskSpace",
+}
+AWAY_CODES = frozenset(_STATES)
 # a read that was answered so is asked once more: those of PyMongo's retryable reads, and indexes that were dropped
 REPEATED_CODES = frozenset({6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436, 43, 175, 237, 246})
 _AWAY_LABELS = ("TransientTransactionError", "RetryableWriteError", "RetryableError", "SystemOverloadedError")

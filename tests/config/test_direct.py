@@ -213,8 +213,12 @@ async def test_a_long_key_that_is_taken_is_the_fault_of_one(driver: DirectDriver
         *(driver.insert(things, [{"_id": n, "code": code}]) for n, code in enumerate(codes, 1)), return_exceptions=True
     )
     assert [one and (type(one), getattr(one, "fields", ())) for one in told] == [
-        None, (DuplicateKey, ("code",)), None, (DuplicateKey, ("code",)), None,
-    ]  # fmt: skip
+        None,
+        (DuplicateKey, ("code",)),
+        None,
+        (DuplicateKey, ("code",)),
+        None,
+    ]
     with pytest.raises(DuplicateKey):
         await driver.update_one(things, {"_id": 1}, {"$set": {"code": long}})
     assert len(await driver.find(things, {}, limit=10)) == 4
@@ -232,9 +236,10 @@ async def test_documents_that_are_refused_together_are_inserted_each_by_itself(
 
     monkeypatch.setattr(WirePool, "run", refusing)
     told = await asyncio.gather(
-        *(driver.insert(things, [{"_id": n, "n": n}]) for n in (1, 2, 3)), driver.insert(things, [{"_id": 1, "n": "another"}]),
+        *(driver.insert(things, [{"_id": n, "n": n}]) for n in (1, 2, 3)),
+        driver.insert(things, [{"_id": 1, "n": "another"}]),
         return_exceptions=True,
-    )  # fmt: skip
+    )
     assert [type(one) for one in told] == [type(None), type(None), type(None), DuplicateKey]
     assert [row["n"] for row in await driver.find(things, {}, sort=[("_id", 1)], limit=9)] == [1, 2, 3]
 

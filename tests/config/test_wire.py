@@ -133,10 +133,17 @@ async def test_a_head_that_is_not_the_protocols_is_not_read(at: int, value: int)
 @pytest.mark.parametrize(
     "document",
     [
-        {}, {"ok": "1"}, {"n": 1}, {"ok": 0, "code": "no number"}, {"ok": 1, "writeErrors": {"0": {}}}, {"ok": 1, "writeErrors": [1]},
-        {"ok": 1, "writeErrors": [{"index": "a"}]}, {"ok": 1, "writeConcernError": 64}, {"ok": 0, "code": 11000, "keyPattern": 1},
+        {},
+        {"ok": "1"},
+        {"n": 1},
+        {"ok": 0, "code": "no number"},
+        {"ok": 1, "writeErrors": {"0": {}}},
+        {"ok": 1, "writeErrors": [1]},
+        {"ok": 1, "writeErrors": [{"index": "a"}]},
+        {"ok": 1, "writeConcernError": 64},
+        {"ok": 0, "code": 11000, "keyPattern": 1},
     ],
-)  # fmt: skip
+)
 async def test_an_answer_without_the_shape_of_one_is_not_read(document: dict[str, Any]) -> None:
     one = await asked()
     one.say(reply_to(one.wire.request, document))
@@ -174,18 +181,20 @@ def damaged(whole: bytes, dice: random.Random) -> list[bytes]:
     at, size = dice.randrange(len(whole)), dice.randrange(1, 12)
     noise = dice.randbytes(size)
     bits = bytes(byte ^ dice.choice((1, 2, 0x55, 0x80, 0xFF)) for byte in whole[at : at + size])
-    return dice.choice([
-        [whole[:at] + bits + whole[at + size :]],
-        [whole[:at]],
-        [whole, whole],
-        [whole[:at], whole],
-        [whole[:at] + noise + whole[at:]],
-        [whole[at:], whole[:at]],
-        [noise, whole],
-        [whole + noise],
-        [struct.pack("<i", dice.randrange(-(1 << 31), 1 << 31)) + whole[4:]],
-        [whole[:8] + dice.randbytes(8) + whole[16:]],
-    ])  # fmt: skip
+    return dice.choice(
+        [
+            [whole[:at] + bits + whole[at + size :]],
+            [whole[:at]],
+            [whole, whole],
+            [whole[:at], whole],
+            [whole[:at] + noise + whole[at:]],
+            [whole[at:], whole[:at]],
+            [noise, whole],
+            [whole + noise],
+            [struct.pack("<i", dice.randrange(-(1 << 31), 1 << 31)) + whole[4:]],
+            [whole[:8] + dice.randbytes(8) + whole[16:]],
+        ]
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -296,9 +305,10 @@ def without_end(whole: bytes) -> list[bytes]:
 
 
 @pytest.mark.parametrize(
-    "damage", [cut, late, without_end, lambda whole: [whole, whole], lambda whole: [whole[:12], b"\xff" * 8, whole[20:]]],
+    "damage",
+    [cut, late, without_end, lambda whole: [whole, whole], lambda whole: [whole[:12], b"\xff" * 8, whole[20:]]],
     ids=["cut", "late", "without end", "twice", "garbled"],
-)  # fmt: skip
+)
 async def test_damaged_replies_cost_503_and_neither_writes_nor_time(
     liar: Liar, mongodb_uri: str, database_name: str, things: str, damage: Callable[[bytes], list[bytes]]
 ) -> None:

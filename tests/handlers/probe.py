@@ -112,6 +112,26 @@ async def make_two(req: Request) -> dict[str, Any]:
     return await req.transaction(work)
 
 
+async def make_with_twins(req: Request) -> dict[str, Any]:
+    """A widget, and a header that tells of others."""
+    req.answer_headers["X-Possible-Duplicates"] = "one,two"
+    return await req.store(WIDGETS).create({"name": req.body["name"]})
+
+
+async def replace(req: Request) -> dict[str, Any]:
+    """Another version of a widget."""
+    return await req.store(WIDGETS).update(req.path["id"], {"rank": req.body["rank"]}, version=req.body["version"])
+
+
+async def close(req: Request) -> dict[str, Any]:
+    """A widget that is inactive from now on; 40901 when it is already."""
+    store = req.store(WIDGETS)
+    found = await store.get(req.path["id"])
+    if found["active"] is False:
+        raise ApiError(CONFLICT)
+    return await store.update(found["id"], {"active": False}, version=found["version"])
+
+
 async def echo_query(req: Request) -> str:
     """The query as it was understood."""
     return str(req.query["q"])
@@ -130,6 +150,12 @@ plugin = Plugin(
         route(f"GET {AT}/echo", echo_query, summary="Echo", access=PUBLIC, query={"q": text(max_length=100)}, returns=text(),
               tag="probe"),
         route(f"GET {AT}/things/{{id}}", wait, summary="A path with a parameter", access=SIGNED_IN, returns=anything(), tag="probe"),
+        route(f"PUT {AT}/things/{{id}}", replace, summary="Replace a widget", access="probe:widget:update", returns=WIDGETS.read,
+              body=obj("ProbeReplace", {"rank": integer(required=True), "version": integer(required=True)}), tag="probe"),
+        route(f"POST {AT}/things/{{id}}/close", close, summary="Close a widget", access="probe:widget:update",
+              returns=WIDGETS.read, refusals=(Refusal(CONFLICT),), tag="probe"),
+        route(f"POST {AT}/twins", make_with_twins, summary="Make a widget that has twins", access="probe:widget:create",
+              returns=WIDGETS.read, body=obj("ProbeTwin", {"name": text(required=True)}), tag="probe"),
         route(f"POST {AT}/pairs", make_two, summary="Make two widgets", access="probe:widget:create", returns=WIDGETS.read,
               body=obj("ProbePair", {"first": text(required=True), "second": text(required=True), "refuse": boolean()}), tag="probe",
               refusals=(Refusal(CONFLICT),)),

@@ -56,7 +56,15 @@ async def test_an_origin_off_the_list_gets_no_cors_headers(either: Running, orig
 async def test_an_answer_to_a_listed_origin_may_be_read_with_its_tracing(either: Running) -> None:
     reply = await Client(either.url).get("/api/health", headers={"Origin": "tauri://localhost"})
     assert reply.headers["Access-Control-Allow-Origin"] == "tauri://localhost"
-    assert {"X-Request-ID", "Retry-After"} <= set(reply.headers["Access-Control-Expose-Headers"].split(", "))
+    assert {
+        "X-Request-ID",
+        "X-Possible-Duplicates",
+        "Content-Location",
+        "Content-Disposition",
+        "ETag",
+        "Retry-After",
+        "Idempotency-Replayed",
+    } <= set(reply.headers["Access-Control-Expose-Headers"].split(", "))
 
 
 async def test_what_a_preflight_is_told_is_not_told_to_a_request_with_the_same_fields(either: Running) -> None:

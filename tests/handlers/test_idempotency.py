@@ -1,15 +1,19 @@
-"""`Idempotency-Key`: a retried POST writes once and is answered with the first answer (CONTRACT 1)."""
+"""`Idempotency-Key`: a write that is retried happens once and gets the first response (CONTRACT 1)."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
 from bson import encode
+from pymongo.errors import AutoReconnect
 
+from config.database.sessions import OpenSession
+from config.database.transactions import Transactions
 from handlers.idempotency import IDEMPOTENCY_KEYS
 from plugins.runtime import Running
 from plugins.testing import Client, People, Reply, eventually, expect, unique
-from tests.handlers.probe import AT, WIDGETS_AT
+from tests.handlers.probe import AT, WIDGETS, WIDGETS_AT
 from tests.handlers.refusals import nothing_written, refused
 
 pytestmark = pytest.mark.gen_test
@@ -140,11 +144,113 @@ async def test_who_lost_the_claim_to_a_faster_twin_writes_nothing(probed: Runnin
     assert await count(probe_admin, batch) == 1
 
 
-async def test_a_key_on_another_method_means_nothing(probe_admin: Client) -> None:
+async def test_a_replayed_response_says_so_and_has_the_headers_of_the_first(probe_admin: Client) -> None:
+    key = unique("key")
+    first, second = [await make(probe_admin, key, f"{AT}/twins", name="a") for _ in range(2)]
+    expect(first)
+    assert second.body == first.body
+    assert "Idempotency-Replayed" not in first.headers
+    assert second.headers["Idempotency-Replayed"] == "true"
+    assert second.headers["X-Possible-Duplicates"] == first.headers["X-Possible-Duplicates"] == "one,two"
+
+
+Write = Callable[[Client, dict[str, Any], dict[str, str]], Awaitable[Reply]]
+WRITES: Mapping[str, Write] = {
+    "POST": lambda admin, row, key: admin.post(WIDGETS_AT, {"name": f"{row['name']}!", "batch": "unique"}, headers=key),
+    "POST an action": lambda admin, row, key: admin.post(f"{AT}/things/{row['id']}/close", headers=key),
+    "PATCH": lambda admin, row, key: admin.patch(f"{WIDGETS_AT}/{row['id']}", {"version": 1, "rank": 5}, headers=key),
+    "PUT": lambda admin, row, key: admin.put(f"{AT}/things/{row['id']}", {"version": 1, "rank": 6}, headers=key),
+    "DELETE": lambda admin, row, key: admin.delete(f"{WIDGETS_AT}/{row['id']}", headers=key),
+}
+
+
+@pytest.mark.parametrize("method", WRITES)
+async def test_a_retry_of_any_method_gets_the_first_response(probe_admin: Client, method: str) -> None:
+    made, key = expect(await probe_admin.post(WIDGETS_AT, {"name": unique("a")})), {"Idempotency-Key": unique("key")}
+    first, second = [await WRITES[method](probe_admin, made, key) for _ in range(2)]
+    expect(first)
+    assert (second.status, second.body) == (first.status, first.body)
+    assert second.headers["Idempotency-Replayed"] == "true"
+    refused(await WRITES[method](probe_admin, made, {}), REFUSED_TWICE[method])
+
+
+REFUSED_TWICE = {"POST": 40900, "POST an action": 40901, "PATCH": 40902, "PUT": 40902, "DELETE": 40400}
+
+
+async def test_a_key_of_one_method_is_no_key_of_another(probe_admin: Client) -> None:
+    made, key = expect(await probe_admin.post(WIDGETS_AT, {"name": "a"})), {"Idempotency-Key": unique("key")}
+    expect(await probe_admin.patch(f"{WIDGETS_AT}/{made['id']}", {"version": 1, "rank": 1}, headers=key))
+    refused(await probe_admin.delete(f"{WIDGETS_AT}/{made['id']}", headers=key), 40903)
+
+
+@pytest.fixture
+def unheard_commits(probed: Running, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """While it holds something, transactions are committed and nobody hears of it, as when a primary goes away."""
+    unheard: list[bool] = []
+    commit = Transactions._commit
+
+    async def commit_unheard(transactions: Transactions, session: OpenSession) -> None:
+        await commit(transactions, session)
+        if unheard:
+            raise AutoReconnect("the reply was lost")
+
+    monkeypatch.setattr(Transactions, "_commit", commit_unheard)
+    return unheard
+
+
+@pytest.mark.parametrize("method", WRITES)
+async def test_a_retry_after_a_commit_of_unknown_outcome_gets_the_first_response(
+    probe_admin: Client, unheard_commits: list[bool], method: str
+) -> None:
+    made, key = expect(await probe_admin.post(WIDGETS_AT, {"name": unique("a")})), {"Idempotency-Key": unique("key")}
+    unheard_commits.append(True)
+    refused(await WRITES[method](probe_admin, made, key), 50300)
+    unheard_commits.clear()
+    second, third = [await WRITES[method](probe_admin, made, key) for _ in range(2)]
+    expect(second)
+    assert second.headers["Idempotency-Replayed"] == third.headers["Idempotency-Replayed"] == "true"
+    assert third.body == second.body
+    refused(await WRITES[method](probe_admin, made, {}), REFUSED_TWICE[method])
+
+
+async def test_of_twins_after_a_commit_of_unknown_outcome_each_gets_the_first_response(
+    probe_admin: Client, unheard_commits: list[bool]
+) -> None:
+    key, name = unique("key"), unique("name")
+    unheard_commits.append(True)
+    refused(await make(probe_admin, key, name=name, batch="unique"), 50300)
+    unheard_commits.clear()
+    replies = await asyncio.gather(*(make(probe_admin, key, name=name, batch="unique") for _ in range(20)))
+    assert len({reply.body for reply in replies}) == 1
+    assert expect(replies[0])["name"] == name
+    assert expect(await probe_admin.get(f"{WIDGETS_AT}?batch=unique&q={name}"))["total"] == 1
+
+
+async def test_a_refusal_of_another_request_is_told_while_the_first_has_no_response(probe_admin: Client) -> None:
+    made = expect(await probe_admin.post(WIDGETS_AT, {"name": unique("a")}))
+    key = {"Idempotency-Key": unique("key")}
+    for _ in range(2):
+        refused(await probe_admin.patch(f"{WIDGETS_AT}/{made['id']}", {"version": 7, "rank": 1}, headers=key), 40902)
+    expect(await probe_admin.patch(f"{WIDGETS_AT}/{made['id']}", {"version": 1, "rank": 1}, headers={**key}))
+
+
+async def test_a_request_without_a_key_asks_nothing_of_the_keys(
+    probed: Running, probe_admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver, asked = probed.service.database.driver, []
+    for name in ("find", "insert", "update_one", "delete_many"):
+        real = getattr(driver, name)
+
+        def noted(collection: str, *given: Any, real: Any = real, **options: Any) -> Any:
+            asked.append(collection)
+            return real(collection, *given, **options)
+
+        monkeypatch.setattr(driver, name, noted)
     made = expect(await probe_admin.post(WIDGETS_AT, {"name": "a"}))
-    at, key = f"{WIDGETS_AT}/{made['id']}", {"Idempotency-Key": unique("key")}
-    expect(await probe_admin.patch(at, {"version": 1, "rank": 1}, headers=key))
-    refused(await probe_admin.patch(at, {"version": 1, "rank": 1}, headers=key), 40902)
+    refused(await probe_admin.patch(f"{WIDGETS_AT}/{made['id']}", {"version": 9}), 40902)
+    expect(await probe_admin.delete(f"{WIDGETS_AT}/{made['id']}"))
+    assert WIDGETS.name in asked
+    assert IDEMPOTENCY_KEYS.name not in asked
 
 
 async def test_every_write_of_a_retry_is_in_the_operation_log(probe_admin: Client) -> None:

@@ -123,6 +123,16 @@ def test_every_parameter_in_a_path_or_header_has_an_example() -> None:
     assert [one for one in parameters if one["in"] != "query" and not one["example"]] == []
 
 
+def test_every_write_takes_an_idempotency_key_and_says_when_its_response_is_replayed() -> None:
+    for declared in CATALOGUE.routes:
+        described = operation(declared.name)
+        taken = "Idempotency-Key" in [parameter["name"] for parameter in described["parameters"]]
+        assert taken == (declared.method != "GET" and declared.access != PUBLIC), declared.name
+        if taken:
+            assert "Idempotency-Replayed" in described["responses"]["200"]["headers"]
+            assert 40903 in codes(declared.name)["409"]
+
+
 def test_two_posts_are_not_given_the_same_example_of_an_idempotency_key() -> None:
     parameters = [parameter for operation in operations() for parameter in operation["parameters"]]
     keys = [one["example"] for one in parameters if one["name"] == "Idempotency-Key"]
