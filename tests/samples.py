@@ -96,12 +96,17 @@ def _by_pattern(field: Field, accepts: Callable[[str], bool]) -> str:
     return found
 
 
-def _accepted(field: Field) -> Callable[[str], bool]:
+def accepts(field: Field, value: Any) -> bool:
+    """Whether a body may carry this value of the field."""
+    return _accepted(field)(value)
+
+
+def _accepted(field: Field) -> Callable[[Any], bool]:
     check = Checker(field)
 
-    def accepts(word: str) -> bool:
+    def accepts(value: Any) -> bool:
         try:
-            check(word)
+            check(value)
         except ValidationFailed:
             return False
         return True

@@ -27,7 +27,7 @@ from plugins.testing import Client, expect, unique
 from tests.catalogue import CATALOGUE
 from tests.exercises import Maker, name_of
 from tests.plugins.files.hand_made import attached_to
-from tests.samples import sample
+from tests.samples import accepts, sample, scalar
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 ROWS, PAGE = 18, 4
@@ -72,6 +72,8 @@ async def rows_of(collection: Collection, *, anything: bool) -> list[dict[str, A
 
 def _value(field: Field, number: int, *, anything: bool) -> Any:
     choices: list[Any] = field.rules["enum"] if "enum" in field.rules else POOLS[field.kind]
+    if not anything and field.kind in ("text", "integer", "number"):
+        choices = [one for one in choices if accepts(field, one)] or [scalar(field)]
     empty = [None, MISSING] if anything else [None] if field.nullable else []
     values = [*empty, *choices]
     return values[number % len(values)]
