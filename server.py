@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,9 +58,10 @@ class Starting:
     it, it stops by itself.
     """
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, database: str) -> None:
         self._given_up = threading.Event()
-        self._future = ThreadPoolExecutor(1, "database").submit(acquire, data_dir, given_up=self._given_up)
+        begin = partial(acquire, data_dir, given_up=self._given_up, database=database)
+        self._future = ThreadPoolExecutor(1, "database").submit(begin)
 
     async def database(self) -> Embedded:
         """Wait for it; who is cancelled meanwhile gives it up. Raises `EmbeddedError`."""
@@ -71,7 +73,7 @@ class Starting:
 
 def start_database(settings: Settings) -> Starting | None:
     """Begin to start the embedded database; None where the settings name another one."""
-    return None if settings.mongodb_uri.get_secret_value() else Starting(settings.data_dir)
+    return None if settings.mongodb_uri.get_secret_value() else Starting(settings.data_dir, settings.mongodb_database)
 
 
 def run(settings: Settings, starting: Starting | None) -> int:

@@ -37,6 +37,7 @@ class Embedded:
     uri: str = field(repr=False)
     _folder: Folder = field(repr=False)
     _lock: Lock = field(repr=False)
+    _database: str | None = None
 
     def release(self) -> None:
         """Give the right up; the database stops within a second if nobody else uses it. Does not wait."""
@@ -58,7 +59,7 @@ class Embedded:
 
     def supervise(self, given_up: threading.Event) -> None:
         """Start a supervisor again, as `acquire` does; raises `EmbeddedError`, `MovedError` for another address."""
-        again = acquire(self._folder.path, given_up=given_up)
+        again = acquire(self._folder.path, given_up=given_up, database=self._database)
         again.release()  # the right that this one holds is enough
         if again.uri != self.uri:
             raise MovedError(f"The database in {self._folder.path} has another address now: start the server again.")
@@ -68,10 +69,16 @@ class Embedded:
 
 
 def acquire(
-    data_dir: Path, cache_gib: float = 1.0, start_seconds: float = 30.0, given_up: threading.Event | None = None
+    data_dir: Path,
+    cache_gib: float = 1.0,
+    start_seconds: float = 30.0,
+    given_up: threading.Event | None = None,
+    *,
+    database: str | None = None,
 ) -> Embedded:
-    """Join the database in `data_dir`, starting it where it does not run.
+    """Join the database in `data_dir`, starting it where it does not run, with the rights of the service on `database`.
 
+    Without `database` the rights are those of tests and measurements: any database, and how `mongod` is.
     Blocks for up to `start_seconds`, so call it in a thread; `given_up` ends the wait. `cache_gib` is the size of the
     storage engine's cache in GiB. Raises EmbeddedError with one line for the person at the terminal.
     """
@@ -83,7 +90,7 @@ def acquire(
         raise EmbeddedError(explain_os_error(error, folder.path)) from error
     try:
         joining = _Joining(folder, lock, cache_gib, start_seconds, given_up or threading.Event())
-        return Embedded(joining.uri(), folder, lock)
+        return Embedded(joining.uri(database), folder, lock, database)
     except OSError as error:
         lock.close()
         raise EmbeddedError(explain_os_error(error, folder.path)) from error
@@ -102,13 +109,20 @@ class _Joining:
     seconds: float
     given_up: threading.Event
 
-    def uri(self) -> str:
+    def uri(self, database: str | None) -> str:
         """The address of the database once it answers; starts a supervisor where none is at work."""
         folder, deadline = self.folder, time.monotonic() + self.seconds
         # Refused only while a supervisor that nobody uses any more is stopping.
         if not until(self._patient(self.lock.try_shared), deadline):
             raise EmbeddedError(f"The database in {folder.path} is still stopping after {self.seconds:.0f} s.")
-        while (record := folder.live_record()) is None or not _answers(record.port):
+        while True:
+            record = folder.live_record()
+            if record is not None and _answers(record.port):
+                try:
+                    return _let_in(folder, record.port, database)
+                except EmbeddedError:
+                    if time.monotonic() > deadline:
+                        raise
             self._go_on()
             if time.monotonic() > deadline:
                 raise EmbeddedError(
@@ -119,7 +133,6 @@ class _Joining:
                 time.sleep(POLL_SECONDS)
             else:
                 self._start_supervisor()
-        return record.uri
 
     def _go_on(self) -> None:
         if self.given_up.is_set():
@@ -161,6 +174,12 @@ class _Joining:
             with suppress(subprocess.TimeoutExpired):
                 return started.communicate(timeout=SUPERVISOR_POLL_SECONDS)
         raise EmbeddedError(f"The database in {self.folder.path} does not start; see {self.folder.log}.")
+
+
+def _let_in(folder: Folder, port: int, database: str | None) -> str:
+    from config.embedded.users import let_in  # late: importing the driver takes a fifth of a second
+
+    return let_in(folder, port, database)
 
 
 def _answers(port: int) -> bool:

@@ -89,15 +89,19 @@ class Folder:
         finally:
             probe.close()
 
-    def password(self) -> str:
-        """The database password, derived from the replica set's random key, which this makes where it is missing."""
+    def password(self, user: str) -> str:
+        """The password of a database user, derived from the replica set's random key."""
+        self.make_key()
+        return hmac.new(self.key.read_bytes(), user.encode(), hashlib.sha256).hexdigest()
+
+    def make_key(self) -> None:
+        """Make the key file of the replica set where it is missing."""
         if not self.key.exists():
             fresh = self.key.with_suffix(".new")
             fresh.touch(mode=0o600)
             fresh.write_bytes(base64.b64encode(secrets.token_bytes(KEY_BYTES)))
             fresh.replace(self.key)
         self.key.chmod(0o600)  # mongod refuses a key that others may read
-        return hmac.new(self.key.read_bytes(), b"tradewind", hashlib.sha256).hexdigest()
 
     def publish(self, record: Record) -> Lock:
         """Write the record of the running database; it counts as long as the returned lock is held."""

@@ -1,4 +1,4 @@
-"""Make a `mongod` a one-member replica set with a user, and keep the set right at later starts."""
+"""Make a `mongod` a one-member replica set, and keep the set right at later starts."""
 
 from __future__ import annotations
 
@@ -7,18 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from pymongo import MongoClient, WriteConcern
-from pymongo.errors import OperationFailure, PyMongoError
+from pymongo.errors import PyMongoError
 
 from config.embedded.diagnosis import EmbeddedError
 from config.embedded.folder import Folder, until
 from config.embedded.mongod import HOST, REPLICA_SET
 
-USER = "tradewind"
 OPERATION_MS = 10_000
-
-# Error codes: src/mongo/base/error_codes.yml
-AUTHENTICATION_FAILED = 18
-USER_EXISTS = 51003
 
 Client = MongoClient[dict[str, Any]]
 
@@ -29,7 +24,7 @@ def move_member(folder: Folder, port: int) -> bool:
     A reconfiguration would have to wait until `mongod` has asked the owner of the old port who it is, which takes
     30 seconds if that one never answers.
     """
-    with _as_member(folder, port) as client:
+    with as_member(folder, port) as client:
         stored = client.local.get_collection("system.replset", write_concern=WriteConcern(w=1, j=True))
         config = stored.find_one()
         if config is None or config["members"][0]["host"] == _member(port):
@@ -38,18 +33,19 @@ def move_member(folder: Folder, port: int) -> bool:
         return True
 
 
-def make_ready(folder: Folder, port: int, deadline: float) -> str:
-    """Bring the `mongod` on `port` to take writes from the user; the uri, password included: never log it."""
-    password = folder.password()
-    with _as_member(folder, port) as client:
+def make_ready(folder: Folder, port: int, deadline: float) -> None:
+    """Bring the `mongod` on `port` to take writes. Raises EmbeddedError."""
+    with as_member(folder, port) as client:
         if client.local.get_collection("system.replset").find_one() is None:
             members = [{"_id": 0, "host": _member(port)}]
             client.admin.command("replSetInitiate", {"_id": REPLICA_SET, "members": members})
         if not until(lambda: bool(client.admin.command("hello")["isWritablePrimary"]), deadline):
             raise EmbeddedError(f"mongod runs, but its replica set has no primary; its log is {folder.log}.")
-        if not _signs_in(port, password):
-            _let_in(client, password)
-    return f"mongodb://{USER}:{password}@{_member(port)}/?replicaSet={REPLICA_SET}&authSource=admin"
+
+
+def address(port: int) -> str:
+    """Where the set is, as a uri has it behind the user."""
+    return f"{_member(port)}/?replicaSet={REPLICA_SET}"
 
 
 def _member(port: int) -> str:
@@ -57,7 +53,7 @@ def _member(port: int) -> str:
 
 
 @contextmanager
-def _as_member(folder: Folder, port: int) -> Iterator[Client]:
+def as_member(folder: Folder, port: int) -> Iterator[Client]:
     """Sign in as the members of a set do among each other, with the key: that works in any state of the set."""
     try:
         with _connect(port, "__system", folder.key.read_text(), "local") as client:
@@ -76,24 +72,3 @@ def _connect(port: int, username: str, password: str, source: str) -> Client:
         directConnection=True,
         timeoutMS=OPERATION_MS,
     )
-
-
-def _signs_in(port: int, password: str) -> bool:
-    with _connect(port, USER, password, "admin") as client:
-        try:
-            client.admin.command("ping")
-        except OperationFailure as error:
-            if error.code != AUTHENTICATION_FAILED:
-                raise
-            return False
-    return True
-
-
-def _let_in(client: Client, password: str) -> None:
-    """Make the user, or give it the password of today's key where the old key was lost."""
-    try:
-        client.admin.command("createUser", USER, pwd=password, roles=["root"])
-    except OperationFailure as error:
-        if error.code != USER_EXISTS:
-            raise
-        client.admin.command("updateUser", USER, pwd=password)

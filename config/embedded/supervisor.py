@@ -101,7 +101,7 @@ class Supervisor:
 
     def _start(self, lock: Lock) -> str:
         """Start `mongod` and make it ready; its address."""
-        self._folder.password()  # makes the key file, which mongod reads
+        self._folder.make_key()  # which mongod reads
         self._begun = time.monotonic()
         deadline = self._begun + self._start_seconds
         known = self._port is not None
@@ -110,11 +110,12 @@ class Supervisor:
             mongod = start_mongod(find_mongod(), self._folder, self._cache_gib, lock, port, deadline, moves=not known)
             try:
                 from config.embedded.replica_set import make_ready, move_member  # late, as start_mongod says
+                from config.embedded.users import SERVICE, uri_of
 
                 if not move_member(self._folder, mongod.port):
-                    uri = make_ready(self._folder, mongod.port, deadline)
+                    make_ready(self._folder, mongod.port, deadline)
                     self._mongod, self._port = mongod, mongod.port
-                    return uri
+                    return uri_of(self._folder, mongod.port, SERVICE)
             except EmbeddedError as error:
                 raise EmbeddedError(_reason(mongod, error)) from error
             except BaseException:

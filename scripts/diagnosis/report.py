@@ -90,7 +90,7 @@ def database_uri(settings: Settings) -> Iterator[str | None]:
     elif not Folder(settings.data_dir).database.exists():
         yield None
     else:
-        embedded = acquire(settings.data_dir)
+        embedded = acquire(settings.data_dir, database=settings.mongodb_database)
         try:
             yield embedded.uri
         finally:
