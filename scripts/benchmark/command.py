@@ -25,6 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seconds", type=float, default=3.0, help="of each work in each round")
     parser.add_argument("--only", default="", help="works, comma separated: W1,W4w")
     parser.add_argument("--servers", default="", help=f"of {', '.join((*EVERYBODY, *OURS))}")
+    parser.add_argument("--before", type=Path, help="an older checkout of Tradewind to measure in the same rounds")
     parser.add_argument("--customers", type=int, help="100,000 unless given; for dashboards 200,000")
     parser.add_argument("--payments", type=int, help="for dashboards: five for each customer unless given")
     parser.add_argument("--folder", type=Path, help="for dashboards: where the data set is kept")
@@ -42,9 +43,15 @@ def main(arguments: Sequence[str]) -> int:
     if given.what == "dashboards":
         return _dashboards(given)
     customers = given.customers or 100_000
-    figures = compare(_names(given.servers) or available(), _names(given.only), rounds, seconds, customers)
+    figures = compare(
+        _names(given.servers) or available(), _names(given.only), rounds, seconds, customers, given.before
+    )
     RESULTS.mkdir(exist_ok=True)
-    size = ("" if customers == 100_000 else f"-{customers}") + ("-quick" if given.quick else "")
+    size = (
+        ("-before" if given.before else "")
+        + ("" if customers == 100_000 else f"-{customers}")
+        + ("-quick" if given.quick else "")
+    )
     (RESULTS / f"bench-{figures['when'][:10]}{size}.json").write_text(json.dumps(figures, indent=1) + "\n")
     print(table(figures))
     if given.write:

@@ -26,6 +26,7 @@ from pymongo import MongoClient
 
 from config.embedded import acquire
 from scripts.benchmark.load import GENERATOR, load, load_beside
+from scripts.benchmark.report import BEFORE
 from scripts.benchmark.servers import DATABASE
 from scripts.benchmark.works import CONNECTIONS, LOGINS, Call, Work, works
 from scripts.benchmark.world import PASSWORD, log_everybody_in, make_world, new_secret, remember, remembered
@@ -39,6 +40,7 @@ _LEFT_SECONDS = 1
 _LONGER = 5  # at most, of a work that needs long
 _RECORDS = 200
 TICKS = os.sysconf("SC_CLK_TCK")
+BEFORE_DATABASE = f"{DATABASE}_before"
 Figures = dict[str, Any]
 OURS: Mapping[str, dict[str, str]] = {
     "tradewind": {},
@@ -48,6 +50,7 @@ OURS: Mapping[str, dict[str, str]] = {
     "tradewind-pymongo": {"TRADEWIND_MONGODB_DRIVER": "pymongo"},
     "tradewind-mongojet": {"TRADEWIND_MONGODB_DRIVER": "mongojet"},
     "tradewind-direct": {"TRADEWIND_MONGODB_DRIVER": "direct"},
+    BEFORE: {},
 }
 PYTHON_PEERS = ("tornado", "fastapi", "sanic")
 EVERYBODY = ("tradewind", *PYTHON_PEERS, "fastify")
@@ -70,8 +73,18 @@ class Server:
         return resident_mib(self.process.pid)
 
 
-def compare(names: Sequence[str], codes: Sequence[str], rounds: int, seconds: float, customers: int) -> Figures:
-    """Measure the works `codes` (all where there are none) on the servers `names`."""
+def compare(
+    names: Sequence[str],
+    codes: Sequence[str],
+    rounds: int,
+    seconds: float,
+    customers: int,
+    before: Path | None = None,
+) -> Figures:
+    """Measure the works `codes` (all where there are none) on the servers `names`.
+
+    `before`: an older checkout of Tradewind, which is measured in the same rounds on a copy of the database.
+    """
     folder = CACHE / f"world-{customers}"
     folder.mkdir(parents=True, exist_ok=True)
     os.sched_setaffinity(0, {OTHER_CORE})  # what is started from here is there too: mongod and the load
@@ -82,6 +95,9 @@ def compare(names: Sequence[str], codes: Sequence[str], rounds: int, seconds: fl
         with ExitStack() as stack:
             servers = [stack.enter_context(started(name, folder, world)) for name in names]
             tokens = tokens_for(servers, folder, world)
+            if before is not None:
+                copy_database(embedded.uri, DATABASE, BEFORE_DATABASE)
+                servers.append(stack.enter_context(tradewind(BEFORE, folder, world, before)))
             chosen = [work for work in works(world, tokens, PASSWORD) if not codes or work.code in codes]
             told = [replace(work, title=work.title.format(total=check(work, servers))) for work in chosen]
             return {**about(rounds, seconds, customers), "works": measure(told, servers, rounds, seconds, world)}
@@ -149,26 +165,39 @@ def started(name: str, folder: Path, world: Figures) -> Iterator[Server]:
         yield server
 
 
+def copy_database(uri: str, source: str, target: str) -> None:
+    """Copy every document, sessions too; a server that starts on the copy makes its indexes."""
+    with MongoClient[Figures](uri) as client:
+        client.drop_database(target)
+        for name in client[source].list_collection_names():
+            client[source][name].aggregate([{"$out": {"db": target, "coll": name}}])
+
+
 @contextmanager
-def tradewind(name: str, folder: Path, world: Figures) -> Iterator[Server]:
-    """Tradewind with the settings that its name says."""
+def tradewind(name: str, folder: Path, world: Figures, source: Path = ROOT) -> Iterator[Server]:
+    """Tradewind with the settings that its name says, from the checkout `source`."""
     environment = {
         "TRADEWIND_JWT_SECRET": world["secret"], "TRADEWIND_ADMIN_PASSWORD": world["admin_password"], **OURS[name],
     }  # fmt: skip
     command = [sys.executable, "-m", "scripts.benchmark.servers"]
-    with running(name, command, [world["uri"], str(folder)], environment) as server:
+    arguments = [world["uri"], str(folder), BEFORE_DATABASE if name == BEFORE else DATABASE]
+    with running(name, command, arguments, environment, source) as server:
         yield server
 
 
 @contextmanager
 def running(
-    name: str, command: Sequence[str], arguments: Sequence[str], environment: Mapping[str, str]
+    name: str,
+    command: Sequence[str],
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    source: Path = ROOT,
 ) -> Iterator[Server]:
     """A process that listens on a port of its own, alone on its core but for the others of its kind."""
     port = free_port()
     log = (CACHE / f"{name}.log").open("wb")
     process = subprocess.Popen(
-        ["taskset", "-c", str(SERVER_CORE), *command, str(port), *arguments], cwd=ROOT, stdout=log,
+        ["taskset", "-c", str(SERVER_CORE), *command, str(port), *arguments], cwd=source, stdout=log,
         stderr=subprocess.STDOUT, env={**os.environ, **environment},
     )  # fmt: skip
     try:
@@ -295,7 +324,8 @@ def timed(work: Work, server: Server, mongod: int, seconds: float) -> Figures:
 def wait_until_idle(client: MongoClient[Figures]) -> None:
     """Until mongod answers nobody any more: what a load has given up may run for long, and is ended after a while."""
     # change streams wait for ever
-    left = {"active": True, "command.$db": DATABASE, "cursor.tailable": {"$ne": True}}
+    names = {"$in": [DATABASE, BEFORE_DATABASE]}
+    left = {"active": True, "command.$db": names, "cursor.tailable": {"$ne": True}}
     patience = time.monotonic() + _LEFT_SECONDS
     while running := list(client.admin.aggregate([{"$currentOp": {}}, {"$match": left}])):
         if time.monotonic() > patience:
@@ -306,10 +336,10 @@ def wait_until_idle(client: MongoClient[Figures]) -> None:
 
 def tidy(client: MongoClient[Figures]) -> None:
     """Remove what a creating work wrote, so that every round finds the same."""
-    database = client[DATABASE]
-    database.bench_records.delete_many({})
-    database.crm_customers.delete_many({"code": {"$regex": "^N-"}})
-    database.core_operation_logs.delete_many({})
+    for database in (client[DATABASE], client[BEFORE_DATABASE]):
+        database.bench_records.delete_many({})
+        database.crm_customers.delete_many({"code": {"$regex": "^N-"}})
+        database.core_operation_logs.delete_many({})
 
 
 def summed(rounds: Sequence[Figures]) -> Figures:
