@@ -80,6 +80,12 @@ class Settings(EnvironmentSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Least level that is logged.")
     max_body_bytes: int = Field(1 << 20, ge=1024, description="Largest JSON body, in bytes.")
     max_header_bytes: int = Field(16 << 10, ge=1024, description="Largest header block, in bytes.")
+    max_receiving_bytes: int = Field(
+        64 << 20, ge=1 << 20, description="Bytes of requests still arriving that a process holds; more is 50300."
+    )
+    max_receiving_bytes_per_address: int = Field(
+        16 << 20, ge=1 << 20, description="The same from one address (an IPv6 /64); more is 42900."
+    )
     max_json_depth: int = Field(32, ge=4, le=200, description="Deepest nesting of a JSON body.")
     request_seconds: float = Field(30, gt=0, description="Time limit of one request, in seconds.")
     confined_processes: int = Field(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Sequence
+from functools import lru_cache
 
 from tornado import httputil
 
@@ -22,6 +23,18 @@ def listed(address: str, allowed: Sequence[Network]) -> bool:
     except ValueError:
         return False
     return any(parsed in network for network in allowed)
+
+
+@lru_cache(maxsize=4096)
+def network_of(address: str) -> str:
+    """What counts as one address: an IPv4 address, or the /64 that an IPv6 customer gets (RFC 6177)."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv4Address) or parsed.ipv4_mapped:
+        return str(getattr(parsed, "ipv4_mapped", parsed))
+    return str(ipaddress.IPv6Network((int(parsed) >> 64 << 64, 64)))
 
 
 def client_address(

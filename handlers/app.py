@@ -9,12 +9,15 @@ from __future__ import annotations
 import asyncio
 import secrets
 import socket
+from collections.abc import Sequence
 from typing import Any
 
 from tornado import httputil, iostream
 from tornado.httpserver import HTTPServer
 
-from handlers.addresses import networks
+from config.settings import Settings
+from handlers.addresses import Network, networks
+from handlers.answer_lines import field_lines, status_line
 from handlers.envelope import failed
 from handlers.errors import BAD_REQUEST, ApiError
 from handlers.exchange import Exchange
@@ -22,6 +25,7 @@ from handlers.fast_headers import Headers
 from handlers.fast_server import FastServer, Limits
 from handlers.heading import Heading, read_heading
 from handlers.metrics import Metrics
+from handlers.receiving import Receiving
 from handlers.routing import Router
 from handlers.service import Service
 from handlers.sockets import Sockets
@@ -36,6 +40,7 @@ class Front(httputil.HTTPServerConnectionDelegate):
         self.service = service
         self.origins = frozenset(service.settings.cors_origins)
         self.proxies = networks(service.settings.trusted_proxies)
+        self.receiving = _receiving(service.settings, self.proxies)
         self.sockets = Sockets(service, self.proxies, self.origins)
         self._open = 0
         self._idle: asyncio.Event | None = None
@@ -92,7 +97,7 @@ class Server(HTTPServer):
         write = stream.write
 
         def enveloped(data: bytes | memoryview) -> Any:
-            return write(_malformed() if data == _PARSER_ANSWER else data)
+            return write(_refusal(ApiError(BAD_REQUEST)) if data == _PARSER_ANSWER else data)
 
         stream.write = enveloped  # type: ignore[method-assign]
         super().handle_stream(stream, address)
@@ -114,18 +119,29 @@ async def listen(front: Front, sockets: list[socket.socket], http: str) -> Serve
         chunk_size=65_536,
     )
     if http == "fast":
-        limits = Limits(header_bytes, settings.request_seconds, settings.idle_seconds)
-        fast = FastServer(front, limits, _malformed, server)
+        limits = Limits(header_bytes, settings.max_header_bytes, settings.request_seconds, settings.idle_seconds)
+        fast = FastServer(front, limits, _refusal, server)
         await fast.listen(sockets)
         return fast
     server.add_sockets(sockets)
     return server
 
 
-def _malformed() -> bytes:
-    body = failed(ApiError(BAD_REQUEST))
-    head = (
-        "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\n"
-        f"Content-Length: {len(body)}\r\nX-Request-ID: {secrets.token_hex(16)}\r\n\r\n"
-    )
-    return head.encode() + body
+def _receiving(settings: Settings, proxies: Sequence[Network]) -> Receiving:
+    """The limits of the settings, in which the largest body finds room however it is cut."""
+    least = 2 * settings.max_body_bytes
+    most, most_per_address = settings.max_receiving_bytes, settings.max_receiving_bytes_per_address
+    return Receiving(max(most, least), max(most_per_address, least), proxies)
+
+
+def _refusal(error: ApiError) -> bytes:
+    """The whole response to what is not served, after which the connection is closed."""
+    body = failed(error)
+    headers = {
+        "Content-Type": "application/json; charset=utf-8",
+        **error.headers,
+        "Connection": "close",
+        "Content-Length": str(len(body)),
+        "X-Request-ID": secrets.token_hex(16),
+    }
+    return f"{status_line(error.kind.status)}{field_lines(headers)}\r\n".encode("latin-1") + body

@@ -22,6 +22,7 @@ from handlers.errors import BAD_REQUEST, HEADERS_TOO_LARGE, NOT_FOUND, TOO_LARGE
 from handlers.fast_http import FastConnection
 from handlers.heading import Heading
 from handlers.lifecycle import Answer, respond
+from handlers.receiving import Receiving
 from handlers.request import Request
 from handlers.routing import Router
 from handlers.service import Service
@@ -48,6 +49,7 @@ class Counting(Protocol):
 
     service: Service
     proxies: tuple[Network, ...]
+    receiving: Receiving
     sockets: Sockets
 
     def heading(self, headers: httputil.HTTPHeaders) -> Heading:
@@ -67,6 +69,7 @@ class Exchange(httputil.HTTPMessageDelegate):
     """One request and its answer. A body is gathered, within its limit, or streamed to the route that asks for it."""
 
     _size = 0
+    _counted = 0  # bytes of memory that are counted as held
     _refusal: ApiError | None = None
     _stream: BodyStream | None = None
     _drained: asyncio.Event
@@ -147,15 +150,38 @@ class Exchange(httputil.HTTPMessageDelegate):
             return self._stream.feed(chunk)
         if self._size > self._service.settings.max_body_bytes:
             self._refusal = self._refusal or ApiError(TOO_LARGE)
-            self._chunks.clear()
+            self._drop()
             if self._size > _DRAIN_BYTES and not self._answered:
                 self._send(self._failure(self._refusal), close=True)
         elif self._refusal is None:
             self._chunks.append(chunk)
+            if self._size != self._heading.length:
+                self._count(len(chunk))
         return None
+
+    def _count(self, size: int) -> None:
+        """Count a piece of a body that is not whole yet; where that is too much the body is dropped and refused."""
+        try:
+            self._counted += self._front.receiving.take(self._address(), size)
+        except ApiError as error:
+            self._refusal = error
+            self._drop()
+
+    def _drop(self) -> None:
+        self._chunks.clear()
+        self._give_back()
+
+    def _give_back(self) -> None:
+        if self._counted:
+            self._front.receiving.give_back(self._address(), self._counted)
+            self._counted = 0
+
+    def _address(self) -> str:
+        return client_address(self._connection, self._headers, self._front.proxies)
 
     def finish(self) -> None:
         """Tornado: the request is complete."""
+        self._give_back()
         if self._upgraded is not None:
             self._upgraded.finish()
         elif self._stream is not None:
@@ -173,7 +199,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         if self._upgraded is not None:
             self._upgraded.on_connection_close()
             return
-        self._chunks.clear()
+        self._drop()
         if self._asked is not None:
             self._asked.leave()
         if self._stream is not None:
@@ -232,7 +258,7 @@ class Exchange(httputil.HTTPMessageDelegate):
             stream=self._stream,
             language=self._language,
             bearer=self._heading.bearer,
-            remote_ip=client_address(self._connection, self._headers, self._front.proxies),
+            remote_ip=self._address(),
         )
 
     def _failure(self, error: ApiError) -> Answer:

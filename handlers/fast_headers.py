@@ -12,6 +12,7 @@ from tornado import httputil
 from handlers.heading import Heading
 
 _LONGEST_KNOWN = 64
+_LONGEST_LENGTH = 20  # digits
 _LONGEST_KEPT = 2048
 _MOST_KEPT = 40  # a field takes hundreds of bytes of memory, however short it is; browsers send some twenty
 
@@ -34,8 +35,8 @@ def _field_name(raw: bytes) -> str:
 class Headers(httputil.HTTPHeaders):
     """Tornado's headers, made of fields that llhttp has checked already, and read without detours.
 
-    Several requests may share one: nobody changes it. `size`: the bytes that the fields take. `other_coding`: a transfer
-    coding that the server does not know.
+    Several requests may share one: nobody changes it. `size`: the bytes that the fields take. `chunked`, and `length` in
+    bytes: how the body comes, where there is one. `framed`: whether that is beyond doubt, and a coding that is known.
     """
 
     def __init__(self, fields: Iterable[tuple[bytes, bytes]] = (), size: int = 0) -> None:
@@ -49,7 +50,13 @@ class Headers(httputil.HTTPHeaders):
                 self._as_list[name].append(text)
             else:
                 self._as_list[name] = [text]
-        self.other_coding = self.get("Transfer-Encoding", "chunked").lower() != "chunked"
+        codings, lengths = self._as_list.get("Transfer-Encoding", ()), self._as_list.get("Content-Length", ())
+        length = _length(lengths)
+        self.chunked = bool(codings)
+        self.length = length or 0
+        self.framed = (
+            [coding.lower() for coding in codings] == ["chunked"] and not lengths if codings else length is not None
+        )
 
     def get(self, name: str, default: Any = None) -> Any:
         """The value of a field, several joined by commas; `default` where there is none."""
@@ -57,6 +64,14 @@ class Headers(httputil.HTTPHeaders):
         if values is None:
             return default
         return values[0] if len(values) == 1 else ",".join(values)
+
+
+def _length(values: Sequence[str]) -> int | None:
+    """The bytes that a body is declared to have, 0 without a word; None where that is no number (RFC 9110, 8.6)."""
+    if not values:
+        return 0
+    sound = len(values) == 1 and len(values[0]) <= _LONGEST_LENGTH and values[0].isascii() and values[0].isdigit()
+    return int(values[0]) if sound else None
 
 
 class HeadersCache:

@@ -1,7 +1,8 @@
-"""HTTP/1.1 on asyncio's `Protocol` with `httptools` (Node's llhttp), behind Tornado's connection interfaces.
+"""HTTP/1.1 on asyncio's `Protocol`, with Node's llhttp for the heads, behind Tornado's connection interfaces.
 
 A `FastConnection` calls the same delegates as Tornado's own connection does and is their `HTTPConnection`, so the
-lifecycle cannot tell them apart. llhttp runs in its strict mode: what Tornado refuses is refused here too.
+lifecycle cannot tell them apart. Requests are read one after the other: what a client sends before the response is
+written stays unread, and is bounded.
 """
 
 from __future__ import annotations
@@ -9,24 +10,25 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import httptools
 from tornado import httputil
-from tornado.iostream import IOStream, StreamClosedError
+from tornado.iostream import StreamClosedError
 
 from handlers.answer_lines import field_lines, status_line
-from handlers.fast_headers import Headers
+from handlers.errors import ApiError
+from handlers.fast_body import Body
+from handlers.fast_head import Head, HeadReader
+from handlers.replayed_stream import ReplayedStream
 
 if TYPE_CHECKING:
     from handlers.fast_server import FastServer
 
+_LINGER_SECONDS = 1.0  # for a client that still sends when it is refused, so that it sees why
+_LINGER_BYTES = 1 << 20
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-_WAITING_MESSAGES = 16  # pipelined requests that may wait behind the one being answered
-_VERSIONS = {"1.0": "HTTP/1.0", "1.1": "HTTP/1.1"}
 
 
 @dataclass(frozen=True)
@@ -37,61 +39,33 @@ class Peer:
     protocol: str = "http"
 
 
-@dataclass(slots=True)
-class _Message:
-    """A request as it arrives: its head, the pieces of its body that are not delivered yet, and how far it is.
-
-    `complete`: it arrived whole. `begun`: a delegate has its head. `handed`: the delegate has all of it.
-    """
-
-    start: httputil.RequestStartLine
-    headers: httputil.HTTPHeaders
-    keep_alive: bool
-    head_bytes: int
-    pieces: deque[bytes] | None = None
-    complete: bool = False
-    begun: bool = False
-    handed: bool = False
-
-
-class ReplayedStream(IOStream):
-    """A stream that first gives bytes which were read from the socket already."""
-
-    def __init__(self, taken: socket.socket, read: bytes) -> None:
-        self._read = memoryview(read)
-        super().__init__(taken)
-
-    def read_from_fd(self, buf: bytearray | memoryview) -> int | None:
-        """Tornado: fill `buf`; how many bytes came, None when there are none yet."""
-        if not self._read:
-            return super().read_from_fd(buf)
-        count = min(len(buf), len(self._read))
-        buf[:count] = self._read[:count]
-        self._read = self._read[count:]
-        return count
-
-
 class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
     """One connection. Requests are answered one after the other, in the order in which they came."""
 
     def __init__(self, server: FastServer) -> None:
         self._server = server
         self._loop = asyncio.get_running_loop()
-        self._parser = httptools.HttpRequestParser(self)
-        self._messages: deque[_Message] = deque()
+        self._heads = HeadReader(server.limits.header_bytes, server.headers)
+        # the request that is received or answered: its head, what reads the rest of its body, who takes both
+        self._request: Head | None = None
+        self._body: Body | None = None
         self._delegate: httputil.HTTPMessageDelegate | None = None
-        self._head_size = 0
-        self._url = b""
-        self._fields: list[tuple[bytes, bytes]] = []
-        self._receiving: _Message | None = None
-        self._held: set[str] = set()
+        self._handed = False  # whether the delegate has all of the request
+        self._held = False  # whether the delegate wants to be waited for
+        self._unread = b""  # what came before it could be read, from `_unread_at` on
+        self._unread_at = 0
+        self._paused = False
+        self._behind = False  # whether what is read came together with an earlier request
+        self._counted = 0  # bytes that are counted as held in memory
+        self._refusal: ApiError | None = None  # of what came behind the request that is answered
         self._writable: asyncio.Future[None] | None = None
+        self._responding = False
         self._last = False
         self._chunked = False
         self._receive_seconds = server.limits.request_seconds
         self._closing = False
+        self._dropped = 0
         self.head_bytes = 0
-        self._broken = False
         self._since = self._loop.time()
         self.context = Peer("")
 
@@ -109,55 +83,31 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         self._server.connections.discard(self)
         self._closing = True
         self._release_writer(StreamClosedError())
+        self._drop_unread()
         if self._delegate is not None:
             self._delegate.on_connection_close()
         self._delegate = None
 
     def data_received(self, data: bytes) -> None:
-        """Bytes arrived: parse them, then deliver what they hold."""
-        if self._broken or self._closing:
+        """Bytes arrived."""
+        if self._closing:
+            self._drop(data)
             return
-        if (
-            self._receiving is None and not self._head_size
-        ) or self._receive_seconds > self._server.limits.request_seconds:
-            self._since = self._loop.time()
-        self._head_size += len(data) if self._receiving is None else 0
-        try:
-            self._feed(data)
-        except httptools.HttpParserError:
-            self._refuse()
-        if self._receiving is None and self._head_size > self._server.limits.header_bytes:
-            self._refuse()
-        self._deliver()
+        if self._request is not None or self._unread or self._writable is not None:
+            self._receive_more(data)
+        else:
+            self._read(data, 0)
 
-    def _feed(self, data: bytes) -> None:
-        while data:
-            try:
-                self._parser.feed_data(data)
-                return
-            except httptools.HttpParserUpgrade as upgrade:
-                data = data[upgrade.args[0] :]
-                if len(self._messages) == 1 and self._is_socket(self._messages[0]):
-                    self._hand_over(self._messages.popleft(), data)
-                    return
-                # an offer to change the protocol may be declined: the request itself is served (RFC 9110 section 7.8)
-                self._parser = httptools.HttpRequestParser(self)
+    def _receive_more(self, data: bytes) -> None:
+        if self._unread or self._busy:
+            self._keep(data, 0)
+        else:
+            self._read(data, 0)
 
-    def _is_socket(self, message: _Message) -> bool:
-        asked = message.headers.get("Upgrade", "").lower() == "websocket"
-        return asked and self._server.front.is_socket(message.start.path)
-
-    def _hand_over(self, message: _Message, rest: bytes) -> None:
-        """Give the connection of a WebSocket to Tornado, which reads the handshake again."""
-        lines = [f"{message.start.method} {message.start.path} HTTP/1.1"]
-        lines += [f"{name}: {value}" for name, value in message.headers.get_all()]
-        read = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + rest
-        address = self._transport.get_extra_info("peername")
-        taken = socket.socket(fileno=os.dup(self._transport.get_extra_info("socket").fileno()))
-        taken.setblocking(False)
-        self._closing = True
-        self._transport.abort()
-        self._server.tornado.handle_stream(ReplayedStream(taken, read), address)
+    @property
+    def _busy(self) -> bool:
+        """Whether reading has to wait: for a response, for the delegate, or for a client that does not read its own."""
+        return self._handed or self._held or (self._writable is not None and self._request is None)
 
     def pause_writing(self) -> None:
         """The client reads more slowly than we write."""
@@ -167,100 +117,142 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
     def resume_writing(self) -> None:
         """The client caught up."""
         self._release_writer(None)
+        self._read_on_soon()
 
-    # -- httptools: the parser
+    # -- a request arrives
 
-    def on_message_begin(self) -> None:
-        """A request begins."""
-        self._url = b""
-        self._fields = []
+    def _read(self, data: bytes, at: int) -> None:
+        """Read `data` from `at` on, to the end of one request at most; what is left is kept."""
+        try:
+            if self._request is None:
+                at = self._read_head(data, at)
+            elif self._receive_seconds > self._server.limits.request_seconds:
+                self._since = self._loop.time()
+            if self._body is not None and at < len(data):
+                at = self._read_body(self._body, data, at)
+            self._hand()
+        except ApiError as error:
+            self._refuse(error)
+        if at < len(data):
+            self._keep(data, at)
 
-    def on_url(self, url: bytes) -> None:
-        """A part of the target."""
-        self._url += url
+    def _read_head(self, data: bytes, at: int) -> int:
+        if not self._heads.waiting:
+            self._since = self._loop.time()
+        head, at = self._heads.read(data, at)
+        if head is None or self._counted:
+            self._count(len(self._heads.waiting))
+        if head is not None:
+            self._begin(head, data, at)
+        return at
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """A header field."""
-        self._fields.append((name, value))
-
-    def on_headers_complete(self) -> None:
-        """The head is whole."""
-        headers = self._server.headers.of(self._fields)
-        self._fields = []
-        self._head_size = 0
-        version = _VERSIONS.get(self._parser.get_http_version())
-        if version is None:
-            raise ValueError("another version of HTTP")  # httptools makes an HttpParserError of it
-        if headers.other_coding:
-            raise ValueError("another transfer coding")
-        start = httputil.RequestStartLine(self._parser.get_method().decode(), self._url.decode("latin-1"), version)
-        self._receiving = _Message(start, headers, self._kept(version, headers), headers.size + len(self._url))
-        self._messages.append(self._receiving)
-        if len(self._messages) > _WAITING_MESSAGES:
-            self._hold("pipeline")
-
-    def _kept(self, version: str, headers: Headers) -> bool:
-        alive: bool = self._parser.should_keep_alive()
-        return alive and (version == "HTTP/1.1" or headers.get("Connection", "").lower() == "keep-alive")
-
-    def on_body(self, body: bytes) -> None:
-        """A piece of a body."""
-        if self._receiving is not None:
-            if self._receiving.pieces is None:
-                self._receiving.pieces = deque()
-            self._receiving.pieces.append(body)
-
-    def on_message_complete(self) -> None:
-        """The request is whole."""
-        if self._receiving is not None:
-            self._receiving.complete = True
-        self._receiving = None
-        self._head_size = 0
-
-    # -- delivery to the delegate
-
-    def _deliver(self) -> None:
-        """Give the first waiting request, as far as it arrived, to its delegate."""
-        if not self._messages or self._closing:
+    def _begin(self, head: Head, data: bytes, at: int) -> None:
+        body = head.body(self._server.limits.extra_bytes)
+        if head.upgrades and body is None and self._is_socket(head):
+            self._hand_over(head, data[at:])
             return
-        message = self._messages[0]
-        if not message.begun:
-            self._begin(message)
-        if self._give_body(message) and message.complete and not message.handed and self._delegate is not None:
-            message.handed = True
+        # an offer to change the protocol may be declined: the request itself is served (RFC 9110 section 7.8)
+        self._request, self._body = head, body
+        self.head_bytes = head.headers.size + len(head.start.path)
+        self._delegate = self._server.front.start_request(self, self)
+        if body is not None and at == len(data) and head.headers.get("Expect", "").lower() == "100-continue":
+            self._transport.write(_CONTINUE)
+        self._delegate.headers_received(head.start, head.headers)
+
+    def _read_body(self, body: Body, data: bytes, at: int) -> int:
+        piece, at = body.read(data, at)
+        if body.complete:
+            self._body = None
+        if piece and self._delegate is not None:
+            waiting = self._delegate.data_received(piece)
+            if waiting is not None:
+                self._held = True
+                asyncio.ensure_future(waiting).add_done_callback(lambda _: self._go_on())
+        return at
+
+    def _hand(self) -> None:
+        """Tell the delegate when it has the whole request."""
+        if self._delegate is not None and self._body is None and not self._handed and not self._held:
+            self._handed = True
             self._delegate.finish()
 
-    def _begin(self, message: _Message) -> None:
-        message.begun = True
-        self.head_bytes = message.head_bytes
-        self._delegate = self._server.front.start_request(self, self)
-        if not message.complete and message.headers.get("Expect", "").lower() == "100-continue":
-            self._transport.write(_CONTINUE)
-        self._delegate.headers_received(message.start, message.headers)
-
-    def _give_body(self, message: _Message) -> bool:
-        """Deliver the pieces; False while the delegate wants to be waited for."""
-        while message.pieces and self._delegate is not None and not self._held & {"body"}:
-            waiting = self._delegate.data_received(message.pieces.popleft())
-            if waiting is not None:
-                self._hold("body")
-                asyncio.ensure_future(waiting).add_done_callback(lambda _: self._go_on())
-        return not message.pieces and "body" not in self._held
-
     def _go_on(self) -> None:
-        self._unhold("body")
-        self._deliver()
+        """The delegate caught up."""
+        self._held = False
+        self._since = self._loop.time()
+        if not self._closing:
+            self._hand()
+            self._read_on_soon()
 
-    def _hold(self, reason: str) -> None:
-        if not self._held and not self._closing:
+    def _is_socket(self, head: Head) -> bool:
+        """Whether this is the handshake of a WebSocket, and no response before it may still be on its way."""
+        asked = head.start.version == "HTTP/1.1" and head.headers.get("Upgrade", "").lower() == "websocket"
+        free = not self._behind and not self.unsent
+        return asked and free and self._server.front.is_socket(head.start.path)
+
+    def _hand_over(self, head: Head, rest: bytes) -> None:
+        """Give the connection of a WebSocket to Tornado, which reads the handshake again."""
+        lines = [f"{head.start.method} {head.start.path} HTTP/1.1"]
+        lines += [f"{name}: {value}" for name, value in head.headers.get_all()]
+        read = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + rest
+        address = self._transport.get_extra_info("peername")
+        taken = socket.socket(fileno=os.dup(self._transport.get_extra_info("socket").fileno()))
+        taken.setblocking(False)
+        self._closing = True
+        self._transport.abort()
+        self._server.tornado.handle_stream(ReplayedStream(taken, read), address)
+
+    # -- bytes that cannot be read yet
+
+    def _keep(self, data: bytes, at: int) -> None:
+        """Keep `data` from `at` on. No more than one further read comes on top of it."""
+        if self._closing or self._refusal is not None:
+            return
+        if self._unread:
+            self._unread = self._unread[self._unread_at :] + data[at:]
+            self._unread_at = 0
+        else:
+            self._unread, self._unread_at = data, at
+        if not self._paused:
+            self._paused = True
             self._transport.pause_reading()
-        self._held.add(reason)
+        try:
+            # how much an upload holds back is bounded by the upload
+            self._count(0 if self._held else len(self._unread))
+        except ApiError as error:
+            self._drop_unread()
+            self._refusal = error
+        self._read_on_soon()
 
-    def _unhold(self, reason: str) -> None:
-        if reason in self._held:
-            self._held.discard(reason)
-            if not self._held and not self._closing:
-                self._transport.resume_reading()
+    def _read_on_soon(self) -> None:
+        if (self._unread or self._paused) and not self._busy:
+            self._loop.call_soon(self._read_on)
+
+    def _read_on(self) -> None:
+        if self._closing or self._busy:
+            return
+        data, at = self._unread, self._unread_at
+        self._drop_unread()
+        if data:
+            self._behind = True
+            self._read(data, at)
+            self._behind = False
+        if self._paused and not self._unread and not self._closing:
+            self._paused = False
+            self._transport.resume_reading()
+
+    def _drop_unread(self) -> None:
+        self._unread, self._unread_at = b"", 0
+        self._count(0)
+
+    def _count(self, held: int) -> None:
+        """Count the bytes that this connection holds in memory; raises 42900, 50300."""
+        receiving = self._server.front.receiving
+        if self._counted:
+            receiving.give_back(self.context.remote_ip, self._counted)
+            self._counted = 0
+        if held:
+            self._counted = receiving.take(self.context.remote_ip, held)
 
     # -- Tornado: the answer
 
@@ -271,37 +263,38 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         chunk: bytes | None = None,
     ) -> asyncio.Future[None]:
         """Send the head of the answer, and `chunk` with it."""
-        if self._closing:
-            raise StreamClosedError()
+        request = self._asked()
         if not isinstance(start_line, httputil.ResponseStartLine):
             raise TypeError("a server writes answers")
         given = dict(headers.get_all())
-        message = self._messages[0]
-        bodiless = message.start.method == "HEAD" or start_line.code in (204, 304)
-        self._chunked = "Content-Length" not in given and not bodiless and message.start.version == "HTTP/1.1"
+        bodiless = request.start.method == "HEAD" or start_line.code in (204, 304)
+        self._chunked = "Content-Length" not in given and not bodiless and request.start.version == "HTTP/1.1"
+        self._responding = True
         if self._chunked:
             given["Transfer-Encoding"] = "chunked"
         elif "Content-Length" not in given and not bodiless:
             given["Connection"] = "close"
-        head = self._head(start_line.code, given)
+        head = self._head(request, start_line.code, given)
         return self._write(head + self._framed(chunk) if chunk else head)
 
     def answer(self, status: int, headers: dict[str, str], body: bytes | None) -> None:
         """A whole answer in one write; `headers` has its Content-Length."""
-        if self._closing:
-            raise StreamClosedError()
-        head = self._head(status, headers)
+        head = self._head(self._asked(), status, headers)
         self._chunked = False
         self._transport.write(head + body if body else head)
         self.finish()
 
     @property
+    def unsent(self) -> int:
+        """How many bytes the client has not taken yet."""
+        size: int = self._transport.get_write_buffer_size()
+        return size
+
+    @property
     def needs_no_word(self) -> bool:
         """Whether an answer says nothing of the connection, as it stays open (RFC 9112 section 9.3)."""
-        if self._closing:
-            return False
-        message = self._messages[0]
-        return message.keep_alive and message.start.version == "HTTP/1.1"
+        request = self._request
+        return request is not None and not self._closing and request.keep_alive and request.start.version == "HTTP/1.1"
 
     def send(self, answer: bytes) -> None:
         """A whole answer, its head too, where it `needs_no_word` of the connection."""
@@ -311,15 +304,19 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         self._transport.write(answer)
         self.finish()
 
-    def _head(self, status: int, headers: dict[str, str]) -> bytes:
-        message = self._messages[0]
-        if message.start.version == "HTTP/1.0":
+    def _asked(self) -> Head:
+        if self._closing or self._request is None:
+            raise StreamClosedError()
+        return self._request
+
+    def _head(self, request: Head, status: int, headers: dict[str, str]) -> bytes:
+        if request.start.version == "HTTP/1.0":
             # its clients close unless they are told otherwise
-            if message.keep_alive and "Connection" not in headers:
+            if request.keep_alive and "Connection" not in headers:
                 headers["Connection"] = "Keep-Alive"
-        elif not message.keep_alive:
+        elif not request.keep_alive:
             headers["Connection"] = "close"
-        self._last = not message.keep_alive or headers.get("Connection") == "close"
+        self._last = not request.keep_alive or headers.get("Connection") == "close"
         return f"{status_line(status)}{field_lines(headers)}\r\n".encode("latin-1")
 
     def write(self, chunk: bytes) -> asyncio.Future[None]:
@@ -343,21 +340,18 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         """The answer is complete: the next request may be served."""
         if self._chunked:
             self._transport.write(b"0\r\n\r\n")
-            self._chunked = False
-        self._delegate = None
-        message = self._messages.popleft()
+        whole = self._body is None
+        self._request = self._body = self._delegate = None
+        self._handed = self._chunked = self._responding = False
         self._receive_seconds = self._server.limits.request_seconds
         self._since = self._loop.time()
-        if self._last or not message.complete:
+        if self._last or not whole:
             # what is left of a body that nobody wanted cannot be told from a next request
             self.close()
-            return
-        if len(self._messages) <= _WAITING_MESSAGES:
-            self._unhold("pipeline")
-        if self._messages:
-            self._loop.call_soon(self._deliver)
-        elif self._broken:
-            self._send_malformed()
+        elif self._refusal is not None:
+            self._refuse(self._refusal)
+        elif self._paused:
+            self._read_on_soon()
 
     def close(self) -> None:
         """Send what is written, then close."""
@@ -380,30 +374,32 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
 
     def check_time(self, now: float) -> None:
         """Close a connection that was idle, or took too long to send its request."""
-        limits, waited = self._server.limits, now - self._since
-        if self._messages and self._messages[0].handed:
-            return  # being answered, which has a limit of its own
-        receiving = self._messages or self._head_size
-        if waited > (limits.request_seconds if receiving else limits.idle_seconds):
+        if self._handed or self._held:
+            return  # the client waits for us, and what we do has limits of its own
+        limits = self._server.limits
+        receiving = self._request is not None or self._heads.waiting
+        if now - self._since > (limits.request_seconds if receiving else limits.idle_seconds):
             # who does not take an answer would keep a polite close waiting for ever
-            (self.abort if self._transport.get_write_buffer_size() else self.close)()
+            (self.abort if self.unsent else self.close)()
 
-    def _refuse(self) -> None:
-        """The bytes are no HTTP: say so after what came before them was answered, and close."""
-        self._broken = True
-        if self._receiving is not None and self._messages and self._messages[-1] is self._receiving:
-            abandoned = self._messages.pop()
-            if abandoned.begun and self._delegate is not None:
-                self._delegate.on_connection_close()
-                self._delegate = None
-        self._receiving = None
-        if not self._messages:
-            self._send_malformed()
+    def _refuse(self, error: ApiError) -> None:
+        """Say why nothing more is read, and close when the client had time to see it (RFC 9112 section 9.6)."""
+        begun, self._delegate = self._delegate, None
+        if begun is not None:
+            begun.on_connection_close()
+        if self._responding:
+            self.abort()
+        elif not self._closing:
+            self._closing = True
+            self._transport.write(self._server.refusal(error))
+            self._transport.write_eof()
+            self._transport.resume_reading()  # what still comes is dropped
+            self._loop.call_later(_LINGER_SECONDS, self._transport.close)
 
-    def _send_malformed(self) -> None:
-        if not self._closing:
-            self._transport.write(self._server.malformed())
-            self.close()
+    def _drop(self, data: bytes) -> None:
+        self._dropped += len(data)
+        if self._dropped > _LINGER_BYTES:
+            self._transport.abort()
 
     def _release_writer(self, error: Exception | None) -> None:
         if self._writable is not None and not self._writable.done():

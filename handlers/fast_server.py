@@ -11,8 +11,10 @@ from typing import Protocol
 from tornado import httputil
 from tornado.httpserver import HTTPServer
 
+from handlers.errors import ApiError
 from handlers.fast_headers import HeadersCache
 from handlers.fast_http import FastConnection
+from handlers.receiving import Receiving
 
 _SWEEP_SECONDS = 1.0
 _KEPT_HEADERS = 2000
@@ -20,15 +22,19 @@ _KEPT_HEADERS = 2000
 
 @dataclass(frozen=True)
 class Limits:
-    """`header_bytes` of one header block; seconds to receive a whole request, and to stay idle between two."""
+    """`header_bytes` of one header block, `extra_bytes` of the extensions and trailers of one body in chunks; seconds to
+    receive a whole request, and to stay idle between two."""
 
     header_bytes: int
+    extra_bytes: int
     request_seconds: float
     idle_seconds: float
 
 
 class Upgrading(Protocol):
-    """A front that also knows which targets are WebSockets."""
+    """A front that also knows which targets are WebSockets, and how much of unfinished requests is held."""
+
+    receiving: Receiving
 
     def start_request(self, server_conn: object, request_conn: httputil.HTTPConnection) -> httputil.HTTPMessageDelegate:
         """A request begins."""
@@ -40,10 +46,12 @@ class Upgrading(Protocol):
 class FastServer:
     """Accepts connections on sockets and counts them."""
 
-    def __init__(self, front: Upgrading, limits: Limits, malformed: Callable[[], bytes], tornado: HTTPServer) -> None:
+    def __init__(
+        self, front: Upgrading, limits: Limits, refusal: Callable[[ApiError], bytes], tornado: HTTPServer
+    ) -> None:
         self.front = front
         self.limits = limits
-        self.malformed = malformed
+        self.refusal = refusal
         self.tornado = tornado
         self.headers = HeadersCache(_KEPT_HEADERS)
         self.connections: set[FastConnection] = set()

@@ -69,7 +69,7 @@ def bearer_of(headers: Mapping[str, str]) -> str | None:
 
 
 def _declared_length(told: str) -> int:
-    return int(told) if told.isascii() and told.isdigit() else 0
+    return int(told) if len(told) <= 20 and told.isascii() and told.isdigit() else 0
 
 
 def _upgrades(headers: httputil.HTTPHeaders) -> bool:

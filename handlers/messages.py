@@ -58,6 +58,7 @@ BUSY = Message("同类任务过多，请稍后重试", "Too many of these are un
 TOO_MANY_OF_YOURS = Message(
     "您已有多个同类任务在进行，请等待完成后再试", "You have several of these under way; wait until one is done"
 )
+TOO_MUCH_ARRIVING = Message("同时上传的数据过多，请稍后重试", "Too much is being sent at once; try later")
 UNLISTED_ADDRESS = Message("仅对设置中列出的地址开放", "Only the addresses that a setting lists are answered")
 # what a validation rule says of a field
 RULES: dict[str, Message] = {

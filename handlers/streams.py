@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 
 from handlers.errors import BAD_REQUEST, REQUEST_TIMEOUT, ApiError
 
+FIRST_BYTES = 64 << 10  # bytes that may wait before the handler looks at them: somebody who may not send gets no more
 HIGH_WATER = 1 << 20  # bytes that may wait for the handler before the sender is held back; less costs quick senders
 
 
@@ -21,6 +22,7 @@ class BodyStream:
         self._idle_seconds = idle_seconds
         self._chunks: deque[bytes] = deque()
         self._waiting = 0
+        self._most = FIRST_BYTES
         self._arrived = asyncio.Event()
         self._room: asyncio.Future[None] | None = None
         self._gone = False
@@ -34,7 +36,7 @@ class BodyStream:
         self._chunks.append(chunk)
         self._waiting += len(chunk)
         self._arrived.set()
-        if self._waiting < HIGH_WATER:
+        if self._waiting < self._most:
             return None
         self._room = self._room or asyncio.get_running_loop().create_future()
         return self._room
@@ -57,6 +59,8 @@ class BodyStream:
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """The pieces, in order."""
+        self._most = HIGH_WATER
+        self._make_room()
         while True:
             while self._chunks:
                 chunk = self._chunks.popleft()
@@ -75,7 +79,7 @@ class BodyStream:
                 raise ApiError(REQUEST_TIMEOUT) from error
 
     def _make_room(self) -> None:
-        if self._room is not None and (self._waiting < HIGH_WATER or self.abandoned):
+        if self._room is not None and (self._waiting < self._most or self.abandoned):
             if not self._room.done():
                 self._room.set_result(None)
             self._room = None

@@ -3,6 +3,7 @@
 from config.database import DatabaseUnavailable
 from config.settings import EnvironmentSettings
 from handlers.actor import ANONYMOUS, SYSTEM, Actor
+from handlers.addresses import network_of
 from handlers.calendar import day_of, last_days, last_months, start_of
 from handlers.confined import Confined, Lane, TooCostly, WorkFailed
 from handlers.dashboards import Dashboard, Period, period_of
@@ -192,6 +193,7 @@ __all__ = [
     "mapping",
     "may_decide_on_own",
     "money",
+    "network_of",
     "new_id",
     "number",
     "obj",

@@ -109,7 +109,7 @@ PLUGIN_API = [
     "STALE", "SUPER", "SUPER_ONLY", "SYSTEM", "Scope", "Service", "Shared", "StateMachine", "Store", "TOKEN_EXPIRED", "TOO_LARGE",
     "UNAUTHENTICATED", "UNAVAILABLE", "ValidationFailed", "WECOM_REFUSED", "answer_once", "anything", "array", "boolean", "by_day", "by_month",
     "choice", "conflicts", "crud", "day", "day_of", "exact", "integer", "invalid", "json_schema", "last_days", "last_months", "link", "mapping",
-    "money", "new_id", "number", "obj", "object_id", "period_of", "quantity", "redacted", "refusal", "rounded", "route", "rows_before", "share", "start_of",
+    "money", "network_of", "new_id", "number", "obj", "object_id", "period_of", "quantity", "redacted", "refusal", "rounded", "route", "rows_before", "share", "start_of",
     "store_money", "store_quantity", "text", "times", "timestamp", "tree_of", "unavailable", "utc_now",
     "Confined", "Lane", "TooCostly", "WorkFailed",
     "DatabaseUnavailable", "Form", "FormFile", "FIRST_DAY", "LAST_DAY", "RULES", "as_json",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import math
 from collections.abc import Mapping
 from datetime import timedelta
@@ -23,6 +22,7 @@ from plugins.api import (
     RateLimit,
     Request,
     invalid,
+    network_of,
     utc_now,
 )  # fmt: skip
 from plugins.auth.login_log import note
@@ -74,17 +74,6 @@ async def take_attempt(req: Request, username: str) -> None:
         if rate.first_refusal(address):
             await note(req, "login", username, None, error.kind.code)
         raise
-
-
-def network_of(address: str) -> str:
-    """What counts as one address: an IPv4 address, or the /64 that an IPv6 customer gets (RFC 6177)."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(parsed, ipaddress.IPv4Address) or parsed.ipv4_mapped:
-        return str(getattr(parsed, "ipv4_mapped", parsed))
-    return str(ipaddress.IPv6Network((int(parsed) >> 64 << 64, 64)))
 
 
 async def login(req: Request) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from plugins.api import WECOM_REFUSED, ApiError, RateLimit, Request, unavailable
+from plugins.api import WECOM_REFUSED, ApiError, RateLimit, Request, network_of, unavailable
 from plugins.auth import wecom_accounts
-from plugins.auth.login import admit, network_of, take_attempt
+from plugins.auth.login import admit, take_attempt
 from plugins.auth.login_log import note
 from plugins.auth.messages import WECOM_OFF, WECOM_STATE_REFUSED
 from plugins.auth.settings import AuthSettings

@@ -93,6 +93,12 @@ async def wait(req: Request) -> dict[str, Any]:
     return {"waited": True}
 
 
+async def swallow(req: Request) -> int:
+    """How many bytes a body has, read when the gate is open."""
+    await req.part(Gate).open.wait()
+    return sum([len(piece) async for piece in req.stream])
+
+
 async def fail(req: Request) -> None:
     """A bug."""
     raise RuntimeError(INSIDE)
@@ -146,6 +152,7 @@ plugin = Plugin(
     routes=(
         *crud(WIDGETS, at=WIDGETS_AT, resource="probe:widget", noun="widget"),
         route(f"GET {AT}/wait", wait, summary="Wait", access=PUBLIC, returns=anything(), tag="probe"),
+        route(f"POST {AT}/swallow", swallow, summary="Swallow", access=PUBLIC, streamed=True, returns=integer(), tag="probe"),
         route(f"POST {AT}/fail", fail, summary="Fail", access=SIGNED_IN, body=obj("ProbeFail", {"password": text()}), tag="probe"),
         route(f"GET {AT}/echo", echo_query, summary="Echo", access=PUBLIC, query={"q": text(max_length=100)}, returns=text(),
               tag="probe"),

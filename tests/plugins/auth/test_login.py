@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from handlers.addresses import network_of
 from plugins.api import utc_now
-from plugins.auth.login import network_of
 from plugins.rbac.api import USERS, Passwords, credentials
 from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, People, eventually, expect, unique
