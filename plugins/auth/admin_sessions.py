@@ -6,10 +6,10 @@ from typing import Any
 
 from plugins.api import NOT_FOUND, ApiError, Page, Request
 from plugins.auth.login import live
-from plugins.auth.login_log import note
-from plugins.auth.records import LOGIN_LOGS, SESSIONS
+from plugins.auth.login_log import note, page_of_logins
+from plugins.auth.records import SESSIONS
 from plugins.auth.sessions import Sessions
-from plugins.rbac.api import USERS, may_manage, of_log, of_people_seen
+from plugins.rbac.api import USERS, may_manage, of_people_seen
 
 KICKED_OUT = "kicked_out"
 
@@ -41,7 +41,7 @@ async def list_logins(req: Request) -> Page:
 
     Of the people in the caller's data scope; names that are nobody's are for those who see everybody.
     """
-    return await req.system_store(LOGIN_LOGS).page(req.query, await of_log(req))
+    return await page_of_logins(req)
 
 
 async def _subject(req: Request, user_id: Any) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from plugins.api import (
     network_of,
     utc_now,
 )  # fmt: skip
-from plugins.auth.login_log import note
+from plugins.auth.login_log import note, note_typed
 from plugins.auth.profile import user_info
 from plugins.auth.records import LOGIN_ATTEMPTS, SESSIONS
 from plugins.auth.sessions import Issued, Sessions, TokenReused
@@ -72,7 +72,8 @@ async def take_attempt(req: Request, username: str) -> None:
         await rate.attempt(address)
     except ApiError as error:
         if rate.first_refusal(address):
-            await note(req, "login", username, None, error.kind.code)
+            user = await req.part(Directory).by_username(username) if username else None
+            await note_typed(req, "login", username, user, error.kind.code)
         raise
 
 
@@ -87,7 +88,7 @@ async def login(req: Request) -> dict[str, Any]:
         refusal = error
         if error.kind is LOGIN_REFUSED:
             refusal = await _counted(req, user) or error
-        await note(req, "login", username, user, refusal.kind.code)
+        await note_typed(req, "login", username, user, refusal.kind.code)
         raise refusal from None
 
 
@@ -126,7 +127,7 @@ async def admit(
 
     issued = await req.transaction(work)
     await note(req, "login", username, user, 0, issued.actor.session_id)
-    return {**_pair(req, issued), **await session_data(req, issued)}
+    return {**_pair(issued), **await session_data(req, issued)}
 
 
 async def _welcome(
@@ -198,7 +199,7 @@ async def refresh(req: Request) -> dict[str, Any]:
             req, "token_reuse", session["username"], {"id": session["user_id"]}, REFRESH_REFUSED.code, session["id"]
         )
         raise
-    return _pair(req, issued)
+    return _pair(issued)
 
 
 async def logout(req: Request) -> None:
@@ -280,12 +281,11 @@ async def session_data(req: Request, issued: Issued) -> dict[str, Any]:
     }
 
 
-def _pair(req: Request, issued: Issued) -> dict[str, Any]:
-    tokens = req.part(Sessions).tokens
+def _pair(issued: Issued) -> dict[str, Any]:
     return {
         "accessToken": issued.access_token,
         "refreshToken": issued.refresh_token,
         "tokenType": "Bearer",
-        "expiresIn": int(tokens.access_life.total_seconds()),
-        "refreshExpiresIn": int(tokens.refresh_life.total_seconds()),
+        "expiresIn": int(issued.access_life.total_seconds()),
+        "refreshExpiresIn": int(issued.refresh_life.total_seconds()),
     }

@@ -45,7 +45,9 @@ LOGIN_LOGS = Collection(
         "event": choice(
             "login", "logout", "lockout", "token_reuse", "kicked_out", "password_change", nullable=False, filter=True
         ),
-        "username": text(nullable=False, filter=True),
+        "username": text(
+            nullable=False, filter=True, description="A name that nobody has is masked; a filter by it finds it."
+        ),
         "user_id": integer(filter=True),
         "code": integer(nullable=False, filter=True),
         "address": text(nullable=False, filter=True),

@@ -26,12 +26,14 @@ _AT_ONCE = 1000
 
 @dataclass(frozen=True)
 class Issued:
-    """A pair of tokens and whose they are."""
+    """A pair of tokens, how long they are good, and whose they are."""
 
     user: dict[str, Any]
     actor: Actor
     access_token: str
     refresh_token: str
+    access_life: timedelta
+    refresh_life: timedelta
 
 
 class TokenReused(ApiError):
@@ -52,6 +54,7 @@ class Sessions:
         self._directory = directory
         self._policy = policy
         self._grace = timedelta(seconds=settings.refresh_grace_seconds)
+        self._longest = timedelta(days=settings.session_days) if settings.session_days else None
         self.tokens = tokens
         self._seen: set[str] = set()
         self._live: RecordCache[str, dict[str, Any]] = RecordCache(self._load, size=50_000)
@@ -89,13 +92,13 @@ class Sessions:
             "user_agent": user_agent[:500],
             "created_at": now,
             "last_seen_at": now,
-            "expires_at": now + self.tokens.refresh_life,
+            "expires_at": self._until(now, self.tokens.refresh_life, now),
             "current_hash": _hash(jti),
             "previous_hash": None,
             "rotated_at": now,
             "ended_at": None,
         })  # fmt: skip
-        return await self._issue(user, session_id, jti, now)
+        return await self._issue(user, jti, {"id": session_id, "created_at": now, "rotated_at": now})
 
     async def refresh(self, token: str) -> Issued:
         """Rotate a refresh token; raises 40102, and `TokenReused` for one that was used before."""
@@ -103,26 +106,28 @@ class Sessions:
         user = await self._directory.user(claims["user_id"])
         if user is None or user["status"] != "enabled":
             raise ApiError(REFRESH_REFUSED)
-        jti, rotated_at = await self._rotate(claims)
-        return await self._issue(user, claims["sid"], jti, rotated_at)
+        jti, session = await self._rotate(claims)
+        return await self._issue(user, jti, session)
 
-    async def _rotate(self, claims: dict[str, Any]) -> tuple[str, datetime]:
-        """The successor's identifier, and when it was made."""
+    async def _rotate(self, claims: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The successor's identifier, and the session as it is now."""
         now, session_id, given = utc_now(), claims["sid"], _hash(claims["jti"])
         successors = self.tokens.successors(claims["jti"])
         store = self._store()
+        going_on = {"_id": session_id, "user_id": claims["user_id"], "ended_at": None}
+        created_at = now if self._longest is None else await self._begun(going_on, now)
         rotated = await store.change_one(
-            {"_id": session_id, "user_id": claims["user_id"], "current_hash": given, "ended_at": None},
+            {**going_on, "current_hash": given},
             {"current_hash": _hash(successors[0]), "previous_hash": given, "rotated_at": now, "last_seen_at": now,
-             "expires_at": now + self.tokens.refresh_life},
+             "expires_at": self._until(now, self.tokens.refresh_life, created_at)},
         )  # fmt: skip
         if rotated is not None:
-            return successors[0], now
-        session = await store.find_one({"_id": session_id, "user_id": claims["user_id"], "ended_at": None})
+            return successors[0], rotated
+        session = await store.find_one(going_on)
         if session is None:
             raise ApiError(REFRESH_REFUSED)
         if session["previous_hash"] == given and now - session["rotated_at"] <= self._grace:
-            return self._unused(successors, session), session["rotated_at"]
+            return self._unused(successors, session), session
         if not await self.end({"_id": session_id}, "token_reuse"):
             raise ApiError(REFRESH_REFUSED)
         log.warning("refresh token reused", extra={"session_id": session_id, "session_user_id": claims["user_id"]})
@@ -135,11 +140,27 @@ class Sessions:
             raise ApiError(REFRESH_REFUSED)
         return handed_out
 
-    async def _issue(self, user: dict[str, Any], session_id: str, jti: str, rotated_at: datetime) -> Issued:
+    async def _issue(self, user: dict[str, Any], jti: str, session: dict[str, Any]) -> Issued:
+        session_id, rotated_at, now = session["id"], session["rotated_at"], utc_now()
         actor = await self._directory.actor(user, session_id)
         roles = (await self._policy.rules()).codes(actor.roles)
-        access = self.tokens.access(user["id"], roles, session_id, uuid.uuid4().hex, utc_now())
-        return Issued(user, actor, access, self.tokens.refresh(user["id"], session_id, jti, rotated_at))
+        access_end = self._until(now, self.tokens.access_life, session["created_at"])
+        refresh_end = self._until(rotated_at, self.tokens.refresh_life, session["created_at"])
+        access = self.tokens.access(user["id"], roles, session_id, uuid.uuid4().hex, now, access_end)
+        refresh = self.tokens.refresh(user["id"], session_id, jti, refresh_end)
+        return Issued(user, actor, access, refresh, access_end - now, refresh_end - rotated_at)
+
+    def _until(self, since: datetime, life: timedelta, created_at: datetime) -> datetime:
+        """When something of this life ends: with its session at the latest."""
+        return since + life if self._longest is None else min(since + life, created_at + self._longest)
+
+    async def _begun(self, going_on: dict[str, Any], now: datetime) -> datetime:
+        """When a session began; 40102 where it is over by now."""
+        session = await self._store().find_one(going_on)
+        if session is None or (self._longest is not None and session["created_at"] + self._longest <= now):
+            raise ApiError(REFRESH_REFUSED)
+        began: datetime = session["created_at"]
+        return began
 
     async def end(self, filter: dict[str, Any], reason: str) -> int:
         """End the live sessions that match; their access tokens stop on every instance."""

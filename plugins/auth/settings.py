@@ -21,6 +21,9 @@ class AuthSettings(EnvironmentSettings):
     refresh_grace_seconds: float = Field(
         10, ge=0, description="How long a rotated refresh token is answered with its unused successor, in seconds."
     )
+    session_days: float = Field(
+        0, ge=0, description="Longest life of a session, however it is used, in days; 0: as long as it is refreshed."
+    )
     session_seen_seconds: float = Field(
         60, gt=0, description="How often `last_seen_at` of the sessions in use is written, in seconds."
     )

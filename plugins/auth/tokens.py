@@ -32,15 +32,14 @@ class Tokens:
         self.access_life = access
         self.refresh_life = refresh
 
-    def access(self, user_id: int, roles: list[str], session_id: str, jti: str, now: datetime) -> str:
-        """A new access token."""
+    def access(self, user_id: int, roles: list[str], session_id: str, jti: str, now: datetime, until: datetime) -> str:
+        """A new access token, good until this moment."""
         claims = {"user_id": user_id, "roles": roles, "jti": jti, "sid": session_id}
-        return self._sign({**claims, "iat": int(now.timestamp()), "exp": int((now + self.access_life).timestamp())})
+        return self._sign({**claims, "iat": int(now.timestamp()), "exp": int(until.timestamp())})
 
-    def refresh(self, user_id: int, session_id: str, jti: str, now: datetime) -> str:
+    def refresh(self, user_id: int, session_id: str, jti: str, until: datetime) -> str:
         """The refresh token of these claims: the same ones give the same token."""
-        claims = {"user_id": user_id, "jti": jti, "sid": session_id}
-        return self._sign({**claims, "exp": int((now + self.refresh_life).timestamp())})
+        return self._sign({"user_id": user_id, "jti": jti, "sid": session_id, "exp": int(until.timestamp())})
 
     def successors(self, jti: str) -> list[str]:
         """What the token after `jti` can be called, under the current key first; only a holder of the keys can tell."""
@@ -97,4 +96,6 @@ def key_id(secret: str) -> str:
 
 
 def _sound(claims: dict[str, Any]) -> bool:
-    return type(claims.get("user_id")) is int and all(isinstance(claims.get(name), str) for name in ("jti", "sid"))
+    # PyJWT takes an `exp` that is a text of digits; RFC 7519 section 4.1.4 makes it a number
+    numbers = type(claims.get("user_id")) is int and type(claims.get("exp")) in (int, float)
+    return numbers and all(isinstance(claims.get(name), str) for name in ("jti", "sid"))

@@ -4,11 +4,13 @@ import base64
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
+from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, People, eventually, expect, unique
-from tests.plugins.auth.servers import instances
+from tests.plugins.auth.servers import KEYS, LOGIN, instances, logged
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 SESSIONS = "/api/v1/system/sessions"
@@ -162,3 +164,44 @@ async def test_a_failed_log_in_of_nobody_is_logged(admin: Client) -> None:
     await Client(admin.url).post("/api/v1/auth/login", {"username": name, "password": PASSWORD})
     (entry,) = expect(await admin.get(f"{LOGINS}?username={name}"))["items"]
     assert (entry["user_id"], entry["code"]) == (None, 40010)
+
+
+async def test_a_password_that_was_typed_as_a_name_is_written_down_nowhere(admin: Client, tradewind: Running) -> None:
+    typed = [unique("Correct-horse"), unique("Battery-staple")]
+    for name in (*typed, typed[0]):
+        expect(await Client(admin.url).post(LOGIN, {"username": name, "password": "x"}), 40010)
+    kept = [entry["username"] for entry in await logged(tradewind, user_id=None)]
+    assert not [name for name in typed if name in str(kept)]
+    masked = [expect(await admin.get(f"{LOGINS}?username={name}"))["items"] for name in typed]
+    # who knows the name finds its attempts, and they are seen to be on one name
+    assert [len(entries) for entries in masked] == [2, 1]
+    assert len({entry["username"] for entries in masked for entry in entries}) == 2
+    shown = masked[0][0]["username"]
+    assert len(expect(await admin.get(f"{LOGINS}?username={quote(shown)}"))["items"]) == 2
+
+
+async def test_a_name_that_somebody_has_is_logged_as_it_is(admin: Client, people: People, tradewind: Running) -> None:
+    name = (await people.account())["username"]
+    expect(await Client(admin.url).post(LOGIN, {"username": name, "password": "x"}), 40010)
+    assert [entry["username"] for entry in await logged(tradewind, username=name)] == [name]
+
+
+async def test_names_are_masked_in_refusals_by_rate_too(mongodb_uri: str, tmp_path: Path) -> None:
+    async with instances(mongodb_uri, tmp_path, {}, rate_limits="on", logins_per_minute=1) as (server,):
+        typed = unique("Correct-horse")
+        for code in (40010, 42900):
+            expect(await Client(server.url).post(LOGIN, {"username": typed, "password": "x"}), code)
+        names = [entry["username"] for entry in await logged(server)]
+        assert len(names) == 2
+        assert len(set(names)) == 1
+        assert typed not in names
+
+
+async def test_a_masked_name_is_found_after_the_signing_key_has_changed(mongodb_uri: str, tmp_path: Path) -> None:
+    changed = {"jwt_secret": KEYS[1], "jwt_old_secrets": (KEYS[0],)}
+    async with instances(mongodb_uri, tmp_path, {}, changed) as (before, after):
+        typed = unique("Correct-horse")
+        for server in (before, after):
+            expect(await Client(server.url).post(LOGIN, {"username": typed, "password": "x"}), 40010)
+        admin = await Client(after.url).log_in("admin")
+        assert expect(await admin.get(f"{LOGINS}?username={typed}"))["total"] == 2

@@ -146,6 +146,56 @@ async def test_the_database_holds_no_refresh_token(tradewind: Running, people: P
     assert person.session["refreshToken"].rpartition(".")[2] not in text
 
 
+# -- an absolute end, where a setting wants one
+
+DAY = timedelta(days=1)
+
+
+async def begun_earlier(running: Running, session_id: str, by: timedelta) -> None:
+    """Let a session have begun earlier than it did."""
+    store = running.service.database.store(SESSIONS)
+    session = await store.get(session_id)
+    await store.change_one({"_id": session_id}, {"created_at": session["created_at"] - by})
+
+
+async def test_a_session_ends_after_its_longest_life_however_it_is_used(mongodb_uri: str, tmp_path: Path) -> None:
+    async with instances(mongodb_uri, tmp_path, {}, session_days=30) as (server,):
+        person = await Client(server.url).log_in("admin")
+        sid, token = claims_of(person.token)["sid"], person.session["refreshToken"]
+        await begun_earlier(server, sid, 29.5 * DAY)
+        pair = expect(await refresh(server.url, token))
+        # what is handed out ends with the session
+        half_a_day = DAY.total_seconds() / 2
+        assert half_a_day - 60 < pair["refreshExpiresIn"] <= half_a_day
+        assert claims_of(pair["refreshToken"])["exp"] - claims_of(pair["accessToken"])["iat"] <= half_a_day
+        assert pair["expiresIn"] == 30 * 60
+        await begun_earlier(server, sid, DAY / 2 - timedelta(minutes=10))
+        pair = expect(await refresh(server.url, pair["refreshToken"]))
+        life = claims_of(pair["accessToken"])["exp"] - claims_of(pair["accessToken"])["iat"]
+        assert 500 < life <= 600
+        assert abs(life - pair["expiresIn"]) <= 1
+        await begun_earlier(server, sid, timedelta(minutes=10))
+        expect(await refresh(server.url, pair["refreshToken"]), 40102)
+        # it is over, not stolen
+        assert await logged(server, event="token_reuse") == []
+
+
+async def test_two_tabs_are_given_the_same_last_token_of_a_session(mongodb_uri: str, tmp_path: Path) -> None:
+    async with instances(mongodb_uri, tmp_path, {}, session_days=1) as (server,):
+        person = await Client(server.url).log_in("admin")
+        await begun_earlier(server, claims_of(person.token)["sid"], DAY / 2)
+        token = person.session["refreshToken"]
+        pairs = [expect(reply) for reply in [await refresh(server.url, token) for _ in range(2)]]
+        assert pairs[0]["refreshToken"] == pairs[1]["refreshToken"]
+
+
+async def test_without_a_longest_life_a_session_lives_as_long_as_it_is_used(tradewind: Running, people: People) -> None:
+    person = await people.person()
+    await begun_earlier(tradewind, claims_of(person.token)["sid"], 1000 * DAY)
+    pair = expect(await refresh(tradewind.url, person.session["refreshToken"]))
+    assert (pair["expiresIn"], pair["refreshExpiresIn"]) == (30 * 60, 7 * 86_400)
+
+
 async def test_sessions_are_removed_by_the_database_after_their_time(tradewind: Running) -> None:
     indexes = await tradewind.service.database.driver.index_names(SESSIONS.name)
     assert any("expires_at" in name and "expire" in name for name in indexes)
