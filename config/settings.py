@@ -59,7 +59,9 @@ class Settings(EnvironmentSettings):
         (), description="Earlier keys, comma separated; their tokens verify until they are dropped from here."
     )
     demo: bool = Field(False, description="Demo data; a random signing key is allowed.")
-    plugins: Names = Field((), description="Plugins to load, comma separated; empty loads all built-in ones.")
+    plugins: Names = Field(
+        (), description="Plugins to load, comma separated; all built-in ones when empty, and `+name` besides them."
+    )
     cors_origins: Names = Field(
         DESKTOP_AND_DEV_ORIGINS, description="Origins that browsers may call from, comma separated."
     )

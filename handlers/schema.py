@@ -6,7 +6,7 @@ A `Field` is a value. From it come the JSON Schema of requests and of answers (`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -245,6 +245,17 @@ def mapping(values: Field, **options: Options) -> Field:
 def anything(**options: Options) -> Field:
     """Any JSON value: for what a plugin checks by itself."""
     return _field("any", {}, options)
+
+
+def fields_in(field: Field, path: str = "", above: tuple[Field, ...] = ()) -> Iterator[tuple[str, Field]]:
+    """The field and all that is in it, each with the path to it, such as `lines[].sku`."""
+    yield path, field
+    if field in above:  # the children of a tree
+        return
+    for name, child in (field.fields or {}).items():
+        yield from fields_in(child, f"{path}.{name}" if path else name, (*above, field))
+    if field.items is not None:
+        yield from fields_in(field.items, f"{path}[]" if field.kind == "array" else f"{path}.*", (*above, field))
 
 
 NOTHING = anything(description="null")

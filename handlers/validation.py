@@ -202,7 +202,9 @@ class QueryChecker:
     def __init__(self, fields: Mapping[str, Field]) -> None:
         self.fields = fields
         self._checker = Checker(Field(kind="object", rules={}, fields=fields, nullable=False))
-        self._defaults = {name: field.default for name, field in fields.items() if field.default is not None}
+        self._defaults = {
+            name: decode(field, field.default) for name, field in fields.items() if field.default is not None
+        }
         self._required = any(field.required for field in fields.values())
 
     def __call__(self, given: Mapping[str, Sequence[str]]) -> dict[str, Any]:

@@ -6,37 +6,31 @@ Every problem is a sentence; all of them are reported together, and then the pro
 from __future__ import annotations
 
 import importlib
-import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import EntryPoint, entry_points
+from os import sep
 from pathlib import Path
-from typing import TypeVar
+from traceback import extract_tb
 
-import jsonschema_rs
-
-from handlers.data.collection import Collection
-from handlers.errors import CORE_ERRORS, ValidationFailed
-from handlers.idempotency import IDEMPOTENCY_KEYS
-from handlers.json_schema import json_schema
-from handlers.openapi import describe
-from handlers.openapi_components import NameTaken
-from handlers.oplog import OPERATION_LOGS
-from handlers.patterns import patterns_of, syntax_fault
-from handlers.ports import Authenticator, Authorizer
-from handlers.route import METHODS, PERMISSION, PUBLIC, SIGNED_IN, SUPER, Route
-from handlers.schema import Field, obj
-from handlers.service import Catalogue, Menu, Option
-from handlers.system import CORE_ROUTES, VERSION
+from handlers.errors import CORE_ERRORS
+from handlers.route import Route
+from handlers.service import Catalogue
+from handlers.system import CORE_ROUTES
+from plugins.declarations import CORE_COLLECTIONS, all_of, problems_of
+from plugins.declared_types import type_problems
 from plugins.plugin import Plugin
 
 GROUP = "tradewind.plugins"
-CORE_COLLECTIONS = (IDEMPOTENCY_KEYS, OPERATION_LOGS)
-_PATH = re.compile(r"^/(api/|metrics$)[A-Za-z0-9._{}/-]+$|^/metrics$")
-_OPTION_KEY = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
-Value = TypeVar("Value")
-Key = TypeVar("Key", bound=Hashable)
+_CORE = Path(__file__).parent
+# where an error may come out that a plugin's author made: the core, importing itself
+_NOT_THEIRS = (
+    *(str(path) for path in _CORE.glob("*.py")),
+    *(f"{_CORE.parent / name}{sep}" for name in ("config", "handlers")),
+    f"{Path(importlib.__file__).parent}{sep}",
+    "<",
+)
 
 
 class RegistryError(Exception):
@@ -53,14 +47,15 @@ def built_in_names() -> list[str]:
 
 
 def load_plugins(names: Sequence[str]) -> list[Plugin]:
-    """The named plugins (all built-in ones when none is named) and what they require, in order.
+    """The named plugins and what they require, in order; all built-in ones when none is named.
 
-    External ones are found by the entry-point group `tradewind.plugins`. Raises `RegistryError`.
+    `+name` is loaded besides the built-in ones. External ones are found by the entry-point group `tradewind.plugins`. Raises `RegistryError`.
     """
     built_in = built_in_names()
     external, problems = _installed(built_in)
     loaded: dict[str, Plugin] = {}
-    waiting = list(names) or list(built_in)
+    beside = not names or any(name.startswith("+") for name in names)
+    waiting = [*(built_in if beside else ()), *(name.removeprefix("+") for name in names)]
     while waiting:
         name = waiting.pop(0)
         if name in loaded:
@@ -76,7 +71,7 @@ def load_plugins(names: Sequence[str]) -> list[Plugin]:
         problems += error.problems
     if problems:
         # what those that are there declare is told too, so that one start shows everything there is to mend
-        raise RegistryError(list(dict.fromkeys([*problems, *_checks(plugins)])))
+        raise RegistryError(list(dict.fromkeys([*problems, *problems_of(plugins)])))
     return plugins
 
 
@@ -105,7 +100,8 @@ def _load(name: str, built_in: Sequence[str], external: dict[str, EntryPoint], p
             problems.append(f"Plugin {name} is unknown: it is neither built in nor installed (entry point {GROUP}).")
             return None
     except Exception as error:
-        problems.append(f"Plugin {name} cannot be imported: {type(error).__name__}: {error}.")
+        place = _place(error)
+        problems.append(f"Plugin {name} cannot be imported: {type(error).__name__}: {error}{place and f' ({place})'}.")
         return None
     if not isinstance(plugin, Plugin):
         problems.append(f"Plugin {name}: its entry point is a {type(plugin).__name__}, not a Plugin.")
@@ -113,7 +109,18 @@ def _load(name: str, built_in: Sequence[str], external: dict[str, EntryPoint], p
     if plugin.name != name:
         problems.append(f"Plugin {name} calls itself {plugin.name}; the two names must agree.")
         return None
-    return plugin
+    ill_typed = [*type_problems(plugin)]
+    problems += ill_typed
+    return None if ill_typed else plugin
+
+
+def _place(error: Exception) -> str:
+    """File and line where importing failed: of the file at fault, else the last that is neither the core's nor Python's."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = [f"{frame.filename}:{frame.lineno}" for frame in extract_tb(error.__traceback__)]
+    own = [place for place in frames if not place.startswith(_NOT_THEIRS)]
+    return own[-1] if own else ""
 
 
 def _package(point: EntryPoint) -> str:
@@ -142,10 +149,12 @@ def in_order(plugins: Sequence[Plugin]) -> list[Plugin]:
 
 def freeze(plugins: Sequence[Plugin]) -> Catalogue:
     """Check everything that the plugins declare and answer it as one catalogue. Raises `RegistryError`."""
-    problems = [*_checks(plugins)]
+    problems = [*problems_of(plugins)]
     if problems:
         raise RegistryError(problems)
-    routes = tuple(_answered(plugins, route) for route in (*CORE_ROUTES, *_all(plugins, lambda plugin: plugin.routes)))
+    routes = tuple(
+        _answered(plugins, route) for route in (*CORE_ROUTES, *all_of(plugins, lambda plugin: plugin.routes))
+    )
     for route in routes:
         _ = route.check_body, route.check_query, route.check_form
     return Catalogue(
@@ -153,15 +162,15 @@ def freeze(plugins: Sequence[Plugin]) -> Catalogue:
         routes=routes,
         collections={
             collection.name: collection
-            for collection in (*CORE_COLLECTIONS, *_all(plugins, lambda plugin: plugin.collections))
+            for collection in (*CORE_COLLECTIONS, *all_of(plugins, lambda plugin: plugin.collections))
         },
-        menus=tuple(_all(plugins, lambda plugin: plugin.menus)),
-        errors=(*CORE_ERRORS, *_all(plugins, lambda plugin: plugin.errors)),
-        dictionaries=tuple(_all(plugins, lambda plugin: plugin.dictionaries)),
-        state_machines=tuple(_all(plugins, lambda plugin: plugin.state_machines)),
+        menus=tuple(all_of(plugins, lambda plugin: plugin.menus)),
+        errors=(*CORE_ERRORS, *all_of(plugins, lambda plugin: plugin.errors)),
+        dictionaries=tuple(all_of(plugins, lambda plugin: plugin.dictionaries)),
+        state_machines=tuple(all_of(plugins, lambda plugin: plugin.state_machines)),
         biz_types={name: collection for plugin in plugins for name, collection in plugin.biz_types.items()},
-        options=tuple(_all(plugins, lambda plugin: plugin.options)),
-        dashboards=tuple(_all(plugins, lambda plugin: plugin.dashboards)),
+        options=tuple(all_of(plugins, lambda plugin: plugin.options)),
+        dashboards=tuple(all_of(plugins, lambda plugin: plugin.dashboards)),
         permission_titles={code: title for plugin in plugins for code, title in plugin.permissions.items()},
     )
 
@@ -170,142 +179,3 @@ def _answered(plugins: Iterable[Plugin], route: Route) -> Route:
     """The route with the refusals of those who listen to what it asks."""
     answers = [one for event in route.asks for plugin in plugins for one in plugin.answers.get(event, ())]
     return replace(route, refusals=(*route.refusals, *answers)) if answers else route
-
-
-def _all(plugins: Iterable[Plugin], part: Callable[[Plugin], Iterable[Value]]) -> list[Value]:
-    return [value for plugin in plugins for value in part(plugin)]
-
-
-def _checks(plugins: Sequence[Plugin]) -> Iterator[str]:
-    yield from _ports(plugins)
-    yield from _twice(plugins, "path and method", lambda plugin: [f"{r.method} {_shape(r.path)}" for r in plugin.routes],
-                      [f"{r.method} {_shape(r.path)}" for r in CORE_ROUTES])  # fmt: skip
-    yield from _twice(plugins, "collection", lambda plugin: [c.name for c in plugin.collections],
-                      [c.name for c in CORE_COLLECTIONS])  # fmt: skip
-    yield from _twice(plugins, "error code", lambda plugin: [kind.code for kind in plugin.errors],
-                      [kind.code for kind in CORE_ERRORS])  # fmt: skip
-    yield from _twice(plugins, "error name", lambda plugin: [kind.name for kind in plugin.errors],
-                      [kind.name for kind in CORE_ERRORS])  # fmt: skip
-    yield from _twice(plugins, "menu code", lambda plugin: [menu.code for menu in plugin.menus])
-    yield from _twice(plugins, "dictionary", lambda plugin: [dictionary.type for dictionary in plugin.dictionaries])
-    yield from _twice(plugins, "business type", lambda plugin: list(plugin.biz_types))
-    yield from _twice(
-        plugins, "part of dashboard", lambda plugin: [f"{d.name} of {plugin.name}" for d in plugin.dashboards]
-    )
-    yield from _twice(plugins, "option", lambda plugin: [option.key for option in plugin.options])
-    yield from _twice(plugins, "permission code", lambda plugin: sorted({r.access for r in plugin.routes if r.guarded}))
-    yield from _twice(plugins, "schema name", lambda plugin: [c.title for c in plugin.collections])
-    known = {collection.name for plugin in plugins for collection in plugin.collections}
-    resources = {route.access.rpartition(":")[0] for plugin in plugins for route in plugin.routes if route.guarded}
-    menus = _all(plugins, lambda plugin: plugin.menus)
-    for plugin in plugins:
-        for declared in plugin.routes:
-            yield from _route_problems(plugin, declared, menus)
-        for collection in plugin.collections:
-            yield from _collection_problems(plugin, collection, known)
-        for menu in plugin.menus:
-            yield from _menu_problems(plugin, menu, resources, {menu.code for menu in menus})
-        for option in plugin.options:
-            yield from _option_problems(plugin, option)
-    routes = (*CORE_ROUTES, *_all(plugins, lambda plugin: plugin.routes))
-    try:
-        describe([route for route in routes if route.method in METHODS], VERSION)
-    except NameTaken as error:
-        yield f"The API description has {error}."
-
-
-def _ports(plugins: Sequence[Plugin]) -> Iterator[str]:
-    for port in (Authenticator, Authorizer):
-        providers = [plugin.name for plugin in plugins if port in plugin.provides]
-        if not providers:
-            yield f"No plugin provides {port.__name__}; load the plugins auth and rbac, or others that do."
-        if len(providers) > 1:
-            yield f"Plugins {' and '.join(providers)} both provide {port.__name__}."
-
-
-def _twice(
-    plugins: Sequence[Plugin], what: str, part: Callable[[Plugin], Sequence[Key]], core: Sequence[Key] = ()
-) -> Iterator[str]:
-    owner: dict[Key, str] = dict.fromkeys(core, "the core")
-    for plugin in plugins:
-        for value in part(plugin):
-            if value in owner:
-                other = "twice by itself" if owner[value] == plugin.name else f"by {owner[value]} too"
-                yield f"Plugin {plugin.name} declares the {what} {value}, which is declared {other}."
-            owner[value] = plugin.name
-
-
-def _shape(path: str) -> str:
-    return re.sub(r"{[^}]*}", "{}", path)
-
-
-def _route_problems(plugin: Plugin, route: Route, menus: Iterable[Menu]) -> Iterator[str]:
-    where = f"Plugin {plugin.name}: route {route.method} {route.path}"
-    if route.method not in METHODS:
-        yield f"{where} has the method {route.method}, which is none of {', '.join(METHODS)}."
-    if not _PATH.match(route.path):
-        yield f"{where} has a path that does not begin with /api/ or has other characters than letters, digits, -, _, . and {{}}."
-    if route.access not in (PUBLIC, SIGNED_IN, SUPER) and not PERMISSION.match(route.access or ""):
-        yield f"{where} declares no access: it must be PUBLIC, SIGNED_IN, SUPER or a code <module>:<entity>:<action>."
-    elif route.guarded and not any(menu.resource == route.access.rpartition(":")[0] for menu in menus):
-        yield f"{where} needs {route.access}, but no menu has the resource {route.access.rpartition(':')[0]}: nobody could be granted it."
-    if not route.summary:
-        yield f"{where} has no summary."
-    for part in ("check_body", "check_query", "check_form"):
-        try:
-            getattr(route, part)
-        except jsonschema_rs.ValidationError as error:
-            yield f"{where} has a schema that is no JSON Schema: {error.message}."
-            return
-    for shape in filter(None, (route.body, route.form, obj(None, route.query), route.returns)):
-        yield from _pattern_problems(where, shape)
-
-
-def _collection_problems(plugin: Plugin, collection: Collection, known: set[str]) -> Iterator[str]:
-    where = f"Plugin {plugin.name}: collection {collection.name}"
-    if not collection.name.startswith(f"{plugin.name}_"):
-        yield f"{where} must be called {plugin.name}_…, so that two plugins cannot clash."
-    fields = {**collection.all_fields, **dict.fromkeys((*collection.internal, "_id", "shared_with"))}
-    for index in collection.indexes:
-        for key in index.keys:
-            name = key.removeprefix("-").removeprefix("2dsphere:").split(".")[0]
-            if name not in fields:
-                yield f"{where} has an index on {name}, which is no field of it."
-    for name, target in collection.references.items():
-        if target not in known:
-            yield f"{where}: {name} refers to {target}, a collection that no loaded plugin declares."
-    if collection.default_sort.removeprefix("-") not in collection.sortable:
-        yield f"{where} is sorted by {collection.default_sort}, which is no sortable field of it."
-    try:
-        jsonschema_rs.validator_for(json_schema(collection.read, "reply"))
-    except (jsonschema_rs.ValidationError, ValueError) as error:
-        yield f"{where} has a schema that is no JSON Schema: {getattr(error, 'message', error)}."
-        return
-    yield from _pattern_problems(where, collection.read)
-
-
-def _pattern_problems(where: str, shape: Field) -> Iterator[str]:
-    for path, pattern in patterns_of(shape):
-        fault = syntax_fault(pattern)
-        if fault:
-            yield f"{where}: the pattern of {path} is none that clients can compile (ECMA-262, flag u): {fault}."
-
-
-def _menu_problems(plugin: Plugin, menu: Menu, resources: set[str], menus: set[str]) -> Iterator[str]:
-    where = f"Plugin {plugin.name}: menu {menu.code}"
-    if menu.parent and menu.parent not in menus:
-        yield f"{where} has the parent {menu.parent}, which no loaded plugin declares."
-    if menu.resource and menu.resource not in resources:
-        yield f"{where} shows {menu.resource}, but no route needs a permission of it."
-
-
-def _option_problems(plugin: Plugin, option: Option) -> Iterator[str]:
-    where = f"Plugin {plugin.name}: option {option.key}"
-    if not _OPTION_KEY.match(option.key):
-        yield f"{where} must be named in small letters, digits and underscores."
-    try:
-        option.check(option.field.default)
-    except ValidationFailed:
-        yield f"{where} has a default that its own shape does not allow."
-    except jsonschema_rs.ValidationError as error:
-        yield f"{where} has a schema that is no JSON Schema: {error.message}."

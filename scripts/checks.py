@@ -1,41 +1,64 @@
-"""What `scripts/check` does: the registry's checks, and the tables of the README that come from the code."""
+"""Check what the plugins declare, those of TRADEWIND_PLUGINS and those named here, and the README's generated tables."""
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from pydantic_core import PydanticUndefined
 
 from config.settings import EnvironmentSettings, Settings
 from plugins.plugin import Plugin
-from plugins.registry import RegistryError, freeze, load_plugins
+from plugins.registry import GROUP, RegistryError, built_in_names, freeze, load_plugins
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 
 
+class _Chosen(EnvironmentSettings):
+    """What a server here would load; its other settings are no matter of this check."""
+
+    plugins: str = ""
+
+
 def main(arguments: Sequence[str]) -> int:
     """Print every problem; 0 when there is none."""
+    parser = argparse.ArgumentParser(prog="scripts/check", description=__doc__)
+    parser.add_argument("plugins", nargs="*", help="installed plugins to check besides those of TRADEWIND_PLUGINS")
+    parser.add_argument("--write", action="store_true", help="renew the README's tables")
+    given = parser.parse_args(arguments)
     try:
-        plugins = load_plugins(())
+        chosen = _chosen()
+        plugins = load_plugins([*chosen, *(name if chosen else f"+{name}" for name in given.plugins)])
         catalogue = freeze(plugins)
+        built_in = load_plugins(())
     except RegistryError as error:
         print("\n".join(error.problems), file=sys.stderr)
         return 1
     text = README.read_text()
-    renewed = with_tables(text, plugins)
-    if "--write" in arguments:
+    renewed = with_tables(text, built_in)
+    if given.write:
         README.write_text(renewed)
     elif text != renewed:
         print("The README's tables differ from the code: run scripts/check --write.", file=sys.stderr)
         return 1
+    others = sorted({point.name for point in entry_points(group=GROUP)} - {plugin.name for plugin in plugins})
+    if others:
+        print(f"Installed, and not checked as nothing names them: {', '.join(others)}.")
+    own = ", ".join(plugin.name for plugin in plugins if plugin.name not in built_in_names())
     print(
-        f"{len(plugins)} plugins, {len(catalogue.routes)} routes, {len(catalogue.collections)} collections: all well."
+        f"{len(plugins)} plugins{own and f' with {own}'}, {len(catalogue.routes)} routes, "
+        f"{len(catalogue.collections)} collections: all well."
     )
     return 0
+
+
+def _chosen() -> list[str]:
+    return [name for part in _Chosen().plugins.split(",") if (name := part.strip())]
 
 
 def with_tables(text: str, plugins: Sequence[Plugin]) -> str:

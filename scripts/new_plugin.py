@@ -131,7 +131,8 @@ _CHANGES = {
 NEXT = """\
 {folder} is written. From here:
   .venv/bin/pip install -e {folder}
-  TRADEWIND_PLUGINS=rbac,auth,system,crm,{plugins} scripts/server      # those to load, comma separated
+  scripts/check {plugin}      # what does not fit together, in sentences
+  TRADEWIND_PLUGINS=+{plugin} scripts/server      # beside all built-in plugins
   scripts/test {folder}/tests      # what tests need comes with it"""
 
 
@@ -155,8 +156,7 @@ def main(arguments: Sequence[str]) -> int:
         path = folder / filled(name, given.plugin, given.noun)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(filled(text, given.plugin, given.noun), "utf-8")
-    plugins = f"dashboard,{given.plugin}" if given.dashboard else given.plugin
-    print(NEXT.format(folder=folder, plugins=plugins))
+    print(NEXT.format(folder=folder, plugin=given.plugin))
     return 0
 
 

@@ -13,6 +13,7 @@ from bson import ObjectId
 from bson.errors import InvalidId
 
 from config.database import IndexSpec
+from handlers.conversion import decode
 from handlers.errors import NOT_FOUND, ApiError
 from handlers.schema import Field, array, boolean, integer, obj, object_id, text, timestamp, tree_of
 
@@ -146,8 +147,8 @@ class Collection:
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
-        """Values of fields that a creation leaves out."""
-        return {name: child.default for name, child in self.fields.items() if child.default is not None}
+        """Values of fields that a creation leaves out, as they are stored."""
+        return {name: decode(child, child.default) for name, child in self.fields.items() if child.default is not None}
 
     @cached_property
     def references(self) -> dict[str, str]:

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from plugins.api import DUPLICATE, STALE, Collection, Message, Request, conflicts, crud, text
+from plugins.api import (
+    DUPLICATE,
+    STALE,
+    Collection,
+    Menu,
+    Message,
+    Plugin,
+    Request,
+    conflicts,
+    crud,
+    money,
+    text,
+    timestamp,
+)
+from plugins.registry import load_plugins
+from plugins.testing import Client, expect, serving
 
 AT = "/api/v1/acme/boxes"
 BOXES = Collection(name="acme_boxes", title="Box", fields={"name": text(required=True), "mark": text(read_only=True)})
@@ -67,3 +84,19 @@ def test_an_action_can_have_a_handler_of_its_own() -> None:
 def test_an_action_that_is_not_made_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="acme_boxes"):
         crud(BOXES, at=AT, resource="acme:box", noun="box", **wrong)  # type: ignore[arg-type]  # wrong on purpose
+
+
+@pytest.mark.gen_test(timeout=30)
+async def test_a_default_is_stored_as_a_value_that_is_sent(mongodb_uri: str, tmp_path: Path) -> None:
+    defaults = {"price": money(default=1.5, filter=True), "due_at": timestamp(default="2026-11-22T08:00:00+08:00")}
+    boxes = Collection(name="acme_boxes", title="Box", fields={"name": text(required=True), **defaults})
+    title = Message("箱", "Boxes")
+    acme = Plugin(
+        name="acme", title=title, collections=(boxes,), menus=(Menu("acme", title, resource="acme:box"),),
+        routes=crud(boxes, at=AT, resource="acme:box", noun="box"),
+    )  # fmt: skip
+    async with serving(mongodb_uri, tmp_path, plugins=[*load_plugins(("auth",)), acme]) as running:
+        admin = await Client(running.url).log_in("admin")
+        made = expect(await admin.post(AT, {"name": "first"}))
+        assert (made["price"], made["due_at"]) == ("1.50", "2026-11-22T00:00:00.000Z")
+        assert expect(await admin.get(f"{AT}?price_from=1.50&price_to=1.50"))["items"] == [made]

@@ -47,7 +47,42 @@ def test_an_unknown_plugin_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_plugin_that_cannot_be_imported_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, "reg_torn", {"torn": "reg_torn:plugin"}, "import no_such_library\n")
     assert refused(tmp_path, monkeypatch, ["torn"]) == [
-        "Plugin torn cannot be imported: ModuleNotFoundError: No module named 'no_such_library'."
+        "Plugin torn cannot be imported: ModuleNotFoundError: No module named 'no_such_library' "
+        f"({tmp_path / 'reg_torn.py'}:1)."
+    ]
+
+
+MISTAKES = {
+    "crud(C, at='/api/v1/odd', resource='odd:thing', noun='thing', only=('lisst',))":
+        "ValueError: crud of odd_things makes no lisst",
+    "route('GET /api/v1/odd', None, summary='Odd', access=PUBLIC, guarded_by='me')":
+        "TypeError: Route.__init__() got an unexpected keyword argument 'guarded_by'",
+    "Plugin(name='odd', title=T, routs=())": "TypeError: Plugin.__init__() got an unexpected keyword argument 'routs'",
+    "1 +": "SyntaxError: invalid syntax",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("mistake", "sentence"), MISTAKES.items())
+def test_a_mistake_is_told_with_its_file_and_line(
+    mistake: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"reg_line_{abs(hash(mistake))}"
+    source = HEAD + f"C = Collection(name='odd_things', title='Odd', fields={{}})\n\nplugin = {mistake}\n"
+    install(tmp_path, name, {"odd": f"{name}:plugin"}, source)
+    [told] = refused(tmp_path, monkeypatch, ["odd"])
+    assert told.startswith(f"Plugin odd cannot be imported: {sentence}")
+    assert told.endswith(f"({tmp_path / name}.py:5).")
+
+
+def test_a_part_of_another_type_is_refused_before_it_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(
+        tmp_path,
+        "reg_letters",
+        {"letters": "reg_letters:plugin"},
+        HEAD + "plugin = Plugin('letters', T, requires='rbac')\n",
+    )
+    assert refused(tmp_path, monkeypatch, ["letters"]) == [
+        "Plugin letters: requires must be tuple[str, ...], and is a str."
     ]
 
 
@@ -99,9 +134,10 @@ def test_plugins_that_require_each_other_are_refused(tmp_path: Path, monkeypatch
 
 def test_the_server_prints_every_problem_and_exits_with_1(tmp_path: Path) -> None:
     source = HEAD + (
+        "async def answer(req): ...\n"
         "plugin = Plugin(name='odd', title=T, routes=(\n"
-        "    route('GET /odd', None, summary='Odd', access='nobody'),\n"
-        "    route('GET /api/health', None, summary='Odd', access=PUBLIC),\n"
+        "    route('GET /odd', answer, summary='Odd', access='nobody'),\n"
+        "    route('GET /api/health', answer, summary='Odd', access=PUBLIC),\n"
         "))\n"
     )
     install(tmp_path, "reg_odd", {"odd": "reg_odd:plugin"}, source)

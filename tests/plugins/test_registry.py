@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
+from functools import partial, wraps
 from pathlib import Path
 
 import pytest
@@ -12,18 +13,26 @@ from plugins.api import (
     PUBLIC,
     Authenticator,
     Collection,
+    Dashboard,
     Dictionary,
     ErrorKind,
     Index,
+    Item,
     Menu,
     Message,
     Option,
     Plugin,
+    Refusal,
     Request,
     Route,
+    Service,
+    StateMachine,
+    array,
+    choice,
     conflicts,
     crud,
     integer,
+    money,
     obj,
     route,
     text,
@@ -74,6 +83,13 @@ def things(**changes: object) -> Plugin:
     return Plugin(name="acme", title=TITLE, collections=(replace(THINGS, **changes),))  # type: ignore[arg-type]
 
 
+async def start_without_end(service: Service) -> AsyncIterator[None]:
+    """What lacks its decorator."""
+    yield
+
+
+BROKEN_THINGS = replace(THINGS, fields={"size": integer(maximum=5, default=6)})
+LATE = ErrorKind("other.late", 60002, 409, TITLE)
 BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
     "path of another plugin": (
         [ACME, other(routes=(get(AT),))],
@@ -179,6 +195,126 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         [other(routes=(get(AT, query={"name": text(pattern=r"[\"]")}),))],
         f"Plugin other: route GET {AT}: the pattern of name is none that clients can compile (ECMA-262, flag u): Invalid character escape.",
     ),
+    "handler that is not asynchronous": (
+        [other(routes=(replace(get(AT), handler=lambda req: None),))],
+        f"Plugin other: route GET {AT} has a handler that is no async function.",
+    ),
+    "preparation that is not asynchronous": (
+        [other(prepare=lambda service: None)],
+        "Plugin other: prepare is no async function.",
+    ),
+    "part of a dashboard that is not asynchronous": (
+        [other(dashboards=(Dashboard("others", lambda req: {}),))],
+        "Plugin other: the part of dashboard others is no async function.",
+    ),
+    "start that is no context manager": (
+        [other(start=start_without_end)],
+        "Plugin other: start is no context manager; decorate it with contextlib.asynccontextmanager.",
+    ),
+    "default of a field": (
+        [things(fields={"name": integer(default="x")})],
+        "Plugin acme: collection acme_things: the default of name is none that its own shape allows.",
+    ),
+    "default of an amount": (
+        [things(fields={"price": money(default=1.555)})],
+        "Plugin acme: collection acme_things: the default of price is none that its own shape allows.",
+    ),
+    "default inside a list": (
+        [things(fields={"lines": array(obj(None, {"colour": choice("red", default="blue")}))})],
+        "Plugin acme: collection acme_things: the default of lines[].colour is none that its own shape allows.",
+    ),
+    "default of a body that is its collection's too": (
+        [acme(collections=(BROKEN_THINGS,), biz_types={}, routes=crud(BROKEN_THINGS, at=AT, resource="acme:thing", noun="thing"))],
+        "Plugin acme: collection acme_things: the default of size is none that its own shape allows.",
+    ),
+    "default of a query": (
+        [other(routes=(get(AT, query={"size": integer(maximum=5, default=6)}),))],
+        f"Plugin other: route GET {AT}: the default of size is none that its own shape allows.",
+    ),
+    "routes of a collection that is not declared": (
+        [acme(collections=(), biz_types={}, routes=crud(THINGS, at=AT, resource="acme:thing", noun="thing", only=("list",)))],
+        f"Plugin acme: route GET {AT} is about the collection acme_things, which no loaded plugin declares.",
+    ),
+    "business type of a collection that is not declared": (
+        [other(biz_types={"THING": THINGS})],
+        "Plugin other: business type THING is the collection acme_things, which no loaded plugin declares.",
+    ),
+    "error with an odd code": (
+        [other(errors=(ErrorKind("other.late", 7, 409, TITLE),))],
+        "Plugin other: error other.late has the code 7, which has not five digits.",
+    ),
+    "error with the status of a success": (
+        [other(errors=(ErrorKind("other.late", 60002, 200, TITLE),))],
+        "Plugin other: error other.late has the status 200, which is none of an error: 400 to 599.",
+    ),
+    "error of a route that is not declared": (
+        [other(routes=(get(AT, errors=(LATE,)),))],
+        f"Plugin other: route GET {AT} may answer the error other.late, which no loaded plugin declares in its errors.",
+    ),
+    "refusal of a route that is not declared": (
+        [other(routes=(get(AT, refusals=(Refusal(LATE), Refusal(LATE))),))],
+        f"Plugin other: route GET {AT} may answer the error other.late, which no loaded plugin declares in its errors.",
+    ),
+    "state machine that leads to nowhere": (
+        [other(state_machines=(StateMachine("other_thing", "new", {"new": TITLE}, {"end": (("new",), "over")}),))],
+        "Plugin other: state machine other_thing: end leads from or to over, which is none of its states.",
+    ),
+    "state machine that begins nowhere": (
+        [other(state_machines=(StateMachine("other_thing", "none", {"new": TITLE}, {}),))],
+        "Plugin other: state machine other_thing begins with none, which is none of its states.",
+    ),
+    "field that the core writes": (
+        [things(fields={"version": text()})],
+        "Plugin acme: collection acme_things has a field called version, which the core writes itself.",
+    ),
+    "field called id": (
+        [things(fields={"id": text()})],
+        "Plugin acme: collection acme_things has a field called id, which the core writes itself.",
+    ),
+    "parameter in the path and in the query": (
+        [other(routes=(get(f"{AT}/{{id}}", query={"id": text()}),))],
+        f"Plugin other: route GET {AT}/{{id}} has id both in its path and in its query.",
+    ),
+    "title that is a text": (
+        [acme(title="Acme")],
+        "Plugin acme: title must be Message, and is a str.",
+    ),
+    "title of a menu that is a text": (
+        [other(menus=(Menu("other", "Other"),))],  # type: ignore[arg-type]
+        "Plugin other: menu other: title must be Message, and is a str.",
+    ),
+    "label of an item that is a text": (
+        [other(dictionaries=(Dictionary("other_kind", TITLE, (Item("a", "A"),)),))],  # type: ignore[arg-type]
+        "Plugin other: dictionary other_kind: label must be Message, and is a str.",
+    ),
+    "collection in place of a tuple": (
+        [other(collections=THINGS)],
+        "Plugin other: collections must be tuple[Collection, ...], and is a Collection.",
+    ),
+    "text in place of a tuple": (
+        [other(requires="rbac")],
+        "Plugin other: requires must be tuple[str, ...], and is a str.",
+    ),
+    "something else in a tuple": (
+        [other(routes=(get(AT), None))],
+        "Plugin other: routes must be tuple[Route, ...], and holds None.",
+    ),
+    "something else in a mapping": (
+        [other(permissions={"other:thing:sign": "Sign"})],
+        "Plugin other: permissions must be Mapping[str, Message], and holds a str.",
+    ),
+    "code of an error that is a text": (
+        [other(errors=(ErrorKind("other.late", "60002", 409, TITLE),))],  # type: ignore[arg-type]
+        "Plugin other: error other.late: code must be int, and is a str.",
+    ),
+    "handler that is none": (
+        [other(routes=(replace(get(AT), handler=None),))],  # type: ignore[arg-type]
+        f"Plugin other: route GET {AT}: handler must be a function, and is None.",
+    ),
+    "class of settings that is another": (
+        [other(settings=int)],
+        "Plugin other: settings must be type[EnvironmentSettings] | None, and is a type.",
+    ),
     "port that nobody provides": (
         [plugin for plugin in GOOD if plugin.name != "auth"],
         "No plugin provides Authenticator; load the plugins auth and rbac, or others that do.",
@@ -205,6 +341,30 @@ def test_a_plugin_without_a_fault_is_taken() -> None:
 @pytest.mark.parametrize(("plugins", "sentence"), BROKEN.values(), ids=BROKEN.keys())
 def test_a_broken_plugin_is_refused_with_its_sentence(plugins: Sequence[Plugin], sentence: str) -> None:
     assert problems(plugins) == [sentence]
+
+
+def decorated(handler: Callable[..., object]) -> Callable[..., object]:
+    """A decorator that says what it wraps."""
+
+    @wraps(handler)
+    def wrapper(*given: object) -> object:
+        return handler(*given)
+
+    return wrapper
+
+
+class Handling:
+    """A handler that is an object."""
+
+    async def __call__(self, req: Request) -> None:
+        """Do nothing."""
+
+
+@pytest.mark.parametrize(
+    "handler", [partial(answer), decorated(answer), Handling()], ids=["partial", "decorated", "object"]
+)
+def test_handlers_may_be_wrapped(handler: Callable[..., object]) -> None:
+    freeze([*GOOD, other(routes=(replace(get(AT), handler=handler),))])  # type: ignore[arg-type]
 
 
 def test_a_collection_of_another_plugin_is_refused() -> None:

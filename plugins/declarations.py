@@ -1,0 +1,268 @@
+"""What plugins declare, checked: everything that would fail, or be silent, when it is used."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+import jsonschema_rs
+
+from handlers.data.collection import SEARCH_FIELDS, Collection
+from handlers.errors import CORE_ERRORS, ErrorKind, ValidationFailed
+from handlers.idempotency import IDEMPOTENCY_KEYS
+from handlers.json_schema import json_schema
+from handlers.openapi import describe
+from handlers.openapi_components import NameTaken
+from handlers.oplog import OPERATION_LOGS
+from handlers.patterns import syntax_fault
+from handlers.ports import Authenticator, Authorizer
+from handlers.route import METHODS, PERMISSION, PUBLIC, SIGNED_IN, SUPER, Route
+from handlers.schema import Field, fields_in, obj
+from handlers.service import Menu, Option, StateMachine
+from handlers.system import CORE_ROUTES, VERSION
+from handlers.validation import Checker
+from plugins.declared_types import type_problems
+from plugins.plugin import Plugin
+
+CORE_COLLECTIONS = (IDEMPOTENCY_KEYS, OPERATION_LOGS)
+_PATH = re.compile(r"^/(api/|metrics$)[A-Za-z0-9._{}/-]+$|^/metrics$")
+# what the store writes or asks for by itself, besides the audit fields
+_RESERVED = {"id", "_id", "deleted", "shared_with", *SEARCH_FIELDS}
+_OPTION_KEY = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
+Value = TypeVar("Value")
+Key = TypeVar("Key", bound=Hashable)
+
+
+def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
+    """A sentence for each fault in what the plugins declare."""
+    ill_typed = [problem for plugin in plugins for problem in type_problems(plugin)]
+    if ill_typed:
+        yield from ill_typed  # nothing can be said of what is not what it should be
+        return
+    yield from _ports(plugins)
+    yield from _twice(plugins, "path and method", lambda plugin: [f"{r.method} {_shape(r.path)}" for r in plugin.routes],
+                      [f"{r.method} {_shape(r.path)}" for r in CORE_ROUTES])  # fmt: skip
+    yield from _twice(plugins, "collection", lambda plugin: [c.name for c in plugin.collections],
+                      [c.name for c in CORE_COLLECTIONS])  # fmt: skip
+    yield from _twice(plugins, "error code", lambda plugin: [kind.code for kind in plugin.errors],
+                      [kind.code for kind in CORE_ERRORS])  # fmt: skip
+    yield from _twice(plugins, "error name", lambda plugin: [kind.name for kind in plugin.errors],
+                      [kind.name for kind in CORE_ERRORS])  # fmt: skip
+    yield from _twice(plugins, "menu code", lambda plugin: [menu.code for menu in plugin.menus])
+    yield from _twice(plugins, "dictionary", lambda plugin: [dictionary.type for dictionary in plugin.dictionaries])
+    yield from _twice(plugins, "business type", lambda plugin: list(plugin.biz_types))
+    yield from _twice(
+        plugins, "part of dashboard", lambda plugin: [f"{d.name} of {plugin.name}" for d in plugin.dashboards]
+    )
+    yield from _twice(plugins, "option", lambda plugin: [option.key for option in plugin.options])
+    yield from _twice(plugins, "permission code", lambda plugin: sorted({r.access for r in plugin.routes if r.guarded}))
+    yield from _twice(plugins, "schema name", lambda plugin: [c.title for c in plugin.collections])
+    known = all_of(plugins, lambda plugin: plugin.collections)
+    kinds = [*CORE_ERRORS, *all_of(plugins, lambda plugin: plugin.errors)]
+    resources = {route.access.rpartition(":")[0] for plugin in plugins for route in plugin.routes if route.guarded}
+    menus = all_of(plugins, lambda plugin: plugin.menus)
+    for plugin in plugins:
+        shapes = _Shapes()
+        for collection in plugin.collections:
+            yield from _collection_problems(plugin, collection, {one.name for one in known}, shapes)
+        for declared in plugin.routes:
+            yield from _route_problems(plugin, declared, menus, shapes)
+            yield from _reference_problems(plugin, declared, known, kinds)
+        for menu in plugin.menus:
+            yield from _menu_problems(plugin, menu, resources, {menu.code for menu in menus})
+        for option in plugin.options:
+            yield from _option_problems(plugin, option)
+        for kind in plugin.errors:
+            yield from _error_problems(plugin, kind)
+        for machine in plugin.state_machines:
+            yield from _machine_problems(plugin, machine)
+        yield from _function_problems(plugin)
+        for biz_type, collection in plugin.biz_types.items():
+            if collection not in known:
+                yield f"Plugin {plugin.name}: business type {biz_type} is the collection {collection.name}, which no loaded plugin declares."
+    routes = (*CORE_ROUTES, *all_of(plugins, lambda plugin: plugin.routes))
+    try:
+        describe([route for route in routes if route.method in METHODS], VERSION)
+    except NameTaken as error:
+        yield f"The API description has {error}."
+
+
+def _ports(plugins: Sequence[Plugin]) -> Iterator[str]:
+    for port in (Authenticator, Authorizer):
+        providers = [plugin.name for plugin in plugins if port in plugin.provides]
+        if not providers:
+            yield f"No plugin provides {port.__name__}; load the plugins auth and rbac, or others that do."
+        if len(providers) > 1:
+            yield f"Plugins {' and '.join(providers)} both provide {port.__name__}."
+
+
+def _twice(
+    plugins: Sequence[Plugin], what: str, part: Callable[[Plugin], Sequence[Key]], core: Sequence[Key] = ()
+) -> Iterator[str]:
+    owner: dict[Key, str] = dict.fromkeys(core, "the core")
+    for plugin in plugins:
+        for value in part(plugin):
+            if value in owner:
+                other = "twice by itself" if owner[value] == plugin.name else f"by {owner[value]} too"
+                yield f"Plugin {plugin.name} declares the {what} {value}, which is declared {other}."
+            owner[value] = plugin.name
+
+
+def _shape(path: str) -> str:
+    return re.sub(r"{[^}]*}", "{}", path)
+
+
+class _Shapes:
+    """What is wrong with the fields of a plugin's shapes, each fault once: a body has the fields of its collection."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def problems(self, where: str, shape: Field) -> Iterator[str]:
+        for path, field in fields_in(shape):
+            for fault in filter(None, (_pattern_fault(path, field), _default_fault(path, field))):
+                if fault not in self._told:
+                    self._told.add(fault)
+                    yield f"{where}: {fault}"
+
+
+def _pattern_fault(path: str, field: Field) -> str | None:
+    pattern = field.rules.get("pattern")
+    fault = syntax_fault(pattern) if pattern else None
+    return fault and f"the pattern of {path} is none that clients can compile (ECMA-262, flag u): {fault}."
+
+
+def _default_fault(path: str, field: Field) -> str | None:
+    if field.default is None:
+        return None
+    try:
+        Checker(field)(field.default)
+    except ValidationFailed:
+        return f"the default of {path} is none that its own shape allows."
+    return None
+
+
+def _route_problems(plugin: Plugin, route: Route, menus: Iterable[Menu], shapes: _Shapes) -> Iterator[str]:
+    where = f"Plugin {plugin.name}: route {route.method} {route.path}"
+    if route.method not in METHODS:
+        yield f"{where} has the method {route.method}, which is none of {', '.join(METHODS)}."
+    if not _PATH.match(route.path):
+        yield f"{where} has a path that does not begin with /api/ or has other characters than letters, digits, -, _, . and {{}}."
+    if route.access not in (PUBLIC, SIGNED_IN, SUPER) and not PERMISSION.match(route.access or ""):
+        yield f"{where} declares no access: it must be PUBLIC, SIGNED_IN, SUPER or a code <module>:<entity>:<action>."
+    elif route.guarded and not any(menu.resource == route.access.rpartition(":")[0] for menu in menus):
+        yield f"{where} needs {route.access}, but no menu has the resource {route.access.rpartition(':')[0]}: nobody could be granted it."
+    if not route.summary:
+        yield f"{where} has no summary."
+    for part in ("check_body", "check_query", "check_form"):
+        try:
+            getattr(route, part)
+        except jsonschema_rs.ValidationError as error:
+            yield f"{where} has a schema that is no JSON Schema: {error.message}."
+            return
+    for shape in filter(None, (route.body, route.form, obj(None, route.query), route.returns)):
+        yield from shapes.problems(where, shape)
+    if not _is_async(route.handler):
+        yield f"{where} has a handler that is no async function."
+    for name in sorted(set(route.query) & set(route.parameters)):
+        yield f"{where} has {name} both in its path and in its query."
+
+
+def _reference_problems(
+    plugin: Plugin, route: Route, collections: Sequence[Collection], kinds: Sequence[ErrorKind]
+) -> Iterator[str]:
+    """What a route names, and no plugin declares."""
+    where = f"Plugin {plugin.name}: route {route.method} {route.path}"
+    if route.collection and route.collection not in {one.name for one in (*collections, *CORE_COLLECTIONS)}:
+        yield f"{where} is about the collection {route.collection}, which no loaded plugin declares."
+    for kind in dict.fromkeys((*route.errors, *(refusal.kind for refusal in route.refusals))):
+        if kind not in kinds:
+            yield f"{where} may answer the error {kind.name}, which no loaded plugin declares in its errors."
+
+
+def _collection_problems(plugin: Plugin, collection: Collection, known: set[str], shapes: _Shapes) -> Iterator[str]:
+    where = f"Plugin {plugin.name}: collection {collection.name}"
+    if not collection.name.startswith(f"{plugin.name}_"):
+        yield f"{where} must be called {plugin.name}_…, so that two plugins cannot clash."
+    fields = {**collection.all_fields, **dict.fromkeys((*collection.internal, "_id", "shared_with"))}
+    for index in collection.indexes:
+        for key in index.keys:
+            name = key.removeprefix("-").removeprefix("2dsphere:").split(".")[0]
+            if name not in fields:
+                yield f"{where} has an index on {name}, which is no field of it."
+    for name, target in collection.references.items():
+        if target not in known:
+            yield f"{where}: {name} refers to {target}, a collection that no loaded plugin declares."
+    if collection.default_sort.removeprefix("-") not in collection.sortable:
+        yield f"{where} is sorted by {collection.default_sort}, which is no sortable field of it."
+    try:
+        jsonschema_rs.validator_for(json_schema(collection.read, "reply"))
+    except (jsonschema_rs.ValidationError, ValueError) as error:
+        yield f"{where} has a schema that is no JSON Schema: {getattr(error, 'message', error)}."
+        return
+    yield from shapes.problems(where, collection.read)
+    for name in collection.fields:
+        if name in _RESERVED or name in collection.audit_fields:
+            yield f"{where} has a field called {name}, which the core writes itself."
+
+
+def _menu_problems(plugin: Plugin, menu: Menu, resources: set[str], menus: set[str]) -> Iterator[str]:
+    where = f"Plugin {plugin.name}: menu {menu.code}"
+    if menu.parent and menu.parent not in menus:
+        yield f"{where} has the parent {menu.parent}, which no loaded plugin declares."
+    if menu.resource and menu.resource not in resources:
+        yield f"{where} shows {menu.resource}, but no route needs a permission of it."
+
+
+def _option_problems(plugin: Plugin, option: Option) -> Iterator[str]:
+    where = f"Plugin {plugin.name}: option {option.key}"
+    if not _OPTION_KEY.match(option.key):
+        yield f"{where} must be named in small letters, digits and underscores."
+    try:
+        option.check(option.field.default)
+    except ValidationFailed:
+        yield f"{where} has a default that its own shape does not allow."
+    except jsonschema_rs.ValidationError as error:
+        yield f"{where} has a schema that is no JSON Schema: {error.message}."
+
+
+def _error_problems(plugin: Plugin, kind: ErrorKind) -> Iterator[str]:
+    where = f"Plugin {plugin.name}: error {kind.name}"
+    if not 10_000 <= kind.code <= 99_999:
+        yield f"{where} has the code {kind.code}, which has not five digits."
+    if not 400 <= kind.status <= 599:
+        yield f"{where} has the status {kind.status}, which is none of an error: 400 to 599."
+
+
+def _machine_problems(plugin: Plugin, machine: StateMachine) -> Iterator[str]:
+    where = f"Plugin {plugin.name}: state machine {machine.name}"
+    if machine.initial not in machine.states:
+        yield f"{where} begins with {machine.initial}, which is none of its states."
+    for action, (before, after) in machine.transitions.items():
+        for state in dict.fromkeys((*before, after)):
+            if state not in machine.states:
+                yield f"{where}: {action} leads from or to {state}, which is none of its states."
+
+
+def _function_problems(plugin: Plugin) -> Iterator[str]:
+    where = f"Plugin {plugin.name}"
+    functions = {name: getattr(plugin, name) for name in ("prepare", "demo")}
+    functions |= {f"the part of dashboard {part.name}": part.compute for part in plugin.dashboards}
+    for name, function in functions.items():
+        if function is not None and not _is_async(function):
+            yield f"{where}: {name} is no async function."
+    if plugin.start is not None and (_is_async(plugin.start) or inspect.isasyncgenfunction(plugin.start)):
+        yield f"{where}: start is no context manager; decorate it with contextlib.asynccontextmanager."
+
+
+def _is_async(function: Callable[..., object]) -> bool:
+    """Whether calling it makes an awaitable, as far as can be seen: decorators that say what they wrap are seen through."""
+    called = inspect.unwrap(function)
+    return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(type(called).__call__)
+
+
+def all_of(plugins: Iterable[Plugin], part: Callable[[Plugin], Iterable[Value]]) -> list[Value]:
+    """One part of every plugin, in order."""
+    return [value for plugin in plugins for value in part(plugin)]

@@ -1,0 +1,98 @@
+"""Whether the parts of a plugin have the types that they are declared with: `collections` a tuple, a title a `Message`.
+
+Type checkers say so too; not everybody has one, and a text in place of a tuple is its letters, one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from handlers.dashboards import Dashboard
+from handlers.data.collection import Collection
+from handlers.errors import ErrorKind
+from handlers.request import Request
+from handlers.route import Refusal, Route
+from handlers.service import Dictionary, Item, Menu, Option, Service, StateMachine
+from plugins.plugin import Plugin
+
+_KINDS = (Plugin, Route, Refusal, Collection, Menu, ErrorKind, Dictionary, Item, StateMachine, Option, Dashboard)
+# hints name two classes that their modules import for type checkers alone
+_HINTS = {kind: get_type_hints(kind, localns={"Request": Request, "Service": Service}) for kind in _KINDS}
+
+
+def type_problems(plugin: Plugin) -> Iterator[str]:
+    """A sentence for each part that has another type than its declaration asks for."""
+    for where, part in _parts(plugin):
+        hints = next(hints for kind, hints in _HINTS.items() if isinstance(part, kind))
+        for one in fields(part):
+            wrong = _mismatch(getattr(part, one.name), hints[one.name])
+            if wrong:
+                yield f"{where}: {one.name} must be {_wanted(one.type, hints[one.name])}, and {wrong}."
+
+
+def _parts(plugin: Plugin) -> Iterator[tuple[str, Any]]:
+    """The plugin, and everything of its that has parts of its own, each with the words for it."""
+    where = f"Plugin {plugin.name}"
+    yield where, plugin
+    words: Mapping[str, tuple[type, Callable[[Any], str]]] = {
+        "routes": (Route, lambda one: f"route {one.method} {one.path}"),
+        "collections": (Collection, lambda one: f"collection {one.name}"),
+        "menus": (Menu, lambda one: f"menu {one.code}"),
+        "errors": (ErrorKind, lambda one: f"error {one.name}"),
+        "dictionaries": (Dictionary, lambda one: f"dictionary {one.type}"),
+        "state_machines": (StateMachine, lambda one: f"state machine {one.name}"),
+        "options": (Option, lambda one: f"option {one.key}"),
+        "dashboards": (Dashboard, lambda one: f"dashboard {one.name}"),
+    }
+    for name, (kind, called) in words.items():
+        for part in _those(getattr(plugin, name), kind):
+            yield f"{where}: {called(part)}", part
+            yield from ((f"{where}: {called(part)}", inner) for inner in _inner(part))
+
+
+def _inner(part: Any) -> list[Any]:
+    if isinstance(part, Dictionary):
+        return _those(part.items, Item)
+    return _those(part.refusals, Refusal) if isinstance(part, Route) else []
+
+
+def _those(values: Any, kind: type) -> list[Any]:
+    return [value for value in values if isinstance(value, kind)] if isinstance(values, (tuple, list)) else []
+
+
+def _mismatch(value: Any, hint: Any) -> str | None:
+    """What `value` is, or what it holds, in place of what `hint` asks for."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return None if any(_mismatch(value, one) is None for one in inner) else _is(value)
+    if origin is tuple and isinstance(value, (tuple, list)):
+        kinds = [inner[0]] * len(value) if inner[-1] is ... else inner
+        return _held(zip(value, kinds, strict=True)) if len(kinds) == len(value) else _is(value)
+    if origin is Mapping and isinstance(value, Mapping):
+        return _held((part, kind) for item in value.items() for part, kind in zip(item, inner, strict=True))
+    if origin is type:
+        return None if isinstance(value, type) and issubclass(value, inner[0]) else _is(value)
+    if origin is Literal:
+        return None if value in inner else _is(value)
+    return None if hint is Any or isinstance(value, origin or hint) else _is(value)
+
+
+def _held(parts: Iterable[tuple[Any, Any]]) -> str | None:
+    wrong = (value for value, hint in parts if _mismatch(value, hint))
+    return next((f"holds {_kind(value)}" for value in wrong), None)
+
+
+def _wanted(written: Any, hint: Any) -> Any:
+    return "a function" if get_origin(hint) is Callable else written
+
+
+def _is(value: Any) -> str:
+    return f"is {_kind(value)}"
+
+
+def _kind(value: Any) -> str:
+    name = "None" if value is None else type(value).__name__
+    return name if value is None else f"{'an' if name[0] in 'AEIOaeio' else 'a'} {name}"
