@@ -89,6 +89,10 @@ class Settings(EnvironmentSettings):
         16 << 20, ge=1 << 20, description="The same from one address (an IPv6 /64); more is 42900."
     )
     max_json_depth: int = Field(32, ge=4, le=200, description="Deepest nesting of a JSON body.")
+    max_json_values: int = Field(20_000, ge=1000, description="Most values and names in a JSON body, about.")
+    max_public_body_bytes: int = Field(
+        64 << 10, ge=1024, description="Largest JSON body where nobody is logged in yet, in bytes."
+    )
     request_seconds: float = Field(30, gt=0, description="Time limit of one request, in seconds.")
     confined_processes: int = Field(
         2, ge=1, le=64, description="Worker processes at once for each kind of costly work (articles, tables, images)."

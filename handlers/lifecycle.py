@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import AsyncIterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -23,6 +24,7 @@ from handlers.errors import (
     MEDIA_TYPE,
     PASSWORD_CHANGE_REQUIRED,
     SUPER_ONLY,
+    TOO_LARGE,
     UNAUTHENTICATED,
     ApiError,
     ErrorKind,
@@ -43,7 +45,7 @@ from handlers.response_checks import ResponseChecks
 from handlers.route import METHODS, PUBLIC, SUPER, Route
 from handlers.routing import Router
 from handlers.tasks import within
-from handlers.validation import parse_json
+from handlers.validation import MAX_ERRORS
 
 log = logging.getLogger("tradewind.request")
 _COUNTED_METHODS = frozenset((*METHODS, "HEAD"))
@@ -70,7 +72,8 @@ async def respond(request: Request) -> Answer:
         find_route(request)  # 404, 405
         await authenticate(request)  # 401
         await authorize(request)  # 403, 429
-        read_input(request)  # 400, 415
+        await count_attempt(request)  # 429
+        read_input(request)  # 400, 413, 415
         answer = await handle(request)
     except ApiError as raised:
         error = raised
@@ -114,6 +117,13 @@ async def authorize(request: Request) -> None:
     if kind is not None:
         raise ApiError(kind)
     request.scope = await authorizer.scope_of(actor)
+
+
+async def count_attempt(request: Request) -> None:
+    """Let the route count an attempt, before a body is looked at that anybody may have sent."""
+    attempt = _matched(request).attempt
+    if attempt is not None:
+        await within(request.service.request_limit, attempt(request))
 
 
 async def refusal(actor: Actor, route: Route, authorizer: Authorizer) -> ErrorKind | None:
@@ -163,11 +173,13 @@ def _body(request: Request, route: Route) -> Any:
     if request.raw_body and request.method != "GET":
         if not _JSON.match(request.headers.get("Content-Type", "")):
             raise ApiError(MEDIA_TYPE)
-        given = request.given = parse_json(request.raw_body, request.service.settings.max_json_depth)
+        if route.access == PUBLIC and len(request.raw_body) > request.service.settings.max_public_body_bytes:
+            raise ApiError(TOO_LARGE)
+        given = request.given = request.sent()
     if route.check_body is not None:
         return request.checked(route.check_body, given)
     if given and isinstance(given, dict):
-        raise ValidationFailed([FieldError(str(name), "unknown") for name in given])
+        raise ValidationFailed([FieldError(str(name), "unknown") for name in islice(given, MAX_ERRORS)])
     if given:
         raise invalid("body", "type")
     return None
@@ -277,7 +289,7 @@ def _logged_body(request: Request) -> Any:
     if not request.raw_body or len(request.raw_body) > request.service.settings.max_body_bytes:
         return None
     try:
-        return parse_json(request.raw_body, request.service.settings.max_json_depth)
+        return request.sent()
     except ApiError:
         return None
 

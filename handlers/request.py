@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any, TypeVar
 
 from handlers.actor import ANONYMOUS, Actor
@@ -19,7 +20,7 @@ from handlers.route import Route
 from handlers.schema import Field
 from handlers.service import Service
 from handlers.streams import BodyStream
-from handlers.validation import MAX_ERRORS, Checker, digit_faults, future_faults
+from handlers.validation import MAX_ERRORS, Checker, digit_faults, future_faults, parse_json
 
 Result = TypeVar("Result")
 Part = TypeVar("Part")
@@ -87,9 +88,10 @@ class Request:
         except ValidationFailed as failure:
             faults += failure.errors
         told = {fault.field for fault in faults}
-        faults += [fault for fault in self._further_faults(shape, given) if fault.field not in told]
+        further = (fault for fault in self._further_faults(shape, given) if fault.field not in told)
+        faults += islice(further, MAX_ERRORS)
         if not faults and given is self.given:
-            faults += digit_faults(shape, self.raw_body)
+            faults += islice(digit_faults(shape, self.raw_body), MAX_ERRORS)
         if faults:
             raise ValidationFailed(faults[:MAX_ERRORS])
         return converted
@@ -103,6 +105,11 @@ class Request:
         if shape.dated:
             zone = self.service.settings.zone
             yield from future_faults(shape, given, day_of(self.now, zone) + timedelta(days=1), zone)
+
+    def sent(self) -> Any:
+        """The body as JSON, not checked yet. Raises 40000 and 41300."""
+        settings = self.service.settings
+        return parse_json(self.raw_body, settings.max_json_depth, settings.max_json_values)
 
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run `work` so that all its writes happen or none; it may run more than once."""

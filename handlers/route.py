@@ -6,7 +6,7 @@ Validation, OpenAPI, the permission code, the menu's API entry and the operation
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -78,6 +78,7 @@ class Route:
     `access` is `PUBLIC`, `SIGNED_IN`, `SUPER` or a permission code `<module>:<entity>:<action>`; it has no default.
     `body` and `query` are checked before `handler` runs; `returns` is the shape of `data`.
     `paged`: the answer is a page of `returns`. `logged`: whether a write is put into the operation log.
+    `attempt`: counts the request before its body is looked at, and may refuse it.
     `before_password_change`: reachable while the password must be changed. `bare`: the answer is no envelope.
     `collection`: the collection whose row rules the route applies, for explanations and tests.
     `refusals`: what the handler itself may refuse a person, by the record or by what the request carries; an
@@ -104,6 +105,7 @@ class Route:
     asks: tuple[str, ...] = ()
     paged: bool = False
     logged: bool = True
+    attempt: Callable[[Request], Coroutine[Any, Any, None]] | None = None
     before_password_change: bool = False
     bare: str | None = None
     tag: str = ""
@@ -177,6 +179,8 @@ class Route:
             kinds += [UNAUTHENTICATED, TOKEN_EXPIRED, RATE_LIMITED]
         if self.access != PUBLIC and not self.before_password_change:
             kinds += [PASSWORD_CHANGE_REQUIRED]
+        if self.attempt is not None:
+            kinds += [RATE_LIMITED]
         if self.guarded:
             kinds += [FORBIDDEN]
         if self.access == SUPER:

@@ -7,7 +7,6 @@ WebSocket, so the token may come as the subprotocol `bearer.<token>` (CONTRACT 1
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import secrets
 from collections import deque
@@ -27,6 +26,7 @@ from handlers.ports import Authorizer
 from handlers.request import Request
 from handlers.response_checks import ResponseChecks
 from handlers.service import Service
+from handlers.validation import parse_json
 
 log = logging.getLogger("tradewind.sockets")
 SUBPROTOCOL = "bearer."
@@ -141,9 +141,11 @@ class Socket(WebSocketHandler):
         if len(self._arrived) >= WAITING_MESSAGES:
             self.close(OVERLOADED)
             return
+        settings = self._asked.service.settings
+        raw = message.encode() if isinstance(message, str) else message
         try:
-            self._arrived.append(json.loads(message))
-        except ValueError:
+            self._arrived.append(parse_json(raw, settings.max_json_depth, settings.max_json_values))
+        except ApiError:
             self.close(POLICY, "messages are JSON")
         self._changed.set()
 

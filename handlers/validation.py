@@ -6,8 +6,10 @@ One compiled validator (jsonschema-rs) both accepts and explains, so the two can
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -16,11 +18,14 @@ import orjson
 
 from handlers.calendar import start_of
 from handlers.conversion import EXACT_DIGITS, PLAIN, Undecodable, decode, parse_time, significant_digits
-from handlers.errors import BAD_REQUEST, ApiError, FieldError, ValidationFailed
+from handlers.errors import BAD_REQUEST, TOO_LARGE, ApiError, FieldError, ValidationFailed
 from handlers.json_schema import json_schema
 from handlers.schema import Field
 
-MAX_ERRORS = 50
+MAX_ERRORS = 20
+# explained at once: the validator would explain every fault of a large value before we see the first
+_EXCERPT_VALUES = 2000
+_HERE = object()
 # what a number that a float may not tell from another looks like, once digits and points are all that is looked at
 _DIGITS = bytes(0x30 if chr(byte) in "0123456789." else 0x20 for byte in range(256))
 _LONG_NUMBER = b"0" * (EXACT_DIGITS + 2)
@@ -34,27 +39,53 @@ class Checker:
         self._validator = jsonschema_rs.validator_for(json_schema(field, "input"), validate_formats=True)
 
     def __call__(self, value: Any) -> Any:
-        """Answer `value` converted for MongoDB, or raise `ValidationFailed` with every fault."""
-        faults = [] if self._validator.is_valid(value) else list(self._schema_faults(value))
-        at_fault = {fault.field for fault in faults}
-        decoded = _decode(self.field, value, None, at_fault, faults)
+        """Answer `value` converted for MongoDB, or raise `ValidationFailed` with its faults, the first 20."""
+        if self._validator.is_valid(value):
+            faults: list[FieldError] = []
+            decoded = _decode(self.field, value, None, None, faults)
+        else:
+            faults, places = self._schema_faults(value)
+            if len(faults) < MAX_ERRORS:
+                _decode(self.field, value, None, places, faults)
         if faults:
             raise ValidationFailed(faults[:MAX_ERRORS])
         return decoded
 
-    def _schema_faults(self, value: Any) -> Iterator[FieldError]:
-        for error in self._validator.iter_errors(value):
-            kind: Any = error.kind
-            rule = kind.name
-            path = field_path(error.instance_path)
-            if rule == "required":
-                yield FieldError(_join(path, kind.property), "required")
-            elif rule == "additionalProperties":
-                yield from (FieldError(_join(path, name), "unknown") for name in kind.unexpected)
-            elif rule == "anyOf":
-                yield FieldError(path, "type")
-            else:
-                yield FieldError(path, rule)
+    def _schema_faults(self, value: Any) -> tuple[list[FieldError], _Places]:
+        """What the schema refuses, and the places whose values are not to be looked at any further."""
+        faults: list[FieldError] = []
+        places: _Places = {}
+        excerpt = _excerpt(self.field, value, None, [_EXCERPT_VALUES], faults)
+        errors: Iterable[jsonschema_rs.ValidationError] = self._validator.iter_errors(excerpt)
+        if not faults and self._validator.is_valid(excerpt):
+            errors = self._first_error(value)  # what is wrong stands behind the excerpt
+        for error in errors:
+            faults += _explained(error, places)
+        return faults, places
+
+    def _first_error(self, value: Any) -> Iterator[jsonschema_rs.ValidationError]:
+        try:
+            self._validator.validate(value)
+        except jsonschema_rs.ValidationError as error:
+            yield error
+
+
+# the parts of paths, one below the other, as far as there is a fault: a name or number → what is below it
+_Places = dict[Any, Any]
+
+
+def _explained(error: jsonschema_rs.ValidationError, places: _Places) -> Iterator[FieldError]:
+    kind: Any = error.kind
+    path = field_path(error.instance_path)
+    if kind.name == "required":
+        yield FieldError(_join(path, kind.property), "required")
+    elif kind.name == "additionalProperties":
+        yield from (FieldError(_join(path, name), "unknown") for name in kind.unexpected)
+    else:
+        for part in error.instance_path:
+            places = places.setdefault(part, {})
+        places[_HERE] = True
+        yield FieldError(path, "type" if kind.name == "anyOf" else kind.name)
 
 
 def field_path(parts: Sequence[str | int]) -> str:
@@ -72,31 +103,69 @@ def _join(path: str, name: str) -> str:
 _Place = tuple[Any, str | int] | None  # the place above and the name or number in it; a path is joined when it is told
 
 
-def _decode(field: Field, value: Any, place: _Place, at_fault: set[str], faults: list[FieldError]) -> Any:
-    if at_fault and _path(place) in at_fault:
+def _excerpt(field: Field, value: Any, place: _Place, left: list[int], faults: list[FieldError]) -> Any:
+    """The beginning of `value`: as many values as are `left`, all known fields of every object among them.
+
+    `faults` gets what the excerpt hides: that an array is too long.
+    """
+    left[0] -= 1
+    if isinstance(value, dict) and field.kind == "object":
+        known = field.fields or {}
+        kept = {
+            name: _excerpt(known[name], item, (place, name), left, faults)
+            for name, item in value.items()
+            if name in known
+        }
+        return {
+            **kept,
+            **{name: value[name] for name in islice((name for name in value if name not in known), MAX_ERRORS)},
+        }
+    if isinstance(value, dict) and field.kind == "mapping":
+        return dict(islice(value.items(), max(left[0], 1)))
+    if isinstance(value, list) and field.kind == "array" and field.items is not None:
+        least, most = field.rules.get("minItems", 0), field.rules.get("maxItems", len(value))
+        items: list[Any] = []
+        for number, item in enumerate(value):
+            if left[0] <= 0 and number >= least:
+                break
+            items.append(_excerpt(field.items, item, (place, number), left, faults))
+        if len(items) <= most < len(value):
+            faults.append(FieldError(_path(place), "maxItems"))
+        return items
+    return value
+
+
+def _decode(field: Field, value: Any, place: _Place, wrong: _Places | None, faults: list[FieldError]) -> Any:
+    """The value for MongoDB. `wrong` are places that have a fault already; `faults` gets further ones, up to 20."""
+    if wrong is not None and _HERE in wrong:
         return None
     if isinstance(value, str) and field.kind in PLAIN and "\x00" not in value:
         return value
     if field.kind == "object" and isinstance(value, dict):
         known = field.fields or {}
         return {
-            name: _decode(known[name], item, (place, name), at_fault, faults)
+            name: _decode(known[name], item, (place, name), None if wrong is None else wrong.get(name), faults)
             for name, item in value.items()
             if name in known
         }
     if field.kind == "array" and field.items is not None and isinstance(value, list):
-        return [_decode(field.items, item, (place, i), at_fault, faults) for i, item in enumerate(value)]
+        return [
+            _decode(field.items, item, (place, i), None if wrong is None else wrong.get(i), faults)
+            for i, item in enumerate(value)
+        ]
     rule = _unstorable(value)
-    if rule:
-        faults.append(FieldError(_path(place), rule))
-        return None
-    try:
-        return decode(field, value)
-    except Undecodable as error:
-        faults.append(FieldError(_path(place), error.rule))
-    except (TypeError, ValueError, KeyError):
-        if not faults:
-            raise
+    if rule is None:
+        try:
+            return decode(field, value)
+        except Undecodable as error:
+            rule = error.rule
+        except (TypeError, ValueError, KeyError):
+            if not faults:
+                raise
+            return None
+    faults.append(FieldError(_path(place), rule))
+    if len(faults) >= MAX_ERRORS:
+        raise ValidationFailed(faults)
     return None
 
 
@@ -169,9 +238,25 @@ def _is_later(field: Field, given: str, tomorrow: date, zone: ZoneInfo) -> bool:
         return False
 
 
-def parse_json(raw: bytes, max_depth: int) -> Any:
-    """The value of a JSON body. Raises 40000 for broken JSON, wrong encoding, or nesting beyond `max_depth`."""
-    if raw.count(b"{") + raw.count(b"[") > max_depth:
+# strings, one that does not end too
+_STRING = rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)'
+_STRINGS = re.compile(_STRING, re.DOTALL)
+_TOKENS = re.compile(_STRING + rb"|[,{\[]", re.DOTALL)
+_AS_BRACES = bytes.maketrans(b"[]", b"{}")
+_NO_BRACES = bytes(byte for byte in range(256) if byte not in b"{}")
+
+
+def parse_json(raw: bytes, max_depth: int, max_values: int) -> Any:
+    """The value of a JSON body.
+
+    Raises 40000 for broken JSON, wrong encoding, or nesting beyond `max_depth`, 41300 for more than about `max_values`
+    values and names.
+    """
+    brackets = raw.count(b"{") + raw.count(b"[")
+    # so many values take so many bytes
+    if len(raw) > 2 * max_values and brackets + raw.count(b",") + raw.count(b'"') > max_values:
+        _check_count(raw, max_values)
+    if brackets > max_depth:
         _check_depth(raw, max_depth)
     try:
         return orjson.loads(raw)
@@ -179,21 +264,20 @@ def parse_json(raw: bytes, max_depth: int) -> Any:
         raise ApiError(BAD_REQUEST) from error
 
 
+def _check_count(raw: bytes, max_values: int) -> None:
+    # every value and every name is a string or has one of these marks before it
+    most = 2 * max_values
+    if sum(1 for _ in islice(_TOKENS.finditer(raw), most + 1)) > most:
+        raise ApiError(TOO_LARGE)
+
+
 def _check_depth(raw: bytes, max_depth: int) -> None:
-    # quotes decide what is structure, so that brackets inside strings do not count
-    depth, in_text, escaped = 0, False, False
-    for byte in raw:
-        if in_text:
-            in_text = escaped or byte != 0x22
-            escaped = byte == 0x5C and not escaped
-        elif byte == 0x22:
-            in_text = True
-        elif byte in b"{[":
-            depth += 1
-            if depth > max_depth:
-                raise ApiError(BAD_REQUEST)
-        elif byte in b"}]":
-            depth -= 1
+    # what stands in strings is no structure; each round takes the innermost level away
+    braces = _STRINGS.sub(b"", raw).translate(_AS_BRACES).translate(None, _NO_BRACES)
+    for _ in range(max_depth):
+        braces = braces.replace(b"{}", b"")
+    if braces:
+        raise ApiError(BAD_REQUEST)
 
 
 class QueryChecker:
@@ -228,6 +312,11 @@ class QueryChecker:
         return {**self._defaults, **checked}
 
 
+# what Python calls a number besides, `1_0`, `٣` or `nan`, is a text here
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?\Z")
+_NUMBER_LETTERS = 40
+
+
 def _of_parameter(fault: FieldError) -> FieldError:
     # one of several values: the client sent a parameter, and commas made a list of it here
     return FieldError(fault.field.partition("[")[0], fault.rule)
@@ -249,9 +338,6 @@ def _coerce_one(field: Field, value: str) -> Any:
         return int(value)
     if field.kind == "boolean" and value in ("true", "false"):
         return value == "true"
-    if field.kind == "number":
-        try:
-            return float(value)
-        except ValueError:
-            return value
+    if field.kind == "number" and len(value) <= _NUMBER_LETTERS and _NUMBER.match(value):
+        return float(value)
     return value

@@ -35,7 +35,7 @@ from handlers.ratelimit import RateLimit
 from handlers.response_checks import ResponseChecks
 from handlers.routing import Router
 from handlers.service import Catalogue, Service
-from handlers.system import Description
+from handlers.system import Description, Readiness
 from plugins.plugin import Plugin
 from plugins.registry import freeze
 
@@ -178,6 +178,7 @@ def _assemble(
     )
     service.provide(ResponseChecks, ResponseChecks(every=settings.checks_every_response))
     service.provide(Description, Description(catalogue.routes))
+    service.provide(Readiness, Readiness(service.database, service.readiness))
     return service
 
 

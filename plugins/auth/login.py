@@ -65,22 +65,32 @@ class LoginRate(RateLimit):
         return first
 
 
-async def take_attempt(req: Request, username: str) -> None:
-    """Count an attempt to log in; raises 42900, of which one log entry a minute and address tells."""
+async def take_attempt(req: Request) -> None:
+    """Count an attempt to log in, whatever its body is; raises 42900, of which one log entry a minute and address tells."""
     rate, address = req.part(LoginRate), network_of(req.remote_ip)
     try:
         await rate.attempt(address)
     except ApiError as error:
         if rate.first_refusal(address):
+            username = _typed_name(req)
             user = await req.part(Directory).by_username(username) if username else None
             await note_typed(req, "login", username, user, error.kind.code)
         raise
 
 
+def _typed_name(req: Request) -> str:
+    """The user name in a body that nobody has checked."""
+    try:
+        sent = req.sent() if len(req.raw_body) <= req.service.settings.max_public_body_bytes else None
+    except ApiError:
+        return ""
+    name = sent.get("username") if isinstance(sent, dict) else None
+    return name if isinstance(name, str) else ""
+
+
 async def login(req: Request) -> dict[str, Any]:
     """Check name and password, and begin a session. Refusals: 40010, 42300, 40303, 42900."""
     username, password = req.body["username"], req.body["password"]
-    await take_attempt(req, username)
     user = await req.part(Directory).by_username(username)
     try:
         return await admit(req, *await _checked(req, user, password), username=username)

@@ -133,7 +133,7 @@ plugin = Plugin(
     collections=(SESSIONS, LOGIN_LOGS, LOGIN_ATTEMPTS, WECOM_STATES, WECOM_TOKENS),
     routes=(
         route(f"POST {AT}/login", login.login, summary="Log in", access=PUBLIC, body=LOGIN_BODY, returns=LOGIN, tag="auth",
-              errors=(LOGIN_REFUSED, LOCKED, RATE_LIMITED), refusals=(Refusal(ACCOUNT_DISABLED),)),
+              attempt=login.take_attempt, errors=(LOGIN_REFUSED, LOCKED, RATE_LIMITED), refusals=(Refusal(ACCOUNT_DISABLED),)),
         route(f"POST {AT}/refresh", login.refresh, summary="Exchange a refresh token", access=PUBLIC, body=REFRESH_BODY,
               returns=TOKENS, errors=(REFRESH_REFUSED,), tag="auth"),
         route(f"POST {AT}/logout", login.logout, summary="Log out", **_own),
@@ -151,7 +151,7 @@ plugin = Plugin(
               errors=(WECOM_REFUSED,), tag="auth"),
         route(f"POST {AT}/wecom/callback", wecom.callback, summary="Log in by a WeCom scan", access=PUBLIC,
               body=SCAN_BODY, returns=LOGIN, errors=(WECOM_REFUSED, LOCKED), refusals=(Refusal(ACCOUNT_DISABLED),),
-              tag="auth"),
+              attempt=login.take_attempt, tag="auth"),
         route(f"POST {AT}/wecom/bind", wecom.bind, summary="Bind me to a WeCom member", access=SIGNED_IN,
               body=SCAN_BODY, returns=BINDING, errors=(WECOM_REFUSED, DUPLICATE), tag="auth"),
         route(f"DELETE {AT}/wecom/bind", wecom.unbind, summary="End my WeCom binding", access=SIGNED_IN, tag="auth"),

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from plugins.api import WECOM_REFUSED, ApiError, RateLimit, Request, network_of, unavailable
 from plugins.auth import wecom_accounts
-from plugins.auth.login import admit, take_attempt
+from plugins.auth.login import admit
 from plugins.auth.login_log import note
 from plugins.auth.messages import WECOM_OFF, WECOM_STATE_REFUSED
 from plugins.auth.settings import AuthSettings
@@ -45,7 +45,6 @@ async def qr(req: Request) -> dict[str, Any]:
 
 async def callback(req: Request) -> dict[str, Any]:
     """Log in as the user of the member who scanned. Refusals: 40011, 40303, 42300, 42900; 50300 with WeCom away."""
-    await take_attempt(req, "")
     member, user = "", None
     try:
         member = await _member(req)

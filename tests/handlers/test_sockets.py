@@ -61,6 +61,15 @@ async def test_a_token_in_the_header_opens_a_conversation(mongodb_uri: str, tmp_
         socket.close()
 
 
+@pytest.mark.parametrize("message", ["[" * 60_000, "{", "NaN"])
+async def test_a_message_that_is_no_json_ends_the_conversation(mongodb_uri: str, tmp_path: Path, message: str) -> None:
+    async with echoing(mongodb_uri, tmp_path, "fast") as (service, admin):
+        socket = await connected(service, headers={"Authorization": f"Bearer {admin.token}"})
+        await socket.write_message(message)
+        assert await socket.read_message() is None
+        assert (socket.close_code, socket.close_reason) == (1008, "messages are JSON")
+
+
 async def test_a_token_as_the_subprotocol_is_as_good(mongodb_uri: str, tmp_path: Path, http: str) -> None:
     async with echoing(mongodb_uri, tmp_path, http) as (service, admin):
         socket = await connected(service, subprotocols=[f"bearer.{admin.token}"])

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from handlers.messages import Message
 from handlers.service import Service, StateMachine
 from plugins.registry import load_plugins
 from plugins.runtime import Running
-from plugins.testing import Client, expect, serving
+from plugins.testing import Client, Reply, eventually, expect, serving
 
 pytestmark = pytest.mark.gen_test
 ENGLISH = {"Accept-Language": "en"}
@@ -30,18 +31,29 @@ async def no_ping(database: object) -> None:
     raise DatabaseUnavailable("no primary")
 
 
+async def readiness(client: Client, code: int) -> Reply:
+    """The response that has this code; what was told before is told for a second more."""
+
+    async def asked() -> Reply | None:
+        reply = await client.get("/api/health/ready", headers=ENGLISH)
+        return reply if reply.code == code else None
+
+    reply: Reply = await eventually(asked)
+    return reply
+
+
 async def test_liveness_is_ok(anonymous: Client) -> None:
     assert expect(await anonymous.get("/api/health")) == {"status": "ok"}
 
 
 async def test_liveness_does_not_ask_the_database(anonymous: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(system, "_ping", no_ping)
-    expect(await anonymous.get("/api/health/ready"), 50300)
+    await readiness(anonymous, 50300)
     expect(await anonymous.get("/api/health"))
 
 
 async def test_readiness_names_what_it_asked(anonymous: Client) -> None:
-    ready = expect(await anonymous.get("/api/health/ready"))
+    ready = (await readiness(anonymous, 0)).data
     assert ready["status"] == "ready"
     assert "database" in ready["checks"]
 
@@ -50,7 +62,7 @@ async def test_a_part_that_is_gone_makes_the_process_unready_and_is_named_withou
     anonymous: Client, tradewind: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(tradewind.service.readiness, "archive", gone)
-    reply = await anonymous.get("/api/health/ready", headers=ENGLISH)
+    reply = await readiness(anonymous, 50300)
     assert (reply.status, reply.code) == (503, 50300)
     assert reply.json["msg"] == "The service is not ready: archive"
     assert int(reply.headers["Retry-After"]) > 0
@@ -61,7 +73,26 @@ async def test_a_part_that_hangs_is_given_up(
 ) -> None:
     monkeypatch.setattr(system, "_READY_SECONDS", 0.05)
     monkeypatch.setitem(tradewind.service.readiness, "archive", hang)
-    expect(await anonymous.get("/api/health/ready"), 50300)
+    await readiness(anonymous, 50300)
+
+
+async def test_the_database_is_asked_once_a_second_however_many_want_to_know(
+    anonymous: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_at = []
+
+    async def ping(database: object) -> None:
+        asked_at.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(system, "_ping", ping)
+    await readiness(anonymous, 0)
+    began = asyncio.get_running_loop().time()
+    while asyncio.get_running_loop().time() < began + 2.5:
+        await asyncio.gather(*(anonymous.get("/api/health/ready") for _ in range(20)))
+    waits = [after - before for before, after in pairwise(asked_at)]
+    assert len(asked_at) >= 2
+    assert min(waits) >= 1
 
 
 async def test_a_draining_process_is_not_ready(
