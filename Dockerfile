@@ -1,5 +1,7 @@
-# The service alone; the database is a MongoDB of your own. `compose.yaml` has both.
-FROM python:3.11-slim-bookworm AS build
+# The service alone; the database is a MongoDB of your own. `compose.yaml` has both, and says how to confine it: it runs
+# read-only, without capabilities, with /data as its volume and a tmpfs at /tmp.
+# The base is named by its exact version; `compose.yaml` says why not by digest.
+FROM python:3.11.15-slim-bookworm AS build
 
 COPY requirements.lock /tmp/requirements.lock
 # Without the embedded database: its entry in the lock runs to the first line that does not go on.
@@ -8,7 +10,7 @@ RUN sed '/^fiftyone-db/,/[^\\]$/d' /tmp/requirements.lock > /tmp/runtime.lock \
  && /opt/tradewind/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r /tmp/runtime.lock
 
 
-FROM python:3.11-slim-bookworm
+FROM python:3.11.15-slim-bookworm
 
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin tradewind \
  && install -d -o tradewind -g tradewind /data

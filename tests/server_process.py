@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,19 +107,21 @@ def process_at(url: str) -> ServerProcess | None:
     return _answering.get(url)
 
 
-def spawn(env: Mapping[str, str], folder: Path, *arguments: str) -> ServerProcess:
-    """Start a server in `folder`; the caller sees to its end."""
+def spawn(env: Mapping[str, str], folder: Path, *arguments: str, within: Sequence[str] = ()) -> ServerProcess:
+    """Start a server in `folder`, by the command `within` that ends with running another; the caller sees to its end."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
-        command = [sys.executable, str(ROOT / "server.py"), *arguments]
+        command = [*within, sys.executable, str(ROOT / "server.py"), *arguments]
         process = subprocess.Popen(command, env=env, cwd=folder, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
     return ServerProcess(process, folder, env)
 
 
 @asynccontextmanager
-async def server_process(env: Mapping[str, str], folder: Path, *arguments: str) -> AsyncIterator[ServerProcess]:
+async def server_process(
+    env: Mapping[str, str], folder: Path, *arguments: str, within: Sequence[str] = ()
+) -> AsyncIterator[ServerProcess]:
     """A server that ends with the block, whatever happens."""
-    running = spawn(env, folder, *arguments)
+    running = spawn(env, folder, *arguments, within=within)
     try:
         yield running
     finally:

@@ -20,6 +20,9 @@ from typing import Any
 
 import pytest
 
+from config.embedded.users import SERVICE_ROLES
+from config.settings import Settings
+
 PROJECT = Path(__file__).resolve().parents[2]
 SECOND_START_SECONDS = 0.05
 
@@ -394,3 +397,47 @@ def test_compose_publishes_on_loopback_a_port_for_each_server() -> None:
     first, last = map(int, published.split("-"))
     assert (host, inner) == ("127.0.0.1", "8000")
     assert last - first + 1 == tradewind["deploy"]["replicas"]
+
+
+@pytest.mark.parametrize("name", ["mongodb", "tradewind"])
+def test_compose_confines_each_container(name: str) -> None:
+    service = _compose()["services"][name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert "cap_add" not in service
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert not service.get("privileged")
+    limits = service["deploy"]["resources"]["limits"]
+    assert set(limits) == {"cpus", "memory", "pids"}
+    # a tmpfs without a size may take half of the machine's memory
+    assert [place for place in service["tmpfs"] if "size=" not in place] == []
+    assert "configs" not in service, "compose copies a config into the container, which is read-only"
+
+
+def test_no_container_runs_as_root() -> None:
+    users = re.findall(r"^USER (\S+)$", (PROJECT / "Dockerfile").read_text(), re.MULTILINE)
+    assert users == ["tradewind"]
+    assert _compose()["services"]["mongodb"]["user"] == "mongodb"
+
+
+def test_images_are_named_by_an_exact_version() -> None:
+    bases = set(re.findall(r"^FROM (\S+)", (PROJECT / "Dockerfile").read_text(), re.MULTILINE))
+    images = [*bases, _compose()["services"]["mongodb"]["image"]]
+    assert [
+        image for image in images if not re.search(r":\d+\.\d+\.\d+(-[a-z-]+)?$|@sha256:[0-9a-f]{64}$", image)
+    ] == []
+
+
+def test_no_password_is_in_a_command_line_of_a_container() -> None:
+    mongodb = _compose()["services"]["mongodb"]
+    words = [*mongodb["healthcheck"]["test"], *mongodb["command"], *mongodb["entrypoint"]]
+    # a shell would put the value there, a script reads it from its environment
+    assert [word for word in words if re.search(r"\$\w*PASSWORD|\$\{\w*PASSWORD", word)] == []
+    assert mongodb["healthcheck"]["test"][0] == "CMD"
+
+
+def test_the_service_of_compose_has_its_own_database_and_no_more() -> None:
+    text = (PROJECT / "compose.yaml").read_text()
+    given = re.search(r"const roles = (\[.+?\])\.map\(\(role\) => \(\{role, db: \"(\w+)\"\}\)\);", text)
+    assert given
+    assert (tuple(json.loads(given[1])), given[2]) == (SERVICE_ROLES, Settings.model_fields["mongodb_database"].default)
