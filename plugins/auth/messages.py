@@ -6,6 +6,10 @@ WECOM_OFF = Message("本系统未配置企业微信登录", "WeCom log-in is not
 WECOM_STATE_REFUSED = Message(
     "登录二维码已失效或已使用，请重新扫码", "The log-in state is unknown, used or expired; scan again"
 )
+WECOM_STATE_ELSEWHERE = Message(
+    "登录不是在当前浏览器或会话中发起的，请在此重新扫码",
+    "The log-in was begun in another browser or session; begin it here and scan again",
+)
 WECOM_CODE_REFUSED = Message(
     "企业微信授权码无效或已使用，请重新扫码", "WeCom refuses the code as wrong, used or expired; scan again"
 )

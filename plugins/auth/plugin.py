@@ -148,7 +148,9 @@ plugin = Plugin(
         route(f"DELETE {AT}/sessions/{{id}}", login.end_own_session, summary="Log one of my devices out",
               access=SIGNED_IN, refusals=(_NOT_YOURS,), tag="auth"),
         route(f"GET {AT}/wecom/qr", wecom.qr, summary="What the WeCom QR page needs", access=PUBLIC, returns=QR,
-              errors=(WECOM_REFUSED,), tag="auth"),
+              errors=(WECOM_REFUSED, RATE_LIMITED), tag="auth",
+              description="Needs no token; with one the state is the session's, and `POST …/wecom/bind` takes no other. "
+                          "A browser on a page of the same origin is given a cookie, and its state works there alone."),
         route(f"POST {AT}/wecom/callback", wecom.callback, summary="Log in by a WeCom scan", access=PUBLIC,
               body=SCAN_BODY, returns=LOGIN, errors=(WECOM_REFUSED, LOCKED), refusals=(Refusal(ACCOUNT_DISABLED),),
               attempt=login.take_attempt, tag="auth"),

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import secrets
-from datetime import timedelta
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlencode
 
 from plugins.api import WECOM_REFUSED, ApiError, RateLimit, Request, network_of, unavailable
-from plugins.auth import wecom_accounts
+from plugins.auth import wecom_accounts, wecom_states
 from plugins.auth.login import admit
 from plugins.auth.login_log import note
-from plugins.auth.messages import WECOM_OFF, WECOM_STATE_REFUSED
+from plugins.auth.messages import WECOM_OFF
 from plugins.auth.settings import AuthSettings
 from plugins.auth.wecom_client import TokenRejected, WecomClient, WecomUnavailable
-from plugins.auth.wecom_records import WECOM_STATES
 from plugins.auth.wecom_tokens import CorpToken
 
-STATE_LIFE = timedelta(minutes=5)
 log = logging.getLogger("tradewind.auth")
 
 
@@ -28,11 +24,14 @@ class QrRate(RateLimit):
 
 
 async def qr(req: Request) -> dict[str, Any]:
-    """The address of WeCom's QR page and the state that comes back from it; 40011 when WeCom is not configured."""
+    """The address of WeCom's QR page and the state that comes back from it; 40011 when WeCom is not configured.
+
+    With a good token the state is the session's.
+    """
     req.part(QrRate).take(network_of(req.remote_ip))
     settings = _configured(req)
-    state = secrets.token_urlsafe(32)
-    await req.system_store(WECOM_STATES).create({"expires_at": req.now + STATE_LIFE, "used_at": None}, id=_hash(state))
+    state = await wecom_states.begin(req)
+    req.answer_headers["Cache-Control"] = "no-store"
     query = {
         "login_type": "CorpApp",
         "appid": settings.wecom_corp_id,
@@ -47,7 +46,7 @@ async def callback(req: Request) -> dict[str, Any]:
     """Log in as the user of the member who scanned. Refusals: 40011, 40303, 42300, 42900; 50300 with WeCom away."""
     member, user = "", None
     try:
-        member = await _member(req)
+        member = await _member(req, wecom_states.use_for_login)
         user = await wecom_accounts.user_of(req, member)
         wecom_accounts.refuse_disabled(user)
         return await admit(req, user, unchanged={"wecom_user_id": member}, username=user["username"])
@@ -57,8 +56,11 @@ async def callback(req: Request) -> dict[str, Any]:
 
 
 async def bind(req: Request) -> dict[str, Any]:
-    """Bind the caller to the member who scanned, in place of an earlier one; 40900 when another user is bound."""
-    member = await _member(req)
+    """Bind the caller to the member who scanned, in place of an earlier one; 40900 when another user is bound.
+
+    The state must be one that this session asked for.
+    """
+    member = await _member(req, wecom_states.use_for_binding)
     await wecom_accounts.bind(req, member)
     return {"wecom_user_id": member}
 
@@ -68,25 +70,18 @@ async def unbind(req: Request) -> None:
     await wecom_accounts.unbind(req)
 
 
-async def _member(req: Request) -> str:
+async def _member(req: Request, use: Callable[[Request, str], Awaitable[None]]) -> str:
     """Who scanned: use up the state, and the code at WeCom. Raises 40011 and 50300."""
     _configured(req)
-    state = _hash(req.body["state"])
-    await _use(req, state)
+    state = req.body["state"]
+    await use(req, state)
     try:
         return await _exchange(req, req.body["code"])
     except WecomUnavailable as error:
         # nobody was logged in: the client may come again with the same state
-        await req.system_store(WECOM_STATES).change_one({"_id": state}, {"used_at": None})
+        await wecom_states.give_back(req, state)
         log.error("WeCom call failed", extra={"call": error.call, "reason": error.reason})
         raise unavailable() from error
-
-
-async def _use(req: Request, state: str) -> None:
-    """One conditional update, so that of two callers one gets through."""
-    usable = {"_id": state, "used_at": None, "expires_at": {"$gt": req.now}}
-    if await req.system_store(WECOM_STATES).change_one(usable, {"used_at": req.now}) is None:
-        raise ApiError(WECOM_REFUSED, WECOM_STATE_REFUSED)
 
 
 async def _exchange(req: Request, code: str) -> str:
@@ -108,7 +103,3 @@ def _configured(req: Request) -> AuthSettings:
     if settings.wecom_missing:
         raise ApiError(WECOM_REFUSED, WECOM_OFF)
     return settings
-
-
-def _hash(state: str) -> str:
-    return hashlib.sha256(state.encode()).hexdigest()

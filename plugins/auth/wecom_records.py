@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from plugins.api import Collection, Index, obj, text, timestamp
 
-# `id` is the SHA-256 of the state: who reads the database cannot finish another's log-in
+# `id` is the SHA-256 of the state and `browser` that of the browser's cookie: who reads the database cannot finish
+# another's log-in
 WECOM_STATES = Collection(
     name="auth_wecom_states",
     title="WecomState",
@@ -16,6 +17,7 @@ WECOM_STATES = Collection(
         "used_at": timestamp(),
     },
     indexes=(Index("expires_at", expire_seconds=0),),
+    internal=("session_id", "browser"),
 )
 
 # one document for each application, so that all instances share one token

@@ -112,21 +112,21 @@ async def test_refuse_lets_a_bound_member_in(platform: Platform) -> None:
 async def test_binding_answers_the_member(platform: Platform) -> None:
     member = platform.member()
     client = await platform.log_in(await platform.people.account())
-    data = expect(await client.post(f"{AUTH}/wecom/bind", await scan(platform.link, member)))
+    data = expect(await client.post(f"{AUTH}/wecom/bind", await scan(platform.link, member, client)))
     assert data == {"wecom_user_id": member}
 
 
 async def test_binding_to_the_member_of_another_user_is_a_duplicate(platform: Platform) -> None:
     _, member = await platform.bound_account()
     client = await platform.log_in(await platform.people.account())
-    reply = await client.post(f"{AUTH}/wecom/bind", await scan(platform.link, member))
+    reply = await client.post(f"{AUTH}/wecom/bind", await scan(platform.link, member, client))
     assert expect(reply, 40900) == {"field": "wecom_user_id"}
 
 
 async def test_binding_again_replaces_the_member(platform: Platform) -> None:
     user, old = await platform.bound_account()
     client, new = await platform.log_in(user), platform.member()
-    expect(await client.post(f"{AUTH}/wecom/bind", await scan(platform.link, new)))
+    expect(await client.post(f"{AUTH}/wecom/bind", await scan(platform.link, new, client)))
     await enter(platform.link, old, 40011)
     assert (await enter(platform.link, new))["userInfo"]["userId"] == user["id"]
 
@@ -135,7 +135,7 @@ async def test_binding_twice_to_the_same_member_is_no_change(platform: Platform)
     user, member = await platform.bound_account()
     client = await platform.log_in(user)
     before = (await platform.record(user["id"]))["version"]
-    expect(await client.post(f"{AUTH}/wecom/bind", await scan(platform.link, member)))
+    expect(await client.post(f"{AUTH}/wecom/bind", await scan(platform.link, member, client)))
     assert (await platform.record(user["id"]))["version"] == before
 
 
@@ -144,13 +144,14 @@ async def test_binding_needs_a_log_in(platform: Platform) -> None:
 
 
 async def test_binding_by_an_outsider_is_refused(platform: Platform) -> None:
-    expect(await platform.people.admin.post(f"{AUTH}/wecom/bind", await scan(platform.link, OUTSIDER)), 40011)
+    admin = platform.people.admin
+    expect(await admin.post(f"{AUTH}/wecom/bind", await scan(platform.link, OUTSIDER, admin)), 40011)
 
 
 async def test_a_retried_binding_with_an_idempotency_key_is_answered_again(platform: Platform) -> None:
     member = platform.member()
     client = await platform.log_in(await platform.people.account())
-    given, key = await scan(platform.link, member), {"Idempotency-Key": unique("bind")}
+    given, key = await scan(platform.link, member, client), {"Idempotency-Key": unique("bind")}
     platform.wecom.expire_tokens()
     answers = [await client.post(f"{AUTH}/wecom/bind", given, headers=key) for _ in range(2)]
     assert [expect(reply) for reply in answers] == [{"wecom_user_id": member}] * 2
@@ -173,4 +174,4 @@ async def test_the_member_of_somebody_who_unbound_is_free_for_another(platform: 
     user, member = await platform.bound_account()
     expect(await (await platform.log_in(user)).delete(f"{AUTH}/wecom/bind"))
     other = await platform.log_in(await platform.people.account())
-    expect(await other.post(f"{AUTH}/wecom/bind", await scan(platform.link, member)))
+    expect(await other.post(f"{AUTH}/wecom/bind", await scan(platform.link, member, other)))

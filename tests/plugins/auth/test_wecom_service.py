@@ -68,8 +68,8 @@ async def test_a_new_token_is_kept_although_the_request_that_fetched_it_fails(pl
     _, member = await platform.bound_account()
     client = await platform.log_in(await platform.people.account())
     await forget_stored_token(platform)
-    in_a_transaction = {"Idempotency-Key": unique("bind")}
-    expect(await client.post(f"{AUTH}/wecom/bind", await scan(platform.link, member), headers=in_a_transaction), 40900)
+    in_a_transaction, given = {"Idempotency-Key": unique("bind")}, await scan(platform.link, member, client)
+    expect(await client.post(f"{AUTH}/wecom/bind", given, headers=in_a_transaction), 40900)
     platform.wecom.calls.clear()
     await enter(platform.link, member)
     assert platform.wecom.calls == {"auth/getuserinfo": 1}
@@ -176,7 +176,7 @@ async def test_nothing_secret_is_written_down(platform: Platform, caplog: pytest
     caplog.set_level(logging.DEBUG)
     user, member = await platform.bound_account()
     client = await platform.log_in(user)
-    given = [await scan(platform.link, person) for person in (member, member, OUTSIDER)]
+    given = [await scan(platform.link, member), *[await scan(platform.link, one, client) for one in (member, OUTSIDER)]]
     session = expect(await client.post(f"{AUTH}/wecom/callback", given[0]))
     expect(await client.post(f"{AUTH}/wecom/bind", given[1]))
     expect(await client.post(f"{AUTH}/wecom/bind", given[2]), 40011)

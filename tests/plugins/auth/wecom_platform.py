@@ -56,7 +56,8 @@ class Platform:
     async def bound_account(self) -> tuple[dict[str, Any], str]:
         """A user, and the member bound to them."""
         user, member = await self.people.account(), self.member()
-        expect(await (await self.log_in(user)).post(f"{AUTH}/wecom/bind", await scan(self.link, member)))
+        client = await self.log_in(user)
+        expect(await client.post(f"{AUTH}/wecom/bind", await scan(self.link, member, client)))
         return user, member
 
     async def record(self, user_id: int) -> dict[str, Any]:
@@ -107,9 +108,10 @@ async def browse(method: str, url: str, body: str | None = None) -> HTTPResponse
     return await SimpleAsyncHTTPClient().fetch(request, raise_error=False)
 
 
-async def scan(server: Running, person: str) -> dict[str, str]:
-    """What a scan by `person` brings back to the front end: code and state."""
-    url = expect(await Client(server.url).get(f"{AUTH}/wecom/qr"))["url"]
+async def scan(server: Running, person: str, asking: Client | None = None, **headers: str) -> dict[str, str]:
+    """What a scan by `person` brings back to the front end, which asked as this client: code and state."""
+    client = Client(server.url, asking.token if asking else None)
+    url = expect(await client.get(f"{AUTH}/wecom/qr", headers=headers))["url"]
     answer = await browse("POST", url, urlencode({"person": person}))
     query = parse_qs(urlsplit(answer.headers["Location"]).query)
     return {name: values[0] for name, values in query.items()}
