@@ -7,7 +7,6 @@ production, the first responses of each route and every thousandth later one are
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,7 +35,7 @@ class ResponseChecks:
 
     def __init__(self, *, every: bool) -> None:
         self._every = every
-        self._seen: Counter[str] = Counter()
+        self._seen: dict[str, int] = {}
         self._validators: dict[str, jsonschema_rs.Validator] = {}
 
     def look(self, route: Route, result: Any, body: bytes) -> None:
@@ -58,8 +57,7 @@ class ResponseChecks:
     def _chosen(self, name: str, body: bytes | str) -> bool:
         if self._every:
             return True
-        self._seen[name] += 1
-        count = self._seen[name]
+        count = self._seen[name] = self._seen.get(name, 0) + 1
         return (count <= _FIRST or count % _EACH == 0) and len(body) <= _MOST_BYTES
 
     def _faults(self, name: str, shape: Field, data: Any) -> str:
