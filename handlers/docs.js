@@ -41,7 +41,7 @@ window.ui = SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#swagger-ui",
   deepLinking: true,
-  docExpansion: "list",
+  docExpansion: "none",
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   filter: true,

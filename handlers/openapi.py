@@ -12,6 +12,7 @@ from handlers.data.listing import make_cursor
 from handlers.envelope import PAGE_FIELDS
 from handlers.json_schema import JsonSchema, json_schema
 from handlers.openapi_components import Components, wrapped
+from handlers.openapi_tags import described_tags, tags_of
 from handlers.route import PUBLIC, Route
 from handlers.schema import NOTHING, Field, array, obj, text
 
@@ -29,19 +30,23 @@ _SWITCHED = "A WebSocket (RFC 6455). Its messages are JSON, as x-websocket-messa
 def describe(routes: Iterable[Route], version: str) -> dict[str, Any]:
     """The OpenAPI document of `routes`. Raises `NameTaken` when two shapes or two errors have one name."""
     routes = tuple(routes)
+    tags = tags_of(routes)
     spec = APISpec(
         title=_TITLE,
         version=version,
         openapi_version="3.1.0",
         info={"description": _ABOUT, "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}},
         servers=[{"url": "/"}],
-        tags=[{"name": tag} for tag in sorted({route.tag for route in routes})],
+        tags=described_tags(routes, tags),
     )
     spec.components.security_scheme("bearer", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"})
     components, records = Components(spec), _records(routes)
     by_path: dict[str, dict[str, Any]] = {}
     for route in routes:
-        by_path.setdefault(route.path, {})[route.method.lower()] = _operation(route, components, records)
+        by_path.setdefault(route.path, {})[route.method.lower()] = {
+            **_operation(route, components, records),
+            "tags": [tags[route.name]],
+        }
     for path, operations in by_path.items():
         spec.path(path=path, operations=operations)
     document: dict[str, Any] = spec.to_dict()
@@ -53,7 +58,6 @@ def _operation(route: Route, components: Components, records: Mapping[str, Mappi
     operation: dict[str, Any] = {
         "operationId": operation_id(route),
         "summary": route.summary,
-        "tags": [route.tag],
         "parameters": [*_in_path(route, records), *_in_query(route), *_in_header(route)],
         "responses": {**_success(route, components), **components.failures(route.every_error)},
         "security": [] if route.access == PUBLIC else [{"bearer": []}],

@@ -243,5 +243,5 @@ CORE_ROUTES: tuple[Route, ...] = (
     _asset("swagger-ui.css", partial(_packaged, "swagger-ui.css"), "text/css; charset=utf-8", _FOR_A_DAY),
     _asset("favicon.png", partial(_packaged, "favicon-32x32.png"), "image/png", _FOR_A_DAY),
     route("GET /api/v1/meta/constants", constants, summary="Constants that clients share", access=PUBLIC,
-          returns=_CONSTANTS, tag="meta"),
+          returns=_CONSTANTS, etag=True, tag="meta"),
 )  # fmt: skip

@@ -44,12 +44,20 @@ class Page:
         self.url = f"{url}/api/docs"
         self.browser = Chrome(options=options, service=Service(DRIVER))
         self.browser.get(self.url)
+        self.until(lambda: self.tags())
+        self.folded = not self.operations()
+        for tag in self.tags():
+            tag.click()
         self.until(lambda: self.operations())
         self.events: list[dict[str, Any]] = []
 
     def until(self, condition: Callable[[], object]) -> None:
         """Wait until `condition` holds."""
         WebDriverWait(self.browser, 40, poll_frequency=0.1).until(lambda _: condition())
+
+    def tags(self) -> list[WebElement]:
+        """The headings that operations are folded under."""
+        return self.browser.find_elements(By.CSS_SELECTOR, ".opblock-tag")
 
     def operations(self) -> list[WebElement]:
         """The operations that the page shows."""
@@ -91,6 +99,12 @@ async def test_every_operation_is_on_the_page(page: Page, anonymous: Client) -> 
     paths = (await anonymous.get("/api/openapi.json")).json["paths"]
     described = sum(len(operations) for operations in paths.values())
     assert len(await asyncio.to_thread(page.operations)) == described
+
+
+async def test_operations_are_folded_under_the_resource_that_they_are_about(page: Page) -> None:
+    assert page.folded
+    tags = {tag.text.split("\n")[0] for tag in await asyncio.to_thread(page.tags)}
+    assert {"crm: customers", "system: users", "auth", "dashboard"} <= tags
 
 
 async def test_a_login_through_the_page_signs_the_next_request(page: Page, tmp_path: Path) -> None:

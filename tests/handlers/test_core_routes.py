@@ -183,3 +183,12 @@ async def test_a_request_that_never_ends_is_cut_off(odd: Running) -> None:
         )
         assert await asyncio.wait_for(wire.closed(), 3)
     assert await odd.front.idle(1)
+
+
+async def test_constants_that_a_client_has_are_not_sent_again(anonymous: Client) -> None:
+    path = "/api/v1/meta/constants"
+    first = await anonymous.get(path)
+    again = await anonymous.get(path, headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status, again.body) == (304, b"")
+    other = await anonymous.get(path, headers={"If-None-Match": first.headers["ETag"], "Accept-Language": "en"})
+    assert other.status == 200

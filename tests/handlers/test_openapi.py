@@ -90,6 +90,15 @@ def test_the_document_has_every_route_and_no_other() -> None:
     assert described == {endpoint_of(route) for route in CATALOGUE.routes}
 
 
+def test_operations_are_tagged_by_the_resource_that_they_are_about() -> None:
+    assert operation("POST /api/v1/crm/customers/{id}/claim")["tags"] == ["crm: customers"]
+    assert operation("POST /api/v1/auth/login")["tags"] == ["auth"]
+    assert operation("GET /api/v1/notifications")["tags"] == ["notification"]
+    used = {tag for one in operations() for tag in one["tags"]}
+    assert [tag["name"] for tag in DOCUMENT["tags"]] == sorted(used)
+    assert {"name": "crm: customers", "description": "Operations at `/api/v1/crm/customers`."} in DOCUMENT["tags"]
+
+
 def test_every_operation_has_an_identifier_of_its_own() -> None:
     identifiers = [operation["operationId"] for operation in operations()]
     assert len(set(identifiers)) == len(identifiers)

@@ -1,0 +1,40 @@
+"""The tags of the OpenAPI document: operations by the resource that they are about, such as `crm: customers`.
+
+A tag is what the documentation page folds, and what it filters by.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from os.path import commonpath
+
+from handlers.route import Route
+
+_LEAST = 3  # operations of a resource that has a tag of its own
+
+
+def tags_of(routes: Iterable[Route]) -> dict[str, str]:
+    """Name of a route → its tag: that of the route, with the resource where several routes are about it."""
+    resources = {route.name: (route.tag, _resource(route)) for route in routes}
+    counts = Counter(resources.values())
+    return {
+        name: f"{tag}: {resource}" if resource and counts[tag, resource] >= _LEAST else tag
+        for name, (tag, resource) in resources.items()
+    }
+
+
+def described_tags(routes: Iterable[Route], tags: Mapping[str, str]) -> list[dict[str, str]]:
+    """The tags in order, each with the place of its operations."""
+    paths: dict[str, list[str]] = defaultdict(list)
+    for route in routes:
+        paths[tags[route.name]].append(route.path)
+    return [{"name": tag, "description": f"Operations at `{commonpath(paths[tag])}`."} for tag in sorted(paths)]
+
+
+def _resource(route: Route) -> str:
+    """The first name in the path behind the module's own: `customers` of `/api/v1/crm/customers/{id}/claim`."""
+    names = [name for name in re.sub(r"^/(api/)?(v1/)?", "", route.path).split("/") if "{" not in name]
+    own = bool(names) and names[0].removesuffix("s") == route.tag.removesuffix("s")
+    return next(iter(names[own:]), "")
