@@ -90,6 +90,7 @@ RULES: dict[str, Message] = {
     "levels": Message("层级过深", "is too many levels deep"),
     "sort": Message("不支持按该字段排序", "names a field that cannot be sorted by"),
     "duplicate": Message("重复", "is given twice"),
+    "permission": Message("没有修改已有记录的权限", "is of a record that you are not permitted to change"),
     "policy": Message("不符合密码策略", "does not meet the password policy"),
     "reused": Message("不能与最近使用过的密码相同", "was used recently"),
     "invalid": Message("取值无效", "is not valid"),

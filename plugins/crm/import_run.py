@@ -150,6 +150,7 @@ class _Import:
         self._lease = lease
         self._create = _route(req.service, CUSTOMERS.create)
         self._update = _route(req.service, CUSTOMERS.update)
+        self._update_permission = self._update.access
 
     async def row_by_row(self) -> None:
         """Chunk after chunk, each with its count."""
@@ -233,6 +234,8 @@ class _Import:
         changes = {name: value for name, value in checked.items() if name != "version" and value != there.get(name)}
         if not changes:
             return "unchanged"
+        if not await req.part(Policy).holds(req.actor, self._update_permission):
+            raise ValidationFailed([FieldError("id" if "id" in body else "code", "permission")])
         known.refuse_taken_code(changes, there)
         if not may_edit(req, there):
             raise ValidationFailed([FieldError("name", "invalid")])

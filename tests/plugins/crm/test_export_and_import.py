@@ -280,3 +280,24 @@ async def test_an_import_that_an_instance_left_is_finished_by_another(admin: Cli
     found = expect(await admin.get(f"{CUSTOMERS}/imports/{left['id']}"))
     assert (found["status"], found["done"], found["created"]) == ("finished", 2, 1)
     assert [expect(await admin.get(f"{CUSTOMERS}?q={name}"))["total"] for name in names] == [0, 1]
+
+
+@WRITERS
+async def test_an_import_changes_customers_only_for_who_may_change_them(write: Any, people: People) -> None:
+    importing = ["crm:customer:import", "crm:customer:create", "crm:customer:list", "crm:customer:read"]
+    clerk = await people.person(importing)
+    first, second = unique("C"), unique("C")
+    made = await import_table(clerk, write([["code", "name"], [first, "as it was"]]))
+    assert counts(made) == [1, 0, 0, 0]
+    rows = [["code", "name"], [first, "changed"], [second, "new"], [first, "as it was"]]
+    for flags in ({"dry_run": "true"}, {}):
+        report = await import_table(clerk, write(rows), **flags)
+        assert counts(report) == [1, 0, 1, 1]
+        assert [(one["row"], one["column"], one["rule"]) for one in report["errors"]] == [(2, "code", "permission")]
+        assert report["errors"][0]["message"] == "没有修改已有记录的权限"
+    assert expect(await clerk.get(f"{CUSTOMERS}?q={first}"))["items"][0]["name"] == "as it was"
+    both = await people.person([*importing, "crm:customer:update"])
+    expect(await both.post(CUSTOMERS, {"name": "x", "code": unique("C")}))
+    own = unique("C")
+    await import_table(both, write([["code", "name"], [own, "as it was"]]))
+    assert counts(await import_table(both, write([["code", "name"], [own, "changed"]]))) == [0, 1, 0, 0]
