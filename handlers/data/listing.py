@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
+import re
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,12 +29,18 @@ class Page:
     next_cursor: str | None
 
 
-def sort_keys(collection: Collection, wanted: str | None) -> list[tuple[str, int]]:
-    """`-created_at,name` as MongoDB sort keys, made total by `_id`; 40001 for a field off the allow-list."""
+def sort_keys(
+    collection: Collection, wanted: str | None, shown: Container[str] | None = None
+) -> list[tuple[str, int]]:  # fmt: skip
+    """`-created_at,name` as MongoDB sort keys, made total by `_id`; 40001 for a field off the allow-list.
+
+    `shown` are the fields that the rows show, where those are not all: an order by another would tell of it.
+    """
     keys: list[tuple[str, int]] = []
-    for part in (wanted or collection.default_sort).split(","):
+    default = collection.default_sort if _is_shown(collection.default_sort.removeprefix("-"), shown) else "id"
+    for part in (wanted or default).split(","):
         name = part.strip().removeprefix("-")
-        known = name in collection.sortable or part.strip() == collection.default_sort
+        known = (name in collection.sortable and _is_shown(name, shown)) or part.strip() == default
         if not known or name in {key for key, _ in keys}:
             raise invalid("sort", "sort")
         keys.append(("_id" if name == "id" else name, -1 if part.strip().startswith("-") else 1))
@@ -42,8 +49,14 @@ def sort_keys(collection: Collection, wanted: str | None) -> list[tuple[str, int
     return keys
 
 
-def list_filter(collection: Collection, query: Mapping[str, Any]) -> dict[str, Any]:
-    """The declared filters and the search of `query` as one MongoDB filter."""
+def _is_shown(name: str, shown: Container[str] | None) -> bool:
+    return shown is None or name == "id" or name in shown
+
+
+def list_filter(
+    collection: Collection, query: Mapping[str, Any], shown: Container[str] | None = None
+) -> dict[str, Any]:  # fmt: skip
+    """The declared filters and the search of `query` as one MongoDB filter; the search finds nothing by what is not `shown`."""
     clauses: list[dict[str, Any]] = []
     for name, child in collection.filters.items():
         value = query.get(name)
@@ -59,6 +72,10 @@ def list_filter(collection: Collection, query: Mapping[str, Any]) -> dict[str, A
             clauses.append({_stored(name): value})
     if query.get("q"):
         clauses.append(search_filter(query["q"]))
+        searched = [name for name in collection.searchable if _is_shown(name, shown)]
+        if len(searched) < len(collection.searchable):
+            part = {"$regex": re.escape(query["q"].strip()), "$options": "i"}
+            clauses.append({"$or": [{name: part} for name in searched]} if searched else {"_id": {"$in": []}})
     clauses = [clause for clause in clauses if clause]
     return {"$and": clauses} if clauses else {}
 

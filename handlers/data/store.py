@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Container, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -78,12 +78,16 @@ class Store:
         return await self._driver.count(self.collection.name, self._visible(filter))
 
     async def page(
-        self, query: Mapping[str, Any], filter: Filter | None = None, *, fields: Sequence[str] | None = None
-    ) -> Page:
-        """One page of a list, as its `list_query` asks; `filter` narrows it further, `fields` the records."""
-        keys = sort_keys(self.collection, query.get("sort"))
+        self, query: Mapping[str, Any], filter: Filter | None = None, *, fields: Sequence[str] | None = None,
+        shown: Container[str] | None = None,
+    ) -> Page:  # fmt: skip
+        """One page of a list, as its `list_query` asks; `filter` narrows it further, `fields` the records.
+
+        `shown` are the fields that the rows show, where those are not all: nothing is searched or sorted by another.
+        """
+        keys = sort_keys(self.collection, query.get("sort"), shown)
         page, size = query["page"], query["page_size"]
-        narrowing = list_filter(self.collection, query)
+        narrowing = list_filter(self.collection, query, shown)
         matching = self._visible(narrowing, filter)
         counted = [matching] if narrowing or filter else self._parts()
         cursor = query.get("cursor")

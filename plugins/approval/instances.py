@@ -22,7 +22,7 @@ async def list_instances(req: Request) -> Page:
     """A page of what the caller's data scope shows and what was shared with them, or of one box."""
     box = req.query.get("box")
     if box is None:
-        return await with_names(req, await req.store(INSTANCES).page(req.query, fields=ROW_FIELDS))
+        return await with_names(req, await req.store(INSTANCES).page(req.query, fields=ROW_FIELDS, shown=ROW_FIELDS))
     return await _box(req, box)
 
 
@@ -41,7 +41,9 @@ async def count_boxes(req: Request) -> dict[str, int]:
 async def _box(req: Request, box: str) -> Page:
     # being in the box is what makes it visible, whatever the data scope
     mine = {_BOXES[box]: req.actor.user_id}
-    return await with_names(req, await req.system_store(INSTANCES).page(req.query, mine, fields=ROW_FIELDS))
+    return await with_names(
+        req, await req.system_store(INSTANCES).page(req.query, mine, fields=ROW_FIELDS, shown=ROW_FIELDS)
+    )
 
 
 async def read(req: Request) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import Page, Request, Service
+from plugins.api import Page, Request, Service, invalid
 from plugins.rbac.api import USERS, Directory
 
 
@@ -37,9 +38,18 @@ async def with_names(req: Request, page: Page) -> Page:
 
 
 async def colleagues(req: Request) -> Page:
-    """A page of the people to whom a task or a delegation may be given, whatever people the data scope shows."""
-    enabled = {"status": "enabled"}
-    page = await req.system_store(USERS).page(req.query, enabled, fields=["real_name", "username", "department_id"])
+    """A page of the people to whom a task or a delegation may be given, whatever people the data scope shows.
+
+    They are found by the name that the page tells, and by nothing else.
+    """
+    enabled: dict[str, Any] = {"status": "enabled"}
+    if q := req.query.get("q", "").strip():
+        # who has a name is not called by their user name
+        enabled["$or"] = [{"real_name": {"$regex": re.escape(q), "$options": "i"}}, {"real_name": {"$in": [None, ""]}}]
+    if req.query["sort"] not in ("id", "-id"):
+        raise invalid("sort", "sort")
+    fields = ("real_name", "username", "department_id")
+    page = await req.system_store(USERS).page(req.query, enabled, fields=fields, shown=fields)
     items = [
         {"id": user["id"], "name": user["real_name"] or user["username"], "department_id": user["department_id"]}
         for user in page.items

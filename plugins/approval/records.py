@@ -146,7 +146,7 @@ SHOWN = obj(
     nullable=False,
 )
 _ROW = ("id", "title", "biz_type", "resource_id", "status", "initiator_id", "node", "submitted_at", "finished_at",
-        "created_at", "version")  # fmt: skip
+        "definition_id", "creator_id", "creator_department_id", "created_at", "updated_at", "version")  # fmt: skip
 ROW_FIELDS = [*_ROW, "todo"]
 ROW = obj(
     "ApprovalRow",
@@ -157,8 +157,11 @@ ROW = obj(
     },
     nullable=False,
 )
-_CHOOSING = ("page", "page_size", "sort", "with_total", "cursor", "q", "department_id")
-COLLEAGUE_QUERY = {name: USERS.list_query[name] for name in _CHOOSING}
+_CHOOSING = ("page", "page_size", "with_total", "cursor", "q", "department_id")
+COLLEAGUE_QUERY = {
+    **{name: USERS.list_query[name] for name in _CHOOSING},
+    "sort": text(max_length=200, default="id", nullable=False, example="id", description="`id` or `-id`."),
+}
 COLLEAGUE = obj(
     "ApprovalColleague",
     {"id": integer(nullable=False), "name": text(nullable=False), "department_id": integer()},

@@ -54,7 +54,7 @@ async def keep(service: Service, actor: Actor, article: Mapping[str, Any]) -> No
 async def list_revisions(req: Request) -> Page:
     """The revisions of an article, newest first, without their texts."""
     article = await req.store(ARTICLES).get(req.path["id"])
-    return await req.store(REVISIONS).page(req.query, {"article_id": article["id"]}, fields=_LISTED)
+    return await req.store(REVISIONS).page(req.query, {"article_id": article["id"]}, fields=_LISTED, shown=_LISTED)
 
 
 async def read(req: Request) -> dict[str, Any]:

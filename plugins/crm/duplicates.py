@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import Page, Request, array, integer, obj, object_id, text
+from plugins.api import Page, Request, array, integer, obj, object_id, text, timestamp
 from plugins.crm.customer_keys import name_key, phone_key
 from plugins.crm.records import CUSTOMERS
 
@@ -19,15 +19,19 @@ CANDIDATE = obj(
         "code": text(max_length=64),
         "phone": text(max_length=50),
         "owner_id": integer(minimum=1),
+        "created_at": timestamp(nullable=False),
         "matches": array(text(max_length=10), max_items=2, nullable=False, description="`name`, `phone` or both."),
     },
     nullable=False,
 )
+_SHOWN = tuple(CANDIDATE.fields or ())
 QUERY = {
     "name": text(max_length=200, nullable=False, example="晨光科技"),
     "phone": text(max_length=50, nullable=False, example="021-5555 0100"),
     **{name: CUSTOMERS.list_query[name] for name in ("page", "page_size", "with_total", "cursor")},
-    "sort": CUSTOMERS.list_query["sort"].but(default=_ORDER, example=_ORDER),
+    "sort": CUSTOMERS.list_query["sort"].but(
+        default=_ORDER, example=_ORDER, description="Any of id, name, code, created_at."
+    ),
 }
 
 
@@ -35,7 +39,7 @@ async def find(req: Request) -> Page:
     """A page of the customers in the caller's sight whose name or phone is the same but for spelling."""
     keys = _keys(req.query.get("name"), req.query.get("phone"))
     paging = {name: req.query[name] for name in QUERY if name not in keys and name in req.query}
-    page = await req.store(CUSTOMERS).page(paging, _same(keys))
+    page = await req.store(CUSTOMERS).page(paging, _same(keys), shown=_SHOWN)
     return replace(page, items=_matched(page.items, keys))
 
 

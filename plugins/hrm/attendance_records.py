@@ -151,8 +151,9 @@ TODAY = obj(
 
 MONTH_QUERY = {
     **{name: EMPLOYEES.list_query[name] for name in (
-        "page", "page_size", "sort", "with_total", "cursor", "q", "number", "department_id", "attendance_group_id",
+        "page", "page_size", "with_total", "cursor", "q", "number", "department_id", "attendance_group_id",
     )},
+    "sort": text(max_length=200, nullable=False, example="number", description="Any of id, number, name, created_at."),
     "month": text(min_length=7, max_length=7, pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])$", nullable=False,
                   example="2026-11", description="This one unless given."),
 }  # fmt: skip
@@ -161,7 +162,16 @@ MONTH = obj(
     "AttendanceMonth",
     {
         "id": object_id(nullable=False, description="Of the employee."),
-        **{name: EMPLOYEES.all_fields[name] for name in ("number", "name", "department_id")},
+        **{
+            name: EMPLOYEES.all_fields[name]
+            for name in (
+                "number",
+                "name",
+                "department_id",
+                "attendance_group_id",
+                "created_at",
+            )
+        },
         "month": text(nullable=False, example="2026-11"),
         "working_days": _COUNT.but(description="Days of work up to now."),
         "present": _COUNT.but(description="Of these, days on which they came."),

@@ -12,7 +12,7 @@ from plugins.api import Page, Request, day_of
 from plugins.hrm.attendance_records import DAYS
 from plugins.hrm.records import EMPLOYEES
 
-_OF_EMPLOYEE = ("number", "name", "department_id")
+_OF_EMPLOYEE = ("number", "name", "department_id", "attendance_group_id", "created_at")
 # column → the daily results that it counts
 _COUNTED: Mapping[str, Mapping[str, Any]] = {
     "working_days": {"$ne": ["$status", "rest"]},
@@ -29,7 +29,7 @@ async def list_months(req: Request) -> Page:
     month = req.query.get("month") or day_of(req.now, req.service.settings.zone).isoformat()[:7]
     first, last = _ends(month)
     employed = {"hired_on": {"$lte": last}, "$or": [{"left_on": None}, {"left_on": {"$gte": first}}]}
-    page = await req.store(EMPLOYEES).page(req.query, employed)
+    page = await req.store(EMPLOYEES).page(req.query, employed, shown=("id", *_OF_EMPLOYEE))
     sums = await _sums(req, [employee["id"] for employee in page.items], first, last)
     items = [_row(employee, month, sums.get(employee["id"], {})) for employee in page.items]
     return replace(page, items=items)

@@ -111,7 +111,8 @@ async def test_a_month_is_the_sum_of_its_days(admin: Client, tradewind: Running)
     ]  # fmt: skip
     assert row == {
         "id": staff.employee["id"], "number": None, "name": "Mei",
-        "department_id": staff.employee["department_id"], "month": MONTH, "working_days": 2, "present": 1, "late": 1,
+        "department_id": staff.employee["department_id"], "created_at": staff.employee["created_at"],
+        "attendance_group_id": staff.employee["attendance_group_id"], "month": MONTH, "working_days": 2, "present": 1, "late": 1,
         "late_minutes": 20, "early_leave": 0, "early_minutes": 0, "missed": 0, "absent": 0, "leave": 1,
     }  # fmt: skip
 
