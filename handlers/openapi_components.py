@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
-
-from apispec import APISpec
+from typing import Any, Protocol
 
 from handlers.errors import LOCKED, RATE_LIMITED, UNAVAILABLE, ErrorKind
 from handlers.json_schema import JsonSchema, Mode, json_schema, object_schema
@@ -21,6 +19,19 @@ _HEADERS: Mapping[str, JsonSchema] = {
     "Retry-After": {"description": "Come again after so many seconds.", "schema": {"type": "integer", "minimum": 1}},
 }
 _WAIT = (LOCKED, RATE_LIMITED, UNAVAILABLE)
+
+
+class Document(Protocol):
+    """The part of an OpenAPI document that holds what is referred to by name, as apispec has it."""
+
+    def schema(self, component_id: str, component: JsonSchema) -> Any:
+        """Add a shape."""
+
+    def header(self, component_id: str, component: JsonSchema) -> Any:
+        """Add a header."""
+
+    def response(self, component_id: str, component: JsonSchema) -> Any:
+        """Add a response."""
 
 
 class NameTaken(ValueError):
@@ -40,17 +51,23 @@ def wrapped(code: JsonSchema, data: JsonSchema) -> JsonSchema:
 class Components:
     """Writes each named part when it is first referred to; raises `NameTaken` when another one has its name.
 
-    A shape that requests and answers write alike has one name; one that differs is `<name>Input` in requests.
+    A shape that requests and answers write alike has one name; one that differs is `<name>Input` in requests. Without a
+    `document` the names are looked at alone.
     """
 
-    def __init__(self, spec: APISpec) -> None:
-        self._writers: dict[str, Callable[[str, JsonSchema], Any]] = {
-            "schemas": spec.components.schema,
-            "headers": spec.components.header,
-            "responses": spec.components.response,
-        }
+    def __init__(self, document: Document | None = None) -> None:
+        self._writers: dict[str, Callable[[str, JsonSchema], Any]] = (
+            {}
+            if document is None
+            else {"schemas": document.schema, "headers": document.header, "responses": document.response}
+        )
         self._written: dict[tuple[str, str], JsonSchema] = {}
         self._shapes: dict[str, list[tuple[Mode, object]]] = {}
+
+    @property
+    def schemas(self) -> dict[str, JsonSchema]:
+        """The shapes that were written, by name."""
+        return {name: content for (part, name), content in self._written.items() if part == "schemas"}
 
     def named(self, field: Field, mode: Mode) -> JsonSchema:
         """The `$ref` of an object that has a name."""
@@ -95,7 +112,8 @@ class Components:
     def _write(self, part: str, name: str, content: JsonSchema) -> JsonSchema:
         if (part, name) not in self._written:
             self._written[part, name] = content
-            self._writers[part](name, content)
+            if part in self._writers:
+                self._writers[part](name, content)
         elif self._written[part, name] != content:
             raise NameTaken(f"two different {part} called {name}")
         return _reference(part, name)

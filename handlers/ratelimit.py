@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-
-from limits import RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import FixedWindowRateLimiter
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from handlers.errors import RATE_LIMITED, ApiError
+
+if TYPE_CHECKING:
+    from limits import RateLimitItem
+    from limits.strategies import RateLimiter
 
 
 class RateLimit:
@@ -17,11 +19,21 @@ class RateLimit:
 
     def __init__(self, per_minute: int, on: bool = True) -> None:
         self._on = on
-        self._item = RateLimitItemPerMinute(per_minute)
-        self._limiter = FixedWindowRateLimiter(MemoryStorage())
+        self._per_minute = per_minute
+
+    @cached_property
+    def _limit(self) -> tuple[RateLimitItem, RateLimiter]:
+        from limits import RateLimitItemPerMinute  # a start need not wait for it
+        from limits.storage import MemoryStorage
+        from limits.strategies import FixedWindowRateLimiter
+
+        return RateLimitItemPerMinute(self._per_minute), FixedWindowRateLimiter(MemoryStorage())
 
     def take(self, key: str) -> None:
         """Count one for `key`; raises 42900 with `Retry-After` in seconds."""
-        if self._on and not self._limiter.hit(self._item, key):
-            wait = self._limiter.get_window_stats(self._item, key).reset_time - time.time()
+        if not self._on:
+            return
+        item, limiter = self._limit
+        if not limiter.hit(item, key):
+            wait = limiter.get_window_stats(item, key).reset_time - time.time()
             raise ApiError(RATE_LIMITED, headers={"Retry-After": str(max(1, math.ceil(wait)))})

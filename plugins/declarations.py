@@ -13,7 +13,7 @@ from handlers.data.collection import SEARCH_FIELDS, Collection
 from handlers.errors import CORE_ERRORS, ErrorKind, ValidationFailed
 from handlers.idempotency import IDEMPOTENCY_KEYS
 from handlers.json_schema import json_schema
-from handlers.openapi import describe
+from handlers.openapi import check_names
 from handlers.openapi_components import NameTaken
 from handlers.oplog import OPERATION_LOGS
 from handlers.patterns import syntax_fault
@@ -21,7 +21,7 @@ from handlers.ports import Authenticator, Authorizer
 from handlers.route import METHODS, PERMISSION, PUBLIC, SIGNED_IN, SUPER, Route
 from handlers.schema import Field, fields_in, obj
 from handlers.service import Menu, Option, StateMachine
-from handlers.system import CORE_ROUTES, VERSION
+from handlers.system import CORE_ROUTES
 from handlers.validation import Checker
 from plugins.declared_types import type_problems
 from plugins.plugin import Plugin
@@ -84,7 +84,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
                 yield f"Plugin {plugin.name}: business type {biz_type} is the collection {collection.name}, which no loaded plugin declares."
     routes = (*CORE_ROUTES, *all_of(plugins, lambda plugin: plugin.routes))
     try:
-        describe([route for route in routes if route.method in METHODS], VERSION)
+        check_names(route for route in routes if route.method in METHODS)
     except NameTaken as error:
         yield f"The API description has {error}."
 

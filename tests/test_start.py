@@ -31,7 +31,9 @@ def test_the_database_begins_to_start_before_anything_else_is_loaded() -> None:
 def test_what_few_requests_need_is_not_loaded_for_a_start() -> None:
     loaded = loaded_by("import server\nfrom plugins.registry import freeze, load_plugins\nfreeze(load_plugins(()))")
     assert "plugins" in loaded
-    assert loaded & {"pypinyin", "xlsxwriter", "aiobotocore", "botocore", "aiohttp", "python_calamine"} == set()
+    seldom = {"pypinyin", "xlsxwriter", "aiobotocore", "botocore", "aiohttp", "python_calamine"}
+    at_first_use = {"apispec", "limits", "markdown_it", "PIL", "puremagic"}
+    assert loaded & (seldom | at_first_use) == set()
 
 
 @pytest.mark.gen_test(timeout=40)

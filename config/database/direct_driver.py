@@ -42,6 +42,7 @@ _MOST_TOGETHER_BYTES = 256 << 10  # of one document: large ones go alone, so tha
 _MOST_BYTES = 16 << 20
 _EXPIRED = 50  # MaxTimeMSExpired: src/mongo/base/error_codes.yml
 _LATE = 64  # WriteConcernTimeout
+_NO_COLLECTION = 26  # NamespaceNotFound
 # NotWritablePrimary, NotPrimaryNoSecondaryOk: what answers so has done nothing
 _NOT_DONE = frozenset({10107, 13435})
 _SPOKEN = frozenset({
@@ -211,6 +212,19 @@ class DirectDriver(MotorDriver):
         writes = any({"$merge", "$out"} & stage.keys() for stage in pipeline)
         found = None if writes else await self._rows(collection, command)
         return await super().aggregate(collection, pipeline, whole=whole) if found is None else found
+
+    async def _indexes(self, collection: str) -> list[Document]:
+        """As the seam does; a start asks for those of every collection."""
+        command = {"listIndexes": collection, "cursor": {"batchSize": _MOST_ROWS}, **self._limit}
+        with translated:
+            answer = await self._sent(command, reads=True)
+            if answer is None:
+                return await super()._indexes(collection)
+            if answer.get("code") == _NO_COLLECTION:
+                return []
+            if refuses(answer):
+                raise _error(answer)
+        return _told(_told(answer, "cursor", dict), "firstBatch", list)
 
     async def close(self) -> None:
         """Close every connection."""

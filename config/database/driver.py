@@ -242,6 +242,12 @@ class Driver:
         async with self._operation():
             return await end_orphans(self._client.admin.command)
 
+    async def has_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> bool:
+        """Whether the collection's indexes are exactly those of `specs`."""
+        there = {index["name"]: index for index in await self._indexes(collection) if index["name"] != "_id_"}
+        wanted = {spec.name: spec for spec in specs}
+        return there.keys() == wanted.keys() and not any(differences(wanted[name], there[name]) for name in wanted)
+
     async def synchronise_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> None:
         """Make the collection's indexes exactly those of `specs`; one that is there in another shape is made anew."""
         with translated, pymongo.timeout(_INDEX_SECONDS):

@@ -123,8 +123,15 @@ class Database:
 
         Raises `AlikeRecords` where what is stored does not let a unique index be made.
         """
+        unlike = [
+            collection
+            for collection in self.collections.values()
+            if not await self.driver.has_indexes(collection.name, collection.index_specs)
+        ]
+        if not unlike:
+            return
         async with Lease(self, "prepare", seconds=PREPARE_SECONDS):
-            for collection in self.collections.values():
+            for collection in unlike:
                 try:
                     await self.driver.synchronise_indexes(collection.name, collection.index_specs)
                 except DuplicateKey as error:

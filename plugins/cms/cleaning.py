@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import nh3
-from markdown_it import MarkdownIt
 
 from plugins.cms.complexity import most_elements
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 _TAGS = {
     "a", "abbr", "b", "blockquote", "br", "caption", "cite", "code", "col", "colgroup", "dd", "del", "details", "div",
@@ -49,7 +53,6 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
     return value if name != "class" or _LANGUAGE.match(value) else None
 
 
-_MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 _CLEANER = nh3.Cleaner(
     tags=_TAGS,
     clean_content_tags=_DROPPED,
@@ -75,4 +78,11 @@ def clean_html(pieces: Iterator[bytes]) -> bytes:
 
 def clean_markdown(pieces: Iterator[bytes]) -> bytes:
     """Worker process: the HTML of CommonMark with tables and strikethrough, sanitised as other HTML."""
-    return clean(_MARKDOWN.render(b"".join(pieces).decode())).encode()
+    return clean(_markdown().render(b"".join(pieces).decode())).encode()
+
+
+@lru_cache(maxsize=1)
+def _markdown() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # worker processes alone need it
+
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"])

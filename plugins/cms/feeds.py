@@ -20,7 +20,8 @@ from plugins.cms.site import Site
 MAX_LOCATIONS = 5_000  # sitemaps.org allows 50,000; the newest are what crawlers come for
 MAX_NEWS = 20
 _IN_ADDRESSES = "/:?#[]@!$&'()*+,;=%"  # RFC 3986 leaves these as they are, and what is escaped already
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# what XML 1.0 cannot write (section 2.2)
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 Record = Mapping[str, Any]
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import BinaryIO
 
-from PIL import Image
-
 from plugins.files.types import FileType
 
 # media type → what Pillow calls it
@@ -22,6 +20,8 @@ _MAX_BLOCKS = 100_000
 
 def is_sound_image(file: BinaryIO, type: FileType, max_pixels: int) -> bool:
     """Whether the file is whole, has the format of its signature, and holds no markup. Reads all of it."""
+    from PIL import Image  # a start need not wait for it
+
     try:
         with Image.open(file, formats=[FORMATS[type.media]]) as image:
             if image.width * image.height > max_pixels:

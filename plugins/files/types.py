@@ -13,8 +13,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-import puremagic
-
 HEAD_BYTES = 64 << 10  # the longest signature of puremagic ends at 37 KiB
 TAIL_BYTES = 128 << 10  # where a ZIP has its table of contents
 
@@ -149,6 +147,8 @@ def detect(head: bytes, tail: bytes, name: str) -> FileType:
 
 
 def _by_magic(head: bytes) -> FileType:
+    import puremagic  # a start need not wait for it
+
     try:
         matches = puremagic.magic_string(head)
     except (puremagic.PureError, ValueError):

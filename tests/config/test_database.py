@@ -215,6 +215,16 @@ async def test_aggregate_answers_every_row(whole: bool, driver: Driver, things: 
     assert [row["_id"] for row in rows] == list(range(0, 250, 2))
 
 
+async def test_indexes_that_are_as_declared_are_told_from_others(driver: Driver, things: str) -> None:
+    first, second = IndexSpec("a", (("a", 1),), unique=True), IndexSpec("b", (("b", -1),))
+    assert await driver.has_indexes(things, [])  # no collection, no index
+    assert not await driver.has_indexes(things, [first])
+    await driver.synchronise_indexes(things, [first])
+    assert await driver.has_indexes(things, [first])
+    for others in ([], [second], [first, second], [IndexSpec("a", (("a", 1),))], [IndexSpec("c", (("a", 1),))]):
+        assert not await driver.has_indexes(things, others)
+
+
 async def test_indexes_become_what_is_declared(driver: Driver, things: str) -> None:
     first, second = IndexSpec("a", (("a", 1),)), IndexSpec("b", (("b", -1),), expire_seconds=60)
     await driver.synchronise_indexes(things, [first])
@@ -241,6 +251,7 @@ async def test_an_index_that_is_declared_otherwise_is_made_anew_once(
     listed = await driver.command({"listIndexes": things})
     (there,) = [index for index in listed["cursor"]["firstBatch"] if index["name"] == "a"]
     assert differences(changed, there) == []
+    assert await driver.has_indexes(things, [changed])
     (told,) = [record for record in caplog.records if record.message == "index made anew"]
     assert vars(told).items() >= {"collection": things, "index": "a", "differed_in": [part]}.items()
 

@@ -13,7 +13,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from handlers.envelope import to_json
-from handlers.openapi import describe
+from handlers.openapi import check_names, describe
 from handlers.openapi_components import NameTaken
 from handlers.request import Request
 from handlers.route import PUBLIC, Route, route
@@ -261,6 +261,10 @@ def test_two_shapes_of_one_name_are_refused() -> None:
     shapes = [obj("Widget", {"name": text()}, nullable=False), obj("Widget", {"kind": choice("a")}, nullable=False)]
     with pytest.raises(NameTaken, match="Widget"):
         describe([serving_shape(f"/api/widget/{number}", shape) for number, shape in enumerate(shapes)], "1")
+
+
+def test_a_start_looks_at_every_shape_that_is_described_and_at_no_other() -> None:
+    assert check_names(CATALOGUE.routes) == SCHEMAS
 
 
 def test_plugins_that_give_two_shapes_one_name_do_not_start() -> None:

@@ -97,3 +97,8 @@ async def test_a_block_that_takes_longer_than_its_lease_keeps_it(database: Datab
         while asyncio.get_running_loop().time() < end:
             assert not await Lease(other_instance, name, 60).acquire()
     assert await Lease(other_instance, name, 60).acquire()
+
+
+async def test_a_database_that_is_prepared_waits_for_nobody(database: Database, other_instance: Database) -> None:
+    async with Lease(database, "prepare", 60), asyncio.timeout(5):
+        await other_instance.prepare()
