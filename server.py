@@ -79,12 +79,12 @@ def start_database(settings: Settings) -> Starting | None:
 def run(settings: Settings, starting: Starting | None) -> int:
     """Load the plugins and serve them; the exit code."""
     from plugins.registry import RegistryError, load_plugins  # late, while the database starts
-    from plugins.runtime import StartError, catalogue_of
+    from plugins.runtime import StartError
     from plugins.unknown_settings import unknown_settings
 
     try:
         plugins = load_plugins(settings.plugins)
-        catalogue = catalogue_of(settings, plugins)
+        catalogue = checked(settings, plugins)
         gc.freeze()
         gc.enable()
         listener = start_logging(settings.log_level)
@@ -99,6 +99,19 @@ def run(settings: Settings, starting: Starting | None) -> int:
     except StartError as error:
         return fail([str(error)])
     return 0
+
+
+def checked(settings: Settings, plugins: Sequence[Plugin]) -> Catalogue:
+    """What the plugins declare; checked unless an earlier start has done so with the same code."""
+    from plugins.checked import CheckNotes, digest_of
+    from plugins.runtime import catalogue_of
+
+    notes, digest = CheckNotes(settings.data_dir), digest_of(plugin.name for plugin in plugins)
+    if notes.has(digest):
+        return catalogue_of(settings, plugins, check=False)
+    catalogue = catalogue_of(settings, plugins)
+    notes.add(digest)
+    return catalogue
 
 
 class Stop:

@@ -147,15 +147,18 @@ def in_order(plugins: Sequence[Plugin]) -> list[Plugin]:
     return [by_name[name] for name in order]
 
 
-def freeze(plugins: Sequence[Plugin]) -> Catalogue:
-    """Check everything that the plugins declare and answer it as one catalogue. Raises `RegistryError`."""
-    problems = [*problems_of(plugins)]
+def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
+    """Check everything that the plugins declare and return it as one catalogue. Raises `RegistryError`.
+
+    Without a `check` they are known to be right, and what serves a route is made when it is first used.
+    """
+    problems = [*problems_of(plugins)] if check else []
     if problems:
         raise RegistryError(problems)
     routes = tuple(
         _answered(plugins, route) for route in (*CORE_ROUTES, *all_of(plugins, lambda plugin: plugin.routes))
     )
-    for route in routes:
+    for route in routes if check else ():
         _ = route.check_body, route.check_query, route.check_form
     return Catalogue(
         plugins=tuple(plugin.name for plugin in plugins),

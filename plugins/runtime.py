@@ -182,9 +182,9 @@ def _assemble(
     return service
 
 
-def catalogue_of(settings: Settings, plugins: Sequence[Plugin]) -> Catalogue:
-    """What the plugins declare together, as these settings have it. Raises `RegistryError`."""
-    catalogue = freeze(plugins)
+def catalogue_of(settings: Settings, plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
+    """What the plugins declare together, as these settings have it. Raises `RegistryError` where it makes a `check`."""
+    catalogue = freeze(plugins, check)
     operation_logs = kept_for(settings.operation_log_days)
     return replace(catalogue, collections={**catalogue.collections, OPERATION_LOGS.name: operation_logs})
 

@@ -1,0 +1,60 @@
+"""Plugins that were checked are not checked again until something of their code changes, as Python does with bytecode.
+
+The checks take a start a tenth of a second; what they say depends on the declarations alone, and so on the files of the
+loaded modules. The note of it lies in the data folder; where there is none, or none that can be written, every start
+checks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+_MOST_NOTES = 8  # sets of plugins that this installation serves by turns
+
+
+class CheckNotes:
+    """Which sets of plugins were checked and found right, by a digest of what was loaded for each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "checked-plugins"
+
+    def has(self, digest: str) -> bool:
+        """Whether exactly this was checked before."""
+        return digest in self._digests()
+
+    def add(self, digest: str) -> None:
+        """Note that this was checked; nothing happens where notes cannot be kept."""
+        kept = [digest, *(other for other in self._digests() if other != digest)][:_MOST_NOTES]
+        fresh = self._path.with_suffix(f".{os.getpid()}")
+        with suppress(OSError):
+            fresh.write_text("\n".join(kept))
+            fresh.replace(self._path)
+
+    def _digests(self) -> list[str]:
+        try:
+            return self._path.read_text().split()
+        except (OSError, UnicodeDecodeError):
+            return []
+
+
+def digest_of(plugins: Iterable[str]) -> str:
+    """A digest of these plugins, in their order, and of every file of code that this process has loaded."""
+    digest = hashlib.sha256(f"{sys.version} {' '.join(plugins)}".encode())
+    for line in sorted(_loaded()):
+        digest.update(line.encode())
+    return digest.hexdigest()
+
+
+def _loaded() -> Iterator[str]:
+    """A line for each loaded module: its name, and the time and size of its file."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file:
+            with suppress(OSError):
+                found = os.stat(file)
+                yield f"{name} {file} {found.st_mtime_ns} {found.st_size}\n"
