@@ -21,6 +21,8 @@ COPY LICENSE server.py ./
 COPY config config
 COPY handlers handlers
 COPY plugins plugins
+# the service may not write here, and would compile itself at every start
+RUN /opt/tradewind/bin/python -m compileall -q config handlers plugins server.py
 
 ENV PATH=/opt/tradewind/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
