@@ -21,13 +21,15 @@ from plugins.api import (
     Page,
     RateLimit,
     Request,
+    Store,
     invalid,
     network_of,
     utc_now,
 )  # fmt: skip
+from plugins.auth import unknown_names
 from plugins.auth.login_log import note, note_typed
 from plugins.auth.profile import user_info
-from plugins.auth.records import LOGIN_ATTEMPTS, SESSIONS
+from plugins.auth.records import LOGIN_ATTEMPTS, SESSIONS, UNKNOWN_NAMES
 from plugins.auth.sessions import Issued, Sessions, TokenReused
 from plugins.auth.settings import AuthSettings
 from plugins.rbac.api import USERS, Directory, Passwords, Policy, new_credentials
@@ -92,12 +94,15 @@ async def login(req: Request) -> dict[str, Any]:
     """Check name and password, and begin a session. Refusals: 40010, 42300, 40303, 42900."""
     username, password = req.body["username"], req.body["password"]
     user = await req.part(Directory).by_username(username)
+    unknown = await unknown_names.find(req, username) if unknown_names.are_locked(req) else None
     try:
+        if user is None:
+            _refuse_locked(req, unknown)
         return await admit(req, *await _checked(req, user, password), username=username)
     except ApiError as error:
         refusal = error
         if error.kind is LOGIN_REFUSED:
-            refusal = await _counted(req, user) or error
+            refusal = await _counted(req, user, username) or error
         await note_typed(req, "login", username, user, refusal.kind.code)
         raise refusal from None
 
@@ -164,35 +169,51 @@ def _refuse_locked(req: Request, user: dict[str, Any] | None) -> None:
         raise ApiError(LOCKED, headers={"Retry-After": str(max(1, wait))})
 
 
-async def _counted(req: Request, user: dict[str, Any] | None) -> ApiError | None:
+async def _counted(req: Request, user: dict[str, Any] | None, typed: str) -> ApiError | None:
     """Count a failure; the refusal of an account that others locked while this password was looked at.
 
     It is the one that the right password is given then: who guesses many at once learns nothing by the difference.
     The same work is done for an unknown name.
     """
-    if await _count_failure(req, user) or user is None:
+    store, id = _counted_in(req, user, typed)
+    if await _count_failure(req, user, typed) or id == NOBODY:
         return None
     try:
-        _refuse_locked(req, await req.system_store(USERS).find_one({"_id": user["id"]}))
+        _refuse_locked(req, await store.find_one({"_id": id}))
     except ApiError as locked:
         return locked
     return None
 
 
-async def _count_failure(req: Request, user: dict[str, Any] | None) -> bool:
+def _counted_in(req: Request, user: dict[str, Any] | None, typed: str) -> tuple[Store, Any]:
+    """Where the failures of an account are counted, or of a name that nobody has."""
+    if user is None and unknown_names.are_locked(req):
+        return req.system_store(UNKNOWN_NAMES), unknown_names.key_of(req, typed)
+    return req.system_store(USERS), user["id"] if user else NOBODY
+
+
+async def _count_failure(req: Request, user: dict[str, Any] | None, typed: str) -> bool:
     """One atomic step, so that several instances count together; the last one locks. False for a locked account."""
     settings = req.service.settings_of(AuthSettings)
-    until = req.now + timedelta(minutes=settings.lockout_minutes)
-    counted = {"$add": [{"$ifNull": ["$failures", 0]}, 1]}
+    life = timedelta(minutes=settings.lockout_minutes)
+    until, alike = req.now + life, unknown_names.are_locked(req)
+    earlier: Any = {"$ifNull": ["$failures", 0]}
+    if alike:
+        await unknown_names.begin(req, typed, until)
+        # an unknown name is forgotten after that time, so the failures of an account are as well
+        earlier = {"$cond": [{"$gt": ["$failed_at", req.now - life]}, earlier, 0]}
+    counted = {"$add": [earlier, 1]}
     full = {"$gte": [counted, settings.lockout_failures]}
     changes = {
         "failures": {"$cond": [full, 0, counted]},
         "locked_until": {"$cond": [full, until, "$locked_until"]},
+        **({"failed_at": req.now} if alike else {}),
+        **({"expires_at": until} if alike and user is None else {}),
     }
-    found = {"$and": [{"_id": user["id"] if user else NOBODY}, _unlocked(req)]}
-    changed = await req.system_store(USERS).change_quietly(found, [{"$set": changes}])
+    store, id = _counted_in(req, user, typed)
+    changed = await store.change_quietly({"$and": [{"_id": id}, _unlocked(req)]}, [{"$set": changes}])
     if changed and changed["failures"] == 0:
-        await note(req, "lockout", changed["username"], changed, LOCKED.code)
+        await note_typed(req, "lockout", typed, changed if user else None, LOCKED.code)
     return changed is not None
 
 
@@ -226,7 +247,7 @@ async def change_password(req: Request) -> None:
     except ApiError as error:
         refusal = error
         if error.kind is LOGIN_REFUSED:
-            refusal = await _counted(req, user) or error
+            refusal = await _counted(req, user, user["username"]) or error
         await _password_noted(req, refusal.kind.code)
         raise refusal from None
     await _password_noted(req, 0)

@@ -45,6 +45,7 @@ from plugins.auth.records import (
     PROFILE_BODY,
     REFRESH_BODY,
     SESSIONS,
+    UNKNOWN_NAMES,
 )  # fmt: skip
 from plugins.auth.sessions import Sessions
 from plugins.auth.settings import WECOM_NEEDS, AuthSettings
@@ -130,7 +131,7 @@ plugin = Plugin(
     settings=AuthSettings,
     provides=(Authenticator,),
     start=start,
-    collections=(SESSIONS, LOGIN_LOGS, LOGIN_ATTEMPTS, WECOM_STATES, WECOM_TOKENS),
+    collections=(SESSIONS, LOGIN_LOGS, LOGIN_ATTEMPTS, UNKNOWN_NAMES, WECOM_STATES, WECOM_TOKENS),
     routes=(
         route(f"POST {AT}/login", login.login, summary="Log in", access=PUBLIC, body=LOGIN_BODY, returns=LOGIN, tag="auth",
               attempt=login.take_attempt, errors=(LOGIN_REFUSED, LOCKED, RATE_LIMITED), refusals=(Refusal(ACCOUNT_DISABLED),)),

@@ -78,6 +78,18 @@ LOGIN_ATTEMPTS = Collection(
     internal=("count",),
 )
 
+# names that nobody has, by keyed hash, while a failure counts or a lock lasts
+UNKNOWN_NAMES = Collection(
+    name="auth_unknown_names",
+    title="UnknownName",
+    plain=True,
+    ids="text",
+    default_sort="-expires_at",
+    fields={"expires_at": timestamp(nullable=False, sort=True), "locked_until": timestamp()},
+    indexes=(Index("expires_at", expire_seconds=0),),
+    internal=("failures", "failed_at"),
+)
+
 LOGIN_BODY = obj(
     "LoginBody",
     {

@@ -29,6 +29,11 @@ class AuthSettings(EnvironmentSettings):
     )
     lockout_failures: int = Field(5, ge=1, description="Failed log-ins in a row that lock an account.")
     lockout_minutes: float = Field(15, gt=0, description="How long a locked account stays locked, in minutes.")
+    lock_unknown_names: bool = Field(
+        False,
+        description="Lock names that nobody has like accounts, so that a log-in does not tell which names exist; "
+        "failures are then forgotten after the time of a lock.",
+    )
     logins_per_minute: int = Field(
         20, ge=1, description="Log-in attempts a minute from one address, over all instances."
     )

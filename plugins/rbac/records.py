@@ -132,7 +132,7 @@ USERS = Collection(
         Index("role_ids"),
         Index("department_id", "username"),
     ),
-    internal=("password_hash", "password_history", "failures"),
+    internal=("password_hash", "password_history", "failures", "failed_at"),
 )
 
 MENU_NODE = tree_of(

@@ -305,8 +305,12 @@ def test_an_ipv6_network_counts_as_one_address(address: str, counted: str) -> No
 
 @pytest.mark.alone
 @pytest.mark.gen_test(timeout=240)
-async def test_an_unknown_user_takes_as_long_as_a_wrong_password(mongodb_uri: str, tmp_path: Path) -> None:
-    async with instances(mongodb_uri, tmp_path, {}, bcrypt_cost=10, lockout_failures=1000) as (server,):
+@pytest.mark.parametrize("discreet", [False, True])
+async def test_an_unknown_user_takes_as_long_as_a_wrong_password(
+    mongodb_uri: str, tmp_path: Path, discreet: bool
+) -> None:
+    settings = {"bcrypt_cost": 10, "lockout_failures": 1000, "lock_unknown_names": discreet}
+    async with instances(mongodb_uri, tmp_path, {}, **settings) as (server,):
         differences = []
         # a difference that the service makes is in every round; what a busy machine makes is not
         for _ in range(8):
