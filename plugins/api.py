@@ -5,7 +5,7 @@ from config.settings import EnvironmentSettings
 from handlers.actor import ANONYMOUS, SYSTEM, Actor
 from handlers.addresses import network_of
 from handlers.calendar import day_of, last_days, last_months, start_of
-from handlers.confined import Confined, Lane, TooCostly, WorkFailed
+from handlers.confined import Confined, Lane, TooCostly, Work, WorkFailed
 from handlers.dashboards import Dashboard, Period, period_of
 from handlers.data.collection import Collection, Index, new_id
 from handlers.data.database import Database, Lease, utc_now
@@ -170,6 +170,7 @@ __all__ = [
     "Store",
     "TooCostly",
     "ValidationFailed",
+    "Work",
     "WorkFailed",
     "answer_once",
     "anything",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,6 +16,16 @@ from plugins.crm.sheets import Cells
 
 ID = "id"
 _SEPARATOR = ";"
+_LIST_CELL, _SHORT_CELL = 4000, 100
+# as JSON writes them: for Python `1_0` and `٣` are numbers too
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,16}\s*", re.ASCII)
+_NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?\s*", re.ASCII)
+
+
+def _width(field: Field) -> int:
+    if field.kind == "text":
+        return int(field.rules["maxLength"])
+    return _LIST_CELL if field.kind == "array" else _SHORT_CELL
 
 
 def _columns() -> dict[str, Field]:
@@ -25,6 +37,9 @@ def _columns() -> dict[str, Field]:
 
 
 COLUMNS = _columns()
+# characters of a cell, over which its row is refused whatever it says
+WIDTHS = {name: _width(field) for name, field in COLUMNS.items()}
+_TOLD_COLUMNS = 20
 
 
 def cells_of(record: Mapping[str, Any]) -> Cells:
@@ -52,9 +67,7 @@ def given(headers: list[str], cells: list[str], zone: ZoneInfo) -> dict[str, Any
     A time without a zone, as spreadsheets have it, is one of the business time zone. A cell beyond the headers stands
     under the number of its column, which the check refuses as an unknown field.
     """
-    body: dict[str, Any] = {
-        str(place): text for place, text in enumerate(cells, 1) if place > len(headers) and text.strip()
-    }
+    body: dict[str, Any] = {str(place): text for place, text in islice(_beyond(headers, cells), _TOLD_COLUMNS)}
     for column, text in zip(headers, cells, strict=False):
         if not text.strip():
             continue
@@ -67,12 +80,16 @@ def given(headers: list[str], cells: list[str], zone: ZoneInfo) -> dict[str, Any
     return body
 
 
+def _beyond(headers: list[str], cells: list[str]) -> Iterator[tuple[int, str]]:
+    return ((place, text) for place, text in enumerate(cells, 1) if place > len(headers) and text.strip())
+
+
 def _typed(field: Field, text: str, zone: ZoneInfo) -> Any:
     try:
         if field.kind == "integer":
-            return int(text)
+            return int(text) if _INTEGER.fullmatch(text) else text
         if field.kind == "number":
-            return float(text)
+            return float(text) if _NUMBER.fullmatch(text) else text
         if field.kind == "timestamp":
             moment = datetime.fromisoformat(text.strip())
             return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).isoformat()
@@ -87,7 +104,7 @@ def _list(text: str) -> Any:
     if text.startswith("["):
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return [text]
     return [part.strip() for part in text.split(_SEPARATOR) if part.strip()]
 

@@ -6,15 +6,18 @@ import asyncio
 import hashlib
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from plugins.api import (
     MEDIA_TYPE,
     RULES,
+    TOO_LARGE,
     ApiError,
     FieldError,
     Form,
@@ -22,22 +25,24 @@ from plugins.api import (
     Jobs,
     Page,
     Request,
+    TooCostly,
     ValidationFailed,
+    WorkFailed,
     answer_once,
     invalid,
     new_id,
 )  # fmt: skip
-from plugins.crm.customer_columns import COLUMNS
+from plugins.crm.customer_columns import COLUMNS, WIDTHS
 from plugins.crm.import_records import IMPORT_ROWS, IMPORT_SUMMARY, IMPORTS
 from plugins.crm.import_run import run
-from plugins.crm.messages import UNREADABLE
+from plugins.crm.lanes import Lanes
+from plugins.crm.messages import TABLE_TOO_LARGE, TOO_MANY_ROWS, UNREADABLE
 from plugins.crm.settings import CrmSettings
-from plugins.crm.sheets import Unreadable, read_table
+from plugins.crm.workbooks import MAX_ROWS, NoWorkbook, TooLargeUnpacked, check_archive, is_archive
 
 Record = dict[str, Any]
 Row = tuple[int, list[str]]
-MAX_ATOMIC = 5000
-AT_ONCE = 200  # rows that are written in one transaction
+MAX_ATOMIC, MAX_ATOMIC_BYTES = 5000, 32 << 20
 
 
 @dataclass(frozen=True)
@@ -50,15 +55,20 @@ class _Given:
     flags: dict[str, bool]
 
 
+@dataclass(frozen=True)
+class _Table:
+    """What was read out of a file: lines of `path`, of which the first has the headers, and how many rows they hold."""
+
+    path: Path
+    total: int
+
+
 async def start(req: Request) -> Record:
     """Take a file in. A small one is done when this answers, a large one goes on behind: read its progress."""
     with tempfile.TemporaryDirectory(prefix="tradewind-import-") as folder:
         most = req.service.settings_of(CrmSettings).crm_import_bytes
         given = await _receive(Form(req, most), Path(folder) / "table")
-        try:
-            return await _begin(req, given)
-        except Unreadable as error:
-            raise ApiError(MEDIA_TYPE, UNREADABLE) from error
+        return await _begin(req, given, await _read(req, given.path))
 
 
 async def list_imports(req: Request) -> Page:
@@ -72,9 +82,37 @@ async def read(req: Request) -> Record:
     return {**record, "errors": [{**one, "message": RULES[one["rule"]].text(req.language)} for one in record["errors"]]}
 
 
-async def _begin(req: Request, given: _Given) -> Record:
-    rows = read_table(given.path)
-    headers = _checked_headers(await asyncio.to_thread(next, rows, None))
+async def _read(req: Request, path: Path) -> _Table:
+    """The table of a file, read in a worker process. Refuses what is no table, and what is too large unpacked."""
+    target = path.with_suffix(".lines")
+    try:
+        if await asyncio.to_thread(is_archive, path):
+            await asyncio.to_thread(check_archive, path)
+        function = "plugins.crm.table_reading:read_table"
+        total = await req.part(Lanes).reading.run(function, b"", str(path), str(target), WIDTHS, request=req)
+    except NoWorkbook as error:
+        raise ApiError(MEDIA_TYPE, UNREADABLE) from error
+    except (TooLargeUnpacked, TooCostly) as error:
+        raise ApiError(TOO_LARGE, TABLE_TOO_LARGE) from error
+    except WorkFailed as failure:
+        raise _refusals().get(failure.kind, failure) from failure
+    return _Table(target, int(total))
+
+
+def _refusals() -> dict[str, Exception]:
+    """By the name of what reading raised."""
+    return {
+        "Unreadable": ApiError(MEDIA_TYPE, UNREADABLE),
+        "TooManyRows": ApiError(TOO_LARGE, TOO_MANY_ROWS.filled(rows=MAX_ROWS)),
+        "OSError": ApiError(TOO_LARGE, TABLE_TOO_LARGE),  # the kernel lets it write no more
+    }
+
+
+async def _begin(req: Request, given: _Given, table: _Table) -> Record:
+    lines = _lines(table.path)
+    headers = _checked_headers(await asyncio.to_thread(next, lines))
+    if given.flags["atomic"] and (table.total > MAX_ATOMIC or table.path.stat().st_size > MAX_ATOMIC_BYTES):
+        raise invalid("atomic", "maxItems")
     mine = new_id()
 
     async def once() -> bytes:
@@ -88,14 +126,19 @@ async def _begin(req: Request, given: _Given) -> Record:
     id = (await answer_once(req, once) if "Idempotency-Key" in req.headers else await once()).decode()
     req.path = {"id": id}
     if id == str(mine):
-        await _run(req, mine, rows, atomic=given.flags["atomic"])
+        await _run(req, mine, lines, table.total)
     return await read(req)
 
 
-async def _run(req: Request, id: Any, rows: Iterator[Row], *, atomic: bool) -> None:
+def _lines(path: Path) -> Iterator[Any]:
+    with path.open("rb") as file:
+        yield from map(orjson.loads, file)
+
+
+async def _run(req: Request, id: Any, lines: Iterator[list[Row]], total: int) -> None:
     imports = req.system_store(IMPORTS)
     try:
-        total = await _keep_rows(req, id, rows, MAX_ATOMIC if atomic else None)
+        await _keep_rows(req, id, lines)
     except BaseException:
         await imports.change_quietly({"_id": id}, {"$set": {"status": "failed"}})
         raise
@@ -106,26 +149,18 @@ async def _run(req: Request, id: Any, rows: Iterator[Row], *, atomic: bool) -> N
         req.part(Jobs).spawn(f"crm.import:{id}", run(req.service, id, notify=True))
 
 
-async def _keep_rows(req: Request, id: Any, rows: Iterator[Row], most: int | None) -> int:
-    total = 0
+async def _keep_rows(req: Request, id: Any, lines: Iterator[list[Row]]) -> None:
     store = req.system_store(IMPORT_ROWS)
-    while chunk := await asyncio.to_thread(lambda: list(islice(rows, AT_ONCE))):
-        total += len(chunk)
-        if most is not None and total > most:
-            await store.remove({"import_id": id})
-            raise invalid("atomic", "maxItems")
-        await store.create({"import_id": id, "at": req.now, "rows": [list(row) for row in chunk]})
-    return total
+    while (rows := await asyncio.to_thread(next, lines, None)) is not None:
+        await store.create({"import_id": id, "at": req.now, "rows": rows})
 
 
-def _checked_headers(first: Row | None) -> list[str]:
-    headers = [header.strip() for header in first[1]] if first else []
+def _checked_headers(headers: list[str]) -> list[str]:
     if not headers:
         raise invalid("file", "required")
-    while headers and not headers[-1]:
-        headers.pop()
-    faults = [FieldError(header[:100] or "file", "unknown") for header in headers if header not in COLUMNS]
-    faults += [FieldError(header, "duplicate") for place, header in enumerate(headers) if header in headers[:place]]
+    times = Counter(headers)
+    faults = [FieldError(header or "file", "unknown") for header in times if header not in COLUMNS]
+    faults += [FieldError(header, "duplicate") for header, count in times.items() if count > 1 and header in COLUMNS]
     if faults:
         raise ValidationFailed(faults)
     return headers

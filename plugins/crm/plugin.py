@@ -18,6 +18,7 @@ from plugins.api import (
     STALE,
     TOO_LARGE,
     Collection,
+    Confined,
     Field,
     Handler,
     Jobs,
@@ -57,6 +58,7 @@ from plugins.crm.dashboards import DASHBOARDS
 from plugins.crm.dictionaries import DICTIONARIES
 from plugins.crm.import_records import FORM, IMPORT_ROWS, IMPORT_SUMMARY, IMPORTS
 from plugins.crm.import_run import resume
+from plugins.crm.lanes import Lanes
 from plugins.crm.pool import CLAIMANTS
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
 from plugins.crm.settings import CrmSettings
@@ -75,8 +77,9 @@ _REPLANNED = (*_PLANNED, *conflicts(messages.PLAN_PAID))
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Hear how approvals end; return customers to the pool; go on with imports."""
+    """Hear how approvals end; return customers to the pool; go on with imports; have tables read and written."""
     settings, jobs = service.settings_of(CrmSettings), service.part(Jobs)
+    service.provide(Lanes, Lanes.of(service.part(Confined)))
     service.events.listen(contracts.DECISION_EVENT, partial(contracts.after_approval, service))
     jobs.every(settings.crm_pool_seconds, "crm.pool", partial(pool.return_neglected, service))
     jobs.every(settings.crm_reminder_seconds, "crm.reminders", partial(reminders.remind, service))

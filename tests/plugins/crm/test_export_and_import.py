@@ -1,9 +1,8 @@
 """Customers as tables: out under the caller's scope, in row by row."""
 
 import asyncio
-import signal
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +10,18 @@ import pytest
 
 from config.database import DatabaseUnavailable
 from handlers.actor import Actor
+from handlers.confined import Confined
 from handlers.data import store
 from handlers.data.search import search_values
+from plugins.crm.customer_export import Workbook
 from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
 from plugins.crm.import_run import _Import, resume
-from plugins.crm.sheets import XlsxWriter
+from plugins.crm.lanes import Lanes
 from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, unique
 from tests.plugins.crm.sales import CUSTOMERS, Record, customer, seller
 from tests.plugins.crm.tables import as_csv, as_xlsx, form, import_table, read_csv, read_xlsx
+from tests.processes import workers
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 FORMATS = pytest.mark.parametrize(("format", "read"), [("csv", read_csv), ("xlsx", read_xlsx)])
@@ -48,11 +50,25 @@ async def test_an_export_holds_what_the_caller_sees_and_filters(format: str, rea
     assert [(row["name"], row["tags"], float(row["location.lng"])) for row in found] == [("level A", "a;b", 121.5)]
 
 
-def test_a_workbook_that_nobody_waits_for_leaves_no_process(tmp_path: Path) -> None:
-    writer = XlsxWriter(tmp_path)
-    writer.add([["name"]])
-    writer.close()
-    assert writer.process.returncode == -signal.SIGKILL
+async def test_a_workbook_that_nobody_waits_for_leaves_no_process(tmp_path: Path) -> None:
+    async def rows() -> AsyncIterator[list[list[str]]]:
+        while True:
+            yield [["name"]] * 100
+
+    confined = Confined(at_once=1, memory_bytes=512 << 20)
+    before = workers()
+    workbook = await Workbook.begin(Lanes.of(confined).writing, None, rows())
+    (pid,) = workers() - before
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.3):
+            await anext(aiter(workbook))
+    await workbook.aclose()
+
+    async def gone() -> bool:
+        return pid not in workers()
+
+    await eventually(gone)
+    await confined.close()
 
 
 async def test_an_export_needs_its_own_permission(people: People) -> None:

@@ -1,0 +1,62 @@
+"""What a workbook says of itself before anybody unpacks it: a few kilobytes may become gigabytes (ECMA-376, APPNOTE.TXT)."""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+from pathlib import Path
+from typing import BinaryIO
+
+ZIP = b"PK\x03\x04"
+MAX_ROWS, MAX_COLUMNS, MAX_CELL = 1_048_576, 16_384, 32_767  # of a worksheet (ECMA-376, and what Excel takes)
+_DIRECTORY_BYTES = 4 << 20
+MAX_UNPACKED = 1 << 30
+_ALWAYS_UNPACKED = 64 << 20  # so much is taken however small it was packed
+_MOST_TIMES = 100  # texts of people are packed to a tenth; XML that says nothing to a thousandth
+_END = struct.Struct("<4s4H2LH")  # the end of the directory (APPNOTE.TXT 4.3.16)
+_END_MARK, _ZIP64_MARK, _ZIP64_BYTES = b"PK\x05\x06", b"PK\x06\x07", 20
+_COMMENT_BYTES = 0xFFFF
+
+
+class NoWorkbook(ValueError):
+    """The file is no archive that a spreadsheet program writes."""
+
+
+class TooLargeUnpacked(ValueError):
+    """The archive says that it holds far more than it should."""
+
+
+def is_archive(path: Path) -> bool:
+    """Whether the file begins as an archive, which every XLSX is."""
+    with path.open("rb") as file:
+        return file.read(len(ZIP)) == ZIP
+
+
+def check_archive(path: Path) -> None:
+    """Read the directory of an archive, which stands at its end, and nothing else.
+
+    Raises `NoWorkbook`, and `TooLargeUnpacked` for more than a workbook of people holds.
+    """
+    with path.open("rb") as file:
+        _check_directory(file)
+        try:
+            with zipfile.ZipFile(file) as archive:
+                unpacked = sum(part.file_size for part in archive.infolist())
+        except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+            raise NoWorkbook("directory") from error
+        if unpacked > min(MAX_UNPACKED, max(_ALWAYS_UNPACKED, _MOST_TIMES * path.stat().st_size)):
+            raise TooLargeUnpacked
+
+
+def _check_directory(file: BinaryIO) -> None:
+    """That the directory is short: it is read whole."""
+    size = file.seek(0, 2)
+    file.seek(max(0, size - _END.size - _COMMENT_BYTES))
+    tail = file.read()
+    at = tail.rfind(_END_MARK)
+    large = tail[max(0, at - _ZIP64_BYTES) : max(0, at)].startswith(_ZIP64_MARK)  # for archives beyond 4 GiB
+    if at < 0 or len(tail) - at < _END.size or large:
+        raise NoWorkbook("end of directory")
+    if _END.unpack_from(tail, at)[5] > _DIRECTORY_BYTES:
+        raise TooLargeUnpacked
+    file.seek(0)
