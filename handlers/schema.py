@@ -82,6 +82,11 @@ class Field:
         return self.kind == "object" or (self.items is not None and self.items.holds_fields)
 
     @cached_property
+    def defaulted(self) -> tuple[str, ...]:
+        """The names of the fields that have a default."""
+        return tuple(name for name, child in (self.fields or {}).items() if child.default is not None)
+
+    @cached_property
     def answered(self) -> tuple[str, ...]:
         """The names of the fields that an answer shows."""
         return tuple(name for name, child in (self.fields or {}).items() if not child.write_only)

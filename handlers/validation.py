@@ -143,7 +143,9 @@ def _decode(field: Field, value: Any, place: _Place, wrong: _Places | None, faul
         return value
     if field.kind == "object" and isinstance(value, dict):
         known = field.fields or {}
-        return {
+        # what a body itself leaves out is the store's matter, which knows whether the record is new
+        filled = {} if place is None else {name: decode(known[name], known[name].default) for name in field.defaulted}
+        return filled | {
             name: _decode(known[name], item, (place, name), None if wrong is None else wrong.get(name), faults)
             for name, item in value.items()
             if name in known

@@ -10,7 +10,10 @@ from typing import Any
 import hypothesis
 from hypothesis import strategies
 
+from handlers.conversion import decode
+from handlers.data.collection import Collection
 from handlers.errors import ValidationFailed
+from handlers.openapi import example
 from handlers.schema import Field
 from handlers.validation import Checker
 from plugins.testing import PASSWORD, unique
@@ -112,3 +115,16 @@ def _accepted(field: Field) -> Callable[[Any], bool]:
         return True
 
     return accepts
+
+
+def completed(collection: Collection, values: dict[str, Any]) -> dict[str, Any]:
+    """`values` of a record that is written past its API, with something for every further field that is never null and refers to nothing."""
+    lacking = {name: field for name, field in collection.fields.items() if not field.nullable and name not in values}
+    return {
+        **{
+            name: [] if field.kind == "array" else decode(field, example(field))
+            for name, field in lacking.items()
+            if field.default is None and not field.write_only and not field.ref
+        },
+        **values,
+    }

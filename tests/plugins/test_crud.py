@@ -14,9 +14,12 @@ from plugins.api import (
     Message,
     Plugin,
     Request,
+    array,
+    boolean,
     conflicts,
     crud,
     money,
+    obj,
     text,
     timestamp,
 )
@@ -89,7 +92,8 @@ def test_an_action_that_is_not_made_is_refused(wrong: dict[str, object]) -> None
 @pytest.mark.gen_test(timeout=30)
 async def test_a_default_is_stored_as_a_value_that_is_sent(mongodb_uri: str, tmp_path: Path) -> None:
     defaults = {"price": money(default=1.5, filter=True), "due_at": timestamp(default="2026-11-22T08:00:00+08:00")}
-    boxes = Collection(name="acme_boxes", title="Box", fields={"name": text(required=True), **defaults})
+    lids = array(obj("BoxLid", {"name": text(required=True), "open": boolean(default=False)}))
+    boxes = Collection(name="acme_boxes", title="Box", fields={"name": text(required=True), "lids": lids, **defaults})
     title = Message("箱", "Boxes")
     acme = Plugin(
         name="acme", title=title, collections=(boxes,), menus=(Menu("acme", title, resource="acme:box"),),
@@ -99,4 +103,7 @@ async def test_a_default_is_stored_as_a_value_that_is_sent(mongodb_uri: str, tmp
         admin = await Client(running.url).log_in("admin")
         made = expect(await admin.post(AT, {"name": "first"}))
         assert (made["price"], made["due_at"]) == ("1.50", "2026-11-22T00:00:00.000Z")
+        lidded = expect(await admin.patch(f"{AT}/{made['id']}", {"version": 1, "lids": [{"name": "a"}]}))
+        assert lidded["lids"] == [{"name": "a", "open": False}]
+        made = {**made, "lids": lidded["lids"], "version": 2, "updated_at": lidded["updated_at"]}
         assert expect(await admin.get(f"{AT}?price_from=1.50&price_to=1.50"))["items"] == [made]

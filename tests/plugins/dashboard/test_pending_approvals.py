@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from handlers.actor import Actor
-from plugins.approval.records import INSTANCES
+from plugins.approval.records import DEFINITIONS, INSTANCES
 from plugins.runtime import Running
 from plugins.testing import People, expect
+from tests.samples import completed
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 SEES = ("dashboard:chart:overview", "approval:instance:list")
@@ -17,10 +18,14 @@ async def test_approvals_under_way_are_counted_in_scope_and_where_shared(tradewi
     me, other = await people.person(SEES), await people.person(SEES)
     actor, colleague = (Actor(user_id=person.user["userId"]) for person in (me, other))
     shared = [actor.user_id]
+    flows = tradewind.service.database.store(DEFINITIONS)
+    flow = await flows.create(completed(DEFINITIONS, {"name": "flow", "enabled": False}))
     for by, status, with_whom in (
         (actor, "pending", []), (actor, "approved", []), (colleague, "pending", shared), (colleague, "pending", []),
     ):  # fmt: skip
         store = tradewind.service.database.store(INSTANCES, by)
-        await store.create({"title": "asked", "status": status, "shared_with": with_whom, "initiator_id": by.user_id})
+        asked = {"title": "asked", "status": status, "shared_with": with_whom, "initiator_id": by.user_id}
+        asked["definition_id"] = flow["id"]
+        await store.create(completed(INSTANCES, asked))
     assert expect(await me.get("/api/dashboard/overview"))["pending_approvals"] == 2
     assert expect(await me.get("/api/v1/approvals/instances?status=pending"))["total"] == 2

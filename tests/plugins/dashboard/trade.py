@@ -13,7 +13,7 @@ from handlers.actor import Actor
 from handlers.conversion import store_money, store_quantity
 from handlers.data.collection import Collection
 from handlers.data.database import Database
-from plugins.approval.records import INSTANCES
+from plugins.approval.records import DEFINITIONS, INSTANCES
 from plugins.approval.states import STATES
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
@@ -25,6 +25,7 @@ from plugins.inventory.records import PRODUCTS, STOCK, SUPPLIERS, WAREHOUSES
 from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
 from plugins.testing import Client, People, expect
 from tests.catalogue import CATALOGUE
+from tests.samples import completed
 
 SCOPES = ("all", "department", "department_and_below", "self", "custom")
 LISTS = {
@@ -66,7 +67,7 @@ class Company:
     async def _made(self, collection: Collection, values: dict[str, Any]) -> dict[str, Any]:
         shared = {"shared_with": [self._person()] if self.chance.random() < 0.2 else []} if collection.shared else {}
         store = self.database.store(collection, self.actor())
-        made = await store.create({**values, **shared})
+        made = await store.create(completed(collection, {**values, **shared}))
         if self.chance.random() < 0.1:
             await store.delete(made["id"])
         return made
@@ -103,14 +104,17 @@ class Company:
                                          "amount": self._money(), "stage": stage})  # fmt: skip
 
     async def _contract(self, number: int) -> dict[str, Any]:
+        customer = await self.database.store(CUSTOMERS).find_one({})
         return await self._made(CONTRACTS, {
-            "name": f"contract {number}", "number": f"C-{number}", "amount": self._money(), "owner_id": self._person(),
+            "customer_id": customer and customer["id"], "name": f"contract {number}", "number": f"C-{number}", "amount": self._money(), "owner_id": self._person(),
             "status": self.chance.choice(list(CONTRACT_STATES.states)), "signed_date": self._day(),
             "received_amount": store_money(Decimal(0)), "planned_amount": store_money(Decimal(0)),
         })  # fmt: skip
 
     async def _payment(self, number: int) -> None:
-        await self._made(PAYMENTS, {"amount": self._money(), "paid_at": self.moment(), "owner_id": self._person()})
+        contract = await self.database.store(CONTRACTS).find_one({})
+        await self._made(PAYMENTS, {"contract_id": contract and contract["id"], "amount": self._money(),
+                                    "paid_at": self.moment(), "owner_id": self._person()})  # fmt: skip
 
     async def _order(self, number: int) -> None:
         product = await self._made(PRODUCTS, {"sku": f"sku {number}", "name": "thing"})
@@ -151,7 +155,9 @@ class Company:
 
     async def _approval(self, number: int) -> None:
         status = self.chance.choice(list(STATES.states))
-        await self._made(INSTANCES, {"title": f"asked {number}", "status": status, "initiator_id": self._person()})
+        flow = await self.database.store(DEFINITIONS).create(completed(DEFINITIONS, {"name": f"flow {number}"}))
+        await self._made(INSTANCES, {"title": f"asked {number}", "status": status, "initiator_id": self._person(),
+                                     "definition_id": flow["id"]})  # fmt: skip
 
 
 async def founded(admin: Client, database: Database, chance: random.Random) -> Company:
