@@ -25,12 +25,22 @@ _GUARDED = re.compile(rf"'['\s]*{_FORMULA}")
 
 def harmless(cell: str | float | None) -> str | float | None:
     """A cell that no spreadsheet runs."""
-    return f"'{cell}" if isinstance(cell, str) and _RUN.match(cell) else cell
+    if not isinstance(cell, str):
+        return cell
+    guarded = _RUN_INSIDE.sub(r"\1'\2", cell)
+    return f"'{guarded}" if _RUN.match(guarded) else guarded
+
+
+# where lists are separated by `;` a spreadsheet splits a CSV there whatever is quoted, and at ends of lines
+_INSIDE = r"((?:'|[^\S\r\n])*[=+\-@＝＋－＠])"
+_RUN_INSIDE = re.compile(rf"([;\r\n]){_INSIDE}")
+_GUARDED_INSIDE = re.compile(rf"([;\r\n])'{_INSIDE}")
 
 
 def plain(cell: str) -> str:
     """What `harmless` was given."""
-    return cell[1:] if _GUARDED.match(cell) else cell
+    bare = cell[1:] if _GUARDED.match(cell) else cell
+    return _GUARDED_INSIDE.sub(r"\1\2", bare)
 
 
 def as_csv(rows: Sequence[Cells]) -> bytes:
