@@ -23,7 +23,7 @@ HAS_CONTRACTS = Message(
 )
 CONTRACT_FIXED = Message("只有草稿或已驳回的合同可以修改", "Only a draft or a rejected contract can be changed")
 WRONG_STATE = Message("合同当前状态不允许该操作", "The contract's state does not allow this")
-OVERPAID = Message("金额超过未收余额", "The amount is more than what is open")
+OVERPAID = Message("金额超过未收余额：{open}", "The amount is more than what is open: {open}")
 NOT_PAYABLE = Message("合同未生效，不能登记回款", "The contract is not in force: nothing can be received for it")
 OVERPLANNED = Message("计划金额合计超过合同金额", "The plans would come to more than the contract")
 PLAN_PAID = Message("计划已有回款", "Something was paid on the plan already")

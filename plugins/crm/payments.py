@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Collection, Request, day_of
+from plugins.api import CONFLICT, ApiError, Collection, Request, day_of, exact
 from plugins.crm import below, receivables
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.messages import NOT_PAYABLE, OVERPAID
@@ -64,9 +64,17 @@ async def _receive(req: Request, contract_id: Any, plan_id: Any, amount: Any) ->
     payable = {"status": {"$in": list(PAYABLE)}}
     if await _add(req, CONTRACTS, contract_id, "received_amount", amount, payable) is None:
         contract = await req.system_store(CONTRACTS).get(contract_id)
-        raise ApiError(CONFLICT, OVERPAID if contract["status"] in PAYABLE else NOT_PAYABLE)
+        if contract["status"] not in PAYABLE:
+            raise ApiError(CONFLICT, NOT_PAYABLE)
+        raise _overpaid(contract, "received_amount")
     if plan_id is not None and await _add(req, PLANS, plan_id, "paid_amount", amount) is None:
-        raise ApiError(CONFLICT, OVERPAID)
+        raise _overpaid(await req.system_store(PLANS).get(plan_id), "paid_amount")
+
+
+def _overpaid(record: Mapping[str, Any], paid: str) -> ApiError:
+    """The refusal of more than is open of a contract or a plan; it says how much that is."""
+    unpaid = f"{exact(record['amount']) - exact(record[paid]):.2f}"
+    return ApiError(CONFLICT, OVERPAID.filled(open=unpaid), data={"open": unpaid})
 
 
 async def _add(

@@ -131,7 +131,7 @@ def _payment(req: Request, item: Record) -> Decimal:
         raise ApiError(CONFLICT, NOT_IN_STATE)
     amount = exact(req.body["amount"]) if req.body.get("amount") is not None else unpaid
     if amount > unpaid:
-        raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=unpaid))
+        raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=unpaid), data={"open": f"{unpaid:.2f}"})
     return amount
 
 

@@ -56,7 +56,8 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         "amount": _AMOUNT.but(sort=True, filter=True),
         "status": choice(*states.states, read_only=True, nullable=False, filter=True, sort=True),
         "confirmed_at": timestamp(read_only=True),
-        "remark": _REMARK,
+        "reference": text(max_length=100, filter=True, search=True, description="What the other side calls it."),
+        "remark": _REMARK.but(search=True),
     }
 
 
@@ -67,6 +68,7 @@ _ORDER_INDEXES = (
     Index("ordered_on", "status", "amount"),
     Index("lines.product_id"),
     Index("warehouse_id"),
+    Index("reference", where={"reference": {"$type": "string"}}),
 )
 
 PURCHASE_ORDERS = Collection(

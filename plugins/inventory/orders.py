@@ -195,7 +195,7 @@ async def _wanted(req: Request, trade: Trade, order: Record) -> dict[Any, Decima
             raise ApiError(CONFLICT, NOTHING_OPEN)
         if quantity > unfinished[id]:
             shown = format(store_quantity(unfinished[id]).to_decimal(), "f")
-            raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown))
+            raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data={"open": shown})
     return wanted
 
 

@@ -203,3 +203,14 @@ async def test_plans_and_payments_are_found_by_their_remark(path: str, admin: Cl
     expect(await admin.post(path, {**body, "remark": "the rest"}))
     found = expect(await admin.get(f"{path}?contract_id={of}&q={quote(remark[-12:])}"))["items"]
     assert [row["id"] for row in found] == [made["id"]]
+
+
+async def test_more_than_is_open_says_how_much_is(admin: Client) -> None:
+    made = await in_force(admin, "100.00")
+    planned = await plan(admin, made, "30.00", "2099-01-01")
+    expect(await admin.post(PAYMENTS, {"contract_id": made["id"], "amount": "60.50"}))
+    too_much = await admin.post(PAYMENTS, {"contract_id": made["id"], "amount": "39.51"})
+    assert expect(too_much, 40901) == {"open": "39.50"}
+    assert "39.50" in too_much.json["msg"]
+    of_plan = {"contract_id": made["id"], "plan_id": planned["id"], "amount": "30.01"}
+    assert expect(await admin.post(PAYMENTS, of_plan), 40901) == {"open": "30.00"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plugins.testing import Client, expect
+from plugins.testing import Client, expect, unique
 from tests.plugins.inventory.goods import AT, Goods
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -158,3 +158,30 @@ async def test_what_is_disabled_is_not_bought_but_its_stock_leaves(admin: Client
     assert reply.fields == {"warehouse_id"}
     expect(await goods.deliver(sale))
     expect(await goods.transfer(await goods.warehouse(), 3))
+
+
+@pytest.mark.parametrize("at", ["purchase-orders", "sales-orders"])
+async def test_an_order_is_found_by_the_reference_of_the_other_side_and_by_its_remark(at: str, admin: Client) -> None:
+    goods = await Goods.fresh(admin)
+    reference, remark = unique("their-number"), unique("ring-twice")
+    whose = {"supplier_id": await goods.supplier()} if at == "purchase-orders" else {"customer_name": "somebody"}
+    body = {
+        **whose,
+        "lines": [{"product_id": goods.product_id, "quantity": "1"}],
+        "reference": reference,
+        "remark": remark,
+    }
+    order = expect(await admin.post(f"{AT}/{at}", body))
+    assert order["reference"] == reference
+    for query in (f"q={reference}", f"q={remark}", f"reference={reference}"):
+        assert [row["id"] for row in expect(await admin.get(f"{AT}/{at}?{query}"))["items"]] == [order["id"]]
+    changed = {"version": order["version"], "reference": "other"}
+    assert expect(await admin.patch(f"{AT}/{at}/{order['id']}", changed))["reference"] == "other"
+    expect(await admin.post(f"{AT}/{at}", {**body, "reference": "x" * 101}), 40001)
+
+
+async def test_more_than_is_open_says_how_much_is(admin: Client) -> None:
+    goods = await Goods.stocked(admin, 10)
+    bought, sold = await goods.purchase(5), await goods.sale(3)
+    assert expect(await goods.receive(bought, 6), 40901) == {"open": "5"}
+    assert expect(await goods.deliver(sold, "3.5"), 40901) == {"open": "3"}
