@@ -1,4 +1,4 @@
-"""The tags of the OpenAPI document: operations by the resource that they are about, such as `crm: customers`.
+"""The tags of the OpenAPI document: operations by the resource that they are about, such as `acme: things`.
 
 A tag is what the documentation page folds, and what it filters by.
 """
@@ -34,7 +34,7 @@ def described_tags(routes: Iterable[Route], tags: Mapping[str, str]) -> list[dic
 
 
 def _resource(route: Route) -> str:
-    """The first name in the path behind the module's own: `customers` of `/api/v1/crm/customers/{id}/claim`."""
+    """The first name in the path behind the module's own: `things` of `/api/v1/acme/things/{id}/sign`."""
     names = [name for name in re.sub(r"^/(api/)?(v1/)?", "", route.path).split("/") if "{" not in name]
     own = bool(names) and names[0].removesuffix("s") == route.tag.removesuffix("s")
     return next(iter(names[own:]), "")
