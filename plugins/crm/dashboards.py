@@ -76,13 +76,9 @@ async def sales_ranking(req: Request) -> Part:
     ], whole=by_payments and not where)  # fmt: skip
     directory = req.part(Directory)
     return {"items": [
-        {**row, "rank": number, "user_id": row["_id"], "name": _name_of(await directory.user(row["_id"]))}
+        {**row, "rank": number, "user_id": row["_id"], "name": await directory.name(row["_id"])}
         for number, row in enumerate(rows, 1)
     ]}  # fmt: skip
-
-
-def _name_of(user: Mapping[str, Any] | None) -> str:
-    return (user.get("real_name") or user["username"]) if user else ""
 
 
 async def customer_distribution(req: Request) -> Part:

@@ -25,6 +25,13 @@ class Directory:
         """The user record, or None; not to be changed."""
         return await self._users.get(id)
 
+    async def name(self, id: int) -> str:
+        """What a person is called, or was before the account was deleted; empty where there never was one."""
+        user = await self.user(id) or await self._database.driver.find_by_id(
+            USERS.name, id, fields=("real_name", "username")
+        )
+        return str(user.get("real_name") or user["username"]) if user else ""
+
     async def by_username(self, username: str) -> dict[str, Any] | None:
         """The user record with this name, read from the database."""
         return await self._database.store(USERS).find_one({"username": username})

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from plugins.registry import load_plugins
-from plugins.testing import Client, expect, serving
+from plugins.testing import Client, People, expect, serving, unique
 from tests.plugins.dashboard import reference
 from tests.plugins.dashboard.reference import SHANGHAI, Records
 from tests.plugins.dashboard.trade import LISTS, MODULES, founded, listed
@@ -75,3 +75,18 @@ async def compared(person: Client) -> int:
 
 def without(item: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in item.items() if key != name}
+
+
+@pytest.mark.gen_test(timeout=40)
+async def test_who_was_deleted_keeps_their_name_in_the_ranking(admin: Client, people: People) -> None:
+    name = unique("gone")
+    account = await people.account(real_name=name)
+    of = expect(await admin.post("/api/v1/crm/customers", {"name": "x"}))["id"]
+    body = {"customer_id": of, "name": "x", "amount": "99999999.00", "owner_id": account["id"]}
+    at = f"/api/v1/crm/contracts/{expect(await admin.post('/api/v1/crm/contracts', body))['id']}"
+    for action in ("submit", "approve"):
+        expect(await admin.post(f"{at}/{action}"))
+    expect(await admin.delete(f"/api/v1/system/users/{account['id']}"))
+    rows = expect(await admin.get("/api/dashboard/sales-ranking?by=contracts&limit=100"))["items"]
+    assert [row["name"] for row in rows if row["user_id"] == account["id"]] == [name]
+    expect(await admin.post(f"{at}/terminate", {"reason": "a test"}))
