@@ -162,6 +162,8 @@ GOOD = {
     "a link to a page": '<a href="https://example.com/">x</a>',
     "its own part": '<use xlink:href="#g"/>',
     "a picture that it carries": '<image href="data:image/png;base64,AAAA"/>',
+    "its own part, with blanks": "<rect fill=\"url( '#g' )\"/>",
+    "a character by its number": r'<style>.a::before { content: "\201C" }</style>',
 }
 EVIL = {
     "a script": "<script>alert(1)</script>",
@@ -175,6 +177,11 @@ EVIL = {
     "a picture from elsewhere": '<image href="https://example.com/x.png"/>',
     "a style from elsewhere": "<style>@import 'https://example.com/x.css';</style>",
     "a background from elsewhere": '<rect style="fill: url(https://example.com/x)"/>',
+    "an address in numbers": r'<rect style="fill: \75rl(http://example.com/x)"/>',
+    "an address in numbers and blanks": r'<rect style="fill: \000075 \72 l(http://example.com/x)"/>',
+    "an address with needless signs": r'<rect style="fill: u\r\l(http://example.com/x)"/>',
+    "a style from elsewhere in numbers": r"<style>@\69mport 'https://example.com/x.css';</style>",
+    "a set of pictures from elsewhere": "<style>.a { background: image-set('https://example.com/x.png' 1x) }</style>",
     "a frame": "<iframe/>",
     "endless depth": "<g>" * 300 + "</g>" * 300,
     "an open element": "<g>",
@@ -184,6 +191,7 @@ NO_DRAWING = {
     "a billion laughs": b'<!DOCTYPE svg [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>' + drawing("&b;"),
     "an outside entity": b'<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + drawing("&a;"),
     "a style sheet": b'<?xml-stylesheet href="https://example.com/x.css"?>' + drawing(),
+    "defaults": b'<!DOCTYPE svg [<!ATTLIST rect onclick CDATA "alert(1)">]>' + drawing("<rect/>"),
     "no namespace": b"<svg><rect/></svg>",
     "a handler at its root": drawing(root='onload="alert(1)"'),
     "another root": b'<html xmlns="http://www.w3.org/1999/xhtml">' + drawing() + b"</html>",
