@@ -29,6 +29,7 @@ from handlers.receiving import Receiving
 from handlers.routing import Router
 from handlers.service import Service
 from handlers.sockets import Sockets
+from handlers.strict_heads import checked
 
 _PARSER_ANSWER = b"HTTP/1.1 400 Bad Request\r\n\r\n"
 
@@ -90,16 +91,22 @@ class Front(httputil.HTTPServerConnectionDelegate):
 
 
 class Server(HTTPServer):
-    """Tornado's server, whose answer to what is no HTTP is an envelope too."""
+    """Tornado's server, which reads heads strictly, and whose answer to what is no HTTP is an envelope too."""
 
     def handle_stream(self, stream: iostream.IOStream, address: tuple[Any, ...]) -> None:
         """Tornado: a connection was accepted."""
-        write = stream.write
+        write, read = stream.write, stream.read_until_regex
 
         def enveloped(data: bytes | memoryview) -> Any:
             return write(_refusal(ApiError(BAD_REQUEST)) if data == _PARSER_ANSWER else data)
 
+        async def read_head(regex: bytes, max_bytes: int | None = None) -> bytes:
+            if stream.closed():  # what came behind the last request would be served else (RFC 9112 section 9.6)
+                raise iostream.StreamClosedError
+            return checked(await read(regex, max_bytes))
+
         stream.write = enveloped  # type: ignore[method-assign]
+        stream.read_until_regex = read_head  # type: ignore[method-assign]
         super().handle_stream(stream, address)
 
 

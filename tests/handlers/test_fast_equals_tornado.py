@@ -25,9 +25,8 @@ CHANGING = re.compile(rb"(?m)^(Date|X-Request-Id): [^\r\n]*\r\n", re.IGNORECASE)
 CLOSING = re.compile(rb"(?m)^Connection: close\r\n")
 REQUEST_ID = re.compile(rb'"request_id":"[0-9a-f]{32}"')
 CONTINUE = re.compile(rb"HTTP/1\.1 100 [^\r\n]*\r\n\r\n")
-# what RFC 9112 lets a server take, and Tornado does not: empty lines before a request (2.2), two spaces (3),
-# extensions of chunks and trailers (7.1)
-TAKEN = re.compile(rb"^[\r\n]|(\r\n){3}|\b[A-Z]+  +/|  +HTTP/1|Transfer-Encoding: *chunked", re.IGNORECASE)
+# what RFC 9112 section 7.1 lets a server take, and Tornado does not: extensions of chunks, and trailers
+TAKEN = re.compile(rb"Transfer-Encoding: *chunked", re.IGNORECASE)
 Ports = dict[str, int]
 
 
@@ -104,14 +103,12 @@ SMUGGLING = {
     "a TLS hello": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(64),
 }  # fmt: skip
 
-# where a request ends is the same for every reader; after chunks in HTTP/1.0 the connection is closed (RFC 9112, 6.1)
+# where a request ends is the same for every reader
 HARMLESS = {
-    "chunked in HTTP/1.0",
-    "HTTP/0.9",
+    "HTTP/0.9",  # the rest of a head is waited for
     "the same length twice",
     "a chunk extension",
     "trailers",
-    "two spaces",
     "an absolute target",
 }
 

@@ -1,0 +1,219 @@
+"""Why a reader may read otherwise than the strict one: every difference that is none of these is a fault."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+
+import httptools
+
+from scripts.hostile_http.reading import Asked, Reading
+
+
+@dataclass(frozen=True)
+class Case:
+    """A connection as one reader and the strict one read it."""
+
+    reader: str
+    sent: bytes
+    strict: Reading
+    found: Reading
+
+    @cached_property
+    def agreed(self) -> int:
+        """How many requests both found."""
+        pairs = zip(self.strict.requests, self.found.requests, strict=False)
+        return next(
+            (at for at, (one, other) in enumerate(pairs) if one != other),
+            min(len(self.strict.requests), len(self.found.requests)),
+        )
+
+    @property
+    def next_strict(self) -> Asked | None:
+        """The first request that only the strict reader found so."""
+        return self.strict.requests[self.agreed] if self.agreed < len(self.strict.requests) else None
+
+    @property
+    def next_found(self) -> Asked | None:
+        """The first request that only the reader found so."""
+        return self.found.requests[self.agreed] if self.agreed < len(self.found.requests) else None
+
+    @property
+    def last_agreed(self) -> Asked | None:
+        """The last request that both found."""
+        return self.found.requests[self.agreed - 1] if self.agreed else None
+
+    @property
+    def differs(self) -> bool:
+        """Whether requests differ, or how the connection stands after the same ones."""
+        if self.next_strict or self.next_found:
+            return True
+        return (self.strict.ended == "waiting") != (self.found.ended == "waiting")
+
+    @property
+    def stricter(self) -> bool:
+        """Whether the reader stopped earlier, and closed: nothing is read where another would read something else."""
+        ahead, found = self.next_strict, self.next_found
+        begun_alike = found is None or (found.body is None and ahead is not None and found.same_head(ahead))
+        last = self.agreed + (found is not None) == len(self.found.requests)
+        return begun_alike and last and self.found.ended != "waiting"
+
+    @property
+    def early(self) -> bool:
+        """Whether the reader refused while the strict one still waits for the end of the same line or body."""
+        return (
+            not self.next_strict
+            and not self.next_found
+            and self.strict.ended == "waiting"
+            and self.found.ended == "refused"
+        )
+
+    def ahead(self, name: str) -> tuple[str, ...]:
+        """The values of a field in the request that only the strict reader took."""
+        fields = self.next_strict.fields if self.next_strict else ()
+        return next((values for given, values in fields if given == name), ())
+
+
+@dataclass(frozen=True)
+class Argument:
+    """For which readers, when, and why a difference is none."""
+
+    name: str
+    readers: tuple[str, ...]
+    applies: Callable[[Case], bool]
+    why: str
+
+
+class _Head:
+    """Whether llhttp finds the end of a head."""
+
+    found = False
+
+    def on_headers_complete(self) -> None:
+        """Called by httptools."""
+        self.found = True
+
+
+def _takes(line: str) -> bool:
+    """Whether llhttp takes a request line."""
+    head = _Head()
+    with suppress(httptools.HttpParserError, httptools.HttpParserUpgrade):
+        httptools.HttpRequestParser(head).feed_data(f"{line}\r\n\r\n".encode("latin-1"))
+    return head.found
+
+
+def _odd_method(case: Case) -> bool:
+    asked = case.next_strict
+    return (
+        case.stricter and asked is not None and not _takes(f"{asked.method} /a HTTP/1.1") and asked.method != "CONNECT"
+    )
+
+
+def _odd_target(case: Case) -> bool:
+    asked = case.next_strict
+    method = "CONNECT" if asked and asked.method == "CONNECT" else "GET"
+    return case.stricter and asked is not None and not _takes(f"{method} {asked.target} HTTP/1.1")
+
+
+def _odd_length(case: Case) -> bool:
+    lengths = case.ahead("content-length")
+    plain = len(lengths) == 1 and lengths[0].isdigit() and len(lengths[0]) <= 20
+    return case.stricter and bool(lengths) and not (plain and int(lengths[0]) < _LARGEST[case.reader])
+
+
+def _odd_coding(case: Case) -> bool:
+    codings = case.ahead("transfer-encoding")
+    return case.stricter and bool(codings) and [coding.lower() for coding in codings] != ["chunked"]
+
+
+def _chunked_body(case: Case, refused: re.Pattern[bytes]) -> bool:
+    """Whether the body of a request in chunks was refused, and something of this kind was sent."""
+    found = case.next_found
+    cut = found is not None and found.body is None and case.stricter
+    return cut and bool(case.ahead("transfer-encoding")) and refused.search(case.sent) is not None
+
+
+def _after_old(case: Case) -> bool:
+    last = case.last_agreed
+    return case.stricter and case.found.ended == "closed" and last is not None and last.version == "HTTP/1.0"
+
+
+def _kept_open(case: Case) -> bool:
+    last = case.last_agreed
+    return case.strict.ended == "closed" and last is not None and last.version == "HTTP/1.0" and not case.next_strict
+
+
+def _after_tunnel(case: Case) -> bool:
+    last = case.last_agreed
+    return case.stricter and case.found.ended == "closed" and last is not None and last.method == "CONNECT"
+
+
+def _head_alone(case: Case) -> bool:
+    """Whether the reader began a request that the strict one refused, and refused it then."""
+    found = case.next_found
+    last = case.agreed + 1 == len(case.found.requests) and not case.next_strict
+    refused = case.strict.ended == "refused" and case.strict.reason in _OF_BODIES and case.found.ended == "refused"
+    return found is not None and found.body is None and last and refused
+
+
+def _after_trailer(case: Case) -> bool:
+    return case.stricter and case.last_agreed is not None and _FRAMING_TRAILER.search(case.sent) is not None
+
+
+_OF_BODIES = ("length", "transfer coding", "a length beside a transfer coding")
+_LARGEST = {"fast": 1 << 64, "llhttp": 1 << 64, "tornado": 1 << 40}
+_LONG_SIZE = re.compile(rb"[0-9A-Fa-f]{17}")
+_LONG_LINE = re.compile(rb"[^\r\n]{62}")
+_LARGE_SIZE = re.compile(rb"[0-9A-Fa-f]{11}")
+_EXTENSION = re.compile(rb"[0-9A-Fa-f][ \t]*;")
+_TRAILER = re.compile(rb"0(?:[ \t]*;[^\r]*)?\r\n[^\r]")
+_FRAMING_TRAILER = re.compile(rb"(?i)(content-length|transfer-encoding|connection|upgrade)[ \t]*:")
+
+
+def _lax(*reasons: str) -> Callable[[Case], bool]:
+    """Whether the strict reader refused for one of these reasons."""
+    return lambda case: case.strict.reason in reasons and (case.next_strict is None or case.next_strict.body is None)
+
+
+ARGUMENTS: tuple[Argument, ...] = (
+    Argument("early", ("fast", "llhttp", "tornado"), lambda case: case.early,
+             "The strict reader waits for the end of a line or a body before it judges; to refuse sooner is to read less."),
+    Argument("methods", ("fast", "llhttp"), _odd_method,
+             "llhttp knows the registered methods alone; others are refused and the connection is closed."),
+    Argument("targets", ("fast", "llhttp"), _odd_target,
+             "llhttp takes paths, `*`, absolute URLs and ASCII alone; others are refused and the connection is closed."),
+    Argument("lengths", ("fast", "llhttp", "tornado"), _odd_length,
+             "RFC 9112 section 6.3 lets a server refuse lists of equal lengths; one beyond what can be counted is refused too."),
+    Argument("codings", ("fast", "llhttp", "tornado"), _odd_coding,
+             "A list with empty elements (`chunked,`) is nothing that clients send; it is refused and the connection is closed."),
+    Argument("sizes", ("fast", "llhttp"), lambda case: _chunked_body(case, _LONG_SIZE),
+             "A size of a chunk has sixteen digits at most."),
+    Argument("tunnels", ("fast",), _after_tunnel,
+             "After CONNECT, which is declined, the connection is closed: what follows may be meant for a tunnel."),
+    Argument("HTTP/1.0", ("fast", "tornado"), _after_old,
+             "In HTTP/1.0 a connection is kept for `Connection: keep-alive` alone, by Tornado not after a POST without a length."),
+    Argument("chunks of Tornado", ("tornado",),
+             lambda case: any(_chunked_body(case, kind) for kind in (_EXTENSION, _TRAILER, _LONG_LINE, _LARGE_SIZE)),
+             "Tornado's connection takes no extensions, no trailers and no chunk over its limit; it closes the connection."),
+    Argument("heads of Tornado", ("tornado",), _head_alone,
+             "Tornado's connection looks at the length when the delegate has the head, then refuses: no request is served."),
+    # llhttp alone is what the fast connection would be without its own checks
+    Argument("llhttp: upgrades", ("llhttp",), lambda case: case.found.reason == "upgrade",
+             "llhttp stops at an offer to upgrade; handlers/fast_http.py reads the body of what it declines."),
+    Argument("llhttp: request lines", ("llhttp",),
+             _lax("request line", "version", "a bare CR or LF in the request line"),
+             "llhttp takes two blanks, other protocols, HTTP/0.9 and any CR and LF before a request; handlers/fast_head.py does not."),
+    Argument("llhttp: close", ("llhttp",), _kept_open,
+             "llhttp keeps a connection of HTTP/1.0 for `keep-alive, close`; handlers/fast_head.py does not."),
+    Argument("llhttp: codings", ("llhttp",), _lax("transfer coding", "a transfer coding in HTTP/1.0"),
+             "llhttp takes codings before `chunked`, and `chunked` in HTTP/1.0; handlers/fast_head.py does not."),
+    Argument("llhttp: extensions", ("llhttp",), _lax("chunk"),
+             "llhttp takes an extension whose value is empty; handlers/fast_body.py does not."),
+    Argument("llhttp: blanks in extensions", ("llhttp",), lambda case: _chunked_body(case, _EXTENSION),
+             "llhttp refuses blanks around an extension, which RFC 9112 section 7.1.1 lets be."),
+    Argument("llhttp: trailers", ("llhttp",), lambda case: _chunked_body(case, _FRAMING_TRAILER) or _after_trailer(case),
+             "llhttp heeds framing fields in trailers; handlers/fast_body.py drops trailers, as RFC 9110 section 6.5.1 asks."),
+)  # fmt: skip
