@@ -33,6 +33,7 @@ pytestmark = pytest.mark.gen_test(timeout=60)
 ROWS, PAGE = 18, 4
 MISSING = object()  # the field is not in the document: the record is older than the field
 SORTED = [one for one in CATALOGUE.collections.values() if one.sortable]
+MOST_PAGES = 100  # of a walk: some lists have thousands of rows after the tests of others
 PAGED = [route for route in CATALOGUE.routes if route.paged]
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 # also what no request could store today: records that are older than a rule
@@ -139,7 +140,8 @@ async def test_the_cursors_of_every_list_lead_through_it(route: Route, maker: Ma
         for order in ("", *(f"&sort={sign}{name}" for name in names for sign in ("", "-"))):
             path = f"{exercise.path}{joint}with_total=false{order}"
             whole = await listed(exercise.client, f"{path}&page_size=200")
-            assert await listed(exercise.client, f"{path}&page_size=5") == whole, order
+            size = max(5, len(whole) // MOST_PAGES)
+            assert await listed(exercise.client, f"{path}&page_size={size}") == whole, order
             assert len({str(row) for row in whole}) == len(whole), order
 
 
@@ -164,5 +166,5 @@ async def listed(client: Client, path: str) -> list[Any]:
     while page["next_cursor"]:
         page = expect(await client.get(f"{path}&cursor={quote(page['next_cursor'])}"))
         rows, pages = rows + page["items"], pages + 1
-        assert pages < 500
+        assert pages < 3 * MOST_PAGES
     return [row.get("id", row) for row in rows]

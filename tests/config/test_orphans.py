@@ -2,11 +2,12 @@
 
 import asyncio
 import time
-import uuid
+from pathlib import Path
 
 import pytest
 
 from config.database import Driver, open_driver
+from config.embedded import acquire
 from tests.holder import holder
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -49,22 +50,16 @@ async def test_a_transaction_that_waits_for_a_living_process_is_left_alone(
     assert await driver.find(things, {}) == [{"_id": "1", "n": 1}]
 
 
-async def test_a_user_without_rights_beyond_its_database_ends_its_own(
-    driver: Driver, mongodb_uri: str, database_name: str, things: str
-) -> None:
-    await driver.insert(things, [{"_id": "1", "n": 0}])
-    user, password = f"plain_{uuid.uuid4().hex[:8]}", uuid.uuid4().hex
-    roles = [{"role": "readWrite", "db": database_name}]
-    await driver.command({"createUser": user, "pwd": password, "roles": roles})
-    place = mongodb_uri.rpartition("@")[2].replace("authSource=admin", f"authSource={database_name}")
-    uri = f"mongodb://{user}:{password}@{place}"
-    plain = open_driver("direct", uri, database_name, 5000)
+async def test_a_user_without_rights_beyond_its_database_ends_its_own(tmp_path: Path, things: str) -> None:
+    embedded = await asyncio.to_thread(acquire, tmp_path, database="tradewind")
+    plain = open_driver("direct", embedded.uri, "tradewind", 5000)
     try:
-        with holder(uri, database_name, things, "1") as process:
+        await plain.insert(things, [{"_id": "1", "n": 0}])
+        with holder(embedded.uri, "tradewind", things, "1") as process:
             process.kill()
             process.wait()
             await looked(plain, 1)
             assert await is_free(plain, things)
     finally:
         await plain.close()
-        await driver.command({"dropUser": user})
+        await asyncio.to_thread(embedded.release_and_wait, 15)
