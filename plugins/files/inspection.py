@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import BinaryIO
 
-from plugins.api import MEDIA_TYPE, ApiError, Message
-from plugins.files.images import FORMATS, is_sound_image
+from plugins.api import MEDIA_TYPE, ApiError, Lane, Message, TooCostly
+from plugins.files.images import FORMATS
 from plugins.files.messages import ACTIVE_SVG, BROKEN_IMAGE, TWO_THINGS, TYPE_CONTRADICTS, TYPE_REFUSED
 from plugins.files.settings import FilesSettings
 from plugins.files.storage import Visibility
-from plugins.files.svg import is_sound_svg
 from plugins.files.types import SVG, ZIP, FileType, claims, contradicts, ends_as_zip
+
+_BLOCK_BYTES = 1 << 20
 
 
 def needs_proof(type: FileType) -> bool:
@@ -39,13 +40,19 @@ def _is_archive(type: FileType) -> bool:
     return type is ZIP or type.extension in (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".ofd")
 
 
-async def prove(settings: FilesSettings, type: FileType, file: BinaryIO) -> None:
-    """Look at the whole of an image or a drawing; raise 41500 when it is not just that."""
-    if type is SVG:
-        if not await asyncio.to_thread(is_sound_svg, file):
-            raise refused(ACTIVE_SVG, type)
-    elif not await asyncio.to_thread(is_sound_image, file, type, settings.max_image_pixels):
-        raise refused(BROKEN_IMAGE, type)
+async def prove(lane: Lane, settings: FilesSettings, type: FileType, file: BinaryIO) -> None:
+    """Look at the whole of an image or a drawing, in a worker process; raise 41500 when it is not just that."""
+    reason = ACTIVE_SVG if type is SVG else BROKEN_IMAGE
+    file.seek(0)
+    try:
+        async with await lane.begin("plugins.files.proving:is_sound", type.media, settings.max_image_pixels) as work:
+            while block := await asyncio.to_thread(file.read, _BLOCK_BYTES):
+                await work.send(block)
+            sound = await work.result()
+    except TooCostly as error:
+        raise refused(reason, type) from error
+    if not sound:
+        raise refused(reason, type)
 
 
 def refused(reason: Message, type: FileType) -> ApiError:

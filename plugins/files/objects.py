@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from plugins.api import MEDIA_TYPE, NOT_FOUND, Actor, ApiError, Database, Store, utc_now
+from plugins.api import MEDIA_TYPE, NOT_FOUND, Actor, ApiError, Database, Lane, Store, utc_now
 from plugins.files.inspection import check_end, check_type, needs_proof, prove
 from plugins.files.names import checked_key, new_key
 from plugins.files.presence import Presence
@@ -29,6 +29,7 @@ class Files:
     settings: FilesSettings
     presence: Presence
     folder: Path
+    proving: Lane
 
     @property
     def records(self) -> Store:
@@ -123,7 +124,7 @@ class Files:
                 raise ApiError(MEDIA_TYPE)
             with self.spool() as spool:
                 await self._read(file, etag, 0, size, spool)
-                await prove(self.settings, type, spool)
+                await prove(self.proving, self.settings, type, spool)
         return type
 
     async def _read(self, file: File, etag: str, start: int, stop: int, into: BinaryIO | None = None) -> bytes:

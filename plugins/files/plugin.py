@@ -14,6 +14,7 @@ from plugins.api import (
     PUBLIC,
     SIGNED_IN,
     TOO_LARGE,
+    Confined,
     Jobs,
     Message,
     Plugin,
@@ -54,6 +55,7 @@ _NOT_READABLE, _NOT_PUBLIC, _UNSEEN, _NO_ATTACHMENT = (
 )
 _NOT_YOURS = Refusal(FORBIDDEN, messages.NOT_YOURS_TO_DELETE, spares_super=True)
 _ANY_TYPE = ", ".join(type.media for type in TYPES)
+_PIXEL_BYTES = 4
 _DIRECT_QUERY = {
     **KEY_QUERY,
     "content_type": text(max_length=100, required=True, example="application/pdf"),
@@ -73,7 +75,12 @@ async def start(service: Service) -> AsyncIterator[None]:
         presence, spool = Presence(folder / "writers"), folder / "looked-at"
         spool.mkdir(mode=0o700, parents=True, exist_ok=True)
         presence.enter()
-        files = Files(service.database, storage, settings, presence, spool)
+        # pictures come many at once: they wait for each other. A decoder may set memory aside for two whole pictures
+        memory = (service.settings.confined_megabytes << 20) + 2 * _PIXEL_BYTES * settings.max_image_pixels
+        proving = service.part(Confined).lane(
+            "files.proof", cpu_seconds=20, waiting=200, patience_seconds=20, memory_bytes=memory
+        )
+        files = Files(service.database, storage, settings, presence, spool, proving)
         service.provide(Files, files)
         service.ready_when("storage", storage.check)
 

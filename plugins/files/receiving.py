@@ -133,7 +133,7 @@ class Intake:
         check_end(type, self._tail)
         label, self._visibility = Label(self._name, type), visibility
         if self._spool is not None:
-            await prove(self._files.settings, type, self._spool)
+            await prove(self._files.proving, self._files.settings, type, self._spool)
             await self._unspool(self._spool, label)
         self._label = label
 
