@@ -51,7 +51,12 @@ class Settings(EnvironmentSettings):
     mongodb_driver: Literal["direct", "mongojet", "motor", "pymongo"] = Field(
         "direct", description="Driver: `direct`, `motor`, `pymongo` or `mongojet`."
     )
-    mongodb_timeout_ms: int = Field(5000, ge=100, description="Time limit of one database operation, in ms.")
+    mongodb_timeout_ms: int = Field(
+        5000,
+        ge=100,
+        description="Time limit of one database operation, and of all together that a request waits for while MongoDB "
+        "does not answer, in ms.",
+    )
     jwt_secret: SecretStr = Field(
         SecretStr(""), description="Key that signs tokens: at least 32 bytes, random. Required outside demo mode."
     )

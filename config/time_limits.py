@@ -16,21 +16,21 @@ class TimeLimit:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._running: dict[_Piece, float] = {}  # in order of beginning, with the time at which each is due
+        self._running: dict[Piece, float] = {}  # in order of beginning, with the time at which each is due
         self._timer: asyncio.TimerHandle | None = None
 
-    def __call__(self) -> _Piece:
+    def __call__(self) -> Piece:
         """`with limit(): …` in the task that does the work; raises TimeoutError when it took too long."""
-        return _Piece(self)
+        return Piece(self)
 
-    def begin(self, piece: _Piece) -> None:
+    def begin(self, piece: Piece) -> None:
         """Count from now."""
         loop = asyncio.get_running_loop()
         due = self._running[piece] = loop.time() + self.seconds
         if self._timer is None:
             self._timer = loop.call_at(due, self._check)
 
-    def end(self, piece: _Piece) -> None:
+    def end(self, piece: Piece) -> None:
         """The piece is over."""
         self._running.pop(piece, None)
 
@@ -46,12 +46,33 @@ class TimeLimit:
             piece.expire()
 
 
-class _Piece:
+class OwnLimit:
+    """Ends one piece of work after `seconds`, with a timer of its own."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __call__(self) -> Piece:
+        """As with `TimeLimit`; once."""
+        return Piece(self)
+
+    def begin(self, piece: Piece) -> None:
+        """Count from now."""
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, piece.expire)
+
+    def end(self, piece: Piece) -> None:
+        """The piece is over."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+class Piece:
     """Work under a limit. Cancelling from outside goes on as such, as with `asyncio.timeout`."""
 
     __slots__ = ("_cancelling", "_expired", "_limit", "_task")
 
-    def __init__(self, limit: TimeLimit) -> None:
+    def __init__(self, limit: TimeLimit | OwnLimit) -> None:
         self._limit = limit
         self._expired = False
 

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import parse_qsl
 
-from config.database import DatabaseUnavailable
+from config.database import DatabaseUnavailable, begin_waiting
 from config.logs import log_request, request_context
 from handlers.actor import ANONYMOUS, Actor
 from handlers.data.listing import Page
@@ -64,17 +64,17 @@ class Answer:
 
 
 async def respond(request: Request) -> Answer:
-    """Route, authenticate, authorize, validate, handle, log: every request goes through here."""
+    """Route, authenticate, authorize, validate, handle, log: every request goes through here.
+
+    None takes longer than its time limit, nor waits longer than one operation may for a database that does not answer.
+    """
     started = time.perf_counter()
     error: ApiError | None = None
     token = request_context.set({"request_id": request.id})
+    begin_waiting()
     try:
         find_route(request)  # 404, 405
-        await authenticate(request)  # 401
-        await authorize(request)  # 403, 429
-        await count_attempt(request)  # 429
-        read_input(request)  # 400, 413, 415
-        answer = await handle(request)
+        answer = await serve(request)
     except ApiError as raised:
         error = raised
     except (DatabaseUnavailable, TimeoutError) as raised:
@@ -93,6 +93,29 @@ async def respond(request: Request) -> Answer:
 def find_route(request: Request) -> None:
     """Match the path; raises 40400, 40500."""
     request.route, request.path = request.part(Router).match(request.method, request.target)
+
+
+async def serve(request: Request) -> Answer:
+    """Admit and handle the request within the time limit of requests."""
+    limit = request.service.request_limit
+    if not _matched(request).streamed:
+        return await within(limit, _admit_and_handle(request))
+    # a stream has limits of its own: on idleness, and on size
+    await within(limit, admit(request))
+    return await handle(request)
+
+
+async def _admit_and_handle(request: Request) -> Answer:
+    await admit(request)
+    return await handle(request)
+
+
+async def admit(request: Request) -> None:
+    """Let the request in, or refuse it before its handler is asked."""
+    await authenticate(request)  # 401
+    await authorize(request)  # 403, 429
+    await count_attempt(request)  # 429
+    read_input(request)  # 400, 413, 415
 
 
 async def authenticate(request: Request) -> None:
@@ -123,7 +146,7 @@ async def count_attempt(request: Request) -> None:
     """Let the route count an attempt, before a body is looked at that anybody may have sent."""
     attempt = _matched(request).attempt
     if attempt is not None:
-        await within(request.service.request_limit, attempt(request))
+        await attempt(request)
 
 
 async def refusal(actor: Actor, route: Route, authorizer: Authorizer) -> ErrorKind | None:
@@ -186,17 +209,10 @@ def _body(request: Request, route: Route) -> Any:
 
 
 async def handle(request: Request) -> Answer:
-    """Run the handler within its time limit, once for each idempotency key, and shape the answer."""
+    """Run the handler, once for each idempotency key, and shape the answer."""
     route = _matched(request)
     if route.socket:
         raise ApiError(BAD_REQUEST, headers={"Upgrade": "websocket"})
-    # a stream has limits of its own: on idleness, and on size
-    if route.streamed:
-        return await _answered(request, route)
-    return await within(request.service.request_limit, _answered(request, route))
-
-
-async def _answered(request: Request, route: Route) -> Answer:
     if route.bare:
         produced = await route.handler(request)
         if isinstance(produced, Answer):

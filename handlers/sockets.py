@@ -16,16 +16,18 @@ from typing import Any
 from tornado.web import Application
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
+from config.database import DatabaseUnavailable, begin_waiting
 from handlers.addresses import Network, client_address
 from handlers.envelope import failed, to_json
-from handlers.errors import INTERNAL, ApiError
+from handlers.errors import INTERNAL, ApiError, unavailable
 from handlers.heading import bearer_of
-from handlers.lifecycle import authenticate, authorize, find_route, read_input, refusal
+from handlers.lifecycle import admit, authenticate, find_route, refusal
 from handlers.messages import language_of
 from handlers.ports import Authorizer
 from handlers.request import Request
 from handlers.response_checks import ResponseChecks
 from handlers.service import Service
+from handlers.tasks import within
 from handlers.validation import parse_json
 
 log = logging.getLogger("tradewind.sockets")
@@ -79,13 +81,14 @@ class Socket(WebSocketHandler):
     async def prepare(self) -> None:
         """The checks of a request; a refusal is answered in the envelope, without an upgrade."""
         request = self._request()
+        begin_waiting()
         try:
             find_route(request)
-            await authenticate(request)
-            await authorize(request)
-            read_input(request)
+            await within(request.service.request_limit, admit(request))
         except ApiError as error:
             self._refuse(request, error)
+        except (DatabaseUnavailable, TimeoutError):
+            self._refuse(request, unavailable())
         except Exception:
             log.exception("handshake failed", extra={"request_id": request.id})
             self._refuse(request, ApiError(INTERNAL))

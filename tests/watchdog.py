@@ -19,6 +19,8 @@ from pathlib import Path
 from types import FrameType
 
 _EVERY_SECONDS = 0.02
+_FRAMES = 15
+_NEW_THREAD = ("threading.py", "start")  # it waits for the new thread to run: that is the machine's to let it
 _WAITING = frozenset("SD")  # of proc(5), `state`: asleep, interruptible or not
 
 
@@ -110,8 +112,11 @@ class LoopWatchdog:
         return _Sample(place, waiting, time.clock_gettime(self._clock)), frame
 
     def _keep(self, seconds: float, busy: bool, frame: FrameType | None, same_turn: float) -> None:
+        stack = traceback.extract_stack(frame)
+        if any((Path(one.filename).name, one.name) == _NEW_THREAD for one in stack[-3:]):
+            return
         if self.blocks and self._kept == same_turn:
             self.blocks[-1] = Block(seconds, self.blocks[-1].busy, self.blocks[-1].stack)
             return
         self._kept = same_turn
-        self.blocks.append(Block(seconds, busy, "".join(traceback.format_stack(frame))))
+        self.blocks.append(Block(seconds, busy, "".join(traceback.format_list(stack[-_FRAMES:]))))

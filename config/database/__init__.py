@@ -18,12 +18,12 @@ from config.database.errors import (
 )
 from config.database.indexes import IndexSpec, differences
 from config.database.members import missing_set, missing_set_at
+from config.database.operations import MARGIN_SECONDS, begin_waiting
 from config.database.together import Together
-from config.database.transactions import MARGIN_SECONDS
 
 __all__ = [
     "AWAY_CODES", "DRIVERS", "MARGIN_SECONDS", "NATURAL_ORDER", "REFUSED_CODES", "REPEATED_CODES", "Change", "DatabaseRefused",
     "DatabaseUnavailable", "Document", "Driver", "DuplicateKey", "Filter", "IndexSpec", "MotorDriver", "PyMongoDriver",
-    "Sort", "Together", "count_command", "differences", "missing_set",
+    "Sort", "Together", "begin_waiting", "count_command", "differences", "missing_set",
     "missing_set_at", "open_driver", "translated",
 ]  # fmt: skip

@@ -28,10 +28,9 @@ from config.database.commands import (
 )
 from config.database.drivers import MotorDriver
 from config.database.errors import REPEATED_CODES, DatabaseUnavailable, DuplicateKey, translated
+from config.database.operations import SILENT_CODES
 from config.database.together import Together
-from config.database.transactions import MARGIN_SECONDS
 from config.database.wire import NotSent, Target, WirePool
-from config.time_limits import TimeLimit
 
 Told = TypeVar("Told")
 _MOST_ROWS = 500  # longer lists are decoded in Motor's threads
@@ -66,7 +65,6 @@ class DirectDriver(MotorDriver):
         super().__init__(uri, database, timeout_ms)
         target = target_of(uri, database)
         self._wire = WirePool(target, connect_seconds=self._seconds / 2) if target is not None else None
-        self._time = TimeLimit(self._seconds + MARGIN_SECONDS)
         self._limit: dict[str, Any] = {"maxTimeMS": timeout_ms}
         # a neighbour that waits for somebody's transaction must not use up the time of the others
         self._part: dict[str, Any] = {"maxTimeMS": max(timeout_ms // 2, 1)}
@@ -118,8 +116,9 @@ class DirectDriver(MotorDriver):
         raw = encode(documents[0])
         if len(raw) > _MOST_TOGETHER_BYTES:
             return await super().insert(collection, documents)
-        with translated:
+        with self._operation() as operation:
             outcome = await self._inserts.ask(collection, raw)
+            operation.unanswered = outcome is not _Outcome.DONE
         if outcome is _Outcome.LATE:
             return await self._insert_late(collection, documents[0], raw)
         if outcome is _Outcome.NOT_SENT:
@@ -131,8 +130,7 @@ class DirectDriver(MotorDriver):
     ) -> Sequence[_Outcome | OperationFailure]:
         """Insert each document or say why not: a neighbour's fault is not another's."""
         limit = self._part if len(documents) > 1 else self._limit
-        with translated:
-            answer = await self._sent({"insert": collection, "ordered": False, **_LASTING, **limit}, documents)
+        answer = await self._sent({"insert": collection, "ordered": False, **_LASTING, **limit}, documents)
         if answer is None:
             return [_Outcome.NOT_SENT] * len(documents)
         # as a whole it was refused for one of them, or for the wait for all
@@ -266,17 +264,18 @@ class DirectDriver(MotorDriver):
         """The answer to a command, a refusal too; None when it was not executed, or only `reads` and may be again."""
         if self._wire is None:
             return None
-        try:
-            with self._time():
+        with self._operation() as operation:
+            answer = None
+            try:
                 answer = await self._wire.run(command, documents)
-        except NotSent:
-            return None
-        except AutoReconnect:
-            self._wire.forget()
-            if reads:
-                return None
-            raise
-        code = None if answer["ok"] else answer.get("code")
+            except NotSent:
+                pass
+            except AutoReconnect:
+                self._wire.forget()
+                if not reads:
+                    raise
+            code = answer.get("code") if answer is not None and not answer["ok"] else None
+            operation.unanswered = answer is None or code in SILENT_CODES
         if code in _NOT_DONE:
             self._wire.forget()
             return None

@@ -6,7 +6,6 @@ callers see `DatabaseUnavailable` and `DuplicateKey`.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
@@ -30,9 +29,10 @@ from config.database.commands import (
 )
 from config.database.errors import DatabaseUnavailable, translated
 from config.database.indexes import IndexSpec, differences, index_model
+from config.database.operations import Operation, Operations
 from config.database.orphans import APP_NAME, end_orphans
 from config.database.together import Together
-from config.database.transactions import MARGIN_SECONDS, SESSION, Transactions
+from config.database.transactions import SESSION, Transactions
 
 log = logging.getLogger("tradewind.database")
 Result = TypeVar("Result")
@@ -68,7 +68,8 @@ class Driver:
         self._database = self._client[database]
         self._watched = self._watcher[database]
         self._by_id = Together(self._find_together, _TOGETHER)
-        self._transactions = Transactions(self._seconds, self._start_session, self._begin)
+        self._operation = Operations(self._seconds)
+        self._transactions = Transactions(self._operation, self._start_session, self._begin)
 
     def _connect(self, uri: str, **options: Any) -> Any:
         return self._client_class()(uri, **_options(), **options)
@@ -91,12 +92,13 @@ class Driver:
         """Start a transaction in the session."""
         raise NotImplementedError
 
-    @asynccontextmanager
-    async def _operation(self) -> AsyncIterator[None]:
-        """One operation within its time limit; the driver's own does not count the wait for one of Motor's threads."""
-        with translated:
-            async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
-                yield
+    def waits(self) -> Operation:
+        """`with driver.waits(): …` around the wait for an operation that runs for several callers."""
+        return self._operation()
+
+    def note_wait(self, since: float) -> None:
+        """The caller has waited since then, monotonic, for what others asked of the database."""
+        self._operation.note_wait(since)
 
     @property
     def in_transaction(self) -> bool:
@@ -108,7 +110,7 @@ class Driver:
         fields: Sequence[str] | None = None, without: Sequence[str] = (),
     ) -> list[Document]:  # fmt: skip
         """The documents that match, in order; `limit` 0 is no limit. `fields` are read alone, or all but `without`."""
-        async with self._operation():
+        with self._operation():
             cursor = self._database[collection].find(
                 filter, projection=projection(fields, without), skip=skip, limit=limit, session=SESSION.get()
             )
@@ -119,7 +121,7 @@ class Driver:
         self, collection: str, filter: Filter, *, sort: Sort = (), without: Sequence[str] = ()
     ) -> Document | None:
         """The first document that matches, all of it but `without`."""
-        async with self._operation():
+        with self._operation():
             found: Document | None = await self._database[collection].find_one(
                 filter, projection(None, without), sort=list(sort) or None, session=SESSION.get()
             )
@@ -135,7 +137,8 @@ class Driver:
         if self.in_transaction:
             found = await self.find(collection, {"_id": id}, limit=1, fields=fields, without=without)
             return found[0] if found else None
-        return await self._by_id.ask((collection, None if fields is None else tuple(fields), tuple(without)), id)
+        with self._operation():
+            return await self._by_id.ask((collection, None if fields is None else tuple(fields), tuple(without)), id)
 
     async def _find_together(self, place: _Reading, ids: Sequence[Hashable]) -> list[Document | None]:
         collection, fields, without = place
@@ -151,15 +154,25 @@ class Driver:
         self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000
     ) -> AsyncIterator[Document]:
         """The documents that match, one after the other, fetched `batch` at a time."""
-        with translated:
-            cursor = self._database[collection].find(filter, batch_size=batch, session=SESSION.get())
-            async for document in cursor.sort(list(sort)) if sort else cursor:
-                yield document
+        cursor = self._database[collection].find(filter, batch_size=batch, session=SESSION.get())
+        if sort:
+            cursor = cursor.sort(list(sort))
+        rows: list[Document] = []
+        try:
+            while True:
+                with self._operation():
+                    rows = await cursor.to_list(batch)
+                if not rows:
+                    return
+                for row in rows:
+                    yield row
+        finally:
+            await cursor.close()
 
     async def count(self, collection: str, filter: Filter) -> int:
         """How many documents match; all of them are known without reading any."""
         target = self._database[collection]
-        async with self._operation():
+        with self._operation():
             if not filter and not self.in_transaction:
                 return int(await target.estimated_document_count())
             if self.in_transaction:
@@ -169,7 +182,7 @@ class Driver:
 
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
         """Insert documents, all or up to the first that fails."""
-        async with self._operation():
+        with self._operation():
             target = self._database[collection]
             if len(documents) == 1:
                 await target.insert_one(documents[0], session=SESSION.get())
@@ -178,7 +191,7 @@ class Driver:
 
     async def insert_missing(self, collection: str, documents: Sequence[Document]) -> None:
         """Insert those documents whose `_id` is not there yet."""
-        async with self._operation():
+        with self._operation():
             try:
                 await self._database[collection].insert_many(list(documents), ordered=False)
             except BulkWriteError as error:
@@ -198,7 +211,7 @@ class Driver:
         if followed:
             target = target.with_options(write_concern=_UNWAITED)
         session = None if apart else SESSION.get()
-        async with self._operation():
+        with self._operation():
             with self._transactions.turns.writing(collection, filter) if session else nullcontext():
                 changed: Document | None = await target.find_one_and_update(
                     filter, update, upsert=upsert, sort=list(sort) or None,
@@ -208,13 +221,13 @@ class Driver:
 
     async def update_many(self, collection: str, filter: Filter, update: Mapping[str, Any]) -> int:
         """Change every document that matches; answers how many changed."""
-        async with self._operation():
+        with self._operation():
             result = await self._database[collection].update_many(filter, update, session=SESSION.get())
             return int(result.modified_count)
 
     async def delete_many(self, collection: str, filter: Filter) -> int:
         """Remove every document that matches for good; answers how many."""
-        async with self._operation():
+        with self._operation():
             result = await self._database[collection].delete_many(filter, session=SESSION.get())
             return int(result.deleted_count)
 
@@ -222,7 +235,7 @@ class Driver:
         self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, whole: bool = False
     ) -> list[Document]:
         """All results of an aggregation; `whole`: it reads the collection as it lies, past every index."""
-        async with self._operation():
+        with self._operation():
             hint = NATURAL_ORDER if whole else {}
             # in one answer rather than in the first 101 rows and the rest
             opened = self._database[collection].aggregate(
@@ -233,13 +246,13 @@ class Driver:
 
     async def command(self, command: Mapping[str, Any]) -> Document:
         """Run a database command."""
-        async with self._operation():
+        with self._operation():
             answer: Document = await self._database.command(command, session=SESSION.get())
             return answer
 
     async def end_orphans(self) -> int:
         """End the transactions whose process was killed; how many there were."""
-        async with self._operation():
+        with self._operation():
             return await end_orphans(self._client.admin.command)
 
     async def has_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> bool:

@@ -79,7 +79,9 @@ REFUSED_CODES = frozenset({13, 18})  # Unauthorized, AuthenticationFailed: src/m
 
 
 class DatabaseUnavailable(Exception):
-    """The database did not answer within its time limit, or cannot be reached."""
+    """The database did not answer within its time limit, or cannot be reached; `silent`: nothing answered at all."""
+
+    silent = False
 
 
 class DatabaseRefused(DatabaseUnavailable):
@@ -103,7 +105,7 @@ class Translated:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        told = _told(error) if error is not None else None
+        told = translation(error) if error is not None else None
         if told is not None:
             raise told from error
 
@@ -111,8 +113,8 @@ class Translated:
 translated = Translated()
 
 
-def _told(error: BaseException) -> Exception | None:
-    """What the callers see of `error`; None for what is none of the database's."""
+def translation(error: BaseException) -> Exception | None:
+    """What the callers see of `error`; None for what they see as it is."""
     if isinstance(error, DuplicateKeyError | BulkWriteError):
         fields = _duplicate_fields(error)
         return DuplicateKey(fields) if fields is not None else None

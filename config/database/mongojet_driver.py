@@ -17,7 +17,6 @@ import mongojet
 from config.database.commands import NATURAL_ORDER, Document, Filter, Sort, count_command, find_options
 from config.database.drivers import MotorDriver
 from config.database.errors import AWAY_CODES, REFUSED_CODES, DatabaseRefused, DatabaseUnavailable, DuplicateKey
-from config.database.transactions import MARGIN_SECONDS
 
 _OPTIONS = {
     "w": "majority", "readConcernLevel": "majority", "connectTimeoutMS": "2000", "maxPoolSize": "100",
@@ -56,13 +55,18 @@ class MongojetDriver(MotorDriver):
     @asynccontextmanager
     async def _alone(self, collection: str) -> AsyncIterator[mongojet.Collection]:
         """One operation within its time limit, with errors as the seam tells them."""
-        try:
-            async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
+        failure: mongojet.PyMongoError
+        with self._operation() as operation:
+            try:
                 yield await self._jet(collection)
-        except TimeoutError as error:
-            raise DatabaseUnavailable("no answer within the time limit") from error
-        except mongojet.PyMongoError as error:
-            raise await self._told(collection, error) from error
+                return
+            except mongojet.PyMongoError as error:
+                failure = error
+                operation.unanswered = _is_silence(error)
+        told = await self._told(collection, failure)
+        if isinstance(told, DatabaseUnavailable):
+            told.silent = operation.unanswered
+        raise told from failure
 
     async def _told(self, collection: str, error: mongojet.PyMongoError) -> Exception:
         words = str(error)
@@ -158,6 +162,11 @@ class MongojetDriver(MotorDriver):
             except (TimeoutError, ValueError, mongojet.PyMongoError):
                 pass  # it closes with the process
         await super().close()
+
+
+def _is_silence(error: mongojet.PyMongoError) -> bool:
+    """Whether nothing answered, rather than that the answer was a refusal."""
+    return isinstance(error, _AWAY) or bool(_NETWORK.search(str(error)))
 
 
 def _succeeded(opening: asyncio.Future[mongojet.Client]) -> bool:

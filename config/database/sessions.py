@@ -23,14 +23,12 @@ class OpenSession:
     handle: Any
     running: set[asyncio.Future[Any]] = field(default_factory=set)
 
-    async def run(self, command: Awaitable[Any], seconds: float) -> None:
-        """Wait for a command of the session. After `seconds` it is left to its own end, and TimeoutError raised."""
+    async def run(self, command: Awaitable[Any]) -> None:
+        """Wait for a command of the session. Who stops waiting leaves it to its own end."""
         task = asyncio.ensure_future(command)
         self.running.add(task)
         task.add_done_callback(self._over)
-        await asyncio.wait({task}, timeout=seconds)
-        if not task.done():
-            raise TimeoutError
+        await asyncio.wait({task})
         await task
 
     def _over(self, task: asyncio.Future[Any]) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable, Hashable, Sequence
 from contextvars import Context
 from typing import Any, Generic, TypeVar
 
+from config.database.operations import begin_waiting
+
 Place = TypeVar("Place", bound=Hashable)
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -35,8 +37,10 @@ class Together(Generic[Place, Item, Result]):
         batch = self._gathering.get(place)
         if batch is None:
             batch = self._gathering[place] = []
-            # not in the log context of the request that happens to come first
-            loop.call_soon(self._begin, place, batch, context=Context())
+            # not in the log context of the request that happens to come first, nor at the cost of its time
+            context = Context()
+            context.run(begin_waiting)
+            loop.call_soon(self._begin, place, batch, context=context)
         answer: asyncio.Future[Result] = loop.create_future()
         batch.append((item, answer))
         if len(batch) == self._most:

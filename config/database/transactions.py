@@ -14,6 +14,7 @@ import pymongo
 from pymongo.errors import PyMongoError
 
 from config.database.errors import AWAY, DatabaseUnavailable, DuplicateKey, translated
+from config.database.operations import MARGIN_SECONDS, Operations
 from config.database.sessions import OpenSession, Sessions
 from config.database.turns import Contested, Turn, Turns
 
@@ -26,7 +27,6 @@ _MOST_BACK_OFF_IN_TURN_SECONDS = 0.03  # of each process only one is
 _QUEUE_LIMITS = 2
 _ABORT_SECONDS = 1.0
 _GONE_SECONDS = 0.1
-MARGIN_SECONDS = 0.2
 
 SESSION: ContextVar[Any] = ContextVar("database_session", default=None)  # of the transaction that runs
 
@@ -35,11 +35,12 @@ class Transactions:
     """The transactions of one driver, whose sessions `start` makes; `begin` starts a transaction in one."""
 
     def __init__(
-        self, seconds: float, start: Callable[[], Awaitable[Any]], begin: Callable[[Any], Awaitable[None]]
+        self, operation: Operations, start: Callable[[], Awaitable[Any]], begin: Callable[[Any], Awaitable[None]]
     ) -> None:
         self.turns = Turns()
         self.sessions = Sessions(start)
-        self._seconds = seconds
+        self._operation = operation
+        self._seconds = operation.seconds - MARGIN_SECONDS
         self._begin = begin
 
     async def run(self, work: Callable[[], Awaitable[Result]]) -> Result:
@@ -51,12 +52,14 @@ class Transactions:
         until = time.monotonic() + self._seconds * _QUEUE_LIMITS
         turns: set[Turn] = set()
         with translated:
-            async with asyncio.timeout(self._seconds + MARGIN_SECONDS):
+            async with asyncio.timeout(self._operation.seconds):
                 session = await self.sessions.open()
             try:
                 while True:
+                    asked = time.monotonic()
                     try:
                         async with self.turns.taken(turns, until):
+                            self._operation.note_wait(asked)
                             return await self._attempts(session, work, turns)
                     except Contested as error:
                         if error.turn in turns or time.monotonic() > until:
@@ -108,12 +111,15 @@ class Transactions:
         until = time.monotonic() + self._seconds
         while True:
             try:
-                remaining = until + MARGIN_SECONDS - time.monotonic()
-                await session.run(session.handle.commit_transaction(), remaining)
+                with self._operation():
+                    await session.run(session.handle.commit_transaction())
                 return
-            except PyMongoError as error:
-                if not error.has_error_label("UnknownTransactionCommitResult") or time.monotonic() > until:
+            except (DatabaseUnavailable, PyMongoError) as error:
+                cause = error if isinstance(error, PyMongoError) else error.__cause__
+                if not isinstance(cause, PyMongoError):
                     raise
+                if not cause.has_error_label("UnknownTransactionCommitResult") or time.monotonic() > until:
+                    raise cause from None
 
     async def _abort(self, session: OpenSession, gone: bool) -> bool:
         """Abort the transaction; whether the server said in time that it is aborted, so that the session may go on.
@@ -124,8 +130,9 @@ class Transactions:
             return True
         seconds = _GONE_SECONDS if gone else _ABORT_SECONDS
         try:
-            with pymongo.timeout(seconds):
-                await session.run(session.handle.abort_transaction(), seconds + MARGIN_SECONDS)
+            async with asyncio.timeout(seconds + MARGIN_SECONDS):
+                with pymongo.timeout(seconds):
+                    await session.run(session.handle.abort_transaction())
         except TimeoutError:
             return False
         return True

@@ -52,7 +52,7 @@ class Database:
         self.collections = {collection.name: collection for collection in collections}
         watched = [name for name, collection in self.collections.items() if collection.watched]
         self.changes = Changes(driver, watched)
-        self.counts = Shared()
+        self.counts = Shared(driver.note_wait)
         self._numbers = Together(self._next_numbers, _NUMBERS_AT_ONCE)
 
     def store(
@@ -97,7 +97,8 @@ class Database:
         `apart` numbers leave gaps when a transaction fails; without it the number is part of the transaction.
         """
         if apart:
-            return await self._numbers.ask(name, None)
+            with self.driver.waits():
+                return await self._numbers.ask(name, None)
         counter = await self.driver.update_one(COUNTERS, {"_id": name}, {"$inc": {"value": 1}}, upsert=True)
         return int(counter["value"]) if counter else 0
 

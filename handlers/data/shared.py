@@ -6,10 +6,13 @@ Who arrives while one runs shares the next, so nobody reads a state older than t
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextvars import Context
 from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from config.database import begin_waiting
 
 Result = TypeVar("Result")
 Work = Callable[[], Awaitable[Any]]
@@ -24,11 +27,13 @@ class _Lane:
 class Shared:
     """Executions by key. One outlives the requests that wait for it, so that one that goes away ends it for nobody.
 
-    Work must come to an end by itself: a time limit is its own business.
+    Work must come to an end by itself: a time limit is its own business. `note_wait` is the driver's: what has waited for
+    another execution in vain does not wait as long again.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, note_wait: Callable[[float], None] | None = None) -> None:
         self._lanes: dict[Hashable, _Lane] = {}
+        self._note_wait = note_wait
 
     async def run(self, key: Hashable, work: Callable[[], Awaitable[Result]]) -> Result:
         """The result of an execution of `work` that begins no earlier than this call; raises what it raises."""
@@ -50,7 +55,10 @@ class Shared:
             self._pass_on(key)
 
     async def _execute_after(self, running: asyncio.Task[Any], key: Hashable, work: Work) -> Any:
+        asked = time.monotonic()
         await asyncio.wait({running})
+        if self._note_wait is not None:
+            self._note_wait(asked)
         return await self._execute(key, work)
 
     def _pass_on(self, key: Hashable) -> None:
@@ -63,8 +71,10 @@ class Shared:
 
 
 def _apart(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-    # not in the transaction or the log context of the request that happens to come first
-    task: asyncio.Task[Any] = asyncio.create_task(work, context=Context())
+    # not in the transaction or the log context of the request that happens to come first, nor at the cost of its time
+    context = Context()
+    context.run(begin_waiting)
+    task: asyncio.Task[Any] = asyncio.create_task(work, context=context)
     # an error that nobody waits for any more is nobody's
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     return task

@@ -10,6 +10,7 @@ from typing import Any
 
 from plugins.api import (
     Dashboard,
+    Database,
     Field,
     Handler,
     Request,
@@ -34,9 +35,9 @@ Data = dict[str, Any]
 class Executions:
     """The dashboards that are computed at this moment."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, database: Database, seconds: float) -> None:
         self.seconds = seconds
-        self.shared = Shared()
+        self.shared = Shared(database.driver.note_wait)
 
 
 @asynccontextmanager
@@ -46,7 +47,8 @@ async def executions(service: Service) -> AsyncIterator[None]:
     unknown = sorted({dashboard.name for dashboard in service.catalogue.dashboards} - served)
     if unknown:
         raise ValueError(f"no route serves the dashboard {', '.join(unknown)}: declare it with dashboard_route")
-    service.provide(Executions, Executions(service.settings_of(DashboardSettings).dashboard_seconds))
+    seconds = service.settings_of(DashboardSettings).dashboard_seconds
+    service.provide(Executions, Executions(service.database, seconds))
     yield
 
 

@@ -33,7 +33,7 @@ class Site:
     beside: Running
     admin: Client
     admin_beside: Client
-    open_another: Callable[[], AbstractAsyncContextManager[Running]]
+    open_another: Callable[..., AbstractAsyncContextManager[Running]]
 
     @property
     def people(self) -> People:

@@ -39,21 +39,46 @@ async def hurt(site: Site, fault: str) -> None:
 async def answered_in_time(client: Client, times: int) -> None:
     """Send every kind of request `times` times at once; each is answered 50300 in time."""
 
-    async def ask(what: str) -> None:
-        started = time.monotonic()
-        reply = await REQUESTS[what](client)
-        took = time.monotonic() - started
-        assert took < LIMIT_SECONDS, f"{what} took {took:.2f} s"
-        refused(reply, 50300)
-        assert 1 <= int(reply.headers["Retry-After"]) <= 60
+    await asyncio.gather(*(answered_in(LIMIT_SECONDS, what, client) for what in REQUESTS for _ in range(times)))
 
-    await asyncio.gather(*(ask(what) for what in REQUESTS for _ in range(times)))
+
+async def answered_in(seconds: float, what: str, client: Client) -> None:
+    """Send a request; it is answered 50300 in time."""
+    started = time.monotonic()
+    reply = await REQUESTS[what](client)
+    took = time.monotonic() - started
+    assert took < seconds, f"{what} took {took:.2f} s"
+    refused(reply, 50300)
+    assert 1 <= int(reply.headers["Retry-After"]) <= 60
 
 
 @pytest.mark.parametrize("fault", ["dead", "hanging"])
 async def test_many_requests_at_once_are_all_answered_503_within_the_time_limit(site: Site, fault: str) -> None:
     await hurt(site, fault)
     await answered_in_time(site.admin, times=10)
+
+
+async def test_no_request_outlives_the_limit_of_requests(site: Site, watchdog: LoopWatchdog) -> None:
+    block = site.open_another(mongodb_timeout_ms=10_000, request_seconds=0.5)
+    with watchdog.paused():
+        running = await block.__aenter__()
+    admin = Client(running.url, site.admin.token)
+    expect(await admin.get(WIDGETS_AT))
+    site.proxy.stall()
+    await asyncio.gather(*(answered_in(2, what, admin) for what in REQUESTS))
+    await site.proxy.up()
+    await block.__aexit__(None, None, None)
+
+
+async def test_a_handshake_is_refused_as_a_request_is(site: Site) -> None:
+    account = await site.people.account([])
+    stranger = Client(site.behind.url, (await site.admin_beside.log_in(account["username"])).token)
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    key = {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+    site.proxy.stall()
+    started = time.monotonic()
+    refused(await stranger.get(f"{AT}/talk", headers={**upgrade, **key}), 50300)
+    assert time.monotonic() - started < LIMIT_SECONDS
 
 
 async def test_the_process_is_healthy_and_not_ready(site: Site) -> None:

@@ -138,6 +138,12 @@ async def close(req: Request) -> dict[str, Any]:
     return await store.update(found["id"], {"active": False}, version=found["version"])
 
 
+async def listen(req: Request) -> None:
+    """Hear what the client says, to its end."""
+    async for _ in req.socket:
+        pass
+
+
 async def echo_query(req: Request) -> str:
     """The query as it was understood."""
     return str(req.query["q"])
@@ -156,6 +162,7 @@ plugin = Plugin(
         route(f"POST {AT}/fail", fail, summary="Fail", access=SIGNED_IN, body=obj("ProbeFail", {"password": text()}), tag="probe"),
         route(f"GET {AT}/echo", echo_query, summary="Echo", access=PUBLIC, query={"q": text(max_length=100)}, returns=text(),
               tag="probe"),
+        route(f"GET {AT}/talk", listen, summary="Talk", access=SIGNED_IN, tag="probe", socket=True),
         route(f"GET {AT}/things/{{id}}", wait, summary="A path with a parameter", access=SIGNED_IN, returns=anything(), tag="probe"),
         route(f"PUT {AT}/things/{{id}}", replace, summary="Replace a widget", access="probe:widget:update", returns=WIDGETS.read,
               body=obj("ProbeReplace", {"rank": integer(required=True), "version": integer(required=True)}), tag="probe"),

@@ -1,0 +1,194 @@
+"""What a request waits for in vain: the time of one operation for all of them together."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from contextvars import Context
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from pymongo.errors import OperationFailure
+from tornado.ioloop import IOLoop
+
+from config.database import DRIVERS, MARGIN_SECONDS, DatabaseUnavailable, Driver, begin_waiting, open_driver
+from config.database.operations import SILENT_CODES, Operations
+from handlers.data.shared import Shared
+from tests.faults.proxy import Proxy
+
+pytestmark = pytest.mark.gen_test(timeout=20)
+LIMIT_MS = 1000
+LIMIT_SECONDS = LIMIT_MS / 1000 + MARGIN_SECONDS
+SLACK_SECONDS = 0.7  # a busy machine, and the attempt to abort a transaction
+
+
+@pytest.fixture(scope="module")
+def proxy(io_loop: IOLoop, mongodb_uri: str) -> Iterator[Proxy]:
+    made = Proxy(urlsplit(mongodb_uri).port or 0)
+    io_loop.run_sync(made.up)
+    yield made
+    io_loop.run_sync(made.close)
+
+
+@pytest.fixture(params=sorted(DRIVERS))
+def behind(
+    request: pytest.FixtureRequest, io_loop: IOLoop, mongodb_uri: str, proxy: Proxy, database_name: str
+) -> Iterator[Driver]:
+    """Each driver in turn, behind the proxy, which is up before and after."""
+    parts = urlsplit(mongodb_uri)
+    through = (
+        f"mongodb://{parts.username}:{parts.password}@127.0.0.1:{proxy.port}/?directConnection=true&authSource=admin"
+    )
+    made = open_driver(request.param, through, database_name, LIMIT_MS)
+    yield made
+    io_loop.run_sync(proxy.up)
+    io_loop.run_sync(made.close)
+
+
+def in_a_request(work: Callable[[], Awaitable[Any]]) -> asyncio.Task[Any]:
+    """Run `work` as a request of its own."""
+
+    async def run() -> Any:
+        begin_waiting()
+        return await work()
+
+    return asyncio.get_running_loop().create_task(run(), context=Context())
+
+
+async def went(work: Callable[[], Awaitable[Any]]) -> tuple[float, BaseException | None]:
+    """How long `work` took as a request, in seconds, and what it raised."""
+    started = time.monotonic()
+    (told,) = await asyncio.gather(in_a_request(work), return_exceptions=True)
+    return time.monotonic() - started, told if isinstance(told, BaseException) else None
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("fault", ["hanging", "dead"])
+async def test_a_request_that_asks_on_and_on_waits_once(behind: Driver, proxy: Proxy, things: str, fault: str) -> None:
+    operations: tuple[Callable[[], Awaitable[Any]], ...] = (
+        lambda: behind.insert(things, [{"n": 1}]),
+        lambda: behind.insert(things, [{"_id": 1}]),
+        lambda: behind.find(things, {}, limit=5),
+        lambda: behind.find_by_id(things, 1),
+        lambda: behind.update_one(things, {"_id": 1}, {"$set": {"n": 1}}),
+        lambda: behind.count(things, {"n": 1}),
+        lambda: behind.aggregate(things, []),
+        lambda: behind.transaction(lambda: behind.insert(things, [{"n": 1}])),
+    )
+    await behind.insert(things, [{"_id": 0}])
+    for first in operations:
+
+        async def ask_all(first: Callable[[], Awaitable[Any]] = first) -> None:
+            for operation in (first, *operations):
+                with pytest.raises(DatabaseUnavailable):
+                    await operation()
+
+        if fault == "dead":
+            await proxy.down()
+        else:
+            proxy.stall()
+        took, error = await went(ask_all)
+        assert error is None
+        assert took < LIMIT_SECONDS + SLACK_SECONDS
+        await proxy.up()
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("fault", ["hanging", "dead"])
+async def test_a_transaction_whose_server_goes_before_it_commits_waits_once(
+    behind: Driver, proxy: Proxy, things: str, fault: str
+) -> None:
+    async def work() -> None:
+        await behind.insert(things, [{"_id": 1}])
+        if fault == "dead":
+            await proxy.down()
+        else:
+            proxy.stall()
+
+    await behind.insert(things, [{"_id": 0}])
+    took, error = await went(lambda: behind.transaction(work))
+    assert isinstance(error, DatabaseUnavailable)
+    assert took < LIMIT_SECONDS + SLACK_SECONDS
+
+
+@pytest.mark.alone
+async def test_those_who_queue_for_a_document_wait_together(behind: Driver, proxy: Proxy, things: str) -> None:
+    await behind.insert(things, [{"_id": 1, "n": 0}])
+
+    async def add() -> None:
+        found = await behind.find_one(things, {"_id": 1})
+        assert found is not None
+        await behind.update_one(things, {"_id": 1}, {"$set": {"n": found["n"] + 1}})
+
+    async def add_and_go() -> None:
+        await add()
+        proxy.stall()
+        await add()
+
+    adding = [asyncio.ensure_future(went(lambda: behind.transaction(add))) for _ in range(20)]
+    adding.append(asyncio.ensure_future(went(lambda: behind.transaction(add_and_go))))
+    outcomes = await asyncio.gather(*adding)
+    assert {type(error) for _, error in outcomes} <= {type(None), DatabaseUnavailable}
+    assert max(took for took, error in outcomes if error is not None) < LIMIT_SECONDS + 2 * SLACK_SECONDS
+
+
+@pytest.mark.alone
+async def test_an_answer_gives_the_next_operation_its_own_time(behind: Driver, proxy: Proxy, things: str) -> None:
+    await behind.insert(things, [{"_id": 0, "n": 0}])
+
+    async def work() -> float:
+        asyncio.get_running_loop().call_later(LIMIT_MS / 2000, lambda: in_a_request(proxy.up))
+        proxy.stall()
+        assert await behind.update_one(things, {"_id": 0}, {"$inc": {"n": 1}})
+        proxy.stall()
+        started = time.monotonic()
+        with pytest.raises(DatabaseUnavailable):
+            await behind.update_one(things, {"_id": 0}, {"$inc": {"n": 1}})
+        return time.monotonic() - started
+
+    assert await in_a_request(work) > LIMIT_MS / 1000 - 0.1
+
+
+async def test_work_that_goes_on_without_its_request_is_not_refused_for_ever(driver: Driver, things: str) -> None:
+    operations = Operations(0.05)
+    begin_waiting()
+    for _ in range(2):
+        with pytest.raises(DatabaseUnavailable), operations():
+            await asyncio.sleep(1)
+        with pytest.raises(DatabaseUnavailable), operations():
+            await asyncio.sleep(0)
+        await asyncio.sleep(operations.seconds + 0.05)
+    with operations():
+        await asyncio.sleep(0)
+
+
+async def test_what_has_waited_for_another_in_vain_does_not_wait_as_long_again() -> None:
+    operations = Operations(0.3)
+    shared = Shared(operations.note_wait)
+
+    async def silent() -> None:
+        with operations():
+            await asyncio.sleep(5)
+
+    started = time.monotonic()
+    told = await asyncio.gather(*(shared.run("key", silent) for _ in range(5)), return_exceptions=True)
+    assert {type(one) for one in told} == {DatabaseUnavailable}
+    assert time.monotonic() - started < 1.5 * operations.seconds
+
+
+@pytest.mark.parametrize(("error", "silent"), [
+    (TimeoutError(), True), (OperationFailure("no primary", 10107), True), (OperationFailure("conflict", 112), False),
+    (OperationFailure("killed", 175), False),
+])  # fmt: skip
+async def test_only_what_nobody_answers_counts_as_silence(error: Exception, silent: bool) -> None:
+    operations = Operations(1)
+    with suppress(DatabaseUnavailable), operations():
+        raise error
+    assert (operations.silent_since is not None) is silent
+
+
+def test_every_silent_code_is_a_state() -> None:
+    from config.database import AWAY_CODES
+
+    assert SILENT_CODES <= AWAY_CODES
