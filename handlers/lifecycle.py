@@ -44,6 +44,7 @@ from handlers.request import Request
 from handlers.response_checks import ResponseChecks
 from handlers.route import METHODS, PUBLIC, SUPER, Route
 from handlers.routing import Router
+from handlers.schema import MAX_TEXT
 from handlers.tasks import within
 from handlers.validation import MAX_ERRORS
 
@@ -293,7 +294,7 @@ def _operation(request: Request, route: Route, status: int, code: int, milliseco
         "address": request.remote_ip,
         "user_agent": request.headers.get("User-Agent", "")[:500],
         "request_id": request.id,
-        "resource_id": next(iter(request.path.values()), None),
+        "resource_id": next((value[:MAX_TEXT] for value in request.path.values()), None),
         "exemption": request.exemption,
         "body": redacted(_logged_body(request), route.body),
     }

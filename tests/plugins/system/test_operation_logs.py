@@ -103,3 +103,11 @@ async def test_what_is_secret_is_not_in_the_log(admin: Client) -> None:
         return next((item for item in items if item["body"] and item["body"].get("username") == name), None)
 
     assert (await eventually(entry))["body"]["password"] == "***"
+
+
+async def test_an_identifier_of_any_length_fits_into_the_log(admin: Client) -> None:
+    request_id = unique("long")
+    sent = {"X-Request-ID": request_id}
+    expect(await admin.call("DELETE", f"{CUSTOMERS}/{'x' * 2000}", headers=sent), 40400)
+    [entry] = await logged(admin, f"request_id={request_id}", 1)
+    assert entry["resource_id"] == "x" * 500
