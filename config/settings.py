@@ -106,6 +106,9 @@ class Settings(EnvironmentSettings):
         512, ge=64, description="Memory of such a process, in MB; a larger table or article is refused."
     )
     idle_seconds: float = Field(75, gt=0, description="How long an idle connection is kept, in seconds.")
+    drain_notice_seconds: float = Field(
+        2, ge=0, description="How long a stopping process serves on while it tells clients to go elsewhere, in seconds."
+    )
     drain_seconds: float = Field(20, ge=0, description="How long a stopping process waits for open requests.")
     operation_log_queue: int = Field(10_000, ge=1, description="Operation-log entries that may wait to be written.")
     operation_log_days: int = Field(180, ge=1, description="How long operation-log entries are kept, in days.")

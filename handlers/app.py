@@ -7,17 +7,21 @@ so whatever implements them can carry it.
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 import socket
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from tornado import httputil, iostream
+from tornado.http1connection import HTTP1Connection
 from tornado.httpserver import HTTPServer
 
 from config.settings import Settings
 from handlers.addresses import Network, networks
 from handlers.answer_lines import field_lines, status_line
+from handlers.draining import stream_holds_bytes
 from handlers.envelope import failed
 from handlers.errors import BAD_REQUEST, ApiError
 from handlers.exchange import Exchange
@@ -45,11 +49,24 @@ class Front(httputil.HTTPServerConnectionDelegate):
         self.sockets = Sockets(service, self.proxies, self.origins)
         self._open = 0
         self._idle: asyncio.Event | None = None
+        self._exchanges: WeakKeyDictionary[iostream.IOStream, Exchange] = WeakKeyDictionary()
         service.part(Metrics).count_open(lambda: self._open)
 
     def start_request(self, server_conn: object, request_conn: httputil.HTTPConnection) -> httputil.HTTPMessageDelegate:
         """Tornado: a request begins on this connection."""
-        return Exchange(self, request_conn)
+        exchange = Exchange(self, request_conn)
+        if isinstance(request_conn, HTTP1Connection):
+            self._exchanges[request_conn.stream] = exchange
+        return exchange
+
+    def is_used(self, stream: iostream.IOStream) -> bool:
+        """Whether a request is under way on a stream of Tornado's own connection."""
+        exchange = self._exchanges.get(stream)
+        return exchange is not None and exchange.under_way
+
+    async def close_sockets(self) -> None:
+        """Say goodbye on every WebSocket."""
+        await self.sockets.close()
 
     def heading(self, headers: httputil.HTTPHeaders) -> Heading:
         """What the header fields of a request say."""
@@ -93,8 +110,34 @@ class Front(httputil.HTTPServerConnectionDelegate):
 class Server(HTTPServer):
     """Tornado's server, which reads heads strictly, and whose answer to what is no HTTP is an envelope too."""
 
+    accepted_at = -math.inf
+    draining = False
+
+    def serve(self, front: Front) -> None:
+        """Know the front, which knows what is under way."""
+        self._front = front
+        self._used_at: WeakKeyDictionary[iostream.IOStream, float] = WeakKeyDictionary()
+
+    @property
+    def open_connections(self) -> int:
+        """How many connections are open; WebSockets are not counted."""
+        return len(self._connections)
+
+    def close_idle(self, quiet_seconds: float) -> None:
+        """Close the connections on which nothing is under way, and has not been for so long."""
+        now = asyncio.get_running_loop().time()
+        for connection in list(self._connections):
+            stream = connection.stream
+            if self._front.is_used(stream):
+                self._used_at[stream] = now
+            quiet = now - self._used_at.setdefault(stream, now) >= quiet_seconds
+            used = self._front.is_used(stream) or stream.writing() or stream_holds_bytes(stream)
+            if quiet and not used and not stream.closed():
+                stream.close()
+
     def handle_stream(self, stream: iostream.IOStream, address: tuple[Any, ...]) -> None:
         """Tornado: a connection was accepted."""
+        self.accepted_at = asyncio.get_running_loop().time()
         write, read = stream.write, stream.read_until_regex
 
         def enveloped(data: bytes | memoryview) -> Any:
@@ -125,6 +168,7 @@ async def listen(front: Front, sockets: list[socket.socket], http: str) -> Serve
         body_timeout=settings.request_seconds,
         chunk_size=65_536,
     )
+    server.serve(front)
     if http == "fast":
         limits = Limits(header_bytes, settings.max_header_bytes, settings.request_seconds, settings.idle_seconds)
         fast = FastServer(front, limits, _refusal, server)

@@ -17,6 +17,7 @@ from tornado import httputil, iostream
 
 from handlers.addresses import Network, client_address
 from handlers.answer_lines import field_lines, status_line
+from handlers.draining import stream_holds_bytes
 from handlers.envelope import failed, ok
 from handlers.errors import BAD_REQUEST, HEADERS_TOO_LARGE, NOT_FOUND, TOO_LARGE, ApiError
 from handlers.fast_http import FastConnection
@@ -83,6 +84,11 @@ class Exchange(httputil.HTTPMessageDelegate):
         self._service = front.service
         self._connection: Any = connection
         self._chunks: list[bytes] = []
+
+    @property
+    def under_way(self) -> bool:
+        """Whether its head has arrived, and no response was written yet."""
+        return not self._answered and hasattr(self, "_start")
 
     # -- the request arrives
 
@@ -356,9 +362,15 @@ class Exchange(httputil.HTTPMessageDelegate):
         }
         if self._start.method == "OPTIONS" and "Access-Control-Allow-Origin" in headers:
             headers |= _PREFLIGHT
-        if close or self._service.draining:
+        if close or (self._service.draining and not self._more_waits()):
             headers["Connection"] = "close"
         return headers
+
+    def _more_waits(self) -> bool:
+        """Whether the client has sent a further request already, which `Connection: close` would lose."""
+        if isinstance(self._connection, FastConnection):
+            return self._connection.more_waits
+        return stream_holds_bytes(self._connection.stream)
 
 
 async def _let_go(stream: object) -> None:

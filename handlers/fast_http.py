@@ -18,6 +18,7 @@ from tornado import httputil
 from tornado.iostream import StreamClosedError
 
 from handlers.answer_lines import field_lines, status_line
+from handlers.draining import bytes_wait
 from handlers.errors import ApiError
 from handlers.fast_body import Body
 from handlers.fast_head import Head, HeadReader
@@ -54,6 +55,7 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         self._held = False  # whether the delegate wants to be waited for
         self._unread = b""  # what came before it could be read, from `_unread_at` on
         self._unread_at = 0
+        self._more = False  # whether something came together with the end of the request
         self._paused = False
         self._behind = False  # whether what is read came together with an earlier request
         self._counted = 0  # bytes that are counted as held in memory
@@ -130,6 +132,7 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
                 self._since = self._loop.time()
             if self._body is not None and at < len(data):
                 at = self._read_body(self._body, data, at)
+            self._more = at < len(data)
             self._hand()
         except ApiError as error:
             self._refuse(error)
@@ -345,7 +348,9 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         self._handed = self._chunked = self._responding = False
         self._receive_seconds = self._server.limits.request_seconds
         self._since = self._loop.time()
-        if self._last or not whole:
+        if self._last and whole and self._server.draining:
+            self._linger()
+        elif self._last or not whole:
             # what is left of a body that nobody wanted cannot be told from a next request
             self.close()
         elif self._refusal is not None:
@@ -372,6 +377,20 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
 
     # -- limits
 
+    @property
+    def more_waits(self) -> bool:
+        """Whether the client has sent something behind the request that is answered."""
+        return self._more or bool(self._unread) or self._bytes_wait()
+
+    def _bytes_wait(self) -> bool:
+        return bytes_wait(self._transport.get_extra_info("socket").fileno())
+
+    def close_idle(self, now: float, quiet_seconds: float) -> None:
+        """Close where nothing is under way and has not been for so long."""
+        under_way = self._request is not None or self._heads.waiting or self._unread or self.unsent
+        if not (self._closing or under_way or now - self._since < quiet_seconds or self._bytes_wait()):
+            self.close()
+
     def check_time(self, now: float) -> None:
         """Close a connection that was idle, or took too long to send its request."""
         if self._handed or self._held:
@@ -390,11 +409,15 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
         if self._responding:
             self.abort()
         elif not self._closing:
-            self._closing = True
             self._transport.write(self._server.refusal(error))
-            self._transport.write_eof()
-            self._transport.resume_reading()  # what still comes is dropped
-            self._loop.call_later(_LINGER_SECONDS, self._transport.close)
+            self._linger()
+
+    def _linger(self) -> None:
+        """Close when the client had time to read what was written: to close on unread bytes would take it away."""
+        self._closing = True
+        self._transport.write_eof()
+        self._transport.resume_reading()  # what still comes is dropped
+        self._loop.call_later(_LINGER_SECONDS, self._transport.close)
 
     def _drop(self, data: bytes) -> None:
         self._dropped += len(data)

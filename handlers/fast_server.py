@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from tornado import httputil
-from tornado.httpserver import HTTPServer
+from tornado.iostream import IOStream
 
+from handlers.draining import Connections
 from handlers.errors import ApiError
 from handlers.fast_headers import HeadersCache
 from handlers.fast_http import FastConnection
@@ -43,11 +45,18 @@ class Upgrading(Protocol):
         """Whether a WebSocket route answers this target."""
 
 
+class Tornado(Connections, Protocol):
+    """The server that serves what is handed over to it."""
+
+    def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
+        """Serve this connection."""
+
+
 class FastServer:
     """Accepts connections on sockets and counts them."""
 
     def __init__(
-        self, front: Upgrading, limits: Limits, refusal: Callable[[ApiError], bytes], tornado: HTTPServer
+        self, front: Upgrading, limits: Limits, refusal: Callable[[ApiError], bytes], tornado: Tornado
     ) -> None:
         self.front = front
         self.limits = limits
@@ -55,6 +64,8 @@ class FastServer:
         self.tornado = tornado
         self.headers = HeadersCache(_KEPT_HEADERS)
         self.connections: set[FastConnection] = set()
+        self.accepted_at = -math.inf
+        self.draining = False
         self._servers: list[asyncio.Server] = []
         self._sweeper: asyncio.TimerHandle | None = None
 
@@ -62,13 +73,29 @@ class FastServer:
         """Begin to accept."""
         loop = asyncio.get_running_loop()
         for listening in sockets:
-            self._servers.append(await loop.create_server(lambda: FastConnection(self), sock=listening, backlog=1024))
+            self._servers.append(await loop.create_server(self._accept, sock=listening, backlog=1024))
         self._sweep()
+
+    def _accept(self) -> FastConnection:
+        self.accepted_at = asyncio.get_running_loop().time()
+        return FastConnection(self)
 
     def stop(self) -> None:
         """Accept no further connections; those that are open go on."""
         for server in self._servers:
             server.close()
+
+    @property
+    def open_connections(self) -> int:
+        """How many connections are open; WebSockets are not counted."""
+        return len(self.connections) + self.tornado.open_connections
+
+    def close_idle(self, quiet_seconds: float) -> None:
+        """Close the connections on which nothing is under way, and has not been for so long."""
+        now = asyncio.get_running_loop().time()
+        for connection in list(self.connections):
+            connection.close_idle(now, quiet_seconds)
+        self.tornado.close_idle(quiet_seconds)
 
     async def close_all_connections(self) -> None:
         """Close what is open, what was handed over to Tornado too."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -27,6 +26,7 @@ from config.settings import Settings
 from handlers.app import Front, listen
 from handlers.confined import Confined
 from handlers.data.database import PREPARE_SECONDS, AlikeRecords, Database, Lease
+from handlers.draining import drain
 from handlers.jobs import Jobs
 from handlers.metrics import Metrics
 from handlers.oplog import OPERATION_LOGS, OperationLog, kept_for
@@ -234,12 +234,7 @@ async def _listen(service: Service, stack: AsyncExitStack) -> Running:
 
     async def stop() -> None:
         service.draining = True
-        service.part(Confined).stop()
-        server.stop()
-        await front.sockets.close()
-        if not await front.idle(settings.drain_seconds):
-            log.warning("requests were still open when the time to drain was over")
-        await asyncio.wait_for(server.close_all_connections(), timeout=5)
+        await drain(server, front, settings.drain_notice_seconds, settings.drain_seconds, service.part(Confined).stop)
 
     stack.push_async_callback(stop)
     return Running(service, front, settings.host, sockets[0].getsockname()[1])

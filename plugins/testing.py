@@ -255,7 +255,7 @@ async def serving(
             settings["mongodb_database"] = await stack.enter_async_context(empty_database(uri))
         chosen = {
             "port": 0, "demo": False, "jwt_secret": SECRET, "rate_limits": "off", "data_dir": data_dir,
-            "drain_seconds": 2, "response_checks": "all", **settings,
+            "drain_notice_seconds": 0, "drain_seconds": 2, "response_checks": "all", **settings,
         }  # fmt: skip
         configured = environment(_env_file=None, **chosen)
         block = running(configured, loaded, uri, {**OPTIONS, **options}, say=lambda _: None)

@@ -1,0 +1,92 @@
+"""The end of a process without a lost request (RFC 9112 section 9.6).
+
+For a moment everything is served as before, but readiness is 503 and every response says `Connection: close`, so that
+balancers and clients that keep connections go elsewhere. Then nobody new is let in, and a connection is closed when
+nothing is under way on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import select
+from collections.abc import Callable
+from typing import Protocol
+
+from tornado.iostream import IOStream
+
+log = logging.getLogger("tradewind")
+_LOOK_SECONDS = 0.02
+_QUIET_SECONDS = 0.5  # a request may be on its way to a connection that is new, or has just been used
+_FORCE_SECONDS = 5.0
+
+
+class Connections(Protocol):
+    """A server, as its end sees it."""
+
+    draining: bool
+
+    @property
+    def open_connections(self) -> int:
+        """How many connections are open; WebSockets are not counted."""
+
+    @property
+    def accepted_at(self) -> float:
+        """When the last connection was accepted, by the clock of the event loop."""
+
+    def stop(self) -> None:
+        """Accept no further connections."""
+
+    def close_idle(self, quiet_seconds: float) -> None:
+        """Close the connections on which nothing is under way, and has not been for so long."""
+
+    async def close_all_connections(self) -> None:
+        """Close every connection, whatever is under way."""
+
+
+class Open(Protocol):
+    """What else must come to its end: requests whose client may be gone, and WebSockets."""
+
+    async def idle(self, seconds: float) -> bool:
+        """Wait until no request is served; False when that took longer."""
+
+    async def close_sockets(self) -> None:
+        """Say goodbye on every WebSocket."""
+
+
+async def drain(
+    server: Connections, rest: Open, notice_seconds: float, seconds: float, refuse: Callable[[], None]
+) -> None:
+    """Stop serving: `notice_seconds` of notice, then so many `seconds` at most for what is under way.
+
+    `refuse` is called when the notice is over.
+    """
+    clock = asyncio.get_running_loop().time
+    server.draining = True
+    until = clock() + notice_seconds
+    while clock() < until and (server.open_connections or clock() - server.accepted_at < notice_seconds):
+        await asyncio.sleep(_LOOK_SECONDS)
+    server.stop()
+    refuse()
+    await rest.close_sockets()
+    until = clock() + seconds
+    while server.open_connections and clock() < until:
+        server.close_idle(_QUIET_SECONDS)
+        await asyncio.sleep(_LOOK_SECONDS)
+    if not await rest.idle(max(until - clock(), 0)) or server.open_connections:
+        log.warning("requests were still open when the time to drain was over")
+    await rest.close_sockets()
+    await asyncio.wait_for(server.close_all_connections(), _FORCE_SECONDS)
+
+
+def bytes_wait(descriptor: int) -> bool:
+    """Whether something has arrived on a socket that nobody has read yet; its end counts too."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def stream_holds_bytes(stream: IOStream) -> bool:
+    """Whether a stream of Tornado's has something that no request was made of yet."""
+    # its own buffer has no public name
+    return not stream.closed() and (stream._read_buffer_size > 0 or bytes_wait(stream.socket.fileno()))
