@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pymongo
 from bson import decode, encode
 from pymongo import ReturnDocument, WriteConcern
-from pymongo.errors import BulkWriteError
+from pymongo.errors import BulkWriteError, OperationFailure
 
 from config.database.commands import (
     CODEC,
@@ -28,7 +28,7 @@ from config.database.commands import (
     projection,
 )
 from config.database.errors import DatabaseUnavailable, translated
-from config.database.indexes import IndexSpec, differences, index_model
+from config.database.indexes import IndexPlan, IndexSpec, index_model, plan
 from config.database.operations import Operation, Operations
 from config.database.orphans import APP_NAME, end_orphans
 from config.database.together import Together
@@ -40,6 +40,7 @@ Result = TypeVar("Result")
 _Reading = tuple[str, tuple[str, ...] | None, tuple[str, ...]]
 
 _INDEX_SECONDS = 600.0  # a new index on a large collection takes its time
+_SAME_INDEX = frozenset({85, 86})  # IndexOptionsConflict, IndexKeySpecsConflict: src/mongo/base/error_codes.yml
 _CLOSE_SECONDS = 0.5
 _WATCH_WAIT_MS = 500
 _WATCH_SILENCE_MS = 2000
@@ -257,25 +258,45 @@ class Driver:
 
     async def has_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> bool:
         """Whether the collection's indexes are exactly those of `specs`."""
-        there = {index["name"]: index for index in await self._indexes(collection) if index["name"] != "_id_"}
-        wanted = {spec.name: spec for spec in specs}
-        return there.keys() == wanted.keys() and not any(differences(wanted[name], there[name]) for name in wanted)
+        steps = plan(specs, await self._indexes_by_name(collection))
+        return not (steps.create or steps.expire or steps.drop)
 
     async def synchronise_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> None:
-        """Make the collection's indexes exactly those of `specs`; one that is there in another shape is made anew."""
+        """Make the collection's indexes exactly those of `specs`; one that is there in another shape is made anew.
+
+        New ones are there before old ones go, so that other instances find an index for their queries and no duplicate
+        of a unique key meanwhile. Where the new one cannot be made, the old one stays.
+        """
         with translated, pymongo.timeout(_INDEX_SECONDS):
-            there = {index["name"]: index for index in await self._indexes(collection) if index["name"] != "_id_"}
-            wanted = {spec.name: spec for spec in specs}
-            changed = {
-                name: parts for name in wanted if name in there if (parts := differences(wanted[name], there[name]))
-            }
-            for name, parts in changed.items():
+            steps = plan(specs, await self._indexes_by_name(collection))
+            for name, parts in steps.changed.items():
                 log.warning("index made anew", extra={"collection": collection, "index": name, "differed_in": parts})
-            for name in [name for name in there if name not in wanted or name in changed]:
+            for name, seconds in steps.expire:
+                await self._database.command(
+                    {"collMod": collection, "index": {"name": name, "expireAfterSeconds": seconds}}
+                )
+            dropped = await self._create_indexes(collection, steps)
+            for name in steps.drop if not dropped else ():
                 await self._database[collection].drop_index(name)
-            missing = [index_model(spec) for name, spec in wanted.items() if name not in there or name in changed]
-            if missing:
-                await self._database[collection].create_indexes(missing)
+
+    async def _create_indexes(self, collection: str, steps: IndexPlan) -> bool:
+        """Create what is missing; whether the old indexes had to go first, as MongoDB takes a new one for the same."""
+        missing, target = [index_model(spec) for spec in steps.create], self._database[collection]
+        if not missing:
+            return False
+        try:
+            await target.create_indexes(missing)
+        except OperationFailure as error:
+            if error.code not in _SAME_INDEX:
+                raise
+            for name in steps.drop:
+                await target.drop_index(name)
+            await target.create_indexes(missing)
+            return True
+        return False
+
+    async def _indexes_by_name(self, collection: str) -> dict[str, Document]:
+        return {index["name"]: index for index in await self._indexes(collection) if index["name"] != "_id_"}
 
     async def _indexes(self, collection: str) -> list[Document]:
         with translated:
