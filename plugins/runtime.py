@@ -206,7 +206,18 @@ async def _prepare(service: Service, plugins: Sequence[Plugin]) -> None:
                 await plugin.prepare(service)
         for plugin in plugins if service.settings.demo else ():
             if plugin.demo is not None:
-                await _once(service, f"demo:{plugin.name}", plugin.demo)
+                await _enter_demo(service, plugin.name, plugin.demo)
+
+
+async def _enter_demo(service: Service, name: str, demo: Callable[[Service], Awaitable[None]]) -> None:
+    """Enter the demo data of a plugin, all or nothing. What other plugins entered stays for the next start."""
+    try:
+        await _once(service, f"demo:{name}", demo)
+    except DatabaseUnavailable as error:
+        raise StartError(
+            f"The demo data of {name} could not be entered: {error}. Start again. Where a transaction took too long, raise "
+            "transactionLifetimeLimitSeconds of MongoDB, or start without demo data."
+        ) from error
 
 
 async def _once(service: Service, mark: str, work: Callable[[Service], Awaitable[None]]) -> None:
