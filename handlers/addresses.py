@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from tornado import httputil
 
+FORWARDING = ("X-Forwarded-For", "Forwarded", "X-Real-Ip")  # fields that proxies add, as Tornado writes their names
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -37,11 +38,16 @@ def network_of(address: str) -> str:
     return str(ipaddress.IPv6Network((int(parsed) >> 64 << 64, 64)))
 
 
+def peer_address(connection: httputil.HTTPConnection) -> str:
+    """The address of who is at the other end of a connection."""
+    return str(getattr(getattr(connection, "context", None), "remote_ip", "") or "")
+
+
 def client_address(
     connection: httputil.HTTPConnection, headers: httputil.HTTPHeaders, proxies: Sequence[Network]
 ) -> str:
     """The address of the client: the peer, or what a trusted proxy says in X-Forwarded-For, read from the right."""
-    address = str(getattr(getattr(connection, "context", None), "remote_ip", "") or "")
+    address = peer_address(connection)
     if not proxies:
         return address
     for hop in reversed(headers.get("X-Forwarded-For", "").split(",")):

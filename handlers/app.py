@@ -34,6 +34,7 @@ from handlers.routing import Router
 from handlers.service import Service
 from handlers.sockets import Sockets
 from handlers.strict_heads import checked
+from handlers.unnamed_proxies import UnnamedProxies
 
 _PARSER_ANSWER = b"HTTP/1.1 400 Bad Request\r\n\r\n"
 
@@ -46,6 +47,7 @@ class Front(httputil.HTTPServerConnectionDelegate):
         self.origins = frozenset(service.settings.cors_origins)
         self.proxies = networks(service.settings.trusted_proxies)
         self.receiving = _receiving(service.settings, self.proxies)
+        self.unnamed_proxies = UnnamedProxies(service.database.driver, self.proxies)
         self.sockets = Sockets(service, self.proxies, self.origins)
         self._open = 0
         self._idle: asyncio.Event | None = None

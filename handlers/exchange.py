@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from tornado import httputil, iostream
 
-from handlers.addresses import Network, client_address
+from handlers.addresses import Network, client_address, peer_address
 from handlers.answer_lines import field_lines, status_line
 from handlers.draining import stream_holds_bytes
 from handlers.envelope import failed, ok
@@ -30,6 +30,7 @@ from handlers.service import Service
 from handlers.sockets import Sockets
 from handlers.streams import BodyStream
 from handlers.tasks import run_eagerly
+from handlers.unnamed_proxies import UnnamedProxies
 
 log = logging.getLogger("tradewind.http")
 _DRAIN_BYTES = 16 << 20  # what nobody wants of a body is read up to this, so that the client sees the answer
@@ -51,6 +52,7 @@ class Counting(Protocol):
     service: Service
     proxies: tuple[Network, ...]
     receiving: Receiving
+    unnamed_proxies: UnnamedProxies
     sockets: Sockets
 
     def heading(self, headers: httputil.HTTPHeaders) -> Heading:
@@ -253,6 +255,7 @@ class Exchange(httputil.HTTPMessageDelegate):
 
     def _request(self) -> Request:
         path, _, query = self._start.path.partition("?")
+        address = self._address()
         return Request(
             service=self._service,
             method=self._start.method,
@@ -264,8 +267,17 @@ class Exchange(httputil.HTTPMessageDelegate):
             stream=self._stream,
             language=self._language,
             bearer=self._heading.bearer,
-            remote_ip=self._address(),
+            remote_ip=address,
+            behind_unnamed_proxy=self._heading.forwarded and self._is_proxy_unnamed(address),
         )
+
+    def _is_proxy_unnamed(self, client: str) -> bool:
+        """Whether what is known of the client is the address of who forwarded the request."""
+        peer = peer_address(self._connection)
+        if client != peer:
+            return False
+        self._front.unnamed_proxies.notice(peer)
+        return True
 
     def _failure(self, error: ApiError) -> Answer:
         return Answer(error.kind.status, failed(error, self._language), error.headers)

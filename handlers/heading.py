@@ -9,6 +9,7 @@ from typing import Literal
 
 from tornado import httputil
 
+from handlers.addresses import FORWARDING
 from handlers.answer_lines import field_lines
 from handlers.messages import Language, language_of
 
@@ -35,7 +36,7 @@ _VARY = "Origin, Accept-Language"  # the envelope's `msg` is in the caller's lan
 @dataclass(frozen=True, slots=True)
 class Heading:
     """The caller's request id where it is sound, language, declared length of the body in bytes, whether a WebSocket
-    is asked for, the state of `Host`, the bearer token, and the CORS headers of the answer, as lines too."""
+    is asked for, the state of `Host`, the bearer token, the CORS headers of the answer, as lines too, and whether a proxy sent it."""
 
     request_id: str | None
     language: Language
@@ -45,6 +46,7 @@ class Heading:
     bearer: str | None
     cors: Mapping[str, str]
     cors_lines: str
+    forwarded: bool = False
 
 
 def read_heading(headers: httputil.HTTPHeaders, origins: Collection[str]) -> Heading:
@@ -59,6 +61,7 @@ def read_heading(headers: httputil.HTTPHeaders, origins: Collection[str]) -> Hea
         bearer=bearer_of(headers),
         cors=cors,
         cors_lines=field_lines(cors),
+        forwarded=any(name in headers for name in FORWARDING),
     )
 
 

@@ -33,6 +33,7 @@ class Request:
 
     `stream` is the body of a streamed route, `socket` the client of a WebSocket route. `answer_headers` are added to the answer. `now` is the one moment that the whole request takes place at.
     `exemption` names the rule that the caller was spared as a super administrator; the operation log keeps it.
+    `behind_unnamed_proxy`: who forwarded it is no trusted proxy, or does not say for whom; `remote_ip` is its own address.
     `left`: the client went away before its response; the handler goes on to its end, so that nothing is half done.
     """
 
@@ -59,6 +60,7 @@ class Request:
     answer_headers: dict[str, str] = field(default_factory=dict)
     exemption: str | None = None
     left: bool = False
+    behind_unnamed_proxy: bool = False
     _leaving: list[Callable[[], None]] | None = None
 
     def store(self, collection: Collection) -> Store:

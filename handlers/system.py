@@ -93,8 +93,8 @@ async def _answers(name: str, check: ReadinessCheck) -> bool:
 
 
 async def metrics(req: Request) -> bytes:
-    """Prometheus metrics, for the addresses of the setting only."""
-    if not listed(req.remote_ip, networks(req.service.settings.metrics_clients)):
+    """Prometheus metrics, for the addresses of the setting only, and for nobody through a proxy that hides its clients."""
+    if req.behind_unnamed_proxy or not listed(req.remote_ip, networks(req.service.settings.metrics_clients)):
         raise ApiError(NOT_FOUND)
     req.part(Metrics).operations_waiting.set(req.part(OperationLog).waiting)
     return req.part(Metrics).text()

@@ -16,6 +16,7 @@ from config.embedded import EmbeddedError, acquire
 from config.embedded.folder import Folder
 from config.settings import EnvironmentSettings, Settings
 from handlers.data.database import Database, utc_now
+from handlers.unnamed_proxies import KEPT, NOTES
 from plugins.auth.settings import AuthSettings
 from plugins.plugin import Plugin
 from plugins.rbac.policy import Policy
@@ -26,7 +27,7 @@ from plugins.unknown_settings import unknown_settings
 from scripts.diagnosis.access import check_access, check_default_roles
 from scripts.diagnosis.database import check_database
 from scripts.diagnosis.findings import Finding, as_json, as_table, exit_code
-from scripts.diagnosis.settings import check_settings
+from scripts.diagnosis.settings import check_proxies, check_settings
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -105,6 +106,8 @@ async def _looked_into(
         catalogue = catalogue_of(settings, plugins)
         database = Database(driver, catalogue.collections.values())
         findings = [finding async for finding in check_database(database)]
+        noted = await driver.find(NOTES, {"at": {"$gte": utc_now() - KEPT}})
+        findings += check_proxies(settings, [note["_id"] for note in noted])
         if MENUS.name not in catalogue.collections:
             return findings
         if not await database.store(MENUS).count():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from config.settings import DESKTOP_AND_DEV_ORIGINS, EnvironmentSettings, Settings
+from handlers.addresses import listed, networks
 from plugins.auth.settings import WECOM_NEEDS, AuthSettings
 from plugins.rbac.settings import RbacSettings
 from scripts.diagnosis.findings import Finding, Level
@@ -63,6 +64,17 @@ def _addresses(settings: Settings) -> Iterator[Finding]:
                 continue
             if everybody:
                 yield _finding("error" if name == "trusted_proxies" else "warning", name, danger)
+
+
+def check_proxies(settings: Settings, seen: Iterable[str]) -> Iterator[Finding]:
+    """Addresses that forwarded requests, and that no setting names."""
+    named = networks(settings.trusted_proxies)
+    for address in sorted(seen):
+        if not listed(address, named):
+            danger = (
+                f"{address} forwards requests and is not named: its clients count as one, and /metrics is shut to them"
+            )
+            yield _finding("warning", "trusted_proxies", danger)
 
 
 def _wecom(auth: AuthSettings) -> Iterator[Finding]:

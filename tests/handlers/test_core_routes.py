@@ -4,14 +4,16 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tornado.ioloop import IOLoop
 
+from handlers.unnamed_proxies import NOTES, UnnamedProxies
 from plugins.registry import load_plugins
 from plugins.runtime import Running
-from plugins.testing import Client, eventually, expect, serving
+from plugins.testing import Client, eventually, expect, serving, unique
 from tests.handlers import probe
 from tests.handlers.refusals import refused
 from tests.raw_http import connected, request
@@ -97,8 +99,65 @@ async def test_metrics_hold_no_path_that_a_client_made_up(probed: Running) -> No
     assert b"BREW" not in text
 
 
-async def test_nobody_believes_a_forwarded_address_without_a_trusted_proxy(probed: Running) -> None:
-    await metrics(Client(probed.url), **{"X-Forwarded-For": "203.0.113.9"})
+FORWARDED = ({"X-Forwarded-For": "127.0.0.1"}, {"Forwarded": "for=127.0.0.1"}, {"x-real-ip": "127.0.0.1"})
+
+
+async def test_nobody_believes_a_forwarded_address_without_a_trusted_proxy(
+    probed: Running, probe_admin: Client
+) -> None:
+    name = unique("forwarded")
+    await Client(probed.url).post(
+        "/api/v1/auth/login", {"username": name, "password": "x"}, headers={"X-Forwarded-For": "203.0.113.9"}
+    )
+    rows = expect(await probe_admin.get(f"/api/v1/system/login-logs?username={name}"))["items"]
+    assert [row["address"] for row in rows] == ["127.0.0.1"]
+
+
+@pytest.mark.parametrize("headers", FORWARDED)
+async def test_metrics_are_shut_to_who_comes_through_a_proxy_that_nobody_named(
+    either: Running, headers: dict[str, str]
+) -> None:
+    await metrics(Client(either.url))
+    refused(await Client(either.url).get("/metrics", headers=headers), 40400)
+
+
+@pytest.mark.parametrize("headers", FORWARDED[1:])
+async def test_metrics_are_shut_where_a_trusted_proxy_does_not_say_for_whom_it_asks(
+    mongodb_uri: str, tmp_path: Path, headers: dict[str, str]
+) -> None:
+    async with serving(
+        mongodb_uri, tmp_path, load_plugins(("auth", "rbac")), trusted_proxies=("127.0.0.1",)
+    ) as service:
+        refused(await Client(service.url).get("/metrics", headers=headers), 40400)
+        await metrics(Client(service.url))
+
+
+async def test_a_proxy_that_nobody_named_is_told_once_and_noted(
+    mongodb_uri: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(mongodb_uri, tmp_path, load_plugins(("auth", "rbac"))) as service:
+        for _ in range(3):
+            expect(await Client(service.url).get("/api/health", headers=FORWARDED[0]))
+        told = [record for record in caplog.records if "TRADEWIND_TRUSTED_PROXIES" in record.getMessage()]
+        assert [(record.levelname, record.__dict__["address"]) for record in told] == [("WARNING", "127.0.0.1")]
+
+        async def noted() -> bool:
+            return [note["_id"] for note in await service.service.database.driver.find(NOTES, {})] == ["127.0.0.1"]
+
+        await eventually(noted)
+
+
+async def test_a_trusted_proxy_is_nothing_to_tell(odd: Running, caplog: pytest.LogCaptureFixture) -> None:
+    expect(await Client(odd.url).get("/api/health", headers={"X-Forwarded-For": "203.0.113.9"}))
+    assert "TRADEWIND_TRUSTED_PROXIES" not in caplog.text
+
+
+async def test_no_more_than_a_few_proxies_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    proxies = UnnamedProxies(AsyncMock(), ())
+    for number in range(100):
+        proxies.notice(f"192.0.2.{number}")
+    await asyncio.sleep(0)  # for the notes
+    assert caplog.text.count("TRADEWIND_TRUSTED_PROXIES") == 8
 
 
 async def test_metrics_are_for_the_listed_addresses(odd: Running) -> None:
