@@ -17,7 +17,7 @@ from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import eventually, expect, serving
 from tests.handlers import probe
-from tests.handlers.probe import AT, Gate
+from tests.handlers.probe import AT, WIDGETS_AT, Gate
 from tests.handlers.refusals import refused
 from tests.raw_http import Wire, connected, exchange, request
 
@@ -39,7 +39,7 @@ async def probing(uri: str, folder: Path, **settings: object) -> AsyncIterator[R
         yield service
 
 
-async def begun(stack: AsyncExitStack, url: str, size: int, line: str = LOGIN[0]) -> Wire:
+async def begun(stack: AsyncExitStack, url: str, size: int, line: str = f"POST {WIDGETS_AT}") -> Wire:
     """A connection that sent the head of a request and all but a byte of its body."""
     wire = await stack.enter_async_context(connected(url))
     await wire.send(request(line, LOGIN[1], f"Content-Length: {size}") + b" " * (size - 1))
@@ -136,13 +136,13 @@ async def test_one_address_cannot_have_everything_received(mongodb_uri: str, tmp
         for wire in wires:
             await wire.send(b" ")
         replies = [await wire.reply() for wire in wires]
-        assert sorted(reply.code for reply in replies) == [40000] * 5 + [42900] * 7
+        assert sorted(reply.code for reply in replies) == [40100] * 5 + [42900] * 7
         assert {reply.headers.get("Retry-After") for reply in replies if reply.status == 429} == {"5"}
         assert service.front.receiving.held == 0
         # and now there is room
         wire = await begun(stack, service.url, 200_000)
         await wire.send(b" ")
-        refused(await wire.reply(), 40000)
+        refused(await wire.reply(), 40100)
 
 
 async def held(service: Running, least: int) -> bool:
@@ -157,7 +157,7 @@ async def test_a_process_holds_so_much_and_no_more(mongodb_uri: str, tmp_path: P
         for wire in wires:
             await wire.send(b" ")
         replies = [await wire.reply() for wire in wires]
-        assert sorted(reply.code for reply in replies) == [40000] * 5 + [50300] * 35
+        assert sorted(reply.code for reply in replies) == [40100] * 5 + [50300] * 35
         assert {reply.headers.get("Retry-After") for reply in replies if reply.status == 503} == {"5"}
         assert service.front.receiving.held == 0
 
