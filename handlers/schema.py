@@ -50,6 +50,7 @@ class Field:
     `required`: must be given at creation. `read_only`: only the service writes it. `write_only`: never answered.
     `nullable`: null is accepted, and clears. `filter`, `sort`, `search`: what lists offer.
     `ref`: the collection whose `id` it holds; a reference to nothing is refused.
+    `ref_optional`: the plugin of that collection need not be loaded; without it the value is not looked up.
     `past`: a day or moment of what happened: a body that puts it later than tomorrow is refused.
     `documented`: part of the OpenAPI description; a second name of a field, which is still accepted, is not.
     `check`: of a body's own fields, what settings say of a value: the rule that it breaks, or None.
@@ -71,6 +72,7 @@ class Field:
     sort: bool = False
     search: bool = False
     ref: str | None = None
+    ref_optional: bool = False
     past: bool = False
     check: Callable[[Service, Any], str | None] | None = None
     secret: bool = False

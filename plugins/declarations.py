@@ -193,7 +193,7 @@ def _collection_problems(plugin: Plugin, collection: Collection, known: set[str]
             if name not in fields:
                 yield f"{where} has an index on {name}, which is no field of it."
     for name, target in collection.references.items():
-        if target not in known:
+        if target not in known and name not in collection.optional_references:
             yield f"{where}: {name} refers to {target}, a collection that no loaded plugin declares."
     if collection.default_sort.removeprefix("-") not in collection.sortable:
         yield f"{where} is sorted by {collection.default_sort}, which is no sortable field of it."

@@ -157,6 +157,15 @@ class Collection:
         return {**{name: child.ref for name, child in self.fields.items() if child.ref}, **nested}
 
     @cached_property
+    def optional_references(self) -> frozenset[str]:
+        """The fields that may refer to a collection which no loaded plugin declares."""
+        return frozenset(
+            name
+            for name, child in self.fields.items()
+            if child.ref_optional or (child.items and child.items.ref_optional)
+        )
+
+    @cached_property
     def filters(self) -> dict[str, Field]:
         """The query parameters that filter a list."""
         parameters: dict[str, Field] = {}

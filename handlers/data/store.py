@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Container, Mapping, Sequence
+from collections.abc import AsyncIterator, Container, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -153,7 +153,7 @@ class Store:
 
     async def create_many(self, rows: Sequence[Mapping[str, Any]]) -> list[Document]:
         """Insert records in one go, refused as in `create`; outside a transaction those before the refused one stay."""
-        for name, target in self.collection.references.items():
+        for name, target in self._references():
             wanted = list(dict.fromkeys(row[name] for row in rows if row.get(name) is not None))
             if wanted and not await self._exists(target, wanted):
                 raise ValidationFailed([FieldError(name, "reference")])
@@ -312,11 +312,18 @@ class Store:
     async def _check_references(self, values: Mapping[str, Any]) -> None:
         faults = [
             FieldError(name, "reference")
-            for name, target in self.collection.references.items()
+            for name, target in self._references()
             if values.get(name) is not None and not await self._exists(target, values[name])
         ]
         if faults:
             raise ValidationFailed(faults)
+
+    def _references(self) -> Iterator[tuple[str, str]]:
+        """The fields that are looked up and the collections they refer to."""
+        loaded, optional = self._database.collections, self.collection.optional_references
+        for name, target in self.collection.references.items():
+            if target in loaded or name not in optional:
+                yield name, target
 
     async def _exists(self, target: str, value: Any) -> bool:
         collection = self._database.collections.get(target)

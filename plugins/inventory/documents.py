@@ -94,7 +94,10 @@ SALES_ORDERS = Collection(
         "SalesOrder", SALES_STATES, "delivered",
         {
             "customer_name": text(required=True, max_length=200, sort=True, search=True, example="晨光科技"),
-            "customer_id": object_id(filter=True, description="Of the customer in another module; not looked up."),
+            "customer_id": object_id(
+                ref="crm_customers", ref_optional=True, filter=True,
+                description="Looked up where the plugin `crm` is loaded.",
+            ),
             "salesperson_id": integer(minimum=1, ref="rbac_users", filter=True),
         },
     ),

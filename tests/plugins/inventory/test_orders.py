@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from plugins.testing import Client, expect, unique
+from plugins.testing import Client, People, expect, unique
 from tests.plugins.inventory.goods import AT, Goods
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -185,3 +187,31 @@ async def test_more_than_is_open_says_how_much_is(admin: Client) -> None:
     bought, sold = await goods.purchase(5), await goods.sale(3)
     assert expect(await goods.receive(bought, 6), 40901) == {"open": "5"}
     assert expect(await goods.deliver(sold, "3.5"), 40901) == {"open": "3"}
+
+
+async def _draft(client: Client) -> dict[str, Any]:
+    """The body of a sales order of goods that this person made."""
+    goods = await Goods.fresh(client)
+    return {"customer_name": "somebody", "lines": [{"product_id": goods.product_id, "quantity": "1"}]}
+
+
+async def test_the_customer_of_a_sales_order_is_looked_up(admin: Client) -> None:
+    draft = await _draft(admin)
+    unknown = "65f0c0ffee65f0c0ffee65f0"
+    reply = await admin.post(SALES, {**draft, "customer_id": unknown})
+    (fault,) = expect(reply, 40001)["errors"]
+    assert (fault["field"], fault["rule"]) == ("customer_id", "reference")
+    customer = expect(await admin.post("/api/v1/crm/customers", {"name": unique("customer")}))["id"]
+    order = expect(await admin.post(SALES, {**draft, "customer_id": customer}))
+    change = {"version": order["version"], "customer_id": unknown}
+    assert (await admin.patch(f"{SALES}/{order['id']}", change)).fields == {"customer_id"}
+
+
+async def test_nobody_names_a_customer_whom_they_do_not_see(admin: Client, people: People) -> None:
+    masters = ["inventory:product:create", "inventory:warehouse:create"]
+    seller = await people.person(["inventory:sales-order:create", "crm:customer:create", *masters], "self")
+    draft = await _draft(seller)
+    theirs = expect(await admin.post("/api/v1/crm/customers", {"name": unique("customer")}))["id"]
+    own = expect(await seller.post("/api/v1/crm/customers", {"name": unique("customer")}))["id"]
+    assert (await seller.post(SALES, {**draft, "customer_id": theirs})).fields == {"customer_id"}
+    assert expect(await seller.post(SALES, {**draft, "customer_id": own}))["customer_id"] == own
