@@ -15,7 +15,7 @@ from handlers.fast_server import FastServer
 from handlers.receiving import Receiving
 from plugins.registry import load_plugins
 from plugins.runtime import Running
-from plugins.testing import eventually, expect, serving
+from plugins.testing import Reply, eventually, expect, serving
 from tests.handlers import probe
 from tests.handlers.probe import AT, WIDGETS_AT, Gate
 from tests.handlers.refusals import refused
@@ -129,20 +129,30 @@ SMALL_BODIES = {
 }
 
 
+async def replies_of(wires: list[Wire]) -> list[Reply]:
+    """What the server says when the last byte of each body is there."""
+    for wire in wires:
+        await wire.send(b" ")
+    return [await wire.reply() for wire in wires]
+
+
+async def begun_and_held(stack: AsyncExitStack, service: Running, number: int) -> list[Wire]:
+    """So many requests of which the server holds all but the last byte."""
+    wires = [await begun(stack, service.url, 200_000) for _ in range(number)]
+    await eventually(lambda: held(service, number * 199_999))
+    return wires
+
+
 async def test_one_address_cannot_have_everything_received(mongodb_uri: str, tmp_path: Path, http: str) -> None:
     async with probing(mongodb_uri, tmp_path, http=http, **SMALL_BODIES) as service, AsyncExitStack() as stack:
-        wires = [await begun(stack, service.url, 200_000) for _ in range(12)]
-        await eventually(lambda: held(service, 5 * 199_999))
-        for wire in wires:
-            await wire.send(b" ")
-        replies = [await wire.reply() for wire in wires]
-        assert sorted(reply.code for reply in replies) == [40100] * 5 + [42900] * 7
-        assert {reply.headers.get("Retry-After") for reply in replies if reply.status == 429} == {"5"}
+        first = await begun_and_held(stack, service, 5)
+        refusals = await replies_of([await begun(stack, service.url, 200_000) for _ in range(7)])
+        assert [reply.code for reply in refusals] == [42900] * 7
+        assert {reply.headers["Retry-After"] for reply in refusals} == {"5"}
+        assert [reply.code for reply in await replies_of(first)] == [40100] * 5
         assert service.front.receiving.held == 0
-        # and now there is room
-        wire = await begun(stack, service.url, 200_000)
-        await wire.send(b" ")
-        refused(await wire.reply(), 40100)
+        again = await replies_of(await begun_and_held(stack, service, 5))
+        assert [reply.code for reply in again] == [40100] * 5
 
 
 async def held(service: Running, least: int) -> bool:
@@ -152,13 +162,11 @@ async def held(service: Running, least: int) -> bool:
 async def test_a_process_holds_so_much_and_no_more(mongodb_uri: str, tmp_path: Path, http: str) -> None:
     limits = {"max_body_bytes": 250_000, "max_receiving_bytes": MEBIBYTE}
     async with probing(mongodb_uri, tmp_path, http=http, **limits) as service, AsyncExitStack() as stack:
-        wires = [await begun(stack, service.url, 200_000) for _ in range(40)]
-        await eventually(lambda: held(service, 5 * 199_999))
-        for wire in wires:
-            await wire.send(b" ")
-        replies = [await wire.reply() for wire in wires]
-        assert sorted(reply.code for reply in replies) == [40100] * 5 + [50300] * 35
-        assert {reply.headers.get("Retry-After") for reply in replies if reply.status == 503} == {"5"}
+        first = await begun_and_held(stack, service, 5)
+        refusals = await replies_of([await begun(stack, service.url, 200_000) for _ in range(35)])
+        assert [reply.code for reply in refusals] == [50300] * 35
+        assert {reply.headers["Retry-After"] for reply in refusals} == {"5"}
+        assert [reply.code for reply in await replies_of(first)] == [40100] * 5
         assert service.front.receiving.held == 0
 
 
