@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -18,7 +17,7 @@ from plugins.files.storage import Address, Label, Stat, Visibility, out_of_reach
 
 Result = TypeVar("Result")
 PUBLIC_AT = "/api/files/public"
-_SMALL_BLOCK, _LARGE_BLOCK, _QUICK_SECONDS = 64 << 10, 1 << 20, 0.05
+_BLOCK = 64 << 10  # twice that is held of what a client takes slowly
 UPLOAD_AT = "/api/upload/direct"
 DOWNLOAD_AT = "/api/file/dl"
 
@@ -138,7 +137,7 @@ class _LocalWriter:
 
 
 class _LocalSource:
-    """Bytes of an open file, read in threads."""
+    """Bytes of an open file: at once where the system has them in memory, in threads where the disk is to be waited for."""
 
     def __init__(self, file: BinaryIO, start: int, stop: int) -> None:
         self._file = file
@@ -147,21 +146,30 @@ class _LocalSource:
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """The pieces, in order; EOFError when the file is shorter than it was."""
-        size = _SMALL_BLOCK
         while self._at < self._stop:
-            block = await asyncio.to_thread(os.pread, self._file.fileno(), min(size, self._stop - self._at), self._at)
+            size = min(_BLOCK, self._stop - self._at)
+            block = _in_memory(self._file.fileno(), size, self._at)
+            if not block:
+                block = await asyncio.to_thread(os.pread, self._file.fileno(), size, self._at)
             if not block:
                 raise EOFError("the file ends too early")
             self._at += len(block)
-            given = time.monotonic()
             yield block
-            # a slow reader holds little memory, a quick one is held up little
-            quick = time.monotonic() - given < _QUICK_SECONDS
-            size = min(2 * size, _LARGE_BLOCK) if quick else _SMALL_BLOCK
 
     async def aclose(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def _in_memory(file: int, size: int, at: int) -> bytes:
+    """So many bytes of a file, or fewer, without a wait for the disk; none where that cannot be (preadv2(2))."""
+    if not hasattr(os, "RWF_NOWAIT"):
+        return b""
+    block = bytearray(size)
+    try:
+        return bytes(memoryview(block)[: os.preadv(file, [block], at, os.RWF_NOWAIT)])
+    except OSError:  # EAGAIN, and file systems that do not know how
+        return b""
 
 
 async def _disk(action: str, work: Callable[..., Result], *arguments: Any) -> Result:

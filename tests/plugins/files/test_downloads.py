@@ -248,7 +248,6 @@ async def test_a_reader_that_stops_is_cut_off(here: Place, monkeypatch: pytest.M
     path = DL + (await upload(here.admin, RAR + bytes(11 * MEBIBYTE), "large.rar"))["objectKey"]
     service = here.running.service
     monkeypatch.setattr(service, "settings", service.settings.model_copy(update={"request_seconds": 0.3}))
-    monkeypatch.setattr("plugins.files.local._LARGE_BLOCK", 64 << 10)
     async with connected(here.url) as wire:
         await wire.send(request(f"GET {path}", f"Authorization: Bearer {here.admin.token}"))
         await wire.reader.readuntil(b"\r\n\r\n")

@@ -139,3 +139,34 @@ async def test_slow_uploaders_hold_nobody_up(big: Big) -> None:
         if ratios[-1] <= 2:  # `scripts/bench files` measures for longer, and closer
             return
     raise AssertionError(ratios)
+
+
+READERS, MOST_HELD = 20, 256 << 10
+
+
+async def stuck_reader(stack: AsyncExitStack, big: Big, key: str) -> None:
+    """Ask for the file, and read no further than its first byte."""
+    wire = await stack.enter_async_context(connected(big.client.url))
+    ask = request(f"GET /api/file/dl?object_key={key}", f"Authorization: Bearer {big.client.token}")
+    await wire.send(ask)
+    assert (await wire.reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+    await wire.reader.readexactly(1)
+
+
+@pytest.mark.parametrize("http", ["fast", "tornado"])
+async def test_a_reader_of_a_local_file_that_stops_holds_little_memory(
+    mongodb_uri: str, tmp_path: Path, large_file: Path, http: str
+) -> None:
+    settings = {"HTTP": http, "MAX_UPLOAD_BYTES": str(2 << 30)}
+    env = environment(mongodb_uri, tmp_path / "data", PLUGINS="auth,rbac,files", **settings)
+    async with server_process(env, tmp_path / "server") as server, AsyncExitStack() as stack:
+        big = Big(await Client(await server.url()).log_in("admin"), server.process.pid)
+        key = await big.upload(large_file)
+        # what serves many at once is there before it is measured
+        await asyncio.gather(*(stuck_reader(stack, big, key) for _ in range(READERS)))
+        await asyncio.sleep(1)  # not a wait for anything: time in which the server could read ahead
+        with peak_growth(big.pid) as grown:
+            await asyncio.gather(*(stuck_reader(stack, big, key) for _ in range(READERS)))
+            await asyncio.sleep(1)  # not a wait for anything: time in which the server could read ahead
+            held = grown() / READERS
+        assert held < MOST_HELD, f"{held / 1024:.0f} KiB each"
