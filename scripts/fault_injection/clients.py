@@ -47,15 +47,16 @@ class Connection:
         body: Any = None,
         headers: dict[str, str] | None = None,
         seconds: float = _SECONDS,
+        content: bytes | None = None,
     ) -> Reply:
-        """Send one request once."""
+        """Send one request once; `body` goes as JSON, `content` as it is."""
         began = time.monotonic()
         kind = "new connection" if self._streams is None else "kept connection"
         read = b""
         try:
             async with asyncio.timeout(seconds):
                 reader, writer = await self._open()
-                writer.write(self._request(method, path, body, headers or {}))
+                writer.write(self._request(method, path, body, content, headers or {}))
                 read = await reader.readuntil(b"\r\n\r\n")
                 status, fields = _head(read)
                 content = await _body(reader, status, fields)
@@ -104,14 +105,14 @@ class Connection:
             self._streams = await asyncio.open_connection("127.0.0.1", self.port)
         return self._streams
 
-    def _request(self, method: str, path: str, body: Any, headers: dict[str, str]) -> bytes:
-        content = b"" if body is None else json.dumps(body).encode()
-        lines = [f"{method} {path} HTTP/1.1", "Host: localhost", f"Content-Length: {len(content)}"]
-        lines += ["Content-Type: application/json"] if content else []
+    def _request(self, method: str, path: str, body: Any, content: bytes | None, headers: dict[str, str]) -> bytes:
+        sent = content if content is not None else b"" if body is None else json.dumps(body).encode()
+        lines = [f"{method} {path} HTTP/1.1", "Host: localhost", f"Content-Length: {len(sent)}"]
+        lines += ["Content-Type: application/json"] if sent and content is None else []
         lines += [f"Authorization: Bearer {self.token}"] if self.token else []
         lines += [f"{name}: {value}" for name, value in headers.items()]
         lines += [] if self.keep_alive else ["Connection: close"]
-        return ("\r\n".join(lines) + "\r\n\r\n").encode() + content
+        return ("\r\n".join(lines) + "\r\n\r\n").encode() + sent
 
     def _lost(self, fault: str, began: float) -> Reply:
         self.drop()

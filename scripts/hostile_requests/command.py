@@ -22,6 +22,7 @@ from scripts.fault_injection.processes import ROOT, Server, free_ports
 from scripts.hostile_requests.generated import attack_generated
 from scripts.hostile_requests.injections import attack_injections
 from scripts.hostile_requests.references import attack_references
+from scripts.hostile_requests.sizes import attack_connections, attack_growth
 from scripts.hostile_requests.strings import attack_strings
 from scripts.hostile_requests.target import Part, Target
 from scripts.hostile_requests.tokens import attack_tokens
@@ -86,6 +87,8 @@ def _attacks(target: Target, python: Path, folder: Path, quick: bool) -> Attacks
         "person-injections": lambda: attack_injections(target, "ordinary person"),
         "references": lambda: attack_references(target),
         "strings": lambda: attack_strings(target, python),
+        "connections": lambda: attack_connections(quick),
+        "growth": lambda: attack_growth(target),
         "administrator": lambda: attack_generated(target, python, "administrator", seconds, folder),
         "person": lambda: attack_generated(target, python, "ordinary person", seconds, folder),
     }
