@@ -32,7 +32,7 @@ class Listener:
     """One WebSocket: woken when there may be news, or when its session or its person changed."""
 
     woken: asyncio.Event = field(default_factory=asyncio.Event)
-    news: bool = True
+    news: bool = False
 
     def wake(self, *, news: bool) -> None:
         """Let it look; without `news` only whether it may still listen."""
@@ -99,8 +99,11 @@ async def live(req: Request) -> None:
         last_id = req.query.get("last_id") or await listeners.read(lambda: req.part(Inbox).newest(req.actor.user_id))
         unread = await listeners.read(lambda: own(req).count({"unread": True}))
         await req.socket.send({"type": "ready", "last_id": last_id, "unread": unread})
-        listener.wake(news=True)
-        told: dict[str, Any] = {}
+        await req.socket.still_allowed()
+        told = await _send_progress(req, {})
+        if req.query.get("last_id"):
+            # behind the newest there is nothing yet, and what comes from now on wakes
+            listener.wake(news=True)
         while True:
             await listener.sleep(seconds)
             await req.socket.still_allowed()
