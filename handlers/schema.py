@@ -49,7 +49,7 @@ class Field:
 
     `required`: must be given at creation. `read_only`: only the service writes it. `write_only`: never answered.
     `nullable`: null is accepted, and clears. `filter`, `sort`, `search`: what lists offer.
-    `ref`: the collection whose `id` it holds; a reference to nothing is refused.
+    `ref`: the collection whose `id` it holds; a reference to nothing is refused, unless the field is `read_only`.
     `ref_optional`: the plugin of that collection need not be loaded; without it the value is not looked up.
     `past`: a day or moment of what happened: a body that puts it later than tomorrow is refused.
     `documented`: part of the OpenAPI description; a second name of a field, which is still accepted, is not.

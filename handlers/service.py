@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ from config.time_limits import TimeLimit
 from handlers.conversion import decode
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
+from handlers.data.dangling import remove_dangling
 from handlers.data.database import Database
 from handlers.errors import ErrorKind
 from handlers.events import Events
@@ -114,6 +115,14 @@ class Catalogue:
     dashboards: tuple[Dashboard, ...] = ()
     permission_titles: Mapping[str, Message] = field(default_factory=dict)
 
+    def collections_of(self, modules: Sequence[str]) -> Iterator[Collection]:
+        """The collections that these plugins declare."""
+        for name, collection in self.collections.items():
+            # the longest name, so that `crm_plus_…` is not taken for a collection of `crm`
+            owner = max((plugin for plugin in self.plugins if name.startswith(f"{plugin}_")), key=len, default="core")
+            if owner in modules:
+                yield collection
+
     @property
     def permissions(self) -> tuple[str, ...]:
         """Every permission code, sorted."""
@@ -143,6 +152,10 @@ class Service:
     def request_limit(self) -> TimeLimit:
         """The time that a request may take."""
         return TimeLimit(self.settings.request_seconds)
+
+    async def remove_dangling(self, emptied: Iterable[str]) -> Mapping[str, int]:
+        """`remove_dangling` for all that the loaded plugins declare."""
+        return await remove_dangling(self.database, self.catalogue.biz_types, emptied)
 
     def provide(self, kind: type[Any], part: Any) -> None:
         """Offer a running object under its type, or under a port."""

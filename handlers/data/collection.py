@@ -157,6 +157,11 @@ class Collection:
         return {**{name: child.ref for name, child in self.fields.items() if child.ref}, **nested}
 
     @cached_property
+    def looked_up(self) -> dict[str, str]:
+        """Those of them that are looked up: what only the service writes is known to it."""
+        return {name: target for name, target in self.references.items() if not self.fields[name].read_only}
+
+    @cached_property
     def optional_references(self) -> frozenset[str]:
         """The fields that may refer to a collection which no loaded plugin declares."""
         return frozenset(

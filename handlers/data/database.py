@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from bson import ObjectId
 
-from config.database import DatabaseUnavailable, Driver, DuplicateKey, Together
+from config.database import DatabaseUnavailable, Driver, DuplicateKey, Filter, Together
 from handlers.actor import SYSTEM, Actor
 from handlers.data.changes import Changes
 from handlers.data.collection import Collection
@@ -116,6 +116,12 @@ class Database:
         removed = 0
         while rows := await self.driver.find(collection.name, {}, limit=_WIPE_BATCH, fields=["_id"]):
             removed += await self.driver.delete_many(collection.name, {"_id": {"$in": [row["_id"] for row in rows]}})
+        self.tell(collection.name, None)
+        return removed
+
+    async def remove(self, collection: Collection, filter: Filter) -> int:
+        """Remove the records that match for good, softly deleted ones too; answers how many."""
+        removed = await self.driver.delete_many(collection.name, filter)
         self.tell(collection.name, None)
         return removed
 

@@ -321,7 +321,7 @@ class Store:
     def _references(self) -> Iterator[tuple[str, str]]:
         """The fields that are looked up and the collections they refer to."""
         loaded, optional = self._database.collections, self.collection.optional_references
-        for name, target in self.collection.references.items():
+        for name, target in self.collection.looked_up.items():
             if target in loaded or name not in optional:
                 yield name, target
 

@@ -48,7 +48,9 @@ VOUCHERS = Collection(
         "remark": REMARK,
         "invoice_id": object_id(read_only=True, filter=True),
         "claim_id": object_id(read_only=True, filter=True),
-        "open_item_id": object_id(read_only=True, filter=True, description="The payable that it pays."),
+        "open_item_id": object_id(
+            read_only=True, filter=True, ref="finance_open_items", description="The payable that it pays."
+        ),
         "reverses_id": object_id(read_only=True, filter=True),
         "reversed_by_id": object_id(read_only=True),
     },

@@ -26,6 +26,7 @@ from plugins.notification import demo, live, notifications
 from plugins.notification.inbox import PROGRESS_EVENT, SEND_EVENT, Inbox
 from plugins.notification.messages import KINDS, NOT_YOURS
 from plugins.notification.records import COUNT, MESSAGES, PROGRESS, SEND_BODY, SENT, SIGNALS, SOCKET_MESSAGES
+from plugins.notification.resetting import after_reset
 from plugins.notification.settings import NotificationSettings
 
 AT = "/api/v1/notifications"
@@ -48,6 +49,7 @@ async def start(service: Service) -> AsyncIterator[None]:
     service.provide(live.Listeners, live.Listeners(service.database))
     service.events.listen(SEND_EVENT, partial(_send, inbox))
     service.events.listen(PROGRESS_EVENT, partial(_progress, inbox))
+    service.events.listen("system.data_reset", partial(after_reset, service))
     yield
 
 
