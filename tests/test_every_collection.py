@@ -24,6 +24,7 @@ from tests.resources import OF_A_RECORD, creator, deleted, endpoint, list_of, li
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 NO_ID = "f" * 24
+TOLD_AT_ONCE = 8  # a response tells 20 faults of a body, missing fields among them
 COLLECTIONS = tuple(CATALOGUE.collections.values())
 SCOPED = [collection for collection in COLLECTIONS if collection.scoped]
 BODIES = [body for one in COLLECTIONS for body in (one.create, one.update)]
@@ -256,9 +257,14 @@ async def test_what_the_service_stamps_cannot_be_given(route: Route, maker: Make
     forged = (stamped | {name for name, child in collection.fields.items() if child.read_only}) - {
         *(route.body.fields or ())
     }
-    reply = await maker.admin.call(route.method, path_with(route, NO_ID), dict.fromkeys(forged, 1))
-    expect(reply, 40001)
-    assert forged <= {error["field"] for error in reply.data["errors"] if error["rule"] == "unknown"}
+    for names in batched(sorted(forged), TOLD_AT_ONCE):
+        reply = await maker.admin.call(route.method, path_with(route, NO_ID), dict.fromkeys(names, 1))
+        expect(reply, 40001)
+        assert set(names) <= {error["field"] for error in reply.data["errors"] if error["rule"] == "unknown"}
+
+
+def batched(names: list[str], size: int) -> list[list[str]]:
+    return [names[at : at + size] for at in range(0, len(names), size)]
 
 
 # -- indexes
