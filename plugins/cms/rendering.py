@@ -5,9 +5,9 @@ from __future__ import annotations
 from plugins.api import Lane, Request, TooCostly, WorkFailed, invalid
 from plugins.cms.cleaning import clean
 from plugins.cms.complexity import TooComplex, most_elements
+from plugins.cms.records import MAX_HTML
 
 _SHORT, _FEW_ELEMENTS = 4000, 5000  # cleaned in under 5 ms whatever it holds, so that no process is worth it
-MAX_RENDERED = 2_000_000
 
 
 class Renderer:
@@ -38,7 +38,8 @@ class Renderer:
             raise invalid(field, "cost") from error
         except WorkFailed as failure:
             raise _refusal(field, failure) from failure
-        if len(html) > MAX_RENDERED:
+        # a character may become six: "<" is stored as "&lt;", and Markdown as tags
+        if len(html) > MAX_HTML:
             raise invalid(field, "maxLength")
         return html
 

@@ -35,6 +35,21 @@ async def test_an_article_that_costs_far_more_than_its_length_is_refused(content
     assert [(error["field"], error["rule"]) for error in reply.data["errors"]] == [("content", "cost")]
 
 
+@pytest.mark.parametrize(
+    ("field", "body"),
+    [
+        ("content", {"content": "& " * 200_000}),
+        ("source", {"format": "markdown", "source": "**a** " * 33_000}),
+    ],
+)
+async def test_html_that_is_longer_than_a_response_may_hold_is_refused(
+    field: str, body: dict[str, str], admin: Client
+) -> None:
+    reply = await admin.post(ARTICLES, {"title": unique("article"), **body})
+    expect(reply, 40001)
+    assert [(error["field"], error["rule"]) for error in reply.data["errors"]] == [(field, "maxLength")]
+
+
 @pytest.mark.parametrize("address", [" " * 50_000 + ":", "\t" * 50_000 + "javascript:x"])
 async def test_a_long_address_is_looked_through_once(address: str, admin: Client) -> None:
     began = time.process_time()
