@@ -129,6 +129,10 @@ def _odd_coding(case: Case) -> bool:
     return case.stricter and bool(codings) and [coding.lower() for coding in codings] != ["chunked"]
 
 
+def _tab_after_coding(case: Case) -> bool:
+    return case.stricter and _CODING_AND_TAB.search(case.sent) is not None
+
+
 def _chunked_body(case: Case, refused: re.Pattern[bytes]) -> bool:
     """Whether the body of a request in chunks was refused, and something of this kind was sent."""
     found = case.next_found
@@ -165,6 +169,7 @@ def _after_trailer(case: Case) -> bool:
 
 _OF_BODIES = ("length", "transfer coding", "a length beside a transfer coding")
 _LARGEST = {"fast": 1 << 64, "llhttp": 1 << 64, "tornado": 1 << 40}
+_CODING_AND_TAB = re.compile(rb"(?i)\ntransfer-encoding:[^\r\n]*\t\r?\n")
 _LONG_SIZE = re.compile(rb"[0-9A-Fa-f]{17}")
 _LONG_LINE = re.compile(rb"[^\r\n]{62}")
 _LARGE_SIZE = re.compile(rb"[0-9A-Fa-f]{11}")
@@ -189,6 +194,8 @@ ARGUMENTS: tuple[Argument, ...] = (
              "RFC 9112 section 6.3 lets a server refuse lists of equal lengths; one beyond what can be counted is refused too."),
     Argument("codings", ("fast", "llhttp", "tornado"), _odd_coding,
              "A list with empty elements (`chunked,`) is nothing that clients send; it is refused and the connection is closed."),
+    Argument("tabs", ("fast", "llhttp"), _tab_after_coding,
+             "llhttp takes no tab after a transfer coding; the request is refused and the connection is closed."),
     Argument("sizes", ("fast", "llhttp"), lambda case: _chunked_body(case, _LONG_SIZE),
              "A size of a chunk has sixteen digits at most."),
     Argument("tunnels", ("fast",), _after_tunnel,

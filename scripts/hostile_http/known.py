@@ -220,6 +220,8 @@ KNOWN: dict[str, bytes] = {
     # -- codings
     "a coding in capitals": _coded("Chunked"),
     "a coding with a blank behind": _coded("chunked "),
+    "a coding with a tab behind": _coded("chunked\t"),
+    "a coding with a tab behind, and a broken chunk": _coded("chunked\t", b"5 5\r\nhello\r\n0\r\n\r\n"),
     "a coding and a comma": _coded("chunked,"),
     "a comma and a coding": _coded(",chunked"),
     "chunked twice": _coded("chunked, chunked"),
