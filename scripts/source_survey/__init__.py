@@ -1,0 +1,1 @@
+"""How the source is laid out and said, in figures."""
