@@ -16,9 +16,10 @@ from aiobotocore.session import get_session  # type: ignore[import-untyped]
 
 from plugins.files.names import KEY, checked_key
 from plugins.files.s3_calls import GONE, PATIENCE, S3Calls
+from plugins.files.s3_connections import ModestSession, Pieces, modest_socket
 from plugins.files.s3_writer import S3Writer
 from plugins.files.settings import FilesSettings
-from plugins.files.storage import BLOCK_BYTES, FOREVER, Address, Label, Stat, Visibility, out_of_reach
+from plugins.files.storage import FOREVER, Address, Label, Stat, Visibility, out_of_reach
 
 _CONNECTIONS = 64
 
@@ -43,6 +44,8 @@ def _client(settings: FilesSettings, endpoint: str) -> Any:
         read_timeout=settings.s3_request_seconds * PATIENCE,
         retries={"total_max_attempts": 2, "mode": "standard"},
         max_pool_connections=_CONNECTIONS,
+        http_session_cls=ModestSession,
+        connector_args={"socket_factory": modest_socket},
         # other makers' S3 does not know the newer checksums; TLS, or the signature, guards the content
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
@@ -179,6 +182,7 @@ class _S3Source:
 
     def __init__(self, body: Any, length: int, seconds: float) -> None:
         self._body = body
+        self._pieces = Pieces(body.raw_stream)
         self._left = length
         self._seconds = seconds
 
@@ -187,7 +191,7 @@ class _S3Source:
         while self._left:
             try:
                 async with asyncio.timeout(self._seconds):
-                    block = await self._body.read(min(BLOCK_BYTES, self._left))
+                    block = await self._pieces.next()
             except Exception as error:
                 raise out_of_reach("read", error) from error
             if not block:

@@ -153,20 +153,31 @@ async def stuck_reader(stack: AsyncExitStack, big: Big, key: str) -> None:
     await wire.reader.readexactly(1)
 
 
-@pytest.mark.parametrize("http", ["fast", "tornado"])
-async def test_a_reader_of_a_local_file_that_stops_holds_little_memory(
-    mongodb_uri: str, tmp_path: Path, large_file: Path, http: str
-) -> None:
-    settings = {"HTTP": http, "MAX_UPLOAD_BYTES": str(2 << 30)}
-    env = environment(mongodb_uri, tmp_path / "data", PLUGINS="auth,rbac,files", **settings)
-    async with server_process(env, tmp_path / "server") as server, AsyncExitStack() as stack:
-        big = Big(await Client(await server.url()).log_in("admin"), server.process.pid)
-        key = await big.upload(large_file)
+async def held_by_each_stuck_reader(big: Big, key: str) -> float:
+    """Bytes by which the process grows for each reader that stops."""
+    async with AsyncExitStack() as stack:
         # what serves many at once is there before it is measured
         await asyncio.gather(*(stuck_reader(stack, big, key) for _ in range(READERS)))
         await asyncio.sleep(1)  # not a wait for anything: time in which the server could read ahead
         with peak_growth(big.pid) as grown:
             await asyncio.gather(*(stuck_reader(stack, big, key) for _ in range(READERS)))
             await asyncio.sleep(1)  # not a wait for anything: time in which the server could read ahead
-            held = grown() / READERS
+            return grown() / READERS
+
+
+@pytest.mark.parametrize("http", ["fast", "tornado"])
+@pytest.mark.parametrize("storage", ["local", "s3"])
+async def test_a_reader_that_stops_holds_little_memory(
+    mongodb_uri: str, s3: S3Server, tmp_path: Path, large_file: Path, storage: str, http: str
+) -> None:
+    settings = {"HTTP": http, "MAX_UPLOAD_BYTES": str(2 << 30)}
+    if storage == "s3":
+        settings |= {name.upper(): value for name, value in s3.buckets().items()}
+    env = environment(mongodb_uri, tmp_path / "data", PLUGINS="auth,rbac,files", **settings)
+    async with server_process(env, tmp_path / "server") as server:
+        key = await Big(await Client(await server.url()).log_in("admin"), server.process.pid).upload(large_file)
+    # another process: the upload has left this one no memory that it could fill without growing
+    async with server_process(env, tmp_path / "server") as server:
+        big = Big(await Client(await server.url()).log_in("admin"), server.process.pid)
+        held = await held_by_each_stuck_reader(big, key)
         assert held < MOST_HELD, f"{held / 1024:.0f} KiB each"
