@@ -9,7 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
 from handlers.errors import (
     BAD_REQUEST,
@@ -29,12 +29,13 @@ from handlers.errors import (
     UNAUTHENTICATED,
     UNAVAILABLE,
     ErrorKind,
-)  # fmt: skip
+)
 from handlers.messages import Message
 from handlers.schema import NOTHING, Field
 from handlers.validation import Checker, QueryChecker
 
 if TYPE_CHECKING:
+    from handlers.data.collection import Collection
     from handlers.request import Request
 
 Handler = Callable[["Request"], Awaitable[Any]]
@@ -44,6 +45,7 @@ SIGNED_IN: Final = "signed-in"
 SUPER: Final = "super"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 PERMISSION = re.compile(r"^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$")
+_MODULE = re.compile(r"^/api/(?:v1/)?([a-z-]+)?.*$")
 _PARAMETER = re.compile(r"{([a-z_]+)}")
 
 
@@ -69,6 +71,34 @@ class Refusal:
 def conflicts(*sentences: Message) -> tuple[Refusal, ...]:
     """The 40901 of each sentence; one with `{places}` stands for all that it is filled to."""
     return tuple(Refusal(CONFLICT, sentence) for sentence in sentences)
+
+
+class RouteOptions(TypedDict, total=False):
+    """What an endpoint may be declared with besides what it must have; `Route` says what each means."""
+
+    body: Field | None
+    query: Mapping[str, Field]
+    returns: Field
+    errors: tuple[ErrorKind, ...]
+    refusals: tuple[Refusal, ...]
+    asks: tuple[str, ...]
+    paged: bool
+    logged: bool
+    attempt: Callable[[Request], Coroutine[Any, Any, None]] | None
+    before_password_change: bool
+    bare: str | None
+    tag: str
+    description: str
+    operation: str
+    record: Collection
+    collection: str
+    etag: bool
+    streamed: bool
+    form: Field | None
+    ranges: bool
+    signed: Callable[[Request], bool] | None
+    socket: bool
+    messages: Mapping[str, Field]
 
 
 @dataclass(frozen=True)
@@ -198,7 +228,15 @@ class Route:
         return tuple(sorted(set(kinds), key=lambda kind: kind.code))
 
 
-def route(endpoint: str, handler: Handler, *, summary: str, access: str, **options: Any) -> Route:
-    """Declare an endpoint: `route("POST /api/v1/acme/agreements/{id}/sign", sign, summary=…, access=…)`."""
+def route(endpoint: str, handler: Handler, *, summary: str, access: str, **options: Unpack[RouteOptions]) -> Route:
+    """Declare an endpoint: `route("POST /api/v1/acme/agreements/{id}/sign", sign, summary=…, access=…)`.
+
+    `record` stands for the `returns` and the `collection` of a response that is one record of that collection, or a
+    page of them. `tag` is the module of `access`, or of the path, unless it is given.
+    """
     method, _, path = endpoint.partition(" ")
-    return Route(method=method, path=path, handler=handler, summary=summary, access=access, **options)
+    module = access.partition(":")[0] if ":" in access else _MODULE.sub(r"\1", path)
+    given: dict[str, Any] = {"tag": module}
+    if (record := options.pop("record", None)) is not None:
+        given |= {"returns": record.read, "collection": record.name}
+    return Route(method=method, path=path, handler=handler, summary=summary, access=access, **given | {**options})

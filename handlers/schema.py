@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +41,37 @@ BLANK = r"\s\x1c-\x1f\x85\ufeff"
 FIRST_DAY, LAST_DAY = "1970-01-01", "2199-12-31"  # of what comes in; days and moments alike
 
 _AMOUNTS = ("money", "quantity")
+
+
+class FieldOptions(TypedDict, total=False):
+    """What any field may be declared with; `Field` says what each means."""
+
+    title: str | None
+    description: str | None
+    example: Any
+    required: bool
+    nullable: bool
+    read_only: bool
+    write_only: bool
+    default: Any
+    filter: bool
+    sort: bool
+    search: bool
+    ref: str | None
+    ref_optional: bool
+    past: bool
+    check: Callable[[Service, Any], str | None] | None
+    secret: bool
+    documented: bool
+
+
+class FieldChanges(FieldOptions, total=False):
+    """What a copy of a field may differ in."""
+
+    kind: Kind
+    rules: Mapping[str, Any]
+    fields: Mapping[str, Field] | None
+    items: Field | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -123,24 +154,33 @@ class Field:
         """Those of them that have fields of their own."""
         return tuple((name, child) for name in self.answered if (child := (self.fields or {})[name]).holds_fields)
 
-    def but(self, **changes: Any) -> Field:
+    def but(self, **changes: Unpack[FieldChanges]) -> Field:
         """A copy with `changes`."""
         return replace(self, **changes)
 
 
-Options = Any
-
-
-def _field(kind: Kind, rules: Mapping[str, Any], options: Mapping[str, Any]) -> Field:
-    required = bool(options.get("required", False))
-    given = {"nullable": not required and options.get("default") is None, **options}
-    return Field(kind=kind, rules={key: value for key, value in rules.items() if value is not None}, **given)
+def _field(
+    kind: Kind,
+    rules: Mapping[str, Any],
+    options: FieldOptions,
+    *,
+    fields: Mapping[str, Field] | None = None,
+    items: Field | None = None,
+) -> Field:
+    nullable = not options.get("required", False) and options.get("default") is None
+    given: FieldOptions = {"nullable": nullable, **options}
+    known = {key: value for key, value in rules.items() if value is not None}
+    return Field(kind=kind, rules=known, fields=fields, items=items, **given)
 
 
 def text(
-    *, min_length: int | None = None, max_length: int = MAX_TEXT, pattern: str | None = None, format: str | None = None,
-    **options: Options,
-) -> Field:  # fmt: skip
+    *,
+    min_length: int | None = None,
+    max_length: int = MAX_TEXT,
+    pattern: str | None = None,
+    format: str | None = None,
+    **options: Unpack[FieldOptions],
+) -> Field:
     """A string. A required one holds at least one character that is not blank. `binary` is a file of a form."""
     if options.get("required") and pattern is None and format is None:
         pattern, min_length = rf"[^{BLANK}]", min_length or 1
@@ -165,7 +205,7 @@ def link(
     bare: bool = False,
     key: bool = False,
     max_length: int = MAX_TEXT,
-    **options: Options,
+    **options: Unpack[FieldOptions],
 ) -> Field:
     """What clients show as an image or follow: nothing that runs, such as `javascript:`. Empty is none.
 
@@ -174,66 +214,73 @@ def link(
     """
     allowed = ((_WEB_ADDRESS, web), (_OWN_PATH, own), (_WITHOUT_SCHEME, bare), (_KEY, key))
     forms = [form for form, taken in allowed if taken]
-    given = {"example": "https://example.com/image.png" if web else "/dashboard", **options}
+    given: FieldOptions = {"example": "https://example.com/image.png" if web else "/dashboard", **options}
     return text(pattern=f"^({'|'.join(forms)})?$", max_length=max_length, **given)
 
 
-def choice(*values: str, **options: Options) -> Field:
+def choice(*values: str, **options: Unpack[FieldOptions]) -> Field:
     """One of a fixed set of strings."""
     return _field("text", {"enum": list(values)}, options)
 
 
-def integer(*, minimum: int = -MAX_INTEGER, maximum: int = MAX_INTEGER, **options: Options) -> Field:
+def integer(*, minimum: int = -MAX_INTEGER, maximum: int = MAX_INTEGER, **options: Unpack[FieldOptions]) -> Field:
     """A whole number."""
     return _field("integer", {"minimum": minimum, "maximum": maximum}, options)
 
 
-def number(*, minimum: float | None = None, maximum: float | None = None, **options: Options) -> Field:
+def number(*, minimum: float | None = None, maximum: float | None = None, **options: Unpack[FieldOptions]) -> Field:
     """A floating-point number: positions and ratios, never money."""
     return _field("number", {"minimum": minimum, "maximum": maximum}, options)
 
 
-def boolean(**options: Options) -> Field:
+def boolean(**options: Unpack[FieldOptions]) -> Field:
     """True or false."""
     return _field("boolean", {}, options)
 
 
-def money(*, minimum: str | None = None, maximum: str | None = None, **options: Options) -> Field:
+def money(*, minimum: str | None = None, maximum: str | None = None, **options: Unpack[FieldOptions]) -> Field:
     """An amount with two decimals: a string on the wire, Decimal128 in MongoDB."""
     return _field("money", {"minimum": minimum, "maximum": maximum}, options)
 
 
-def quantity(*, minimum: str | None = None, maximum: str | None = None, **options: Options) -> Field:
+def quantity(*, minimum: str | None = None, maximum: str | None = None, **options: Unpack[FieldOptions]) -> Field:
     """An amount of goods with up to four decimals: a string on the wire, Decimal128 in MongoDB."""
     return _field("quantity", {"minimum": minimum, "maximum": maximum}, options)
 
 
-def timestamp(**options: Options) -> Field:
+def timestamp(**options: Unpack[FieldOptions]) -> Field:
     """A moment from `FIRST_DAY` to `LAST_DAY` in UTC: RFC 3339 on the wire, UTC with milliseconds."""
     return _field("timestamp", {}, options)
 
 
-def day(**options: Options) -> Field:
+def day(**options: Unpack[FieldOptions]) -> Field:
     """A calendar day in the business time zone, `2026-11-20`, from `FIRST_DAY` to `LAST_DAY`."""
     return _field("day", {}, options)
 
 
-def object_id(**options: Options) -> Field:
+def object_id(**options: Unpack[FieldOptions]) -> Field:
     """The identifier of a business record: 24 hexadecimal digits."""
     return _field("object_id", {}, options)
 
 
 def array(
-    items: Field, *, max_items: int = MAX_ITEMS, min_items: int | None = None, unique: bool = False, **options: Options
+    items: Field,
+    *,
+    max_items: int = MAX_ITEMS,
+    min_items: int | None = None,
+    unique: bool = False,
+    **options: Unpack[FieldOptions],
 ) -> Field:
     """A list of values of one shape."""
     rules = {"maxItems": max_items, "minItems": min_items, "uniqueItems": unique or None}
-    return _field("array", rules, {"items": items.but(nullable=False), **options})
+    return _field("array", rules, options, items=items.but(nullable=False))
 
 
-def obj(name: str | None = None, /, fields: Mapping[str, Field] | None = None, **options: Options) -> Field:
+def obj(
+    name: str | None = None, /, fields: Mapping[str, Field] | None = None, **options: Unpack[FieldOptions]
+) -> Field:
     """An object with exactly these fields. `name` makes it a component of the OpenAPI description."""
-    return _field("object", {}, {"title": name, "fields": dict(fields or {}), **options})
+    return _field("object", {}, {"title": name, **options}, fields=dict(fields or {}))
 
 
 def tree_of(name: str, fields: Mapping[str, Field]) -> Field:
@@ -244,12 +291,12 @@ def tree_of(name: str, fields: Mapping[str, Field]) -> Field:
     return node
 
 
-def mapping(values: Field, **options: Options) -> Field:
+def mapping(values: Field, **options: Unpack[FieldOptions]) -> Field:
     """An object whose keys are names and whose values have one shape. For answers: nothing checks the keys."""
-    return _field("mapping", {}, {"items": values, **options})
+    return _field("mapping", {}, options, items=values)
 
 
-def anything(**options: Options) -> Field:
+def anything(**options: Unpack[FieldOptions]) -> Field:
     """Any JSON value: for what a plugin checks by itself."""
     return _field("any", {}, options)
 

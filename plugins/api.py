@@ -59,7 +59,7 @@ from handlers.ports import Authenticator, Authorizer, OwnRequests
 from handlers.ratelimit import RateLimit
 from handlers.redaction import redacted
 from handlers.request import Request
-from handlers.route import PUBLIC, SIGNED_IN, SUPER, Handler, Refusal, Route, conflicts, route
+from handlers.route import PUBLIC, SIGNED_IN, SUPER, Handler, Refusal, Route, RouteOptions, conflicts, route
 from handlers.routing import Router
 from handlers.schema import (
     BLANK,
@@ -67,6 +67,7 @@ from handlers.schema import (
     LAST_DAY,
     NOTHING,
     Field,
+    FieldOptions,
     anything,
     array,
     boolean,
@@ -140,6 +141,7 @@ __all__ = [
     "Events",
     "Field",
     "FieldError",
+    "FieldOptions",
     "Form",
     "FormFile",
     "Handler",
@@ -162,6 +164,7 @@ __all__ = [
     "Refusal",
     "Request",
     "Route",
+    "RouteOptions",
     "Router",
     "Scope",
     "Service",

@@ -6,16 +6,26 @@ Each can be replaced by a handler of your own; what is left out of `only` does n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from handlers.data.collection import Collection
 from handlers.data.listing import Page
-from handlers.errors import DUPLICATE, STALE
+from handlers.errors import DUPLICATE, STALE, ErrorKind
 from handlers.request import Request
-from handlers.route import Handler, Refusal, Route, route
+from handlers.route import Handler, Refusal, Route, RouteOptions, route
 from handlers.schema import NOTHING
 
 ACTIONS = ("list", "read", "create", "update", "delete")
+
+
+class CrudHandlers(TypedDict, total=False):
+    """Handlers of the author's own, by the action that they replace."""
+
+    list: Handler
+    read: Handler
+    create: Handler
+    update: Handler
+    delete: Handler
 
 
 def crud(
@@ -28,37 +38,66 @@ def crud(
     plural: str | None = None,
     refusals: tuple[Refusal, ...] = (),
     refusals_of: Mapping[str, tuple[Refusal, ...]] | None = None,
+    errors: tuple[ErrorKind, ...] = (),
     asks: tuple[str, ...] = (),
-    **handlers: Handler,
+    **handlers: Unpack[CrudHandlers],
 ) -> tuple[Route, ...]:
     """The routes of `collection` under the path `at`, guarded by `<resource>:<action>`.
 
     `resource` is `<module>:<entity>`; `noun` names one record in summaries; `handlers` replace actions by name;
     `refusals` are those of the actions that write, `refusals_of` further ones of the action of that name;
-    `asks` are events of those that write, whose listeners may refuse too.
-    Raises ValueError for an action that is not made.
+    `errors` are further ones of `create` and `update`; `asks` are events of the actions that write, whose listeners
+    may refuse too. Raises ValueError for an action that is not made.
     """
     further = refusals_of or {}
     unknown = (set(only) - set(ACTIONS)) | ({*handlers, *further} - set(only))
     if unknown:
         raise ValueError(f"crud of {collection.name} makes no {', '.join(sorted(unknown))}")
-    shared: dict[str, Any] = {"tag": resource.split(":")[0], "collection": collection.name}
     many, one = plural or f"{noun}s", f"{'an' if noun[0] in 'aeio' else 'a'} {noun}"
+
+    def options(action: str, **own: Unpack[RouteOptions]) -> RouteOptions:
+        shown: RouteOptions = {"record": collection, **own}
+        if action in ("list", "read"):
+            return shown
+        return {**shown, "refusals": (*refusals, *further.get(action, ())), "asks": asks}
+
     made = {
-        "list": route(f"GET {at}", handlers.get("list", lister(collection)), summary=f"List {many}", paged=True,
-                      access=f"{resource}:list", query=collection.list_query, returns=collection.read, **shared),
-        "read": route(f"GET {at}/{{id}}", handlers.get("read", reader(collection)), summary=f"Read {one}",
-                      access=f"{resource}:read", returns=collection.read, **shared),
-        "create": route(f"POST {at}", handlers.get("create", creator(collection)), summary=f"Create {one}",
-                        access=f"{resource}:create", body=collection.create, returns=collection.read,
-                        errors=(DUPLICATE,), refusals=(*refusals, *further.get("create", ())), asks=asks, **shared),
-        "update": route(f"PATCH {at}/{{id}}", handlers.get("update", updater(collection)), summary=f"Change {one}",
-                        access=f"{resource}:update", body=collection.update, returns=collection.read,
-                        errors=(DUPLICATE, STALE), refusals=(*refusals, *further.get("update", ())), asks=asks, **shared),
-        "delete": route(f"DELETE {at}/{{id}}", handlers.get("delete", deleter(collection)), summary=f"Delete {one}",
-                        access=f"{resource}:delete", returns=NOTHING,
-                        refusals=(*refusals, *further.get("delete", ())), asks=asks, **shared),
-    }  # fmt: skip
+        "list": route(
+            f"GET {at}",
+            handlers.get("list", lister(collection)),
+            summary=f"List {many}",
+            access=f"{resource}:list",
+            **options("list", paged=True, query=collection.list_query),
+        ),
+        "read": route(
+            f"GET {at}/{{id}}",
+            handlers.get("read", reader(collection)),
+            summary=f"Read {one}",
+            access=f"{resource}:read",
+            **options("read"),
+        ),
+        "create": route(
+            f"POST {at}",
+            handlers.get("create", creator(collection)),
+            summary=f"Create {one}",
+            access=f"{resource}:create",
+            **options("create", body=collection.create, errors=(DUPLICATE, *errors)),
+        ),
+        "update": route(
+            f"PATCH {at}/{{id}}",
+            handlers.get("update", updater(collection)),
+            summary=f"Change {one}",
+            access=f"{resource}:update",
+            **options("update", body=collection.update, errors=(DUPLICATE, STALE, *errors)),
+        ),
+        "delete": route(
+            f"DELETE {at}/{{id}}",
+            handlers.get("delete", deleter(collection)),
+            summary=f"Delete {one}",
+            access=f"{resource}:delete",
+            **options("delete", returns=NOTHING),
+        ),
+    }
     return tuple(made[action] for action in ACTIONS if action in only)
 
 

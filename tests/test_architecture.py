@@ -111,7 +111,7 @@ PLUGIN_API = [
     "choice", "conflicts", "crud", "day", "day_of", "exact", "integer", "invalid", "json_schema", "last_days", "last_months", "link", "mapping",
     "money", "network_of", "new_id", "number", "obj", "object_id", "period_of", "quantity", "redacted", "refusal", "rounded", "route", "rows_before", "share", "start_of",
     "store_money", "store_quantity", "text", "times", "timestamp", "tree_of", "unavailable", "utc_now",
-    "Confined", "Lane", "TooCostly", "Work", "WorkFailed",
+    "FieldOptions", "RouteOptions", "Confined", "Lane", "TooCostly", "Work", "WorkFailed",
     "DatabaseUnavailable", "Form", "FormFile", "FIRST_DAY", "LAST_DAY", "RULES", "as_json",
     "OwnRequests", "REFUSES_OWN", "may_decide_on_own", "people_behind", "refuse_own",
 ]  # fmt: skip

@@ -53,8 +53,8 @@ AT = "/api/v1/hrm"
 _SETTLE_SECONDS = 60
 _punch: dict[str, Any] = {"tag": "hrm", "collection": PUNCHES.name}
 _leave: dict[str, Any] = {"returns": LEAVES.read, "tag": "hrm", "collection": LEAVES.name}
-_step = {"refusals": conflicts(NOT_IN_STATE)}
-_decision = {"refusals": (*conflicts(NOT_IN_STATE, CLOSED), REFUSES_OWN)}
+_step: dict[str, Any] = {"refusals": conflicts(NOT_IN_STATE)}
+_decision: dict[str, Any] = {"refusals": (*conflicts(NOT_IN_STATE, CLOSED), REFUSES_OWN)}
 _WRONG_LEAVE = (OVERLAPS, NOTHING_LEFT, NOT_EMPLOYED_THEN, CLOSED)
 _named = {"delete": conflicts(IN_USE)}
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Field, Index, choice, integer, money, object_id, quantity, text
+from typing import Unpack
+
+from plugins.api import Collection, Field, FieldOptions, Index, choice, integer, money, object_id, quantity, text
 from plugins.api import day as calendar_day
 
 MAX_QUANTITY = "999999999.9999"
@@ -11,7 +13,7 @@ ENTRY_KINDS = ("receipt", "delivery", "transfer_in", "transfer_out", "count")
 _STATUS = choice("enabled", "disabled", default="enabled", filter=True, nullable=False)
 
 
-def price(**options: object) -> Field:
+def price(**options: Unpack[FieldOptions]) -> Field:
     """An amount for one unit."""
     return money(minimum="0", maximum=MAX_PRICE, **options)
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from plugins.api import BLANK, Collection, Index, anything, array, boolean, choice, integer, obj, text
 
 MAX_ITEMS = 1000
-_COUNTER = {"minimum": 0, "maximum": 1_000_000}
 
 ITEM_FIELDS = {
     "value": text(required=True, max_length=64, pattern=rf"^[^{BLANK}]([^\n\r\u2028\u2029]*[^{BLANK}])?$", example="A"),
     "label": text(required=True, max_length=100, example="重点", description="In the caller's language, both ways."),
     "color": text(max_length=32, example="red"),
-    "sort": integer(**_COUNTER, nullable=False),
+    "sort": integer(minimum=0, maximum=1_000_000, nullable=False),
     "status": choice("enabled", "disabled", nullable=False),
 }
 _CHANGEABLE = {name: field.but(required=False) for name, field in ITEM_FIELDS.items() if name != "value"}
