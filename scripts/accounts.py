@@ -75,21 +75,23 @@ class Command:
 
     async def _note(self) -> None:
         """The operation log tells it like a request, with who was at the machine as its body."""
-        await self.database.store(OPERATION_LOGS).create({
-            "at": utc_now(),
-            "user_id": SYSTEM.user_id,
-            "username": SYSTEM.username,
-            "summary": f"scripts/user {self.name}",
-            "method": "COMMAND",
-            "path": f"scripts/user {self.name} {self.user['username']}",
-            "status": 200,
-            "code": 0,
-            "milliseconds": 0.0,
-            "address": "127.0.0.1",
-            "request_id": uuid.uuid4().hex,
-            "resource_id": str(self.user["id"]),
-            "body": {"machine": socket.gethostname(), "account": getpass.getuser()},
-        })  # fmt: skip
+        await self.database.store(OPERATION_LOGS).create(
+            {
+                "at": utc_now(),
+                "user_id": SYSTEM.user_id,
+                "username": SYSTEM.username,
+                "summary": f"scripts/user {self.name}",
+                "method": "COMMAND",
+                "path": f"scripts/user {self.name} {self.user['username']}",
+                "status": 200,
+                "code": 0,
+                "milliseconds": 0.0,
+                "address": "127.0.0.1",
+                "request_id": uuid.uuid4().hex,
+                "resource_id": str(self.user["id"]),
+                "body": {"machine": socket.gethostname(), "account": getpass.getuser()},
+            }
+        )
 
 
 COMMANDS: dict[str, Callable[[Command], Awaitable[str]]] = {

@@ -36,9 +36,12 @@ class S3Server:
     def client(self) -> Any:
         """botocore's own."""
         return botocore.session.get_session().create_client(
-            "s3", endpoint_url=self.endpoint, region_name=REGION, aws_access_key_id=ACCESS_KEY,
+            "s3",
+            endpoint_url=self.endpoint,
+            region_name=REGION,
+            aws_access_key_id=ACCESS_KEY,
             aws_secret_access_key=SECRET_KEY,
-        )  # fmt: skip
+        )
 
     def buckets(self) -> dict[str, str]:
         """The settings of two new buckets."""
@@ -48,9 +51,13 @@ class S3Server:
             self.client.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": REGION})
         self.client.put_bucket_policy(Bucket=names["s3_public_bucket"], Policy=_readable(names["s3_public_bucket"]))
         return {
-            "storage": "s3", "s3_endpoint": self.endpoint, "s3_region": REGION, "s3_access_key": ACCESS_KEY,
-            "s3_secret_key": SECRET_KEY, **names,
-        }  # fmt: skip
+            "storage": "s3",
+            "s3_endpoint": self.endpoint,
+            "s3_region": REGION,
+            "s3_access_key": ACCESS_KEY,
+            "s3_secret_key": SECRET_KEY,
+            **names,
+        }
 
     def holds(self, bucket: str) -> set[str]:
         """Everything in a bucket: objects, and uploads that were begun and not ended."""

@@ -19,8 +19,14 @@ def start_wecom(python: str, arguments: "Sequence[str]") -> None:
         return
     port = _free_port()
     address = f"http://127.0.0.1:{port}"
-    given = {"CORP_ID": CORP, "AGENT_ID": AGENT, "SECRET": SECRET, "REDIRECT_URI": f"{address}/callback",
-             "API_BASE": address, "LOGIN_BASE": address}  # fmt: skip
+    given = {
+        "CORP_ID": CORP,
+        "AGENT_ID": AGENT,
+        "SECRET": SECRET,
+        "REDIRECT_URI": f"{address}/callback",
+        "API_BASE": address,
+        "LOGIN_BASE": address,
+    }
     os.environ.update({f"TRADEWIND_WECOM_{name}": value for name, value in given.items()})
     command = [
         python,

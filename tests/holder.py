@@ -37,8 +37,11 @@ def holder(
     """The process, which has begun to hold the document; it is killed at the end of the block."""
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, driver, uri, database, collection, id],
-        cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        cwd=PROJECT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     try:
         assert process.stdout
         assert process.stdout.readline() == "holds\n"

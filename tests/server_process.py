@@ -32,10 +32,17 @@ def environment(uri: str, folder: Path, **settings: str) -> dict[str, str]:
         if not name.startswith("TRADEWIND_") or name == "TRADEWIND_MONGODB_DRIVER"
     }
     ours = {
-        "MONGODB_URI": uri, "MONGODB_DATABASE": f"test_{uuid.uuid4().hex[:12]}", "DATA_DIR": str(folder), "PORT": "0",
-        "JWT_SECRET": SECRET, "ADMIN_PASSWORD": PASSWORD, "BCRYPT_COST": "4", "RATE_LIMITS": "off", "PLUGINS": PLUGINS,
+        "MONGODB_URI": uri,
+        "MONGODB_DATABASE": f"test_{uuid.uuid4().hex[:12]}",
+        "DATA_DIR": str(folder),
+        "PORT": "0",
+        "JWT_SECRET": SECRET,
+        "ADMIN_PASSWORD": PASSWORD,
+        "BCRYPT_COST": "4",
+        "RATE_LIMITS": "off",
+        "PLUGINS": PLUGINS,
         "DRAIN_NOTICE_SECONDS": "0",
-    }  # fmt: skip
+    }
     return {**kept, **{f"TRADEWIND_{name}": value for name, value in {**ours, **settings}.items() if value}}
 
 

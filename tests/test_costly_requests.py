@@ -32,8 +32,11 @@ def drawing(content: bytes) -> tuple[bytes, dict[str, str]]:
 
 
 LOGIN, ARTICLES, IMPORT, UPLOAD = (
-    "/api/v1/auth/login", "/api/v1/cms/manage/articles", "/api/v1/crm/customers/import", "/api/upload",
-)  # fmt: skip
+    "/api/v1/auth/login",
+    "/api/v1/cms/manage/articles",
+    "/api/v1/crm/customers/import",
+    "/api/upload",
+)
 REQUESTS = [
     *((LOGIN, JSON[name](1 << 20)[: 1 << 20], JSON_TYPE) for name in ("objects", "unknown names", "open brackets")),
     *((LOGIN, JSON[name](60_000), JSON_TYPE) for name in ("unknown names", "texts", "brackets of both kinds")),

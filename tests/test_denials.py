@@ -143,9 +143,7 @@ async def test_a_state_is_explained_by_its_sentence_whatever_it_was_filled_with(
         expect(await admin.post("/api/v1/moody/spend", headers={"Accept-Language": "en"}), 40901)
 
 
-@pytest.mark.parametrize(
-    ("method", "path"), [("POST", "/api/v1/moody/surprise"), ("GET", "/api/v1/moody/private")]
-)  # fmt: skip
+@pytest.mark.parametrize(("method", "path"), [("POST", "/api/v1/moody/surprise"), ("GET", "/api/v1/moody/private")])
 async def test_a_token_is_enough_to_be_known_on_a_server_of_ones_own(
     mongodb_uri: str, tmp_path: Path, method: str, path: str
 ) -> None:

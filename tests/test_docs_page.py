@@ -22,9 +22,17 @@ from plugins.testing import PASSWORD, Client
 pytestmark = pytest.mark.gen_test(timeout=120)
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 QUIET = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--window-size=1400,2200",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--window-size=1400,2200",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+)
 # as pasted: the page draws itself anew for every single key
 PASTE = """
 Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(arguments[0], arguments[1]);

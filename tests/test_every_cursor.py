@@ -42,12 +42,14 @@ POOLS: Mapping[str, list[Any]] = {
     "integer": [-(2**53), -1, 0, 0, 7, 2**53],
     "number": [-1e300, -0.5, 0.0, 0.1, 0.1, 1e300],
     "boolean": [False, True],
-    "money": [Decimal128(text) for text in ("-999999999999999.99", "-0.01", "0.00", "0.00", "9.90", "999999999999999.99")],
+    "money": [
+        Decimal128(text) for text in ("-999999999999999.99", "-0.01", "0.00", "0.00", "9.90", "999999999999999.99")
+    ],
     "quantity": [Decimal128(text) for text in ("-12.5", "-0.0001", "0", "3", "3", "99999999999.9999")],
     "timestamp": [datetime(1, 1, 1, tzinfo=UTC), NOON, NOON, datetime(9999, 12, 31, 23, 59, 59, 999000, UTC)],
     "day": ["0001-01-01", "1969-12-31", "2026-11-20", "2026-11-20", "9999-12-31"],
     "object_id": [ObjectId("0" * 24), ObjectId("a" * 24), ObjectId("a" * 24)],
-}  # fmt: skip
+}
 
 
 async def no_reference(collection: str) -> Any:

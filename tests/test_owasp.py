@@ -12,8 +12,17 @@ import pytest
 ROOT = Path(__file__).parents[1]
 TABLE = (ROOT / "tests" / "OWASP.md").read_text()
 NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TABLE)
-HTTP_CLIENTS = {"tornado.httpclient", "tornado.simple_httpclient", "aiohttp", "aiobotocore", "httpx", "requests",
-                "urllib.request", "http.client", "smtplib"}  # fmt: skip
+HTTP_CLIENTS = {
+    "tornado.httpclient",
+    "tornado.simple_httpclient",
+    "aiohttp",
+    "aiobotocore",
+    "httpx",
+    "requests",
+    "urllib.request",
+    "http.client",
+    "smtplib",
+}
 # who may call out, to addresses of the settings: WeCom, the object store, and the client of the tests
 CALL_OUT = {"plugins/auth/wecom_client.py", "plugins/files/s3.py", "plugins/files/s3_calls.py", "plugins/testing.py"}
 

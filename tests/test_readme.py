@@ -80,9 +80,15 @@ async def test_the_first_session_runs_word_for_word() -> None:
         server, base = await started(folder)
         try:
             run = await asyncio.create_subprocess_exec(
-                "bash", "-euo", "pipefail", "-c", block("session").replace("http://127.0.0.1:8000", base),
-                cwd=folder, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-            )  # fmt: skip
+                "bash",
+                "-euo",
+                "pipefail",
+                "-c",
+                block("session").replace("http://127.0.0.1:8000", base),
+                cwd=folder,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+            )
             output = (await run.communicate())[0].decode()
         finally:
             server.terminate()
@@ -98,9 +104,14 @@ async def started(folder: str) -> tuple[asyncio.subprocess.Process, str]:
     """A demo server in `folder`, as `scripts/server` starts it, and its address."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
     server = await asyncio.create_subprocess_exec(
-        sys.executable, str(ROOT / "server.py"), "--port", "0",
-        cwd=folder, env={**environment, "TRADEWIND_DEMO": "true"}, stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+        sys.executable,
+        str(ROOT / "server.py"),
+        "--port",
+        "0",
+        cwd=folder,
+        env={**environment, "TRADEWIND_DEMO": "true"},
+        stdout=asyncio.subprocess.PIPE,
+    )
     assert server.stdout
     async for line in server.stdout:
         found = re.search(rb'"url":"([^"]+)"', line)

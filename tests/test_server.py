@@ -81,12 +81,20 @@ async def secrets_of_a_busy_day(url: str) -> dict[str, str]:
     await admin.patch(f"/api/v1/system/users/{made['id']}", {"version": 1, "password": wrong})
     await admin.post(CUSTOMERS, {"name": "a", "api_key": "Api-key-44", "nested": {"clientSecret": "Client-secret-55"}})
     return {
-        "the administrator's password": PASSWORD, "a first password": first, "a wrong password": wrong, "a new password": new,
-        "a password that was made up": reset, "the signing key": SECRET, "an access token": admin.token or "",
-        "a refresh token": person.session["refreshToken"], "a refreshed token": refreshed["accessToken"],
-        "the token that followed": refreshed["refreshToken"], "a forged token": forged, "a field named api_key": "Api-key-44",
+        "the administrator's password": PASSWORD,
+        "a first password": first,
+        "a wrong password": wrong,
+        "a new password": new,
+        "a password that was made up": reset,
+        "the signing key": SECRET,
+        "an access token": admin.token or "",
+        "a refresh token": person.session["refreshToken"],
+        "a refreshed token": refreshed["accessToken"],
+        "the token that followed": refreshed["refreshToken"],
+        "a forged token": forged,
+        "a field named api_key": "Api-key-44",
         "a nested secret": "Client-secret-55",
-    }  # fmt: skip
+    }
 
 
 async def test_no_secret_is_in_any_log(shared: ServerProcess, mongodb_uri: str) -> None:
@@ -180,15 +188,23 @@ async def test_every_problem_with_the_settings_is_a_line(tmp_path: Path) -> None
     env = environment("", tmp_path, JWT_SECRET="short", PORT="99999", MONGODB_DRIVER="odbc", LOG_LEVEL="LOUD")
     lines = (await refusal(env, tmp_path)).splitlines()
     assert [line.split(":")[1].strip() for line in lines] == [
-        "TRADEWIND_PORT", "TRADEWIND_MONGODB_DRIVER", "TRADEWIND_LOG_LEVEL",
-    ]  # fmt: skip
+        "TRADEWIND_PORT",
+        "TRADEWIND_MONGODB_DRIVER",
+        "TRADEWIND_LOG_LEVEL",
+    ]
 
 
 REFUSED = {
     "no secret": ({"JWT_SECRET": ""}, r"TRADEWIND_JWT_SECRET is not set"),
-    "a short secret": ({"JWT_SECRET": "aB3-5678901234567890123456789-1"}, r"TRADEWIND_JWT_SECRET is shorter than 32 bytes"),
+    "a short secret": (
+        {"JWT_SECRET": "aB3-5678901234567890123456789-1"},
+        r"TRADEWIND_JWT_SECRET is shorter than 32 bytes",
+    ),
     "the example": ({"JWT_SECRET": EXAMPLE_SECRET}, r"TRADEWIND_JWT_SECRET is the documented example"),
-    "few characters": ({"JWT_SECRET": "abcdefg" * 8}, r"TRADEWIND_JWT_SECRET has fewer than eight different characters"),
+    "few characters": (
+        {"JWT_SECRET": "abcdefg" * 8},
+        r"TRADEWIND_JWT_SECRET has fewer than eight different characters",
+    ),
     "an old secret that is short": ({"JWT_OLD_SECRETS": "short"}, r"TRADEWIND_JWT_OLD_SECRETS"),
     "an unknown plugin": ({"PLUGINS": "auth,rbac,sales"}, r"Plugin sales is unknown"),
     "a plugin that is a path": ({"PLUGINS": "auth,rbac,../evil"}, r"Plugin \.\./evil is unknown"),
@@ -204,7 +220,7 @@ REFUSED = {
     "a database name that is none": ({"MONGODB_DATABASE": "a/b"}, r"TRADEWIND_MONGODB_DATABASE: "),
     "a plugin's own setting": ({"BCRYPT_COST": "99"}, r"TRADEWIND_BCRYPT_COST: "),
     "a word for a number": ({"ACCESS_TOKEN_MINUTES": "soon"}, r"TRADEWIND_ACCESS_TOKEN_MINUTES: "),
-}  # fmt: skip
+}
 
 
 UNKNOWN = {

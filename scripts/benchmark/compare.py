@@ -125,10 +125,16 @@ def about(rounds: int, seconds: float, customers: int) -> Figures:
         platform.machine(),
     )
     return {
-        "when": datetime.now(UTC).isoformat(timespec="seconds"), "python": platform.python_version(), "cpu": model,
-        "cores": os.cpu_count(), "rounds": rounds, "seconds": seconds, "connections": CONNECTIONS,
-        "load": GENERATOR, "customers": customers,
-    }  # fmt: skip
+        "when": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "cpu": model,
+        "cores": os.cpu_count(),
+        "rounds": rounds,
+        "seconds": seconds,
+        "connections": CONNECTIONS,
+        "load": GENERATOR,
+        "customers": customers,
+    }
 
 
 def the_world(folder: Path, uri: str, customers: int) -> Figures:
@@ -177,8 +183,10 @@ def copy_database(uri: str, source: str, target: str) -> None:
 def tradewind(name: str, folder: Path, world: Figures, source: Path = ROOT) -> Iterator[Server]:
     """Tradewind with the settings that its name says, from the checkout `source`."""
     environment = {
-        "TRADEWIND_JWT_SECRET": world["secret"], "TRADEWIND_ADMIN_PASSWORD": world["admin_password"], **OURS[name],
-    }  # fmt: skip
+        "TRADEWIND_JWT_SECRET": world["secret"],
+        "TRADEWIND_ADMIN_PASSWORD": world["admin_password"],
+        **OURS[name],
+    }
     command = [sys.executable, "-m", "scripts.benchmark.servers"]
     arguments = [world["uri"], str(folder), BEFORE_DATABASE if name == BEFORE else DATABASE]
     with running(name, command, arguments, environment, source) as server:
@@ -197,9 +205,12 @@ def running(
     port = free_port()
     log = (CACHE / f"{name}.log").open("wb")
     process = subprocess.Popen(
-        ["taskset", "-c", str(SERVER_CORE), *command, str(port), *arguments], cwd=source, stdout=log,
-        stderr=subprocess.STDOUT, env={**os.environ, **environment},
-    )  # fmt: skip
+        ["taskset", "-c", str(SERVER_CORE), *command, str(port), *arguments],
+        cwd=source,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, **environment},
+    )
     try:
         wait_for(name, process, port)
         yield Server(name, port, process)
@@ -289,18 +300,21 @@ def measure(
                         seen[work.code].setdefault(server.name, []).append(figures)
                         print(
                             f"{work.code:4}{server.name:20}{figures['per_second']:9.0f}/s"
-                            f"  p99 {figures['p99_ms']:8.2f} ms", flush=True,
-                        )  # fmt: skip
+                            f"  p99 {figures['p99_ms']:8.2f} ms",
+                            flush=True,
+                        )
                 if work.code.startswith("W5"):
                     tidy(client)
             print(f"round {number + 1} of {rounds}", flush=True)
     return {
         work.code: {
-            "title": work.title, "aim": work.aim, "latency": work.latency,
+            "title": work.title,
+            "aim": work.aim,
+            "latency": work.latency,
             "servers": {name: summed(seen[work.code][name]) for name in seen[work.code]},
         }
         for work in chosen
-    }  # fmt: skip
+    }
 
 
 def timed(work: Work, server: Server, mongod: int, seconds: float) -> Figures:
@@ -315,10 +329,13 @@ def timed(work: Work, server: Server, mongod: int, seconds: float) -> Figures:
         after = server.processor_seconds(), processor_seconds(mongod)
     answered = max(seen.requests, 1)
     return {
-        "per_second": seen.per_second, "p50_ms": seen.p50, "p99_ms": seen.p99,
+        "per_second": seen.per_second,
+        "p50_ms": seen.p50,
+        "p99_ms": seen.p99,
         "server_us": (after[0] - before[0]) / answered * 1e6,
-        "mongod_us": (after[1] - before[1]) / answered * 1e6, "memory_mib": server.resident_mib(),
-    }  # fmt: skip
+        "mongod_us": (after[1] - before[1]) / answered * 1e6,
+        "memory_mib": server.resident_mib(),
+    }
 
 
 def wait_until_idle(client: MongoClient[Figures]) -> None:

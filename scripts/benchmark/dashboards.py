@@ -37,8 +37,15 @@ COLD_TRIES = 5
 LEAST_PAIRS = 5
 AIM_RATIO, AIM_TIMES = 1.1, 5.0
 # what dashboards are computed from, names of departments too; other commands of the service are not theirs
-_PREFIXES = ("crm_", "finance_", "hrm_employees", "hrm_attendance_days", "inventory_", "approval_instances",
-             "rbac_departments")  # fmt: skip
+_PREFIXES = (
+    "crm_",
+    "finance_",
+    "hrm_employees",
+    "hrm_attendance_days",
+    "inventory_",
+    "approval_instances",
+    "rbac_departments",
+)
 _OF_THE_SESSION = ("lsid", "$clusterTime", "$db", "$readPreference", "txnNumber", "maxTimeMS", "comment")
 Figures = dict[str, Any]
 Command = dict[str, Any]
@@ -57,12 +64,25 @@ def charts() -> dict[str, str]:
     today = datetime.now(UTC).date()
     month, year = (f"date_from={(today - timedelta(days=days)).isoformat()}" for days in (30, 365))
     names = (
-        "overview", "sales-trend", "customer-distribution", "opportunity-funnel", "finance-summary", "contract-trend",
-        "sales-ranking", "lead-source-distribution", "employee-distribution", "headcount-trend", "attendance-summary",
-        "stock-value-by-warehouse", "sales-vs-purchase",
-    )  # fmt: skip
-    ranges = {"finance-summary, a year": f"finance-summary?{year}", "sales-ranking, 30 days": f"sales-ranking?{month}",
-              "attendance-summary, 30 days": f"attendance-summary?{month}"}  # fmt: skip
+        "overview",
+        "sales-trend",
+        "customer-distribution",
+        "opportunity-funnel",
+        "finance-summary",
+        "contract-trend",
+        "sales-ranking",
+        "lead-source-distribution",
+        "employee-distribution",
+        "headcount-trend",
+        "attendance-summary",
+        "stock-value-by-warehouse",
+        "sales-vs-purchase",
+    )
+    ranges = {
+        "finance-summary, a year": f"finance-summary?{year}",
+        "sales-ranking, 30 days": f"sales-ranking?{month}",
+        "attendance-summary, 30 days": f"attendance-summary?{month}",
+    }
     return {name: f"/api/dashboard/{path}" for name, path in ({name: name for name in names} | ranges).items()}
 
 
@@ -134,13 +154,19 @@ def _beside_its_pipelines(
         until = time.perf_counter() + seconds
         while len(served) < LEAST_PAIRS or time.perf_counter() < until:
             works: list[tuple[list[float], Callable[[], object]]] = [
-                (alone, lambda: run_alone(database, commands)), (served, lambda: ask(path))
-            ]  # fmt: skip
+                (alone, lambda: run_alone(database, commands)),
+                (served, lambda: ask(path)),
+            ]
             for times, work in works if len(served) % 2 else reversed(works):
                 times.append(_seconds(work))
     pipelines, http_ms = statistics.median(alone) * 1000, statistics.median(served) * 1000
-    figures = {"pipelines": len(commands), "pairs": len(served), "alone_ms": round(pipelines, 2),
-               "served_ms": round(http_ms, 2), "ratio": round(http_ms / pipelines, 3)}  # fmt: skip
+    figures = {
+        "pipelines": len(commands),
+        "pairs": len(served),
+        "alone_ms": round(pipelines, 2),
+        "served_ms": round(http_ms, 2),
+        "ratio": round(http_ms / pipelines, 3),
+    }
     print(f"{path:55}{pipelines:10.1f} ms alone {http_ms:10.1f} ms served  × {http_ms / pipelines:.3f}", flush=True)
     return figures
 
@@ -153,11 +179,19 @@ def _many_clients(server: Server, database: Database[Figures], path: str, token:
     used = processor_seconds(server.process.pid) - before
     alone += [_seconds(lambda: run_alone(database, commands)) for _ in range(LEAST_PAIRS)]
     allowed = 1 / statistics.median(alone)
-    figures = {"clients": CLIENTS, "per_second": round(seen.per_second, 1), "p99_ms": round(seen.p99, 1),
-               "pipeline_allows": round(allowed, 1), "times": round(seen.per_second / allowed, 2),
-               "server_us": round(used / max(seen.requests, 1) * 1e6)}  # fmt: skip
-    print(f"{path:55}{figures['per_second']:10} /s of {CLIENTS} clients; the pipelines alone allow "
-          f"{figures['pipeline_allows']} /s: {figures['times']} times", flush=True)  # fmt: skip
+    figures = {
+        "clients": CLIENTS,
+        "per_second": round(seen.per_second, 1),
+        "p99_ms": round(seen.p99, 1),
+        "pipeline_allows": round(allowed, 1),
+        "times": round(seen.per_second / allowed, 2),
+        "server_us": round(used / max(seen.requests, 1) * 1e6),
+    }
+    print(
+        f"{path:55}{figures['per_second']:10} /s of {CLIENTS} clients; the pipelines alone allow "
+        f"{figures['pipeline_allows']} /s: {figures['times']} times",
+        flush=True,
+    )
     return figures
 
 

@@ -32,8 +32,12 @@ Figures = dict[str, Any]
 def foundation(rounds: int) -> Figures:
     """Measure, and write the raw result."""
     os.environ["TRADEWIND_ADMIN_PASSWORD"] = secrets.token_urlsafe(12) + "-aZ7"
-    figures: Figures = {"when": datetime.now(UTC).isoformat(timespec="seconds"), "python": platform.python_version(),
-                        "cores": os.cpu_count(), "rounds": rounds}  # fmt: skip
+    figures: Figures = {
+        "when": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+        "rounds": rounds,
+    }
     with tempfile.TemporaryDirectory() as folder:
         figures["start_seconds"] = measure_start(Path(folder), rounds)
     figures["route_lookup_microseconds"] = {count: lookup_cost(count) for count in (50, 1000)}
@@ -60,8 +64,12 @@ def measure_start(folder: Path, rounds: int) -> Figures:
         ) as third:
             external.append(third.seconds)
         embedded.release_and_wait(15)
-    return {"embedded_new": summary(new), "embedded_known": summary(known), "external": summary(external),
-            "idle_mib": summary(memory)}  # fmt: skip
+    return {
+        "embedded_new": summary(new),
+        "embedded_known": summary(known),
+        "external": summary(external),
+        "idle_mib": summary(memory),
+    }
 
 
 def lookup_cost(count: int) -> float:
@@ -96,9 +104,12 @@ def server(command: Sequence[str], environment: dict[str, str]) -> Iterator[Star
     """Run a server until the block is left; it is ready when it says so."""
     started = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, *command], cwd=ROOT, text=True, env={**os.environ, "TRADEWIND_DEMO": "true", **environment},
+        [sys.executable, *command],
+        cwd=ROOT,
+        text=True,
+        env={**os.environ, "TRADEWIND_DEMO": "true", **environment},
         stdout=subprocess.PIPE,
-    )  # fmt: skip
+    )
     try:
         wait_until_ready(process)
         yield Started(process, time.perf_counter() - started)

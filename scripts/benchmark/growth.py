@@ -73,10 +73,14 @@ def decision_costs(plugins: int) -> Figures:
 
 def _rules(routes: list[Route], departments: int) -> Rules:
     menus = {
-        number: {"id": number, "role_ids": [1 + number % 2], "permission": route.access,
-                 "apis": [{"method": route.method, "path": route.path}]}
+        number: {
+            "id": number,
+            "role_ids": [1 + number % 2],
+            "permission": route.access,
+            "apis": [{"method": route.method, "path": route.path}],
+        }
         for number, route in enumerate(routes)
-    }  # fmt: skip
+    }
     roles = {
         id: {"id": id, "status": "enabled", "data_scope": "department_and_below", "code": str(id)} for id in (1, 2)
     }

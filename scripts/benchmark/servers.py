@@ -53,15 +53,21 @@ BENCH = Plugin(
     requires=("rbac", "auth"),
     collections=(RECORDS,),
     routes=(
-        route("GET /api/v1/bench/ping", answer, summary="Measure the lifecycle", access="bench:ping:list", tag="bench",
-              returns=obj("BenchAnswer", {"status": text(nullable=False)}, nullable=False)),
+        route(
+            "GET /api/v1/bench/ping",
+            answer,
+            summary="Measure the lifecycle",
+            access="bench:ping:list",
+            tag="bench",
+            returns=obj("BenchAnswer", {"status": text(nullable=False)}, nullable=False),
+        ),
         *crud(RECORDS, at="/api/v1/bench/records", resource="bench:record", noun="record", only=("create",)),
     ),
     menus=(
         Menu("bench", Message("基准", "Bench"), resource="bench:ping"),
         Menu("bench.record", Message("记录", "Records"), resource="bench:record"),
     ),
-)  # fmt: skip
+)
 
 
 async def serve(port: int, uri: str, data: str, database: str = DATABASE) -> None:

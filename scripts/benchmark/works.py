@@ -41,10 +41,19 @@ class Work:
 
 
 RECORD = {
-    "name": "晨光科技", "code": "R-{n}", "industry": "manufacturing", "level": "A", "source": "referral",
-    "phone": "021-5555 0100", "email": "office@example.com", "website": "https://example.com", "address": "世纪大道1号",
-    "amount": "1234.50", "tags": ["new", "north"], "remark": "met at the fair",
-}  # fmt: skip
+    "name": "晨光科技",
+    "code": "R-{n}",
+    "industry": "manufacturing",
+    "level": "A",
+    "source": "referral",
+    "phone": "021-5555 0100",
+    "email": "office@example.com",
+    "website": "https://example.com",
+    "address": "世纪大道1号",
+    "amount": "1234.50",
+    "tags": ["new", "north"],
+    "remark": "met at the fair",
+}
 
 
 def works(world: Mapping[str, Any], tokens: Mapping[str, list[str]], password: str) -> tuple[Work, ...]:
@@ -52,8 +61,11 @@ def works(world: Mapping[str, Any], tokens: Mapping[str, list[str]], password: s
     director, regions, divisions = tokens["director"][0], tokens["region"], tokens["division"]
     body = json.dumps(RECORD, ensure_ascii=False)
     customer = {key: value for key, value in RECORD.items() if key not in ("amount", "website")} | {
-        "code": "N-{n}", "name": "新客户{n}", "phone": "021-9{n}", "owner_id": None,
-    }  # fmt: skip
+        "code": "N-{n}",
+        "name": "新客户{n}",
+        "phone": "021-9{n}",
+        "owner_id": None,
+    }
     ping = (Call("GET", "/api/v1/bench/ping", director),)
     logins = tuple(
         Call("POST", "/api/v1/auth/login", None, json.dumps({"username": name, "password": password}))
@@ -62,18 +74,27 @@ def works(world: Mapping[str, Any], tokens: Mapping[str, list[str]], password: s
     return (
         Work("W1", "liveness", 5, (Call("GET", "/api/health"),)),
         Work("W2", "token + permission, no database", 5, ping),
-        Work("W3", "one record, in scope", 4,
-             tuple(Call("GET", f"/api/v1/crm/customers/{id}", regions[0]) for id in world["records"])),
+        Work(
+            "W3",
+            "one record, in scope",
+            4,
+            tuple(Call("GET", f"/api/v1/crm/customers/{id}", regions[0]) for id in world["records"]),
+        ),
         Work("W4", "20 of {total} in scope, with total", 2, _pages(regions)),
         Work("W4w", "20 of {total} under 49 departments", 3, _pages(divisions), seconds=5),
         Work("W5", "create, 12 fields validated", 3, (Call("POST", "/api/v1/bench/records", director, body),)),
-        Work("W5c", "create a customer: duplicates, pinyin", 0,
-             (Call("POST", "/api/v1/crm/customers", director, json.dumps(customer, ensure_ascii=False)),),
-             ours_alone=True),
-        Work("W6", "sales trend, 30 days", 5, (Call("GET", "/api/dashboard/sales-trend?days=30", director),), seconds=5),
-        Work("W7", "W2's p99 while 8 people log in", 0.1, ping, latency=True, beside=logins,
-             seconds=5),
-    )  # fmt: skip
+        Work(
+            "W5c",
+            "create a customer: duplicates, pinyin",
+            0,
+            (Call("POST", "/api/v1/crm/customers", director, json.dumps(customer, ensure_ascii=False)),),
+            ours_alone=True,
+        ),
+        Work(
+            "W6", "sales trend, 30 days", 5, (Call("GET", "/api/dashboard/sales-trend?days=30", director),), seconds=5
+        ),
+        Work("W7", "W2's p99 while 8 people log in", 0.1, ping, latency=True, beside=logins, seconds=5),
+    )
 
 
 def _pages(tokens: list[str]) -> tuple[Call, ...]:

@@ -117,9 +117,14 @@ async def _balances(driver: Driver) -> list[str]:
 
 
 async def _paid(
-    driver: Driver, of: str, noun: str, entries: str, named_by: str, which: Mapping[str, Any] | None = None,
+    driver: Driver,
+    of: str,
+    noun: str,
+    entries: str,
+    named_by: str,
+    which: Mapping[str, Any] | None = None,
     field: str = "paid",
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """What is kept as paid in `field` against the entries that name the document in `named_by`."""
     sums = {"$group": {"_id": f"${named_by}", "amount": {"$sum": "$amount"}}}
     rows = await driver.aggregate(entries, [{"$match": {**_LIVE, named_by: {"$ne": None}}}, sums])

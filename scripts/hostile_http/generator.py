@@ -88,8 +88,46 @@ _LENGTHS = ("{}",) * 12 + (
     "\x0b{}",
     "",
 )
-_ODD_FIELDS = ("X: y", "X:", "X : y", ": y", "X", " X: y", "X: \x00", "X: a\rb", "X: a\nb", "X: \xff", "Expect: 100-continue", "Content_Length: 3", "Host: other", "X: \x7f")  # fmt: skip
-_ODD_BYTES = (b"\r", b"\n", b"\r\n", b"\r\n\r\n", b" ", b"\t", b":", b";", b",", b"\x00", b"\x0b", b"\x7f", b"\x85", b"\xff", b"0", b"5", b"a", b"+", b"-", b"_", b'"', b"\\")  # fmt: skip
+_ODD_FIELDS = (
+    "X: y",
+    "X:",
+    "X : y",
+    ": y",
+    "X",
+    " X: y",
+    "X: \x00",
+    "X: a\rb",
+    "X: a\nb",
+    "X: \xff",
+    "Expect: 100-continue",
+    "Content_Length: 3",
+    "Host: other",
+    "X: \x7f",
+)
+_ODD_BYTES = (
+    b"\r",
+    b"\n",
+    b"\r\n",
+    b"\r\n\r\n",
+    b" ",
+    b"\t",
+    b":",
+    b";",
+    b",",
+    b"\x00",
+    b"\x0b",
+    b"\x7f",
+    b"\x85",
+    b"\xff",
+    b"0",
+    b"5",
+    b"a",
+    b"+",
+    b"-",
+    b"_",
+    b'"',
+    b"\\",
+)
 
 
 def generate(pick: random.Random) -> bytes:

@@ -84,7 +84,9 @@ KNOWN: dict[str, bytes] = {
     "an offer of nothing": _get("Connection: Upgrade", _HIDDEN_LENGTH) + HIDDEN,
     "an offer of an empty name": _get("Connection: Upgrade", "Upgrade:", _HIDDEN_LENGTH) + HIDDEN,
     "an offer, closed": _get("Connection: Upgrade, close", "Upgrade: h2c", _HIDDEN_LENGTH) + HIDDEN,
-    "an offer in HTTP/1.0": b"GET /a HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: h2c\r\n%b\r\n\r\n" % _HIDDEN_LENGTH.encode() + HIDDEN,
+    "an offer in HTTP/1.0": b"GET /a HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: h2c\r\n%b\r\n\r\n"
+    % _HIDDEN_LENGTH.encode()
+    + HIDDEN,
     "an offer with a length and chunks": _post(*_OFFER, _HIDDEN_LENGTH, "Transfer-Encoding: chunked", body=HIDDEN),
     "two offers": (_get(*_OFFER, _HIDDEN_LENGTH) + HIDDEN) * 2,
     "a tunnel": _line("CONNECT h:443 HTTP/1.1"),
@@ -216,7 +218,9 @@ KNOWN: dict[str, bytes] = {
     "a length of none beside chunks": _post("Content-Length: 0", "Transfer-Encoding: chunked", body=b"0\r\n\r\n"),
     "an empty coding and a length": _post("Transfer-Encoding:", "Content-Length: 5", body=b"hello"),
     "identity and a length": _post("Transfer-Encoding: identity", "Content-Length: 5", body=b"hello"),
-    "a coding that Connection names": _post("Connection: transfer-encoding", "Transfer-Encoding: chunked", "Content-Length: 5", body=b"0\r\n\r\n"),
+    "a coding that Connection names": _post(
+        "Connection: transfer-encoding", "Transfer-Encoding: chunked", "Content-Length: 5", body=b"0\r\n\r\n"
+    ),
     # -- codings
     "a coding in capitals": _coded("Chunked"),
     "a coding with a blank behind": _coded("chunked "),
@@ -319,4 +323,4 @@ KNOWN: dict[str, bytes] = {
     "nonsense behind a request": _get() + b"\x00\x01\x02\r\n\r\n" + HIDDEN,
     "nothing": b"",
     "an empty line": b"\r\n",
-}  # fmt: skip
+}

@@ -21,9 +21,18 @@ COLUMNS = {  # what is used of each file; without one of these nothing sensible 
     "order-details": ("orderID", "productID", "unitPrice", "quantity", "discount"),
     "suppliers": ("supplierID", "companyName", "contactName", *ADDRESS, "phone"),
     "categories": ("categoryID", "categoryName"),
-    "products": ("productID", "productName", "supplierID", "categoryID", "quantityPerUnit", "unitPrice", "unitsInStock",
-                 "unitsOnOrder", "discontinued"),
-}  # fmt: skip
+    "products": (
+        "productID",
+        "productName",
+        "supplierID",
+        "categoryID",
+        "quantityPerUnit",
+        "unitPrice",
+        "unitsInStock",
+        "unitsOnOrder",
+        "discontinued",
+    ),
+}
 LEFT_OVER = ""  # the key under which a line that cannot be mended keeps what follows its trusted columns
 
 

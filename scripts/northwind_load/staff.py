@@ -23,8 +23,12 @@ def employ(
             titles[person.title] = settle(admin, POSITIONS, None, {"name": person.title}, tally)
         number = f"NW-{person.number}"
         wanted = {
-            "number": number, "name": person.name, "user_id": users[person.username], "hired_on": person.hired,
-            "department_id": departments[person.region], "position_id": titles[person.title]["id"],
-        }  # fmt: skip
+            "number": number,
+            "name": person.name,
+            "user_id": users[person.username],
+            "hired_on": person.hired,
+            "department_id": departments[person.region],
+            "position_id": titles[person.title]["id"],
+        }
         settle(admin, EMPLOYEES, there.get(number), wanted, tally)
     return tally

@@ -81,13 +81,16 @@ class Trade:
                 {"product_id": products[one.number], "quantity": str(one.on_order), "price": _money(one.price)}
                 for one in ordered
             ]
-            body = {"supplier_id": suppliers[number], "warehouse_id": self.warehouse, "ordered_on": last,
-                    "lines": lines, "remark": remark}  # fmt: skip
+            body = {
+                "supplier_id": suppliers[number],
+                "warehouse_id": self.warehouse,
+                "ordered_on": last,
+                "lines": lines,
+                "remark": remark,
+            }
             self._confirmed(path, there.get(remark), body, self.tally)
 
-    def _sales(
-        self, products: Mapping[str, str], customers: Mapping[str, str], sellers: Mapping[int, Client]
-    ) -> None:  # fmt: skip
+    def _sales(self, products: Mapping[str, str], customers: Mapping[str, str], sellers: Mapping[int, Client]) -> None:
         """Every order, and its delivery on the day it left the house."""
         path = f"{AT}/sales-orders"
         there = {record["remark"]: record for record in self.admin.every(path)}
@@ -96,11 +99,15 @@ class Trade:
         def work(order: Order, tally: Tally) -> None:
             remark = f"Northwind order {order.number}"
             body = {
-                "customer_name": names[order.customer], "customer_id": customers[order.customer],
-                "salesperson_id": sellers[order.employee].user["userId"], "warehouse_id": self.warehouse,
-                "ordered_on": order.ordered, "expected_on": order.required, "remark": remark,
+                "customer_name": names[order.customer],
+                "customer_id": customers[order.customer],
+                "salesperson_id": sellers[order.employee].user["userId"],
+                "warehouse_id": self.warehouse,
+                "ordered_on": order.ordered,
+                "expected_on": order.required,
+                "remark": remark,
                 "lines": [_line(line, products[line.product]) for line in order.lines],
-            }  # fmt: skip
+            }
             confirmed = self._confirmed(path, there.get(remark), body, tally)
             if order.shipped and confirmed["status"] == "confirmed":
                 self.admin.create(f"{path}/{confirmed['id']}/deliver", {"day": order.shipped})
@@ -119,22 +126,34 @@ class Trade:
 
 
 def _supplier(one: Supplier) -> Record:
-    return {"code": f"NW-{one.number}", "name": one.name, "contact": one.contact, "phone": one.phone,
-            "address": one.address}  # fmt: skip
+    return {
+        "code": f"NW-{one.number}",
+        "name": one.name,
+        "contact": one.contact,
+        "phone": one.phone,
+        "address": one.address,
+    }
 
 
 def _product(one: Product) -> Record:
     return {
-        "sku": f"NW-{one.number}", "name": one.name, "unit": one.unit or "piece", "category": one.category or None,
-        "price": _money(one.price), "cost": _money(one.price), "status": "disabled" if one.discontinued else "enabled",
-    }  # fmt: skip
+        "sku": f"NW-{one.number}",
+        "name": one.name,
+        "unit": one.unit or "piece",
+        "category": one.category or None,
+        "price": _money(one.price),
+        "cost": _money(one.price),
+        "status": "disabled" if one.discontinued else "enabled",
+    }
 
 
 def _line(line: OrderLine, product_id: str) -> Record:
     return {
-        "product_id": product_id, "quantity": str(line.quantity), "price": _money(line.unit_price),
+        "product_id": product_id,
+        "quantity": str(line.quantity),
+        "price": _money(line.unit_price),
         "discount": str(line.discount),
-    }  # fmt: skip
+    }
 
 
 def _money(amount: Decimal) -> str:

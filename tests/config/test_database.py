@@ -57,9 +57,16 @@ async def ids(driver: Driver, things: str, filter: dict[str, Any] | None = None)
 
 async def test_a_document_comes_back_as_it_was_stored(driver: Driver, things: str) -> None:
     stored = {
-        "_id": ObjectId(), "text": "晨光", "whole": 2**53, "float": 0.1, "yes": True, "nothing": None,
-        "amount": Decimal128("1234.50"), "at": datetime(2026, 11, 20, 8, 0, 0, 123000, UTC), "list": [1, {"deep": []}],
-    }  # fmt: skip
+        "_id": ObjectId(),
+        "text": "晨光",
+        "whole": 2**53,
+        "float": 0.1,
+        "yes": True,
+        "nothing": None,
+        "amount": Decimal128("1234.50"),
+        "at": datetime(2026, 11, 20, 8, 0, 0, 123000, UTC),
+        "list": [1, {"deep": []}],
+    }
     await driver.insert(things, [stored])
     assert await driver.find_one(things, {"_id": stored["_id"]}) == stored
 

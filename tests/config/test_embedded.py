@@ -403,10 +403,22 @@ def _in_a_small_world(mount: str, folder: Path) -> subprocess.CompletedProcess[s
             print(error)
     """)
     return subprocess.run(
-        ["unshare", "-rm", "sh", "-c", f'mount {mount} "$1" && exec "$2" -c "$3" "$1/data"', "sh",
-         folder, sys.executable, program],
-        cwd=PROJECT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        [
+            "unshare",
+            "-rm",
+            "sh",
+            "-c",
+            f'mount {mount} "$1" && exec "$2" -c "$3" "$1/data"',
+            "sh",
+            folder,
+            sys.executable,
+            program,
+        ],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
 
 
 @pytest.mark.parametrize("size", ["16k", "400k"])
@@ -438,10 +450,16 @@ def fake_mongod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[st
 @pytest.mark.parametrize(
     ("library", "line"),
     [
-        ("libcurl.so.4", "mongod needs the library libcurl4: run `apt-get install libcurl4` (as root), then start again."),
-        ("libssl.so.3", "mongod needs the library libssl.so.3: install the package that has it, or set TRADEWIND_MONGODB_URI."),
+        (
+            "libcurl.so.4",
+            "mongod needs the library libcurl4: run `apt-get install libcurl4` (as root), then start again.",
+        ),
+        (
+            "libssl.so.3",
+            "mongod needs the library libssl.so.3: install the package that has it, or set TRADEWIND_MONGODB_URI.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_missing_library_is_named(
     folder: Folder, fake_mongod: Callable[[str], None], library: str, line: str
 ) -> None:
@@ -466,19 +484,44 @@ def _fatal(identifier: int, message: str, reason: str) -> str:
 @pytest.mark.parametrize(
     ("code", "printed", "log", "part"),
     [
-        (62, "", _fatal(20573, "Wrong mongod version", "UPGRADE PROBLEM: Found an invalid featureCompatibility"
-                        "Version document (… version: \"8.0\" …)"), "of another MongoDB version"),
-        (14, "", _fatal(22435, "WiredTiger error", "unsupported WiredTiger file version: this build only supports "
-                        "versions up to 1, and the file is version 2"), "of another MongoDB version"),
-        (100, "", _fatal(20557, "DBException in initAndListen, terminating", "IllegalOperation: Attempted to create "
-                         "a lock file on a read-only directory: /data"), "may not write in"),
+        (
+            62,
+            "",
+            _fatal(
+                20573,
+                "Wrong mongod version",
+                'UPGRADE PROBLEM: Found an invalid featureCompatibilityVersion document (… version: "8.0" …)',
+            ),
+            "of another MongoDB version",
+        ),
+        (
+            14,
+            "",
+            _fatal(
+                22435,
+                "WiredTiger error",
+                "unsupported WiredTiger file version: this build only supports "
+                "versions up to 1, and the file is version 2",
+            ),
+            "of another MongoDB version",
+        ),
+        (
+            100,
+            "",
+            _fatal(
+                20557,
+                "DBException in initAndListen, terminating",
+                "IllegalOperation: Attempted to create a lock file on a read-only directory: /data",
+            ),
+            "may not write in",
+        ),
         (1, "mongod: /lib/libc.so.6: version `GLIBC_2.34' not found (required by mongod)", "", "GLIBC_2.34 is missing"),
         (-signal.SIGILL, "", "", "AVX"),
         (-signal.SIGKILL, "", "", "want of memory"),
         (2, "Error parsing command line: unrecognised option '--new'", "", "unrecognised option '--new'"),
         (3, "", "", "it gave no reason"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_provoked_here_is_read_from_what_mongod_says(
     tmp_path: Path, code: int, printed: str, log: str, part: str
 ) -> None:
@@ -491,8 +534,13 @@ def _find_without_packages(path: str) -> str:
     program = "from config.embedded.binary import EmbeddedError, find_mongod\ntry: print(find_mongod())\n"
     program += "except EmbeddedError as error: print(error)"
     found = subprocess.run(
-        [sys.executable, "-S", "-c", program], cwd=PROJECT, env={"PATH": path}, capture_output=True, text=True, check=True
-    )  # fmt: skip
+        [sys.executable, "-S", "-c", program],
+        cwd=PROJECT,
+        env={"PATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return found.stdout.strip()
 
 

@@ -96,7 +96,7 @@ FORBIDDEN: dict[str, Callable[[Client], Any]] = {
     "sessions of others": lambda client: client.admin.command("killAllSessions", []),
     "operations of others": lambda client: list(client.admin.aggregate([{"$currentOp": {"allUsers": True}}])),
     "the command line": lambda client: client.admin.command("getCmdLineOpts"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", FORBIDDEN)

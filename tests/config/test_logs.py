@@ -15,9 +15,15 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJ1c2VyX2lkIjoxfQ.c2lnbmF0dXJlLXRoYXQtaXMtc2VjcmV0"
 def written(message: str, *arguments: object, error: Exception | None = None, **extra: Any) -> dict[str, Any]:
     """The line of a record."""
     record = logging.getLogger("tradewind.test").makeRecord(
-        "tradewind.test", logging.WARNING, "file.py", 1, message, arguments,
-        (type(error), error, error.__traceback__) if error else None, extra=extra,
-    )  # fmt: skip
+        "tradewind.test",
+        logging.WARNING,
+        "file.py",
+        1,
+        message,
+        arguments,
+        (type(error), error, error.__traceback__) if error else None,
+        extra=extra,
+    )
     line = JsonFormatter().format(record)
     assert "\n" not in line
     found: dict[str, Any] = json.loads(line)
@@ -79,9 +85,23 @@ def test_a_text_without_a_secret_stays_as_it_is(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["password", "old_password", "accessToken", "refresh_token", "jwt_secret", "Authorization", "Cookie", "api_key", "apiKey",
-             "privateKey", "credentials", "X-Signature", "passwd"],
-)  # fmt: skip
+    "name",
+    [
+        "password",
+        "old_password",
+        "accessToken",
+        "refresh_token",
+        "jwt_secret",
+        "Authorization",
+        "Cookie",
+        "api_key",
+        "apiKey",
+        "privateKey",
+        "credentials",
+        "X-Signature",
+        "passwd",
+    ],
+)
 def test_what_is_named_like_a_secret_is_hidden(name: str) -> None:
     assert is_secret_name(name)
     assert written("a", **{name: "hunter2"})[name] == "***"

@@ -176,10 +176,15 @@ async def test_what_has_waited_for_another_in_vain_does_not_wait_as_long_again()
     assert time.monotonic() - started < 1.5 * operations.seconds
 
 
-@pytest.mark.parametrize(("error", "silent"), [
-    (TimeoutError(), True), (OperationFailure("no primary", 10107), True), (OperationFailure("conflict", 112), False),
-    (OperationFailure("killed", 175), False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("error", "silent"),
+    [
+        (TimeoutError(), True),
+        (OperationFailure("no primary", 10107), True),
+        (OperationFailure("conflict", 112), False),
+        (OperationFailure("killed", 175), False),
+    ],
+)
 async def test_only_what_nobody_answers_counts_as_silence(error: Exception, silent: bool) -> None:
     operations = Operations(1)
     with suppress(DatabaseUnavailable), operations():

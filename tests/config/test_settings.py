@@ -30,11 +30,23 @@ def given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Given:
 
 
 DEFAULTS: dict[str, Any] = {
-    "host": "127.0.0.1", "port": 8000, "data_dir": Path(".data"), "mongodb_database": "tradewind", "demo": False, "plugins": (),
-    "time_zone": "Asia/Shanghai", "rate_limits": "on", "requests_per_minute": 600, "log_level": "INFO", "max_body_bytes": 1_048_576,
-    "max_header_bytes": 16_384, "max_json_depth": 32, "request_seconds": 30, "idle_seconds": 75,
+    "host": "127.0.0.1",
+    "port": 8000,
+    "data_dir": Path(".data"),
+    "mongodb_database": "tradewind",
+    "demo": False,
+    "plugins": (),
+    "time_zone": "Asia/Shanghai",
+    "rate_limits": "on",
+    "requests_per_minute": 600,
+    "log_level": "INFO",
+    "max_body_bytes": 1_048_576,
+    "max_header_bytes": 16_384,
+    "max_json_depth": 32,
+    "request_seconds": 30,
+    "idle_seconds": 75,
     "metrics_clients": ("127.0.0.1", "::1"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("name", "value"), DEFAULTS.items())
@@ -105,11 +117,27 @@ def test_demo_mode_refuses_a_weak_signing_key_all_the_same(given: Given) -> None
 
 
 REFUSED = [
-    ("PORT", "-1"), ("PORT", "65536"), ("PORT", "http"), ("MONGODB_DRIVER", "odbc"), ("MONGODB_TIMEOUT_MS", "0"), ("LOG_LEVEL", "info!"),
-    ("TIME_ZONE", "Mars/Olympus"), ("TIME_ZONE", ""), ("TIME_ZONE", "/etc/passwd"), ("TIME_ZONE", ".."), ("RATE_LIMITS", "maybe"),
-    ("MONGODB_DATABASE", ""), ("MONGODB_DATABASE", "a/b"), ("MONGODB_DATABASE", "a b"), ("MONGODB_DATABASE", "x" * 39), ("DEMO", "perhaps"),
-    ("TRUSTED_PROXIES", "proxy.example"), ("METRICS_CLIENTS", "10.0.0.0/33"), ("MAX_JSON_DEPTH", "0"), ("REQUEST_SECONDS", "0"),
-]  # fmt: skip
+    ("PORT", "-1"),
+    ("PORT", "65536"),
+    ("PORT", "http"),
+    ("MONGODB_DRIVER", "odbc"),
+    ("MONGODB_TIMEOUT_MS", "0"),
+    ("LOG_LEVEL", "info!"),
+    ("TIME_ZONE", "Mars/Olympus"),
+    ("TIME_ZONE", ""),
+    ("TIME_ZONE", "/etc/passwd"),
+    ("TIME_ZONE", ".."),
+    ("RATE_LIMITS", "maybe"),
+    ("MONGODB_DATABASE", ""),
+    ("MONGODB_DATABASE", "a/b"),
+    ("MONGODB_DATABASE", "a b"),
+    ("MONGODB_DATABASE", "x" * 39),
+    ("DEMO", "perhaps"),
+    ("TRUSTED_PROXIES", "proxy.example"),
+    ("METRICS_CLIENTS", "10.0.0.0/33"),
+    ("MAX_JSON_DEPTH", "0"),
+    ("REQUEST_SECONDS", "0"),
+]
 
 
 @pytest.mark.parametrize(("name", "value"), REFUSED)

@@ -20,10 +20,12 @@ REQUESTS: dict[str, Callable[[Client], Awaitable[Reply]]] = {
     "a list": lambda admin: admin.get(WIDGETS_AT),
     "a record": lambda admin: admin.get(f"{WIDGETS_AT}/{'0' * 24}"),
     "a write": lambda admin: admin.post(WIDGETS_AT, {"name": "a"}),
-    "a write with a key": lambda admin: admin.post(WIDGETS_AT, {"name": "a"}, headers={"Idempotency-Key": unique("key")}),
+    "a write with a key": lambda admin: admin.post(
+        WIDGETS_AT, {"name": "a"}, headers={"Idempotency-Key": unique("key")}
+    ),
     "a transaction": lambda admin: admin.post(f"{AT}/pairs", {"first": unique("a"), "second": unique("b")}),
     "a log-in": lambda admin: admin.post("/api/v1/auth/login", {"username": "admin", "password": PASSWORD}),
-}  # fmt: skip
+}
 
 
 async def hurt(site: Site, fault: str) -> None:

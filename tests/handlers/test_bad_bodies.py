@@ -79,9 +79,16 @@ WRONG = {
     "a free number that MongoDB cannot hold": ({"name": "a", "notes": [{"x": 2**64 - 1}]}, {"notes"}),
 }
 MEDIA_TYPES = (
-    "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonp", "application/xml",
-    "application/json; charset=latin-1", "application/json, text/html", "application/merge-patch+json", "",
-)  # fmt: skip
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/jsonp",
+    "application/xml",
+    "application/json; charset=latin-1",
+    "application/json, text/html",
+    "application/merge-patch+json",
+    "",
+)
 
 
 @pytest.mark.parametrize("body", NOT_JSON.values(), ids=NOT_JSON)

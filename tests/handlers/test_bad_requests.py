@@ -13,15 +13,45 @@ from tests.raw_http import connected, exchange, request
 pytestmark = pytest.mark.gen_test
 
 NOWHERE = (
-    "/", "//", "///", "//api/health", "/api//health", "/api/health/", "/api/health//", "/api/./health", "/api/../api/health",
-    "/api/v1/../../api/health", "/API/HEALTH", "/api/%2e%2e/api/health", "/api/docs/%2e%2e/health", "/api/docs/..%2f..%2fhealth",
-    "/api%2Fhealth", "/api/docs/..%5c..%5cserver.py", "/api/docs/....//health", "/api/health;x=1", "/api/health%20", "/api/health%0a",
-    "/api/docs/%2fetc%2fpasswd", "/api/docs/", "/api/docs/swagger-ui.css%2f", "/metrics/", "/server.py", "/.env", "/api/health%25",
-)  # fmt: skip
+    "/",
+    "//",
+    "///",
+    "//api/health",
+    "/api//health",
+    "/api/health/",
+    "/api/health//",
+    "/api/./health",
+    "/api/../api/health",
+    "/api/v1/../../api/health",
+    "/API/HEALTH",
+    "/api/%2e%2e/api/health",
+    "/api/docs/%2e%2e/health",
+    "/api/docs/..%2f..%2fhealth",
+    "/api%2Fhealth",
+    "/api/docs/..%5c..%5cserver.py",
+    "/api/docs/....//health",
+    "/api/health;x=1",
+    "/api/health%20",
+    "/api/health%0a",
+    "/api/docs/%2fetc%2fpasswd",
+    "/api/docs/",
+    "/api/docs/swagger-ui.css%2f",
+    "/metrics/",
+    "/server.py",
+    "/.env",
+    "/api/health%25",
+)
 MALFORMED_TARGETS = (
-    "/api/docs/%00", "/api/docs/a%00b", "/api/docs/%ff", "/api/docs/%c0%ae%c0%ae", "/api/docs/%ed%a0%80",
-    "http://127.0.0.1/api/health", "api/health", "*", "?q=1",
-)  # fmt: skip
+    "/api/docs/%00",
+    "/api/docs/a%00b",
+    "/api/docs/%ff",
+    "/api/docs/%c0%ae%c0%ae",
+    "/api/docs/%ed%a0%80",
+    "http://127.0.0.1/api/health",
+    "api/health",
+    "*",
+    "?q=1",
+)
 MALFORMED_QUERIES = ("q=%ff", "q=\xff", "%ff=1", "q=%ed%a0%80", "&".join(f"q{n}=1" for n in range(101)))
 NO_HTTP = {
     "words": b"hello\r\n\r\n",
@@ -43,7 +73,7 @@ NO_HTTP = {
     "an unknown encoding": b"POST /api/health HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
     "a chunk of no size": b"POST /api/health HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n0\r\n\r\n",
     "a chunk that is longer": b"POST /api/health HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabcdef\r\n0\r\n\r\n",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("target", NOWHERE)
@@ -136,18 +166,23 @@ async def test_headers_without_end_are_cut_off(either: Running) -> None:
 async def test_an_idempotency_key_that_is_none_is_malformed(either: Running, either_admin: Client, key: str) -> None:
     body = b'{"name": "a"}'
     sent = request(
-        f"POST {WIDGETS_AT}", f"Authorization: Bearer {either_admin.token}", "Content-Type: application/json",
-        f"Idempotency-Key: {key.encode().decode('latin-1')}", body=body,
-    )  # fmt: skip
+        f"POST {WIDGETS_AT}",
+        f"Authorization: Bearer {either_admin.token}",
+        "Content-Type: application/json",
+        f"Idempotency-Key: {key.encode().decode('latin-1')}",
+        body=body,
+    )
     async with nothing_written(either):
         refused(await exchange(either.url, sent), 40000)
 
 
 async def two(either: Running, either_admin: Client, body: bytes, length: int) -> tuple[Reply, Reply]:
     head = request(
-        f"POST {WIDGETS_AT}", f"Authorization: Bearer {either_admin.token}", "Content-Type: application/json",
+        f"POST {WIDGETS_AT}",
+        f"Authorization: Bearer {either_admin.token}",
+        "Content-Type: application/json",
         f"Content-Length: {length}",
-    )  # fmt: skip
+    )
     async with connected(either.url) as wire:
         await wire.send(head + body)
         return await wire.reply(), await wire.reply()
@@ -191,9 +226,12 @@ async def test_an_answer_to_http_1_0_closes(either: Running) -> None:
 async def test_a_client_that_waits_for_100_continue_is_told_to_go_on(either: Running, either_admin: Client) -> None:
     body = b'{"name": "expected"}'
     head = request(
-        f"POST {WIDGETS_AT}", f"Authorization: Bearer {either_admin.token}", "Content-Type: application/json",
-        f"Content-Length: {len(body)}", "Expect: 100-continue",
-    )  # fmt: skip
+        f"POST {WIDGETS_AT}",
+        f"Authorization: Bearer {either_admin.token}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+        "Expect: 100-continue",
+    )
     async with connected(either.url) as wire:
         await wire.send(head)
         assert (await wire.reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 100 ")

@@ -69,12 +69,32 @@ def forged(running: Running, client: Client) -> dict[str, str]:
 
 
 KINDS = (
-    "no text", "nonsense", "three dots", "a signature cut short", "no signature", "another body", "alg none", "alg None",
-    "alg none with a signature", "another algorithm", "a foreign key", "a foreign key that says it is ours",
-    "a key identifier that is a path", "a key identifier that is no text", "a key in the header", "no end", "no session",
-    "a session that is none", "a session that is an operator", "somebody else's session", "a person that is text",
-    "a person that is true", "a person that is an operator", "roles that are none", "a refresh token",
-)  # fmt: skip
+    "no text",
+    "nonsense",
+    "three dots",
+    "a signature cut short",
+    "no signature",
+    "another body",
+    "alg none",
+    "alg None",
+    "alg none with a signature",
+    "another algorithm",
+    "a foreign key",
+    "a foreign key that says it is ours",
+    "a key identifier that is a path",
+    "a key identifier that is no text",
+    "a key in the header",
+    "no end",
+    "no session",
+    "a session that is none",
+    "a session that is an operator",
+    "somebody else's session",
+    "a person that is text",
+    "a person that is true",
+    "a person that is an operator",
+    "roles that are none",
+    "a refresh token",
+)
 
 
 @pytest.mark.parametrize("kind", KINDS)

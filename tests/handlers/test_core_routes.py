@@ -35,9 +35,13 @@ async def server(uri: str, folder: Path, **settings: object) -> AsyncIterator[Ru
 def odd(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server that has little patience, and shows its metrics to the network 10.0.0.0/8 behind a proxy."""
     block = server(
-        mongodb_uri, tmp_path_factory.mktemp("odd"), metrics_clients=("10.0.0.0/8",), trusted_proxies=("127.0.0.1",),
-        request_seconds=0.3, idle_seconds=0.3,
-    )  # fmt: skip
+        mongodb_uri,
+        tmp_path_factory.mktemp("odd"),
+        metrics_clients=("10.0.0.0/8",),
+        trusted_proxies=("127.0.0.1",),
+        request_seconds=0.3,
+        idle_seconds=0.3,
+    )
     yield io_loop.run_sync(block.__aenter__)
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
@@ -186,8 +190,35 @@ async def test_constants_are_told_in_english_too(probed: Running) -> None:
     assert {"Not found", "Already exists"} <= {row["message"] for row in data["error_codes"]}
 
 
-@pytest.mark.parametrize("code", [40000, 40001, 40011, 40010, 40100, 40101, 40102, 40300, 40301, 40302, 40303, 40400,
-                                  40500, 40900, 40901, 40902, 40903, 41300, 41600, 41500, 42300, 42900, 50000, 50300])  # fmt: skip
+@pytest.mark.parametrize(
+    "code",
+    [
+        40000,
+        40001,
+        40011,
+        40010,
+        40100,
+        40101,
+        40102,
+        40300,
+        40301,
+        40302,
+        40303,
+        40400,
+        40500,
+        40900,
+        40901,
+        40902,
+        40903,
+        41300,
+        41600,
+        41500,
+        42300,
+        42900,
+        50000,
+        50300,
+    ],
+)
 async def test_every_code_of_the_contract_is_in_the_catalogue(probed: Running, code: int) -> None:
     statuses = {kind.code: kind.status for kind in probed.service.catalogue.errors}
     assert statuses[code] == code // 100

@@ -11,9 +11,18 @@ from tests.handlers.refusals import refused
 pytestmark = pytest.mark.gen_test
 
 STRANGERS = (
-    "https://evil.example", "null", "", "*", "http://localhost", "http://localhost:5173.evil.example", "https://localhost:5173",
-    "HTTP://LOCALHOST:5173", "http://localhost:5173/", "tauri://localhost.evil", "http://localhost:5173, https://evil.example",
-)  # fmt: skip
+    "https://evil.example",
+    "null",
+    "",
+    "*",
+    "http://localhost",
+    "http://localhost:5173.evil.example",
+    "https://localhost:5173",
+    "HTTP://LOCALHOST:5173",
+    "http://localhost:5173/",
+    "tauri://localhost.evil",
+    "http://localhost:5173, https://evil.example",
+)
 
 
 def shared(reply: Reply) -> set[str]:
@@ -68,8 +77,10 @@ async def test_an_answer_to_a_listed_origin_may_be_read_with_its_tracing(either:
 
 
 async def test_what_a_preflight_is_told_is_not_told_to_a_request_with_the_same_fields(either: Running) -> None:
-    replies = [await Client(either.url).call(method, "/api/health", headers={"Origin": "tauri://localhost"})
-               for method in ("GET", "OPTIONS", "GET")]  # fmt: skip
+    replies = [
+        await Client(either.url).call(method, "/api/health", headers={"Origin": "tauri://localhost"})
+        for method in ("GET", "OPTIONS", "GET")
+    ]
     told = ["Access-Control-Allow-Methods" in reply.headers for reply in replies]
     assert told == [False, True, False]
 

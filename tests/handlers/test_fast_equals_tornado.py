@@ -41,8 +41,9 @@ VALID = {
     "query": head(f"GET {AT}/echo?q=%E6%99%A8%E5%85%89 HTTP/1.1", "Accept-Language: en"),
     "head": head("HEAD /api/health HTTP/1.1"),
     "options": head("OPTIONS /api/health HTTP/1.1"),
-    "preflight": head("OPTIONS /api/health HTTP/1.1", "Origin: http://localhost:5173",
-                      "Access-Control-Request-Method: POST"),
+    "preflight": head(
+        "OPTIONS /api/health HTTP/1.1", "Origin: http://localhost:5173", "Access-Control-Request-Method: POST"
+    ),
     "cors": head("GET /api/health HTTP/1.1", "Origin: http://localhost:5173"),
     "unknown path": head("GET /nowhere HTTP/1.1"),
     "unknown method": head("BREW /api/health HTTP/1.1"),
@@ -58,15 +59,18 @@ VALID = {
     "1.0": b"GET /api/health HTTP/1.0\r\n\r\n",
     "1.0 kept alive, then closed": b"GET /api/health HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /api/health HTTP/1.0\r\n\r\n",
     "pipelined": b"GET /api/health HTTP/1.1\r\nHost: test\r\n\r\n" + head("GET /nowhere HTTP/1.1"),
-    "body, then another": b"POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc" + head("GET /nowhere HTTP/1.1"),
+    "body, then another": b"POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"
+    + head("GET /nowhere HTTP/1.1"),
     "request id": head("GET /nowhere HTTP/1.1", "X-Request-ID: abc"),
     "twice the same field": head(f"GET {AT}/echo HTTP/1.1", "Accept-Language: en", "Accept-Language: zh"),
     "large body": head(f"POST {WIDGETS_AT} HTTP/1.1", JSON, "Content-Length: 2000000", body=b"a" * 2_000_000),
     "large head": head("GET /api/health HTTP/1.1", "X-Long: " + "a" * 20_000),
     "empty line before": b"\r\n" + head("GET /api/health HTTP/1.1"),
-}  # fmt: skip
+}
 SMUGGLING = {
-    "both lengths": head("POST /nowhere HTTP/1.1", "Content-Length: 5", "Transfer-Encoding: chunked", body=b"0\r\n\r\nx"),
+    "both lengths": head(
+        "POST /nowhere HTTP/1.1", "Content-Length: 5", "Transfer-Encoding: chunked", body=b"0\r\n\r\nx"
+    ),
     "two lengths": head("POST /nowhere HTTP/1.1", "Content-Length: 5", "Content-Length: 6", body=b"abcdef"),
     "the same length twice": head("POST /nowhere HTTP/1.1", "Content-Length: 5", "Content-Length: 5", body=b"abcde"),
     "a list of lengths": head("POST /nowhere HTTP/1.1", "Content-Length: 5, 5", body=b"abcde"),
@@ -81,13 +85,19 @@ SMUGGLING = {
     "a field without a name": head("GET /nowhere HTTP/1.1", ": b"),
     "a field without a colon": head("GET /nowhere HTTP/1.1", "nonsense"),
     "a chunk size that is none": head("POST /nowhere HTTP/1.1", "Transfer-Encoding: chunked", body=b"zz\r\n\r\n"),
-    "a chunk size with a sign": head("POST /nowhere HTTP/1.1", "Transfer-Encoding: chunked", body=b"+2\r\n{}\r\n0\r\n\r\n"),
+    "a chunk size with a sign": head(
+        "POST /nowhere HTTP/1.1", "Transfer-Encoding: chunked", body=b"+2\r\n{}\r\n0\r\n\r\n"
+    ),
     "a huge chunk size": head("POST /nowhere HTTP/1.1", "Transfer-Encoding: chunked", body=b"fffffffffffffffff\r\n"),
-    "a chunk that is longer": head("POST /nowhere HTTP/1.1", "Transfer-Encoding: chunked", body=b"1\r\n{}\r\n0\r\n\r\n"),
+    "a chunk that is longer": head(
+        "POST /nowhere HTTP/1.1", "Transfer-Encoding: chunked", body=b"1\r\n{}\r\n0\r\n\r\n"
+    ),
     "a chunk extension": head("POST /nowhere HTTP/1.1", "Transfer-Encoding: chunked", body=b"2;a=b\r\n{}\r\n0\r\n\r\n"),
     "trailers": head("POST /nowhere HTTP/1.1", "Transfer-Encoding: chunked", body=b"0\r\nHost: evil\r\n\r\n"),
     "a coding before chunked": head("POST /nowhere HTTP/1.1", "Transfer-Encoding: gzip, chunked", body=b"0\r\n\r\n"),
-    "chunked that is not last": head("POST /nowhere HTTP/1.1", "Transfer-Encoding: chunked, identity", body=b"0\r\n\r\n"),
+    "chunked that is not last": head(
+        "POST /nowhere HTTP/1.1", "Transfer-Encoding: chunked, identity", body=b"0\r\n\r\n"
+    ),
     "xchunked": head("POST /nowhere HTTP/1.1", "Transfer-Encoding: xchunked", body=b"0\r\n\r\n"),
     "chunked in HTTP/1.0": b"POST /nowhere HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "two hosts": head("GET /nowhere HTTP/1.1", "Host: other"),
@@ -101,7 +111,7 @@ SMUGGLING = {
     "two spaces": head("GET  /nowhere HTTP/1.1"),
     "an absolute target": head("GET http://other/api/health HTTP/1.1"),
     "a TLS hello": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(64),
-}  # fmt: skip
+}
 
 # where a request ends is the same for every reader
 HARMLESS = {

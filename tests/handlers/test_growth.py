@@ -154,9 +154,10 @@ def test_drawings(make: Maker) -> None:
 
 
 @pytest.mark.parametrize(
-    ("media", "make"), [(media, make) for media, makers in IMAGES.items() for make in makers.values()],
+    ("media", "make"),
+    [(media, make) for media, makers in IMAGES.items() for make in makers.values()],
     ids=[f"{media} {name}" for media, makers in IMAGES.items() for name in makers],
-)  # fmt: skip
+)
 def test_images(media: str, make: Maker) -> None:
     type = BY_MEDIA[media]
     grows_no_faster(lambda raw: is_sound_image(io.BytesIO(raw), type, 1_000_000), make, 64 * KIB)

@@ -88,13 +88,26 @@ def test_an_open_connection_after_a_refusal_is_a_difference() -> None:
 @pytest.mark.parametrize(
     ("name", "requests", "ended"),
     [
-        ("two bodies", 2, "waiting"), ("an offer with chunks", 1, "waiting"), ("closed", 1, "closed"), ("CL.TE", 0, "refused"),
-        ("TE.CL", 0, "refused"), ("two lengths", 0, "refused"), ("the same length twice", 1, "waiting"), ("LF for all ends", 0, "waiting"),
-        ("LF after a field", 0, "refused"), ("HTTP/1.0", 1, "closed"), ("HTTP/1.0, kept", 1, "waiting"), ("trailers", 1, "waiting"),
-        ("a coding in HTTP/1.0, kept", 0, "refused"), ("LF in an extension, then CRLF", 1, "refused"), ("nothing", 0, "waiting"),
-        ("a body that is a request", 1, "waiting"), ("a body without a length", 2, "waiting"), ("ICE/1.0", 0, "refused"),
+        ("two bodies", 2, "waiting"),
+        ("an offer with chunks", 1, "waiting"),
+        ("closed", 1, "closed"),
+        ("CL.TE", 0, "refused"),
+        ("TE.CL", 0, "refused"),
+        ("two lengths", 0, "refused"),
+        ("the same length twice", 1, "waiting"),
+        ("LF for all ends", 0, "waiting"),
+        ("LF after a field", 0, "refused"),
+        ("HTTP/1.0", 1, "closed"),
+        ("HTTP/1.0, kept", 1, "waiting"),
+        ("trailers", 1, "waiting"),
+        ("a coding in HTTP/1.0, kept", 0, "refused"),
+        ("LF in an extension, then CRLF", 1, "refused"),
+        ("nothing", 0, "waiting"),
+        ("a body that is a request", 1, "waiting"),
+        ("a body without a length", 2, "waiting"),
+        ("ICE/1.0", 0, "refused"),
     ],
-)  # fmt: skip
+)
 def test_the_strict_reading_is_that_of_the_rfc(name: str, requests: int, ended: str) -> None:
     reading = read_strictly(KNOWN[name])
     assert (len(reading.requests), reading.ended) == (requests, ended)

@@ -48,8 +48,14 @@ def test_what_runs_or_leads_somewhere_else_is_no_link(value: str) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["https://cdn.example.com/a.png?v=1#x", "http://localhost:9000/public/a", "HTTPS://例子.中国/图", "/api/files/public/a.png", "/"],
-)  # fmt: skip
+    [
+        "https://cdn.example.com/a.png?v=1#x",
+        "http://localhost:9000/public/a",
+        "HTTPS://例子.中国/图",
+        "/api/files/public/a.png",
+        "/",
+    ],
+)
 def test_web_addresses_and_own_paths_are_links(value: str) -> None:
     assert taken(link(), value)
     assert taken(link(own=False), value) is not value.startswith("/")

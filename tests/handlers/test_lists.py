@@ -64,11 +64,12 @@ def documents(given: list[Row], batch: str) -> list[Row]:
     audit = {"batch": batch, "version": 1, "creator_id": 1, "creator_department_id": None, "updater_id": 1}
     return [
         {
-            "_id": ObjectId(), **audit,
+            "_id": ObjectId(),
+            **audit,
             **{k: Decimal128(v) if isinstance(v, Decimal) else v for k, v in row.items() if v is not MISSING},
         }
         for row in given
-    ]  # fmt: skip
+    ]
 
 
 def plain(value: Any) -> Any:
@@ -134,8 +135,13 @@ def test_by_cursor_or_by_page_a_list_is_in_the_order_of_its_field(
     io_loop.run_sync(lambda: both_walks_are_in_order(probed, probe_admin, rows, sort, size))
 
 
-@given(rows=rows, parts=st.lists(st.tuples(st.sampled_from(SORTABLE), st.booleans()), min_size=2, max_size=3, unique_by=lambda p: p[0]),
-       size=st.integers(1, 5))  # fmt: skip
+@given(
+    rows=rows,
+    parts=st.lists(
+        st.tuples(st.sampled_from(SORTABLE), st.booleans()), min_size=2, max_size=3, unique_by=lambda p: p[0]
+    ),
+    size=st.integers(1, 5),
+)
 @examples
 def test_by_cursor_or_by_page_a_list_is_in_the_order_of_several_fields(
     io_loop: IOLoop, probed: Running, probe_admin: Client, rows: list[Row], parts: list[tuple[str, bool]], size: int

@@ -155,9 +155,13 @@ def test_production_leaves_large_responses_alone(caplog: pytest.LogCaptureFixtur
     ],
 )
 async def test_messages_of_a_web_socket_are_checked_too(
-    mode: str, message: dict[str, Any], fault: str | None,
-    mongodb_uri: str, tmp_path: Path, caplog: pytest.LogCaptureFixture,
-) -> None:  # fmt: skip
+    mode: str,
+    message: dict[str, Any],
+    fault: str | None,
+    mongodb_uri: str,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async with serve(mongodb_uri, tmp_path, response_checks=mode) as running:
         address = running.url.replace("http://", "ws://") + f"{AT}/socket"
         connection = await websocket_connect(HTTPRequest(address))

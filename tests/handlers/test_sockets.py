@@ -110,8 +110,15 @@ async def test_a_plain_request_to_it_is_no_conversation(mongodb_uri: str, tmp_pa
 def handshake(admin: Client, *more: str) -> bytes:
     """A request for a conversation, with a good token."""
     key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
-    lines = (f"GET {PATH} HTTP/1.1", "Host: localhost", "Upgrade: websocket", "Sec-WebSocket-Version: 13", key,
-             f"Sec-WebSocket-Protocol: bearer.{admin.token}", *more)  # fmt: skip
+    lines = (
+        f"GET {PATH} HTTP/1.1",
+        "Host: localhost",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Version: 13",
+        key,
+        f"Sec-WebSocket-Protocol: bearer.{admin.token}",
+        *more,
+    )
     return "\r\n".join((*lines, "", "")).encode()
 
 

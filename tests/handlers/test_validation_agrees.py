@@ -42,9 +42,13 @@ SHAPES = st.dictionaries(NAMES, st.recursive(leaves(), larger, max_leaves=8), ma
     lambda fields: obj("", fields)
 )
 ATOMS = st.one_of(
-    st.none(), st.booleans(), st.integers(-12, 12), st.floats(-12, 12, allow_nan=False).map(lambda n: round(n, 1)),
-    st.sampled_from(["", "red", "ABC", "aB", "长长长长长长"]), st.text("aA长 \x00", max_size=4),
-)  # fmt: skip
+    st.none(),
+    st.booleans(),
+    st.integers(-12, 12),
+    st.floats(-12, 12, allow_nan=False).map(lambda n: round(n, 1)),
+    st.sampled_from(["", "red", "ABC", "aB", "长长长长长长"]),
+    st.text("aA长 \x00", max_size=4),
+)
 VALUES = st.dictionaries(
     NAMES | st.just("other"),
     st.recursive(ATOMS, lambda parts: st.lists(parts, max_size=4) | st.dictionaries(NAMES, parts, max_size=3)),
@@ -90,5 +94,8 @@ def test_verdict_and_fields_at_fault_are_those_of_the_reference(shape: Field, va
 def test_the_reference_finds_what_is_wrong() -> None:
     shape = obj("", {"name": text(required=True), "lines": array(obj("", {"code": choice("red")}))})
     assert fields_at_fault(shape, {"lines": [{"code": "blue"}, {"size": 1}], "extra": 1}) == {
-        "name", "lines[0].code", "lines[1].size", "extra",
-    }  # fmt: skip
+        "name",
+        "lines[0].code",
+        "lines[1].size",
+        "extra",
+    }

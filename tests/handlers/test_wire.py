@@ -36,11 +36,26 @@ async def test_msg_is_english_for_who_prefers_english(either: Running) -> None:
 @pytest.mark.parametrize(
     ("header", "language"),
     [
-        (None, "zh"), ("", "zh"), ("en", "en"), ("en-US", "en"), ("EN", "en"), ("zh-CN", "zh"), ("fr", "zh"), ("*", "zh"),
-        ("zh,en", "zh"), ("en,zh", "en"), ("zh;q=0.5,en;q=0.9", "en"), ("en;q=0.1,zh;q=0.2", "zh"), ("en;q=0", "zh"),
-        ("fr,en;q=0.1", "en"), ("en;q=nonsense", "zh"), ("en;q=2", "en"), (";;;,,,q=", "zh"), ("english", "zh"),
+        (None, "zh"),
+        ("", "zh"),
+        ("en", "en"),
+        ("en-US", "en"),
+        ("EN", "en"),
+        ("zh-CN", "zh"),
+        ("fr", "zh"),
+        ("*", "zh"),
+        ("zh,en", "zh"),
+        ("en,zh", "en"),
+        ("zh;q=0.5,en;q=0.9", "en"),
+        ("en;q=0.1,zh;q=0.2", "zh"),
+        ("en;q=0", "zh"),
+        ("fr,en;q=0.1", "en"),
+        ("en;q=nonsense", "zh"),
+        ("en;q=2", "en"),
+        (";;;,,,q=", "zh"),
+        ("english", "zh"),
     ],
-)  # fmt: skip
+)
 def test_the_preferred_of_the_two_languages_is_spoken(header: str | None, language: str) -> None:
     assert language_of(header) == language
 

@@ -68,9 +68,15 @@ async def run(*arguments: str, **settings: str) -> tuple[int, str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
     environment |= {f"TRADEWIND_{name.upper()}": value for name, value in settings.items()}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", COMMAND, *arguments, cwd=ROOT, env=environment,
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-    )  # fmt: skip
+        sys.executable,
+        "-c",
+        COMMAND,
+        *arguments,
+        cwd=ROOT,
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
     out, _ = await process.communicate()
     return process.returncode or 0, out.decode()
 
@@ -102,9 +108,13 @@ async def test_the_command_is_0_on_a_new_demo_and_prints_json(mongodb_uri: str, 
 async def test_the_command_is_1_and_says_why_when_something_is_wrong(mongodb_uri: str, installation: Running) -> None:
     database = installation.service.settings.mongodb_database
     code, out = await run(
-        "--demo", mongodb_uri=mongodb_uri, mongodb_database=database, rate_limits="off",
-        wecom_first_scan="create", wecom_default_role="staff,nobody",
-    )  # fmt: skip
+        "--demo",
+        mongodb_uri=mongodb_uri,
+        mongodb_database=database,
+        rate_limits="off",
+        wecom_first_scan="create",
+        wecom_default_role="staff,nobody",
+    )
     assert code == 1
     assert "warning  setting" in out
     assert "no enabled role has the code nobody" in out
@@ -194,9 +204,14 @@ async def test_routes_entries_and_roles_that_lead_nowhere_are_found(installation
     people = People(await Client(installation.url).log_in("admin"))
     menus = installation.service.database.store(MENUS)
     await menus.change_many({"code": "crm:customer:read"}, {"$set": {"apis": []}})
-    button = await menus.create({
-        "type": "button", "code": "old", "title": "旧", "apis": [{"method": "GET", "path": "/api/v1/gone"}],
-    })  # fmt: skip
+    button = await menus.create(
+        {
+            "type": "button",
+            "code": "old",
+            "title": "旧",
+            "apis": [{"method": "GET", "path": "/api/v1/gone"}],
+        }
+    )
     directory = await menus.create({"type": "directory", "code": unique("empty"), "title": "空"})
     idle, blind = await people.role(), await people.role(["crm:customer:list"], "custom")
     lost = await people.role()
@@ -224,9 +239,13 @@ async def test_a_code_that_somebody_holds_is_no_finding(tradewind: Running, peop
 def person(**fields: Any) -> dict[str, Any]:
     """A user record."""
     plain = {
-        "username": unique("user"), "status": "enabled", "is_super": False, "must_change_password": False,
-        "role_ids": [], "updated_at": utc_now(),
-    }  # fmt: skip
+        "username": unique("user"),
+        "status": "enabled",
+        "is_super": False,
+        "must_change_password": False,
+        "role_ids": [],
+        "updated_at": utc_now(),
+    }
     return {**plain, **fields}
 
 
@@ -248,9 +267,12 @@ async def test_people_who_stand_open_are_found(tradewind: Running) -> None:
 async def test_people_without_an_enabled_role_are_counted(tradewind: Running, people: People) -> None:
     off, on = await people.role(status="disabled"), await people.role()
     users = [
-        person(is_super=True), person(role_ids=[on]), person(status="disabled"),
-        person(username="one"), person(username="two", role_ids=[off]),
-    ]  # fmt: skip
+        person(is_super=True),
+        person(role_ids=[on]),
+        person(status="disabled"),
+        person(username="one"),
+        person(username="two", role_ids=[off]),
+    ]
     rules = await Policy(tradewind.service.database).rules()
     found = check_access(tradewind.service.catalogue, rules, users, utc_now())
     (finding,) = [one for one in found if one.check == "user-without-role"]

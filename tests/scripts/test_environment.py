@@ -69,7 +69,7 @@ def _use_only(monkeypatch: pytest.MonkeyPatch, wheels: Path) -> None:
         "NO_INDEX": "1",
         "NO_CACHE_DIR": "1",
     }.items():
-        monkeypatch.setenv(f"PIP_{name}", value)  # fmt: skip
+        monkeypatch.setenv(f"PIP_{name}", value)
 
 
 @pytest.fixture(scope="module")
@@ -316,8 +316,11 @@ def _test(root: Path, *arguments: str, fails: str = "") -> tuple[int, list[str]]
     (folder / environment.STAMP).write_text(json.dumps(stamp))
     done = subprocess.run(
         [sys.executable, root / "scripts" / "test", *arguments],
-        env={**os.environ, "TRADEWIND_VENV": str(folder), "FAILS": fails}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        env={**os.environ, "TRADEWIND_VENV": str(folder), "FAILS": fails},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return done.returncode, done.stdout.splitlines()
 
 

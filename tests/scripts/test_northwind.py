@@ -53,9 +53,15 @@ def first(io_loop: IOLoop, service: Service, passwords: Path) -> Run:
 
 async def imported(service: Service, passwords: Path) -> Run:
     return await northwind(
-        FOLDER, "--base", service.base, "--passwords", passwords, "--until", TODAY.isoformat(),
+        FOLDER,
+        "--base",
+        service.base,
+        "--passwords",
+        passwords,
+        "--until",
+        TODAY.isoformat(),
         admin_password=service.admin_password,
-    )  # fmt: skip
+    )
 
 
 async def call(service: Service, method: str, path: str, body: object = None, token: str = "") -> Any:
@@ -220,9 +226,12 @@ async def shown(service: Service, path: str) -> Any:
 
 async def test_the_dashboard_overview(service: Service, files: Files) -> None:
     assert await shown(service, "overview") == {
-        "customers": 91, "opportunities": 0, "contract_amount": money(files.cost.values()),
-        "received_amount": money(amount for _, _, amount in files.received()), "pending_approvals": 0,
-    }  # fmt: skip
+        "customers": 91,
+        "opportunities": 0,
+        "contract_amount": money(files.cost.values()),
+        "received_amount": money(amount for _, _, amount in files.received()),
+        "pending_approvals": 0,
+    }
 
 
 async def test_the_dashboard_sales_trend(service: Service, files: Files) -> None:

@@ -31,9 +31,16 @@ async def run(server: Running, uri: str, *arguments: str) -> tuple[int, str]:
         "TRADEWIND_BCRYPT_COST": "4",
     }
     command = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", COMMAND, "--demo", *arguments, env=environment, cwd=ROOT,
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-    )  # fmt: skip
+        sys.executable,
+        "-c",
+        COMMAND,
+        "--demo",
+        *arguments,
+        env=environment,
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
     output, _ = await command.communicate()
     return command.returncode or 0, output.decode()
 

@@ -94,8 +94,14 @@ async def test_the_command_says_that_all_agrees(admin: Client, tradewind: Runnin
         "TRADEWIND_MONGODB_DATABASE": tradewind.service.settings.mongodb_database,
     }
     command = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", COMMAND, env=environment, cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+        sys.executable,
+        "-c",
+        COMMAND,
+        env=environment,
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
     output, errors = await command.communicate()
     assert (command.returncode, errors.decode()) == (0, "")
     assert "agree" in output.decode()
@@ -117,9 +123,11 @@ async def paid_records(admin: Client) -> dict[str, tuple[str, str]]:
     order = expect(await goods.receive(await goods.purchase(3)))
     payable = expect(await admin.get(f"/api/v1/finance/payables?resource_id={order['id']}"))["items"][0]
     return {
-        INVOICES.name: ("paid", invoice["id"]), OPEN_ITEMS.name: ("paid", payable["id"]),
-        CONTRACTS.name: ("received_amount", contract["id"]), PLANS_KEPT.name: ("paid_amount", plan["id"]),
-    }  # fmt: skip
+        INVOICES.name: ("paid", invoice["id"]),
+        OPEN_ITEMS.name: ("paid", payable["id"]),
+        CONTRACTS.name: ("received_amount", contract["id"]),
+        PLANS_KEPT.name: ("paid_amount", plan["id"]),
+    }
 
 
 async def test_what_is_kept_as_paid_and_was_not_is_found(admin: Client, tradewind: Running) -> None:

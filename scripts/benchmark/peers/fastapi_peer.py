@@ -95,9 +95,11 @@ async def customer(request: Request, id: str, caller: Caller) -> Response:
 
 @app.get("/api/v1/crm/customers")
 async def customers(
-    request: Request, caller: Caller, page: Annotated[int, Query(ge=1)] = 1,
+    request: Request,
+    caller: Caller,
+    page: Annotated[int, Query(ge=1)] = 1,
     page_size: Annotated[int, Query(ge=1, le=200)] = 20,
-) -> Response:  # fmt: skip
+) -> Response:
     """W4, W4w."""
     collection = request.app.state.database.crm_customers
     found = collection.find(caller.rows(), CUSTOMER_FIELDS).sort([("created_at", -1), ("_id", -1)])
@@ -143,6 +145,11 @@ async def login(request: Request, body: LoginBody) -> Response:
 
 if __name__ == "__main__":
     uvicorn.run(
-        app, host="127.0.0.1", port=int(sys.argv[1]), loop="uvloop", http="httptools", access_log=False,
+        app,
+        host="127.0.0.1",
+        port=int(sys.argv[1]),
+        loop="uvloop",
+        http="httptools",
+        access_log=False,
         log_level="warning",
-    )  # fmt: skip
+    )

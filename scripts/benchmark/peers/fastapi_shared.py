@@ -91,8 +91,15 @@ class Actor:
     def stamp(self) -> Row:
         """The audit fields of a new row."""
         now = datetime.now(UTC)
-        return {"version": 1, "creator_id": self.id, "creator_department_id": self.department_id, "created_at": now,
-                "updated_at": now, "updater_id": self.id, "deleted": False}  # fmt: skip
+        return {
+            "version": 1,
+            "creator_id": self.id,
+            "creator_department_id": self.department_id,
+            "created_at": now,
+            "updated_at": now,
+            "updater_id": self.id,
+            "deleted": False,
+        }
 
     def touch(self, values: Mapping[str, Any]) -> Row:
         """The update operators of a change."""
@@ -143,9 +150,15 @@ def search_filter(q: str) -> Row:
 
 
 async def page_of(
-    collection: Any, matching: Row, sort: str, sortable: set[str], page: int, page_size: int, with_total: bool,
+    collection: Any,
+    matching: Row,
+    sort: str,
+    sortable: set[str],
+    page: int,
+    page_size: int,
+    with_total: bool,
     cursor: str | None,
-) -> Row:  # fmt: skip
+) -> Row:
     """A page by number or by cursor."""
     name, direction = sort.removeprefix("-"), -1 if sort.startswith("-") else 1
     if name not in sortable:

@@ -78,10 +78,16 @@ class Person:
         if isinstance(values["amount"], Decimal):
             values["amount"] = Decimal128(values["amount"].quantize(Decimal("0.01")))
         return {
-            "_id": ObjectId(), **values, "version": 1, "creator_id": self.id,
-            "creator_department_id": self.department_id, "created_at": now, "updated_at": now, "updater_id": self.id,
+            "_id": ObjectId(),
+            **values,
+            "version": 1,
+            "creator_id": self.id,
+            "creator_department_id": self.department_id,
+            "created_at": now,
+            "updated_at": now,
+            "updater_id": self.id,
             "deleted": False,
-        }  # fmt: skip
+        }
 
 
 def load_people() -> dict[int, Person]:
@@ -107,9 +113,13 @@ def _person(
     department = user.get("department_id")
     is_super = bool(user.get("is_super")) or user["_id"] == 1
     return Person(
-        user["_id"], department, frozenset().union(*(entries[role["_id"]] for role in held)),
-        is_super, is_super or any(role["data_scope"] == "all" for role in held), tuple(sorted(below.get(department, ()))),
-    )  # fmt: skip
+        user["_id"],
+        department,
+        frozenset().union(*(entries[role["_id"]] for role in held)),
+        is_super,
+        is_super or any(role["data_scope"] == "all" for role in held),
+        tuple(sorted(below.get(department, ()))),
+    )
 
 
 def authorized(people: Mapping[int, Person], header: str | None, method: str, path: str) -> Person:
@@ -139,9 +149,10 @@ def wire(row: Row, fields: list[str]) -> Row:
 def envelope(data: Any, code: int = 0) -> bytes:
     """The body of an answer."""
     return orjson.dumps(
-        {"code": code, "msg": "成功" if code == 0 else "失败", "data": data}, default=_encode,
+        {"code": code, "msg": "成功" if code == 0 else "失败", "data": data},
+        default=_encode,
         option=orjson.OPT_PASSTHROUGH_DATETIME,
-    )  # fmt: skip
+    )
 
 
 def _encode(value: Any) -> Any:

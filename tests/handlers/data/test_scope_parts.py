@@ -15,13 +15,22 @@ pytestmark = pytest.mark.gen_test
 @pytest.mark.parametrize("shared", [False, True])
 async def test_filter_parts_and_admits_agree_on_every_row(database: Database, shared: bool) -> None:
     pick, things = random.Random(7), f"things_{uuid.uuid4().hex[:8]}"
-    await database.driver.insert(things, [
-        {"_id": ObjectId(), "creator_department_id": pick.choice([None, *range(1, 12)]),
-         "creator_id": pick.randrange(5), "shared_with": pick.sample(range(5), pick.randrange(3))}
-        for _ in range(300)
-    ] + [
-        {"_id": ObjectId()}, {"_id": ObjectId(), "creator_id": None, "shared_with": None},
-    ])  # fmt: skip
+    await database.driver.insert(
+        things,
+        [
+            {
+                "_id": ObjectId(),
+                "creator_department_id": pick.choice([None, *range(1, 12)]),
+                "creator_id": pick.randrange(5),
+                "shared_with": pick.sample(range(5), pick.randrange(3)),
+            }
+            for _ in range(300)
+        ]
+        + [
+            {"_id": ObjectId()},
+            {"_id": ObjectId(), "creator_id": None, "shared_with": None},
+        ],
+    )
     scopes = [
         Scope(
             department_ids=frozenset(pick.sample(range(1, 12), pick.randrange(9))),

@@ -18,12 +18,12 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.testing import Client, expect
-from scripts.benchmark.transfers import get_file, peak_growth, upload_file
 from scripts.s3_stand_in import S3Server
 from tests.plugins.files.places import MEBIBYTE
 from tests.plugins.files.samples import BOUNDARY, RAR
 from tests.raw_http import connected, request
 from tests.server_process import environment, server_process
+from tests.transfers import get_file, peak_growth, upload_file
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 SIZE = 96 * MEBIBYTE

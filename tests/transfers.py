@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import re
 import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -52,9 +49,9 @@ def put_file(
 def upload_file(url: str, path: Path, token: str, name: str, visibility: str = "private") -> Transfer:
     """Send a file as the form of `POST /api/upload`."""
     before = (
-        f"--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"visibility\"\r\n\r\n{visibility}\r\n"
-        f"--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n"
-    )  # fmt: skip
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="visibility"\r\n\r\n{visibility}\r\n'
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
+    )
     headers = {"Authorization": f"Bearer {token}", "Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
     return put_file(url, "/api/upload", path, headers, before.encode(), f"\r\n--{BOUNDARY}--\r\n".encode())
 
@@ -74,45 +71,6 @@ def get_file(url: str, target: str, headers: dict[str, str]) -> Transfer:
     return Transfer(head, b"", size, time.perf_counter() - started)
 
 
-def put_parts(url: str, target: str, path: Path, part_bytes: int) -> Transfer:
-    """Send a file to S3 as an upload in parts, one after the other: what the S3 itself allows."""
-    size, address = path.stat().st_size, urlsplit(url)
-    started = time.perf_counter()
-    connection = HTTPConnection(address.hostname or "", address.port, timeout=240)
-    upload = re.search("<UploadId>(.+?)</UploadId>", _asked(connection, "POST", f"{target}?uploads")[1])
-    if upload is None:
-        raise RuntimeError("the upload in parts was not begun")
-    parts = ""
-    with path.open("rb") as file:
-        number = 0
-        while part := file.read(part_bytes):
-            number += 1
-            tag, _ = _asked(connection, "PUT", f"{target}?uploadId={upload[1]}&partNumber={number}", part)
-            parts += f"<Part><ETag>{tag}</ETag><PartNumber>{number}</PartNumber></Part>"
-    joined = f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode()
-    _asked(connection, "POST", f"{target}?uploadId={upload[1]}", joined)
-    connection.close()
-    return Transfer(b"HTTP/1.1 200 OK", b"", size, time.perf_counter() - started)
-
-
-def _asked(connection: HTTPConnection, method: str, target: str, body: bytes = b"") -> tuple[str, str]:
-    connection.request(method, target, body)
-    answer = connection.getresponse()
-    told = answer.read().decode()
-    if answer.status != 200:
-        raise RuntimeError(f"{method} {target}: {answer.status} {told}")
-    return answer.headers.get("ETag", ""), told
-
-
-def remove(url: str, target: str) -> None:
-    """Remove what was sent, so that the next transfer finds the memory as this one did."""
-    address = urlsplit(url)
-    connection = HTTPConnection(address.hostname or "", address.port, timeout=60)
-    connection.request("DELETE", target)
-    connection.getresponse().read()
-    connection.close()
-
-
 def _connected(url: str) -> socket.socket:
     address = urlsplit(url)
     return socket.create_connection((address.hostname, address.port), timeout=120)
@@ -129,12 +87,6 @@ def peak_growth(pid: int) -> Iterator[Callable[[], int]]:
     before = _memory(pid, "VmRSS")
     Path(f"/proc/{pid}/clear_refs").write_text("5")
     yield lambda: _memory(pid, "VmHWM") - before
-
-
-def processor_seconds(pid: int) -> float:
-    """The time that a process has spent on a processor (proc(5): utime and stime)."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _memory(pid: int, what: str) -> int:
