@@ -78,13 +78,22 @@ class Front(httputil.HTTPServerConnectionDelegate):
             headers.heading = read_heading(headers, self.origins)
         return headers.heading
 
-    def is_socket(self, target: str) -> bool:
-        """Whether a WebSocket route answers this target."""
+    def is_handshake(self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
+        """Whether this is a sound request for a WebSocket that there is (RFC 6455 section 4.1)."""
+        heading = self.heading(headers)
+        if start.method != "GET" or not heading.upgrades or heading.host != "sound":
+            return False
         try:
-            route, _ = self.service.part(Router).match("GET", target.partition("?")[0])
+            route, _ = self.service.part(Router).match("GET", start.path.partition("?")[0])
         except ApiError:
             return False
         return route.socket
+
+    def shake_hands(
+        self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
+    ) -> None:
+        """Answer the handshake of a WebSocket, and go on with it on `connection`."""
+        self.sockets.shake_hands(start, headers, connection)
 
     def opened(self) -> None:
         """A request is being served."""

@@ -58,8 +58,8 @@ class Counting(Protocol):
     def heading(self, headers: httputil.HTTPHeaders) -> Heading:
         """What the header fields of a request say."""
 
-    def is_socket(self, target: str) -> bool:
-        """Whether a WebSocket route answers this target."""
+    def is_handshake(self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
+        """Whether this is a sound request for a WebSocket that there is."""
 
     def opened(self) -> None:
         """A request is being served."""
@@ -104,7 +104,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         self._heading = heading = self._front.heading(headers)
         # our own connection has given a WebSocket to Tornado's before; an offer that it declined is a plain request
         offered = heading.upgrades and not isinstance(self._connection, FastConnection)
-        if offered and self._front.is_socket(start_line.path) and self._names_its_host():
+        if offered and self._front.is_handshake(start_line, headers):
             self._upgraded = self._front.sockets.application.start_request(self._connection, self._connection)
             return self._upgraded.headers_received(start_line, headers)
         self._id = heading.request_id or _new_id()

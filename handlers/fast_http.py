@@ -23,6 +23,7 @@ from handlers.errors import ApiError
 from handlers.fast_body import Body
 from handlers.fast_head import Head, HeadReader
 from handlers.replayed_stream import ReplayedStream
+from handlers.taken_connection import TakenConnection
 
 if TYPE_CHECKING:
     from handlers.fast_server import FastServer
@@ -189,21 +190,18 @@ class FastConnection(asyncio.Protocol, httputil.HTTPConnection):
 
     def _is_socket(self, head: Head) -> bool:
         """Whether this is the handshake of a WebSocket, and no response before it may still be on its way."""
-        asked = head.start.version == "HTTP/1.1" and head.headers.get("Upgrade", "").lower() == "websocket"
-        free = not self._behind and not self.unsent
-        return asked and free and self._server.front.is_socket(head.start.path)
+        free = head.start.version == "HTTP/1.1" and not self._behind and not self.unsent
+        return free and self._server.front.is_handshake(head.start, head.headers)
 
     def _hand_over(self, head: Head, rest: bytes) -> None:
-        """Give the connection of a WebSocket to Tornado, which reads the handshake again."""
-        lines = [f"{head.start.method} {head.start.path} HTTP/1.1"]
-        lines += [f"{name}: {value}" for name, value in head.headers.get_all()]
-        read = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + rest
-        address = self._transport.get_extra_info("peername")
-        taken = socket.socket(fileno=os.dup(self._transport.get_extra_info("socket").fileno()))
-        taken.setblocking(False)
+        """Give the connection of a WebSocket to Tornado, which serves what follows a handshake that is refused, too."""
+        address, given = (self._transport.get_extra_info(name) for name in ("peername", "socket"))
+        taken = socket.socket(given.family, given.type, given.proto, os.dup(given.fileno()))
         self._closing = True
         self._transport.abort()
-        self._server.tornado.handle_stream(ReplayedStream(taken, read), address)
+        stream, tornado = ReplayedStream(taken, rest), self._server.tornado
+        connection = TakenConnection(stream, self.context, lambda: tornado.handle_stream(stream, address))
+        self._server.front.shake_hands(head.start, head.headers, connection)
 
     # -- bytes that cannot be read yet
 

@@ -41,8 +41,13 @@ class Upgrading(Protocol):
     def start_request(self, server_conn: object, request_conn: httputil.HTTPConnection) -> httputil.HTTPMessageDelegate:
         """A request begins."""
 
-    def is_socket(self, target: str) -> bool:
-        """Whether a WebSocket route answers this target."""
+    def is_handshake(self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
+        """Whether this is a sound request for a WebSocket that there is."""
+
+    def shake_hands(
+        self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
+    ) -> None:
+        """Answer the handshake of a WebSocket, and go on with it on `connection`."""
 
 
 class Tornado(Connections, Protocol):

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any
 
+from tornado import httputil
 from tornado.web import Application
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
@@ -53,6 +54,13 @@ class Sockets:
             websocket_max_message_size=MAX_MESSAGE_BYTES,
             log_function=lambda handler: None,
         )
+
+    def shake_hands(
+        self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
+    ) -> None:
+        """Answer a handshake, and go on with the client where it is not refused."""
+        request = httputil.HTTPServerRequest(connection=connection, start_line=start, headers=headers)
+        self.application.get_handler_delegate(request, Socket, {"sockets": self}).execute()
 
     async def close(self, seconds: float = 2) -> None:
         """Tell every client that this process goes away, and give them a moment to hear it."""
@@ -102,7 +110,7 @@ class Socket(WebSocketHandler):
         return Request(
             service=self._sockets.service, method="GET", target=self.request.path, raw_query=self.request.query,
             id=secrets.token_hex(16), headers=headers, socket=self, language=language_of(headers.get("Accept-Language")),
-            bearer=bearer_of({"Authorization": f"Bearer {token}", **headers}), remote_ip=client_address(connection, headers, self._sockets.proxies),
+            bearer=bearer_of({"Authorization": headers.get("Authorization", f"Bearer {token}")}), remote_ip=client_address(connection, headers, self._sockets.proxies),
         )  # fmt: skip
 
     def _refuse(self, request: Request, error: ApiError) -> None:

@@ -22,6 +22,7 @@ from plugins.notification.settings import NotificationSettings
 from plugins.rbac.api import USERS
 
 _BATCH = 100
+_MOST_PROGRESS = 100  # of what runs in the background for one person at once
 # what wakes everybody must neither wait in the driver until its time limit nor crowd out requests
 _AT_ONCE = 16
 Result = TypeVar("Result")
@@ -42,7 +43,8 @@ class Listener:
     async def sleep(self, seconds: float) -> None:
         """Wait until it is woken, but so long at most."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.woken.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self.woken.wait()
         self.woken.clear()
 
 
@@ -135,7 +137,7 @@ def _answered(message: dict[str, Any]) -> dict[str, Any]:
 
 async def _send_progress(req: Request, told: dict[str, Any]) -> dict[str, Any]:
     """Send what is not as it was told last; answers what is told now."""
-    mine = partial(req.system_store(PROGRESS).find, {"user_id": req.actor.user_id}, sort="id")
+    mine = partial(req.system_store(PROGRESS).find, {"user_id": req.actor.user_id}, sort="id", limit=_MOST_PROGRESS)
     rows = await req.part(Listeners).read(mine)
     for row in rows:
         if told.get(row["key"]) != row["data"]:

@@ -74,9 +74,14 @@ class Front(httputil.HTTPServerConnectionDelegate):
         """Tornado: a request begins."""
         return Recorder(self.notes, request_conn, self._late)
 
-    def is_socket(self, target: str) -> bool:
+    def is_handshake(self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
         """Nothing is a WebSocket."""
         return False
+
+    def shake_hands(
+        self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
+    ) -> None:
+        """Never asked for."""
 
 
 class Transport(asyncio.Transport):

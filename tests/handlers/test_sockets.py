@@ -142,3 +142,30 @@ async def test_a_handshake_behind_another_request_is_declined_or_taken(
         assert (await wire.reply()).status == 200
         status = (await wire.reader.readline()).split()[1]
         assert status == (b"400" if http == "fast" else b"101")
+
+
+async def test_a_message_right_behind_the_handshake_is_heard(mongodb_uri: str, tmp_path: Path, http: str) -> None:
+    async with echoing(mongodb_uri, tmp_path, http) as (service, admin), connected_raw(service.url) as wire:
+        text, mask = b"[1]", bytes(4)
+        frame = bytes((0x81, 0x80 | len(text))) + mask + text  # RFC 6455 section 5.2
+        told = ("Connection: Upgrade", f"Authorization: Bearer {admin.token}")
+        await wire.send(handshake(admin, *told) + frame)
+        assert (await wire.reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101")
+        assert b'"said":[1]' in await wire.reader.readuntil(b"}")
+
+
+REFUSED = {"GET": (401, 40100), "POST": (405, 40500)}
+
+
+@pytest.mark.parametrize("method", REFUSED)
+async def test_a_refused_handshake_leaves_the_connection_as_it_was(
+    mongodb_uri: str, tmp_path: Path, http: str, method: str
+) -> None:
+    async with echoing(mongodb_uri, tmp_path, http) as (service, admin), connected_raw(service.url) as wire:
+        asked = handshake(admin, "Connection: Upgrade", "Authorization: Bearer none")
+        for _ in range(2):
+            await wire.send(asked.replace(b"GET", method.encode(), 1))
+            refused = await wire.reply()
+            assert (refused.status, orjson.loads(refused.body)["code"]) == REFUSED[method]
+        await wire.send(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert (await wire.reply()).status == 200

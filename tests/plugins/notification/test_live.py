@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tornado.http1connection import HTTP1Connection
 
 from config.database import DatabaseUnavailable
+from config.database.direct_driver import DirectDriver
 from handlers.sockets import Socket
 from plugins.registry import load_plugins
 from plugins.runtime import Running
-from plugins.testing import PASSWORD, Client, People, expect, serving, unique
+from plugins.testing import PASSWORD, Client, People, eventually, expect, serving, unique
 from tests.plugins.notification.inboxes import AT, TITLE, listening, send
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -198,3 +200,36 @@ async def test_a_slow_reader_whose_session_ended_is_sent_nothing_more(
 async def test_a_plain_request_is_refused_only_after_log_in(people: People, anonymous: Client) -> None:
     expect(await anonymous.get(f"{AT}/ws"), 40100)
     expect(await (await people.person()).get(f"{AT}/ws"), 40000)
+
+
+async def test_opening_takes_three_commands_and_reads_the_handshake_once(
+    people: People, tradewind: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not isinstance(tradewind.service.database.driver, DirectDriver):
+        pytest.skip("counts the commands of the driver `direct`")
+    reader, sent, read = await people.person(), DirectDriver._sent, HTTP1Connection.read_response
+    asked: list[tuple[str, str]] = []
+    heads: list[HTTP1Connection] = []
+
+    async def counted(self: DirectDriver, command: Any, *arguments: Any, **options: Any) -> Any:
+        name, collection = next(iter(command.items()))
+        if str(collection).startswith("notification_"):
+            asked.append((name, collection))
+        return await sent(self, command, *arguments, **options)
+
+    def noted(self: HTTP1Connection, delegate: Any) -> Any:
+        if not self.is_client:
+            heads.append(self)
+        return read(self, delegate)
+
+    monkeypatch.setattr(DirectDriver, "_sent", counted)
+    monkeypatch.setattr(HTTP1Connection, "read_response", noted)
+    async with listening(tradewind.url, reader):
+
+        async def looked_for_progress() -> bool:
+            return asked[-1] == ("find", "notification_progress")
+
+        # what a thread of Motor's asks is no command of ours
+        await eventually(looked_for_progress)
+        assert [collection for _, collection in asked] == ["notification_messages"] * 2 + ["notification_progress"]
+    assert heads == []
