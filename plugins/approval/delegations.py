@@ -31,6 +31,11 @@ async def _tell(req: Request, made: dict[str, Any]) -> None:
     first, last = (day_of(made[name], req.service.settings.zone).isoformat() for name in ("starts_at", "ends_at"))
     title = DELEGATED.filled(name=req.actor.name or req.actor.username, first=first, last=last)
     await req.emit(
-        TELL, user_ids=[made["delegate_id"]], kind="approval_delegation", title=title, body=made["reason"],
-        link="/approval/tasks", data={"delegation_id": str(made["id"]), "user_id": made["user_id"]},
-    )  # fmt: skip
+        TELL,
+        user_ids=[made["delegate_id"]],
+        kind="approval_delegation",
+        title=title,
+        body=made["reason"],
+        link="/approval/tasks",
+        data={"delegation_id": str(made["id"]), "user_id": made["user_id"]},
+    )

@@ -38,10 +38,14 @@ async def load(service: Service) -> None:
 
 async def _ask(desk: Desk, definition: dict[str, Any], title: str, amount: str) -> None:
     values = {
-        **flow.blank(desk.actor.user_id, definition["nodes"]), "title": title, "record": {"amount": amount},
-        "definition_id": definition["id"], "biz_type": definition["biz_type"], "resource_id": None,
+        **flow.blank(desk.actor.user_id, definition["nodes"]),
+        "title": title,
+        "record": {"amount": amount},
+        "definition_id": definition["id"],
+        "biz_type": definition["biz_type"],
+        "resource_id": None,
         "initiator_id": desk.actor.user_id,
-    }  # fmt: skip
+    }
     draft = await desk.service.database.store(INSTANCES, desk.actor).create(values)
     case = flow.opened(draft)
     await begin(desk, case)

@@ -109,16 +109,19 @@ def _asked(before: Mapping[str, Any], now: Mapping[str, Any]) -> set[int]:
 async def _finished(desk: Desk, instance: Mapping[str, Any]) -> None:
     outcome = STATES.states[instance["status"]]
     if instance["initiator_id"] != desk.actor.user_id:
-        ended = Message(
-            ENDED.zh.replace("{outcome}", outcome.zh), ENDED.en.replace("{outcome}", outcome.en.lower())
-        )  # fmt: skip
+        ended = Message(ENDED.zh.replace("{outcome}", outcome.zh), ENDED.en.replace("{outcome}", outcome.en.lower()))
         await _message(desk, instance, {instance["initiator_id"]}, "approval_result", ended)
     if instance["resource_id"] is not None:
         last = instance["history"][-1]
         await desk.emit(
-            FINISHED, biz_type=instance["biz_type"], resource_id=instance["resource_id"], outcome=instance["status"],
-            by=desk.actor.user_id, reason=last["comment"], instance_id=str(instance["id"]),
-        )  # fmt: skip
+            FINISHED,
+            biz_type=instance["biz_type"],
+            resource_id=instance["resource_id"],
+            outcome=instance["status"],
+            by=desk.actor.user_id,
+            reason=last["comment"],
+            instance_id=str(instance["id"]),
+        )
 
 
 async def _message(

@@ -18,8 +18,24 @@ from plugins.approval.records import MAX_STEPS
 
 Case = dict[str, Any]
 Verdict = Literal["pending", "agreed", "rejected"]
-_CHANGING = ("definition_id", "title", "record", "status", "nodes", "node", "round", "tasks", "history", "todo", "done", "copied", "shared_with",
-             "behind", "submitted_at", "finished_at")  # fmt: skip
+_CHANGING = (
+    "definition_id",
+    "title",
+    "record",
+    "status",
+    "nodes",
+    "node",
+    "round",
+    "tasks",
+    "history",
+    "todo",
+    "done",
+    "copied",
+    "shared_with",
+    "behind",
+    "submitted_at",
+    "finished_at",
+)
 _COUNTING = ("pending", "agreed", "rejected")
 _ACTED = ("agreed", "rejected", "sent_back", "transferred")
 
@@ -35,10 +51,20 @@ class Asked:
 def blank(initiator_id: int, nodes: Sequence[Mapping[str, Any]]) -> Case:
     """The part of a new approval that flows change."""
     return {
-        "status": "draft", "nodes": list(nodes), "node": None, "round": 0, "tasks": [], "history": [], "todo": [],
-        "done": [], "copied": [], "shared_with": [initiator_id], "behind": [initiator_id], "submitted_at": None,
+        "status": "draft",
+        "nodes": list(nodes),
+        "node": None,
+        "round": 0,
+        "tasks": [],
+        "history": [],
+        "todo": [],
+        "done": [],
+        "copied": [],
+        "shared_with": [initiator_id],
+        "behind": [initiator_id],
+        "submitted_at": None,
         "finished_at": None,
-    }  # fmt: skip
+    }
 
 
 def opened(instance: Mapping[str, Any]) -> Case:
@@ -93,10 +119,17 @@ def ask(case: Case, node: Mapping[str, Any], people: Iterable[Asked]) -> None:
 
 def add_task(case: Case, one: Asked) -> None:
     """One more person who is asked at the present node."""
-    case["tasks"].append({
-        "node": case["node"], "round": case["round"], "user_id": one.user_id, "on_behalf_of": one.on_behalf_of,
-        "status": "pending", "acted_at": None, "comment": None,
-    })  # fmt: skip
+    case["tasks"].append(
+        {
+            "node": case["node"],
+            "round": case["round"],
+            "user_id": one.user_id,
+            "on_behalf_of": one.on_behalf_of,
+            "status": "pending",
+            "acted_at": None,
+            "comment": None,
+        }
+    )
     _refresh(case)
 
 

@@ -29,11 +29,12 @@ async def with_names(req: Request, page: Page) -> Page:
     """Rows with the names of who asks and of who is asked now."""
     items = [
         {
-            **row, "initiator_name": await name_of(req.service, row["initiator_id"]),
+            **row,
+            "initiator_name": await name_of(req.service, row["initiator_id"]),
             "waiting_for": await _named(req, row.get("todo") or ()),
         }
         for row in page.items
-    ]  # fmt: skip
+    ]
     return replace(page, items=items)
 
 

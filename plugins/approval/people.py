@@ -41,7 +41,7 @@ async def left_out(service: Service, behind: Iterable[int]) -> frozenset[int]:
 
 async def resolve(
     service: Service, approvers: Mapping[str, Any], case: Mapping[str, Any], now: datetime
-) -> list[Asked]:  # fmt: skip
+) -> list[Asked]:
     """The people of a node, each once.
 
     Where it names only people who are left out, the initiator's leader is asked; where there is nobody, user 1.

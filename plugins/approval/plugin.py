@@ -25,7 +25,7 @@ from plugins.api import (
     conflicts,
     crud,
     route,
-)  # fmt: skip
+)
 from plugins.approval import actions, definitions, delegations, demo, instances, names, requests
 from plugins.approval.dashboards import DASHBOARDS
 from plugins.approval.desk import CANCELLED, FINISHED, REQUESTED
@@ -66,8 +66,11 @@ from plugins.system.api import Configs
 AT = "/api/v1/approvals"
 ONE = f"{AT}/instances/{{id}}"
 _instance: dict[str, Any] = {
-    "tag": "approval", "collection": INSTANCES.name, "returns": SHOWN, "errors": (INVALID,),
-}  # fmt: skip
+    "tag": "approval",
+    "collection": INSTANCES.name,
+    "returns": SHOWN,
+    "errors": (INVALID,),
+}
 _INITIATOR = (Refusal(FORBIDDEN, ONLY_INITIATOR), *conflicts(NOT_ALLOWED))
 _ANSWERING = conflicts(NO_TASK, NOT_ALLOWED, TOO_LONG)
 # what ends an approval, which the plugin of the record may refuse
@@ -75,8 +78,17 @@ _ends: dict[str, Any] = {**_instance, "asks": (FINISHED,), "refusals": (*_ANSWER
 _ANOTHER = conflicts(ALREADY_ASKED, NOT_OF_ONES_OWN)
 _REASSIGNING = (Refusal(FORBIDDEN, OWN_APPROVERS), *conflicts(NOT_ASKED, NOT_ALLOWED, TOO_LONG), *_ANOTHER)
 _TASK_BOX = {"box": choice("todo", "done", default="todo", nullable=False, example="todo")}
-_BOX = {"box": choice("mine", "copied", "todo", "done", nullable=False, example="mine",
-                      description="Without it: all that the caller may see.")}  # fmt: skip
+_BOX = {
+    "box": choice(
+        "mine",
+        "copied",
+        "todo",
+        "done",
+        nullable=False,
+        example="mine",
+        description="Without it: all that the caller may see.",
+    )
+}
 _COLORS = {"draft": "gray", "pending": "orange", "approved": "green", "rejected": "red", "returned": "blue"}
 
 
@@ -101,53 +113,188 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     answers={REQUESTED: conflicts(NO_DEFINITION, ALREADY_PENDING, TOO_LONG)},
     routes=(
-        *crud(DEFINITIONS, at=f"{AT}/definitions", resource="approval:definition", noun="approval flow",
-              create=definitions.create, update=definitions.update),
-        route(f"POST {AT}/definitions/{{id}}/simulate", definitions.simulate, summary="Who would be asked",
-              access="approval:definition:simulate", body=SIMULATE_BODY, returns=SIMULATION, tag="approval",
-              collection=DEFINITIONS.name),
-        route(f"GET {AT}/instances", instances.list_instances, summary="List approvals", access="approval:instance:list",
-              query={**INSTANCES.list_query, **_BOX}, returns=ROW, paged=True, tag="approval", collection=INSTANCES.name),
-        *(replace(one, returns=SHOWN) if one.returns is INSTANCES.read else one for one in crud(
-            INSTANCES, at=f"{AT}/instances", resource="approval:instance", noun="approval",
-            only=("read", "create", "update", "delete"), read=instances.read, create=instances.create,
-            update=instances.update, delete=instances.delete,
-            refusals_of={"update": _INITIATOR, "delete": _INITIATOR})),
-        route(f"POST {ONE}/submit", actions.submit, summary="Ask for approval", access="approval:instance:submit",
-              body=ACT_BODY, refusals=(*_INITIATOR, *conflicts(OF_A_RECORD, DISABLED, TOO_LONG)), **_instance),
-        route(f"POST {ONE}/withdraw", actions.withdraw, summary="Take a request back",
-              access="approval:instance:withdraw", body=ACT_BODY, refusals=(*_INITIATOR, *conflicts(TOO_LONG)), **_instance),
-        route(f"POST {ONE}/remind", actions.remind, summary="Remind who is asked", access="approval:instance:submit",
-              refusals=_INITIATOR, **_instance),
-        route(f"POST {ONE}/reassign", actions.reassign, summary="Let somebody answer who can",
-              access="approval:instance:reassign", body=REASSIGN_BODY, refusals=_REASSIGNING, **_instance),
-        route(f"POST {ONE}/agree", actions.agree, summary="Agree", access="approval:task:agree", body=ACT_BODY, **_ends),
-        route(f"POST {ONE}/reject", actions.reject, summary="Reject", access="approval:task:reject", body=ACT_BODY,
-              **_ends),
-        route(f"POST {ONE}/send-back", actions.send_back, summary="Send back", access="approval:task:send-back",
-              body=BACK_BODY, **_ends),
-        route(f"POST {ONE}/transfer", actions.transfer, summary="Let somebody else answer",
-              access="approval:task:transfer", body=TRANSFER_BODY, refusals=(*_ANSWERING, *_ANOTHER), **_instance),
-        route(f"GET {AT}/tasks", instances.list_tasks, summary="What I have to answer, or have answered",
-              access="approval:task:list", query={**INSTANCES.list_query, **_TASK_BOX}, returns=ROW, paged=True,
-              tag="approval"),
-        route(f"GET {AT}/counts", instances.count_boxes, summary="How many approvals my boxes hold",
-              access="approval:task:list", returns=COUNTS, tag="approval"),
-        route(f"GET {AT}/people", names.colleagues, summary="The colleagues to whom a task may be given",
-              access="approval:task:list", query=COLLEAGUE_QUERY, returns=COLLEAGUE, paged=True, tag="approval"),
-        *crud(DELEGATIONS, at=f"{AT}/delegations", resource="approval:delegation", noun="delegation",
-              only=("list", "read", "create", "delete"), create=delegations.create),
+        *crud(
+            DEFINITIONS,
+            at=f"{AT}/definitions",
+            resource="approval:definition",
+            noun="approval flow",
+            create=definitions.create,
+            update=definitions.update,
+        ),
+        route(
+            f"POST {AT}/definitions/{{id}}/simulate",
+            definitions.simulate,
+            summary="Who would be asked",
+            access="approval:definition:simulate",
+            body=SIMULATE_BODY,
+            returns=SIMULATION,
+            tag="approval",
+            collection=DEFINITIONS.name,
+        ),
+        route(
+            f"GET {AT}/instances",
+            instances.list_instances,
+            summary="List approvals",
+            access="approval:instance:list",
+            query={**INSTANCES.list_query, **_BOX},
+            returns=ROW,
+            paged=True,
+            tag="approval",
+            collection=INSTANCES.name,
+        ),
+        *(
+            replace(one, returns=SHOWN) if one.returns is INSTANCES.read else one
+            for one in crud(
+                INSTANCES,
+                at=f"{AT}/instances",
+                resource="approval:instance",
+                noun="approval",
+                only=("read", "create", "update", "delete"),
+                read=instances.read,
+                create=instances.create,
+                update=instances.update,
+                delete=instances.delete,
+                refusals_of={"update": _INITIATOR, "delete": _INITIATOR},
+            )
+        ),
+        route(
+            f"POST {ONE}/submit",
+            actions.submit,
+            summary="Ask for approval",
+            access="approval:instance:submit",
+            body=ACT_BODY,
+            refusals=(*_INITIATOR, *conflicts(OF_A_RECORD, DISABLED, TOO_LONG)),
+            **_instance,
+        ),
+        route(
+            f"POST {ONE}/withdraw",
+            actions.withdraw,
+            summary="Take a request back",
+            access="approval:instance:withdraw",
+            body=ACT_BODY,
+            refusals=(*_INITIATOR, *conflicts(TOO_LONG)),
+            **_instance,
+        ),
+        route(
+            f"POST {ONE}/remind",
+            actions.remind,
+            summary="Remind who is asked",
+            access="approval:instance:submit",
+            refusals=_INITIATOR,
+            **_instance,
+        ),
+        route(
+            f"POST {ONE}/reassign",
+            actions.reassign,
+            summary="Let somebody answer who can",
+            access="approval:instance:reassign",
+            body=REASSIGN_BODY,
+            refusals=_REASSIGNING,
+            **_instance,
+        ),
+        route(
+            f"POST {ONE}/agree", actions.agree, summary="Agree", access="approval:task:agree", body=ACT_BODY, **_ends
+        ),
+        route(
+            f"POST {ONE}/reject",
+            actions.reject,
+            summary="Reject",
+            access="approval:task:reject",
+            body=ACT_BODY,
+            **_ends,
+        ),
+        route(
+            f"POST {ONE}/send-back",
+            actions.send_back,
+            summary="Send back",
+            access="approval:task:send-back",
+            body=BACK_BODY,
+            **_ends,
+        ),
+        route(
+            f"POST {ONE}/transfer",
+            actions.transfer,
+            summary="Let somebody else answer",
+            access="approval:task:transfer",
+            body=TRANSFER_BODY,
+            refusals=(*_ANSWERING, *_ANOTHER),
+            **_instance,
+        ),
+        route(
+            f"GET {AT}/tasks",
+            instances.list_tasks,
+            summary="What I have to answer, or have answered",
+            access="approval:task:list",
+            query={**INSTANCES.list_query, **_TASK_BOX},
+            returns=ROW,
+            paged=True,
+            tag="approval",
+        ),
+        route(
+            f"GET {AT}/counts",
+            instances.count_boxes,
+            summary="How many approvals my boxes hold",
+            access="approval:task:list",
+            returns=COUNTS,
+            tag="approval",
+        ),
+        route(
+            f"GET {AT}/people",
+            names.colleagues,
+            summary="The colleagues to whom a task may be given",
+            access="approval:task:list",
+            query=COLLEAGUE_QUERY,
+            returns=COLLEAGUE,
+            paged=True,
+            tag="approval",
+        ),
+        *crud(
+            DELEGATIONS,
+            at=f"{AT}/delegations",
+            resource="approval:delegation",
+            noun="delegation",
+            only=("list", "read", "create", "delete"),
+            create=delegations.create,
+        ),
     ),
     menus=(
         Menu("approval", Message("审批", "Approvals"), path="/approval", icon="lucide:stamp", order=200),
-        Menu("approval.task", Message("我的审批", "My approvals"), path="/approval/tasks", parent="approval",
-             resource="approval:task", icon="lucide:list-checks", order=1),
-        Menu("approval.instance", Message("审批单", "Requests"), path="/approval/instances", parent="approval",
-             resource="approval:instance", icon="lucide:file-check", order=2),
-        Menu("approval.delegation", Message("审批委托", "Delegations"), path="/approval/delegations", parent="approval",
-             resource="approval:delegation", icon="lucide:user-check", order=3),
-        Menu("approval.definition", Message("审批流程", "Approval flows"), path="/approval/definitions",
-             parent="approval", resource="approval:definition", icon="lucide:workflow", order=4),
+        Menu(
+            "approval.task",
+            Message("我的审批", "My approvals"),
+            path="/approval/tasks",
+            parent="approval",
+            resource="approval:task",
+            icon="lucide:list-checks",
+            order=1,
+        ),
+        Menu(
+            "approval.instance",
+            Message("审批单", "Requests"),
+            path="/approval/instances",
+            parent="approval",
+            resource="approval:instance",
+            icon="lucide:file-check",
+            order=2,
+        ),
+        Menu(
+            "approval.delegation",
+            Message("审批委托", "Delegations"),
+            path="/approval/delegations",
+            parent="approval",
+            resource="approval:delegation",
+            icon="lucide:user-check",
+            order=3,
+        ),
+        Menu(
+            "approval.definition",
+            Message("审批流程", "Approval flows"),
+            path="/approval/definitions",
+            parent="approval",
+            resource="approval:definition",
+            icon="lucide:workflow",
+            order=4,
+        ),
     ),
     permissions={
         "approval:definition:simulate": Message("模拟", "Simulate"),
@@ -161,14 +308,27 @@ plugin = Plugin(
     },
     biz_types={"APPROVAL": INSTANCES},
     options=(
-        Option(OWN_REQUESTS, choice("ask", "leave_out", default="leave_out", nullable=False),
-               Message("能否审批本人申请、创建或负责的单据：可以，或由他人审批",
-                       "Whether people may decide on what they asked for, made or own, or are left out"), super_only=True),
-        Option(requests.WITHOUT_DEFINITION, choice("leave", "approve", "refuse", default="leave", nullable=False),
-               Message("没有适用流程时的处理", "What happens to a request that no flow fits"), super_only=True),
+        Option(
+            OWN_REQUESTS,
+            choice("ask", "leave_out", default="leave_out", nullable=False),
+            Message(
+                "能否审批本人申请、创建或负责的单据：可以，或由他人审批",
+                "Whether people may decide on what they asked for, made or own, or are left out",
+            ),
+            super_only=True,
+        ),
+        Option(
+            requests.WITHOUT_DEFINITION,
+            choice("leave", "approve", "refuse", default="leave", nullable=False),
+            Message("没有适用流程时的处理", "What happens to a request that no flow fits"),
+            super_only=True,
+        ),
     ),
     dictionaries=(
-        Dictionary("approval_status", Message("审批状态", "Approval status"),
-                   tuple(Item(name, label, _COLORS.get(name, "")) for name, label in STATES.states.items())),
+        Dictionary(
+            "approval_status",
+            Message("审批状态", "Approval status"),
+            tuple(Item(name, label, _COLORS.get(name, "")) for name, label in STATES.states.items()),
+        ),
     ),
-)  # fmt: skip
+)

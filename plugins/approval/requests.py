@@ -93,9 +93,11 @@ async def _start(desk: Desk, payload: Mapping[str, Any], definition: Mapping[str
 
 async def _created(desk: Desk, payload: Mapping[str, Any], definition: Mapping[str, Any]) -> dict[str, Any]:
     values = {
-        **flow.blank(desk.actor.user_id, definition["nodes"]), **_resource(payload), **_shown(payload, definition),
+        **flow.blank(desk.actor.user_id, definition["nodes"]),
+        **_resource(payload),
+        **_shown(payload, definition),
         "initiator_id": desk.actor.user_id,
-    }  # fmt: skip
+    }
     return await desk.store().create(values)
 
 

@@ -11,7 +11,11 @@ STATES = StateMachine(
     name="approval_instance",
     initial="draft",
     states={
-        "draft": DRAFT, "pending": PENDING, "approved": APPROVED, "rejected": REJECTED, "returned": RETURNED,
+        "draft": DRAFT,
+        "pending": PENDING,
+        "approved": APPROVED,
+        "rejected": REJECTED,
+        "returned": RETURNED,
         "withdrawn": WITHDRAWN,
     },
     transitions={
@@ -21,7 +25,7 @@ STATES = StateMachine(
         "return": (("pending",), "returned"),
         "withdraw": (("pending",), "withdrawn"),
     },
-)  # fmt: skip
+)
 
 
 def allows(action: str) -> dict[str, Any]:

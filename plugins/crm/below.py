@@ -30,9 +30,14 @@ async def insert(
 
 
 async def update(
-    req: Request, collection: Collection, before: Mapping[str, Any], values: Mapping[str, Any], version: int | None,
-    where: Mapping[str, Any] | None = None, reason: Message | None = None,
-) -> Record:  # fmt: skip
+    req: Request,
+    collection: Collection,
+    before: Mapping[str, Any],
+    values: Mapping[str, Any],
+    version: int | None,
+    where: Mapping[str, Any] | None = None,
+    reason: Message | None = None,
+) -> Record:
     """Change a record below a customer; with another customer or owner other people see it."""
     # what stays is no reference to check: the caller may not see that customer or account
     kept = {name for name in ("customer_id", "owner_id", "opportunity_id") if values.get(name, ...) == before.get(name)}

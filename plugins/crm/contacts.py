@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import Request
+from plugins.api import STALE, Request, Route, crud
 from plugins.crm import below
-from plugins.crm.ownership import editable, referred
+from plugins.crm.ownership import REFUSES_READERS, editable, referred
 from plugins.crm.records import CONTACTS, CUSTOMERS
 
 Record = dict[str, Any]
@@ -47,3 +47,16 @@ async def _only_primary(req: Request, contact: Record) -> None:
     if contact["is_primary"]:
         others = {"customer_id": contact["customer_id"], "is_primary": True, "_id": {"$ne": contact["id"]}}
         await req.system_store(CONTACTS).change_many(others, {"$set": {"is_primary": False}})
+
+
+ROUTES: tuple[Route, ...] = crud(
+    CONTACTS,
+    at="/api/v1/crm/contacts",
+    resource="crm:contact",
+    noun="contact",
+    create=create,
+    update=update,
+    delete=delete,
+    errors=(STALE,),
+    refusals=(REFUSES_READERS,),
+)

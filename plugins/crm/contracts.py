@@ -12,25 +12,32 @@ from typing import Any
 
 from plugins.api import (
     DUPLICATE,
+    REFUSES_OWN,
+    STALE,
     ApiError,
     Message,
     Request,
+    Route,
     Service,
     Store,
     as_json,
+    conflicts,
+    crud,
     day_of,
     invalid,
     people_behind,
     refuse_own,
+    route,
     store_money,
     utc_now,
-)  # fmt: skip
+)
 from plugins.api import exact as amount_of
 from plugins.crm import below, receivables
-from plugins.crm.contract_records import CONTRACTS, PLANS
+from plugins.crm.bodies import REJECT, TERMINATE
+from plugins.crm.contract_records import CONTRACTS, PLANS, VERSION_BODY
 from plugins.crm.customers import bury
 from plugins.crm.messages import CONTRACT_FIXED, WRONG_STATE
-from plugins.crm.ownership import editable, owner_of, referred, sharing_below
+from plugins.crm.ownership import REFUSES_READERS, editable, owner_of, referred, sharing_below
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES
 from plugins.crm.states import CONTRACT_STATES, after, allows
 
@@ -215,7 +222,7 @@ def _event_of(action: str) -> str:
     return f"crm.contract.{done.get(action, 'terminated')}"
 
 
-async def after_approval(service: Service, payload: Mapping[str, Any]) -> None:
+async def apply_decision(service: Service, payload: Mapping[str, Any]) -> None:
     """An approval ended: do to the contract what its outcome says; one that is no longer pending stays as it is."""
     action = OUTCOMES.get(payload["outcome"])
     if payload["biz_type"] != BIZ_TYPE or action is None:
@@ -232,3 +239,80 @@ async def after_approval(service: Service, payload: Mapping[str, Any]) -> None:
     changed = await _change(store, contract["id"], action, values, None, WRONG_STATE)
     await service.events.emit(_event_of(action), {**payload, "contract": changed})
     await receivables.tell(service, req, contract["id"])
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        CONTRACTS,
+        at="/api/v1/crm/contracts",
+        resource="crm:contract",
+        noun="contract",
+        create=create,
+        update=update,
+        delete=delete,
+        errors=(STALE,),
+        refusals=(REFUSES_READERS,),
+        refusals_of={"update": conflicts(CONTRACT_FIXED), "delete": conflicts(CONTRACT_FIXED)},
+    ),
+    route(
+        "POST /api/v1/crm/contracts/{id}/submit",
+        submit,
+        summary="Submit a contract for approval",
+        access="crm:contract:submit",
+        body=VERSION_BODY,
+        record=CONTRACTS,
+        errors=(DUPLICATE, STALE),
+        refusals=(REFUSES_READERS, *conflicts(WRONG_STATE)),
+        asks=(REQUESTED_EVENT,),
+    ),
+    route(
+        "POST /api/v1/crm/contracts/{id}/withdraw",
+        withdraw,
+        summary="Take a contract back from approval",
+        access="crm:contract:withdraw",
+        body=VERSION_BODY,
+        record=CONTRACTS,
+        errors=(DUPLICATE, STALE),
+        refusals=(REFUSES_READERS, *conflicts(WRONG_STATE)),
+    ),
+    route(
+        "POST /api/v1/crm/contracts/{id}/approve",
+        approve,
+        summary="Approve a contract",
+        access="crm:contract:approve",
+        body=VERSION_BODY,
+        record=CONTRACTS,
+        errors=(DUPLICATE, STALE),
+        refusals=(REFUSES_READERS, *conflicts(WRONG_STATE), REFUSES_OWN),
+    ),
+    route(
+        "POST /api/v1/crm/contracts/{id}/reject",
+        reject,
+        summary="Reject a contract",
+        access="crm:contract:reject",
+        body=REJECT,
+        record=CONTRACTS,
+        errors=(DUPLICATE, STALE),
+        refusals=(REFUSES_READERS, *conflicts(WRONG_STATE), REFUSES_OWN),
+    ),
+    route(
+        "POST /api/v1/crm/contracts/{id}/complete",
+        complete,
+        summary="Close a contract that was fulfilled",
+        access="crm:contract:complete",
+        body=VERSION_BODY,
+        record=CONTRACTS,
+        errors=(DUPLICATE, STALE),
+        refusals=(REFUSES_READERS, *conflicts(WRONG_STATE)),
+    ),
+    route(
+        "POST /api/v1/crm/contracts/{id}/terminate",
+        terminate,
+        summary="End a contract before its time",
+        access="crm:contract:terminate",
+        body=TERMINATE,
+        record=CONTRACTS,
+        errors=(DUPLICATE, STALE),
+        refusals=(REFUSES_READERS, *conflicts(WRONG_STATE)),
+    ),
+)

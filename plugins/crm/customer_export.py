@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from plugins.api import TOO_LARGE, Answer, ApiError, Lane, Page, Request, TooCostly, Work, choice, day_of
+from plugins.api import TOO_LARGE, Answer, ApiError, Lane, Page, Request, Route, TooCostly, Work, choice, day_of, route
 from plugins.crm.customer_columns import COLUMNS, cells_of
 from plugins.crm.lanes import Lanes
 from plugins.crm.records import CUSTOMERS
@@ -104,3 +104,15 @@ def _as_json(rows: list[Cells]) -> bytes:
 async def _page(req: Request, query: dict[str, Any], cursor: str | None) -> Page:
     asked = {**query, "page": 1, "page_size": _AT_ONCE, "with_total": False, "cursor": cursor}
     return await req.store(CUSTOMERS).page(asked, fields=_READ)
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/crm/customers/export",
+        export,
+        summary="Export customers as a table",
+        access="crm:customer:export",
+        query=QUERY,
+        bare=", ".join(MEDIA.values()),
+    ),
+)

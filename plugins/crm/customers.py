@@ -8,12 +8,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, FORBIDDEN, STALE, ApiError, Collection, Request, invalid
+from plugins.api import (
+    CONFLICT,
+    DUPLICATE,
+    FORBIDDEN,
+    STALE,
+    ApiError,
+    Collection,
+    Refusal,
+    Request,
+    Route,
+    conflicts,
+    crud,
+    invalid,
+    route,
+)
+from plugins.crm.bodies import COLLABORATORS, TRANSFER, TRANSFER_MANY, TRANSFERRED
 from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.customer_keys import derived
 from plugins.crm.duplicates import candidates
 from plugins.crm.messages import HAS_BUSINESS, NO_TRANSFER, READ_ONLY, SAME_OWNER
 from plugins.crm.ownership import (
+    REFUSES_READERS,
     editable,
     enabled_user,
     hand_down,
@@ -189,3 +205,53 @@ async def delete(req: Request) -> None:
 async def bury(req: Request, collection: Collection, filter: Mapping[str, Any]) -> None:
     """Delete softly what goes with a record that is deleted."""
     await req.system_store(collection).change_many(filter, {"$set": {"deleted": True, "deleted_at": req.now}})
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        CUSTOMERS,
+        at="/api/v1/crm/customers",
+        resource="crm:customer",
+        noun="customer",
+        create=create,
+        update=update,
+        delete=delete,
+        errors=(STALE,),
+        refusals=(REFUSES_READERS,),
+        refusals_of={
+            # another owner takes the permission of the route that transfers or releases
+            "update": (Refusal(FORBIDDEN, NO_TRANSFER, spares_super=True),),
+            "delete": conflicts(HAS_BUSINESS),
+        },
+    ),
+    route(
+        "POST /api/v1/crm/customers/{id}/transfer",
+        transfer,
+        summary="Give a customer to another owner",
+        access="crm:customer:transfer",
+        body=TRANSFER,
+        record=CUSTOMERS,
+        errors=(DUPLICATE, STALE),
+        refusals=(REFUSES_READERS, *conflicts(SAME_OWNER)),
+    ),
+    route(
+        "POST /api/v1/crm/customers/transfer",
+        transfer_many,
+        summary="Give several customers to another owner",
+        access="crm:customer:transfer",
+        body=TRANSFER_MANY,
+        returns=TRANSFERRED,
+        errors=(DUPLICATE, STALE),
+        refusals=(REFUSES_READERS, *conflicts(SAME_OWNER)),
+    ),
+    route(
+        "PUT /api/v1/crm/customers/{id}/collaborators",
+        share,
+        summary="Set who works on a customer with its owner",
+        access="crm:customer:share",
+        body=COLLABORATORS,
+        record=CUSTOMERS,
+        errors=(DUPLICATE, STALE),
+        refusals=(REFUSES_READERS,),
+    ),
+)

@@ -30,8 +30,11 @@ async def overview(req: Request) -> Part:
         _amount(req.store(PAYMENTS), {}),
     )
     return {
-        "customers": customers, "opportunities": opportunities, "contract_amount": agreed, "received_amount": received,
-    }  # fmt: skip
+        "customers": customers,
+        "opportunities": opportunities,
+        "contract_amount": agreed,
+        "received_amount": received,
+    }
 
 
 async def _amount(store: Store, where: Mapping[str, Any]) -> Any:
@@ -55,10 +58,12 @@ async def finance_summary(req: Request) -> Part:
 
 async def contract_trend(req: Request) -> Part:
     """Contracts by the month in which they were signed."""
-    rows = await req.store(CONTRACTS).aggregate([
-        {"$match": {**_AGREED, **period_of(req).days("signed_date")}},
-        {"$group": {"_id": {"$substrBytes": ["$signed_date", 0, 7]}, **_TOTAL}},
-    ])  # fmt: skip
+    rows = await req.store(CONTRACTS).aggregate(
+        [
+            {"$match": {**_AGREED, **period_of(req).days("signed_date")}},
+            {"$group": {"_id": {"$substrBytes": ["$signed_date", 0, 7]}, **_TOTAL}},
+        ]
+    )
     return {"items": [{"month": row["_id"], **row} for row in rows]}
 
 
@@ -68,17 +73,22 @@ async def sales_ranking(req: Request) -> Part:
     by_payments = req.query["by"] == "payments"
     store = req.store(PAYMENTS if by_payments else CONTRACTS)
     where = period.moments("paid_at") if by_payments else {**_AGREED, **period.days("signed_date")}
-    rows = await store.aggregate([
-        {"$match": {**where, "owner_id": {"$ne": None}}},
-        {"$group": {"_id": "$owner_id", **_TOTAL}},
-        {"$sort": {"amount": -1, "_id": 1}},
-        {"$limit": req.query["limit"]},
-    ], whole=by_payments and not where)  # fmt: skip
+    rows = await store.aggregate(
+        [
+            {"$match": {**where, "owner_id": {"$ne": None}}},
+            {"$group": {"_id": "$owner_id", **_TOTAL}},
+            {"$sort": {"amount": -1, "_id": 1}},
+            {"$limit": req.query["limit"]},
+        ],
+        whole=by_payments and not where,
+    )
     directory = req.part(Directory)
-    return {"items": [
-        {**row, "rank": number, "user_id": row["_id"], "name": await directory.name(row["_id"])}
-        for number, row in enumerate(rows, 1)
-    ]}  # fmt: skip
+    return {
+        "items": [
+            {**row, "rank": number, "user_id": row["_id"], "name": await directory.name(row["_id"])}
+            for number, row in enumerate(rows, 1)
+        ]
+    }
 
 
 async def customer_distribution(req: Request) -> Part:
@@ -110,10 +120,12 @@ async def opportunity_funnel(req: Request) -> Part:
     """Every stage in the order of a deal, with its opportunities."""
     rows = await req.store(OPPORTUNITIES).aggregate([{"$group": {"_id": "$stage", **_TOTAL}}], whole=True)
     found = {row["_id"]: row for row in rows}
-    return {"items": [
-        {"stage": stage, "name": label.text(req.language), **found.get(stage, {})}
-        for stage, label in OPPORTUNITY_STAGES.states.items()
-    ]}  # fmt: skip
+    return {
+        "items": [
+            {"stage": stage, "name": label.text(req.language), **found.get(stage, {})}
+            for stage, label in OPPORTUNITY_STAGES.states.items()
+        ]
+    }
 
 
 DASHBOARDS = (

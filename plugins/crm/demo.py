@@ -14,9 +14,27 @@ from plugins.rbac.api import Directory
 
 Record = dict[str, Any]
 _NAMES = (
-    "晨光科技", "远航物流", "青禾农业", "宏图建材", "云帆软件", "海纳医疗", "瑞丰纺织", "金桥贸易", "天工机械", "蓝海电子",
-    "恒信咨询", "福瑞食品", "华安电力", "百川环保", "鼎盛地产", "启明教育", "Northern Light Ltd", "Harbour Foods", "盛世传媒", "新源能源",
-)  # fmt: skip
+    "晨光科技",
+    "远航物流",
+    "青禾农业",
+    "宏图建材",
+    "云帆软件",
+    "海纳医疗",
+    "瑞丰纺织",
+    "金桥贸易",
+    "天工机械",
+    "蓝海电子",
+    "恒信咨询",
+    "福瑞食品",
+    "华安电力",
+    "百川环保",
+    "鼎盛地产",
+    "启明教育",
+    "Northern Light Ltd",
+    "Harbour Foods",
+    "盛世传媒",
+    "新源能源",
+)
 _INDUSTRIES = (
     "manufacturing",
     "logistics",
@@ -69,11 +87,14 @@ class _Demo:
 
     async def _customer(self, number: int, name: str) -> Record:
         body = {
-            "name": name, "code": f"C-{number + 1:04}", "industry": _INDUSTRIES[number % len(_INDUSTRIES)],
-            "level": _LEVELS[number % len(_LEVELS)], "source": _SOURCES[number % len(_SOURCES)],
+            "name": name,
+            "code": f"C-{number + 1:04}",
+            "industry": _INDUSTRIES[number % len(_INDUSTRIES)],
+            "level": _LEVELS[number % len(_LEVELS)],
+            "source": _SOURCES[number % len(_SOURCES)],
             "phone": f"021-5555 {number + 100:04}",
             "location": {"lng": 121.40 + number % 5 / 50, "lat": 31.18 + number // 5 / 50},
-        }  # fmt: skip
+        }
         return await self._enter(customers.create, CUSTOMERS.create, body, number, days_ago=380 - number * 7)
 
     async def _around(self, number: int, customer: Record) -> None:
@@ -83,8 +104,12 @@ class _Demo:
         position = {**customer["location"], "lat": customer["location"]["lat"] + 0.001}
         visit = {**of, "content": "上门拜访，了解年度采购计划", "method": "visit", "position": position}
         await self._enter(follow_ups.create, FOLLOW_UPS.create, visit, number, days_ago=number)
-        deal = {**of, "name": f"{customer['name']}年度采购", "amount": f"{30_000 + number * 7_500}.00",
-                "stage": _STAGES[number % len(_STAGES)]}  # fmt: skip
+        deal = {
+            **of,
+            "name": f"{customer['name']}年度采购",
+            "amount": f"{30_000 + number * 7_500}.00",
+            "stage": _STAGES[number % len(_STAGES)],
+        }
         opened = await self._enter(opportunities.create, OPPORTUNITIES.create, deal, number, days_ago=90 - number)
         if number % 5 == 3:
             await self._do(opportunities.win, opened, {}, number, days_ago=20)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import Page, Request, array, integer, obj, object_id, text, timestamp
+from plugins.api import Page, Request, Route, array, integer, obj, object_id, route, text, timestamp
 from plugins.crm.customer_keys import name_key, phone_key
 from plugins.crm.records import CUSTOMERS
 
@@ -65,3 +65,17 @@ def _matched(rows: list[dict[str, Any]], keys: Mapping[str, str | None]) -> list
         {**row, "matches": [field for field, key in keys.items() if key and row.get(f"{field}_key") == key]}
         for row in rows
     ]
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/crm/customers/duplicates",
+        find,
+        summary="Find customers with the same name or phone",
+        access="crm:customer:list",
+        paged=True,
+        query=QUERY,
+        returns=CANDIDATE,
+        collection=CUSTOMERS.name,
+    ),
+)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import Request
+from plugins.api import STALE, Request, Route, crud
 from plugins.crm import below
 from plugins.crm.customer_keys import point
-from plugins.crm.ownership import editable, referred
+from plugins.crm.ownership import REFUSES_READERS, editable, referred
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, OPPORTUNITIES
 
 Record = dict[str, Any]
@@ -54,3 +54,16 @@ async def _check_references(req: Request, values: Record, customer_id: Any) -> N
     for field, collection in (("opportunity_id", OPPORTUNITIES), ("contact_id", CONTACTS)):
         if values.get(field) is not None:
             await referred(req, collection, field, values[field], customer_id=customer_id)
+
+
+ROUTES: tuple[Route, ...] = crud(
+    FOLLOW_UPS,
+    at="/api/v1/crm/follow-ups",
+    resource="crm:follow-up",
+    noun="follow-up",
+    create=create,
+    update=update,
+    delete=delete,
+    errors=(STALE,),
+    refusals=(REFUSES_READERS,),
+)

@@ -29,7 +29,7 @@ from plugins.api import (
     Service,
     ValidationFailed,
     utc_now,
-)  # fmt: skip
+)
 from plugins.crm.customer_columns import faults, given
 from plugins.crm.customers import change, new_customer
 from plugins.crm.import_records import IMPORT_ROWS, IMPORTS, MAX_FAULTS
@@ -42,8 +42,10 @@ Rows = Sequence[tuple[int, list[str]]]
 IMPORTED_EVENT = "crm.customer.imported"
 NOTIFICATION_EVENT, PROGRESS_EVENT = "notification.send", "notification.progress"
 _KIND = "import_progress"
-DONE = Message("客户导入完成：新增 {created}，更新 {updated}，失败 {failed}",
-               "Customers imported: {created} new, {updated} changed, {failed} failed")  # fmt: skip
+DONE = Message(
+    "客户导入完成：新增 {created}，更新 {updated}，失败 {failed}",
+    "Customers imported: {created} new, {updated} changed, {failed} failed",
+)
 _LEASE_SECONDS = 60
 _LONGEST_READING = timedelta(hours=6)
 _TRIES = 3
@@ -102,9 +104,14 @@ async def _finish(req: Request, id: Any, notify: bool) -> None:
     if notify:
         counts = {name: record[name] for name in ("created", "updated", "failed")}
         await req.emit(
-            NOTIFICATION_EVENT, user_ids=[record["creator_id"]], kind=_KIND, title=DONE.filled(**counts),
-            link="/crm/customers", data={"import_id": str(id)}, key=f"crm.import:{id}",
-        )  # fmt: skip
+            NOTIFICATION_EVENT,
+            user_ids=[record["creator_id"]],
+            kind=_KIND,
+            title=DONE.filled(**counts),
+            link="/crm/customers",
+            data={"import_id": str(id)},
+            key=f"crm.import:{id}",
+        )
         await _tell_progress(req, record, over=True)
 
 
@@ -113,9 +120,12 @@ async def _tell_progress(req: Request, record: Record, *, over: bool = False) ->
     counts = {name: record[name] for name in ("done", "total", "created", "updated", "unchanged", "failed")}
     data = {"import_id": str(record["id"]), **counts}
     await req.emit(
-        PROGRESS_EVENT, user_ids=[record["creator_id"]], kind=_KIND, key=f"crm.import:{record['id']}",
+        PROGRESS_EVENT,
+        user_ids=[record["creator_id"]],
+        kind=_KIND,
+        key=f"crm.import:{record['id']}",
         data=None if over else data,
-    )  # fmt: skip
+    )
 
 
 class _TakenOver(Exception):

@@ -25,15 +25,17 @@ from plugins.api import (
     Jobs,
     Page,
     Request,
+    Route,
     TooCostly,
     ValidationFailed,
     WorkFailed,
     answer_once,
     invalid,
     new_id,
-)  # fmt: skip
+    route,
+)
 from plugins.crm.customer_columns import COLUMNS, WIDTHS
-from plugins.crm.import_records import IMPORT_ROWS, IMPORT_SUMMARY, IMPORTS
+from plugins.crm.import_records import FORM, IMPORT_ROWS, IMPORT_SUMMARY, IMPORTS
 from plugins.crm.import_run import run
 from plugins.crm.lanes import Lanes
 from plugins.crm.messages import TABLE_TOO_LARGE, TOO_MANY_ROWS, UNREADABLE
@@ -176,3 +178,33 @@ async def _receive(form: Form, path: Path) -> _Given:
                 digest.update(piece)
                 await asyncio.to_thread(file.write, piece)
     return _Given(path, file_name, digest.hexdigest(), form.values)
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "POST /api/v1/crm/customers/import",
+        start,
+        summary="Import customers from a table",
+        access="crm:customer:import",
+        streamed=True,
+        form=FORM,
+        returns=IMPORTS.read,
+        errors=(MEDIA_TYPE, TOO_LARGE),
+    ),
+    route(
+        "GET /api/v1/crm/customers/imports",
+        list_imports,
+        summary="List imports",
+        access="crm:customer:import",
+        paged=True,
+        query=IMPORTS.list_query,
+        returns=IMPORT_SUMMARY,
+    ),
+    route(
+        "GET /api/v1/crm/customers/imports/{id}",
+        read,
+        summary="Read how far an import is",
+        access="crm:customer:import",
+        record=IMPORTS,
+    ),
+)

@@ -18,7 +18,7 @@ class Lanes:
     writing: Lane
 
     @classmethod
-    def of(cls, confined: Confined) -> Self:
+    def open(cls, confined: Confined) -> Self:
         """Open them. A person has two of each under way; an export lasts as long as its rows take to be read."""
         largest = {"each": 2, "file_bytes": _LARGEST_FILE}
         return cls(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, invalid
+from plugins.api import CONFLICT, DUPLICATE, STALE, ApiError, Request, Route, conflicts, crud, invalid, route
 from plugins.crm import below, opportunities
+from plugins.crm.bodies import CONVERT, CONVERTED
 from plugins.crm.customers import new_customer, warn_of_twins
 from plugins.crm.messages import LEAD_CLOSED, NO_SUCH_STEP
-from plugins.crm.ownership import editable, enabled_user, owner_of, referred, sharing
+from plugins.crm.ownership import REFUSES_READERS, editable, enabled_user, owner_of, referred, sharing
 from plugins.crm.records import CONTACTS, CUSTOMERS, LEADS
 from plugins.crm.states import LEAD_STATES, after, allows, leads_to
 
@@ -61,9 +62,12 @@ async def convert(req: Request) -> Record:
         store = req.store(LEADS)
         # first, so that of two who convert at once one waits here
         await store.update(
-            lead["id"], {"status": after(LEAD_STATES, "convert"), "converted_at": req.now},
-            version=req.body.get("version"), where=allows(LEAD_STATES, "convert"), reason=LEAD_CLOSED,
-        )  # fmt: skip
+            lead["id"],
+            {"status": after(LEAD_STATES, "convert"), "converted_at": req.now},
+            version=req.body.get("version"),
+            where=allows(LEAD_STATES, "convert"),
+            reason=LEAD_CLOSED,
+        )
         customer = await _customer(req, lead)
         # a customer that is there has its own person to ask first
         first = req.body.get("customer_id") is None
@@ -103,3 +107,30 @@ async def _opportunity(req: Request, lead: Mapping[str, Any], customer: Mapping[
         return None
     values = {"name": customer["name"], "source": lead["source"], **{k: v for k, v in given.items() if v is not None}}
     return await opportunities.insert(req, values, customer, customer["owner_id"])
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        LEADS,
+        at="/api/v1/crm/leads",
+        resource="crm:lead",
+        noun="lead",
+        create=create,
+        update=update,
+        delete=delete,
+        errors=(STALE,),
+        refusals=(REFUSES_READERS,),
+        refusals_of={"update": conflicts(NO_SUCH_STEP)},
+    ),
+    route(
+        "POST /api/v1/crm/leads/{id}/convert",
+        convert,
+        summary="Make a customer, a contact and an opportunity of a lead",
+        access="crm:lead:convert",
+        body=CONVERT,
+        returns=CONVERTED,
+        collection=LEADS.name,
+        errors=(DUPLICATE, STALE),
+        refusals=(REFUSES_READERS, *conflicts(LEAD_CLOSED)),
+    ),
+)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Page, Request, number, obj, rows_before
+from plugins.api import Page, Request, Route, number, obj, route, rows_before
 from plugins.crm.records import CUSTOMERS
 
 _EARTH_METRES = 6_378_100.0  # the radius that MongoDB reckons with
@@ -55,3 +55,18 @@ def _metres(place: list[float], position: Mapping[str, float]) -> float:
     half = math.sin((other_lat - lat) / 2) ** 2
     half += math.cos(lat) * math.cos(other_lat) * math.sin((other_lng - lng) / 2) ** 2
     return 2 * _EARTH_METRES * math.asin(math.sqrt(min(1.0, half)))
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/crm/customers/nearby",
+        find,
+        summary="List the customers near a place",
+        access="crm:customer:list",
+        paged=True,
+        query=QUERY,
+        returns=NEARBY,
+        collection=CUSTOMERS.name,
+        description=DESCRIPTION,
+    ),
+)

@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, invalid, store_money
+from plugins.api import (
+    CONFLICT,
+    DUPLICATE,
+    STALE,
+    ApiError,
+    Request,
+    Route,
+    conflicts,
+    crud,
+    invalid,
+    route,
+    store_money,
+)
 from plugins.api import exact as amount_of
 from plugins.crm import below
+from plugins.crm.bodies import ADVANCE, LOSE, WIN
 from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.messages import HAS_CONTRACTS, OPPORTUNITY_CLOSED, OPPORTUNITY_FIXED
-from plugins.crm.ownership import editable, owner_of, referred
+from plugins.crm.ownership import REFUSES_READERS, editable, owner_of, referred
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES, STAGES_KEPT
 from plugins.crm.states import OPEN_STAGES, OPPORTUNITY_STAGES, PROBABILITY, allows
 
@@ -120,10 +133,64 @@ async def _move(
     # the stage that was read must still be the one: the history tells of the step between the two
     allowed = {"$and": [allows(OPPORTUNITY_STAGES, action, "stage"), {"stage": before["stage"]}]}
     return await req.store(OPPORTUNITIES).update(
-        before["id"], {"stage": stage, "probability": PROBABILITY[stage], **values}, version=version,
-        where=allowed, reason=OPPORTUNITY_CLOSED, operators=step,
-    )  # fmt: skip
+        before["id"],
+        {"stage": stage, "probability": PROBABILITY[stage], **values},
+        version=version,
+        where=allowed,
+        reason=OPPORTUNITY_CLOSED,
+        operators=step,
+    )
 
 
 def _step(req: Request, before: str | None, stage: str, reason: str | None) -> Record:
     return {"from_stage": before, "stage": stage, "at": req.now, "user_id": req.actor.user_id, "reason": reason}
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        OPPORTUNITIES,
+        at="/api/v1/crm/opportunities",
+        resource="crm:opportunity",
+        noun="opportunity",
+        plural="opportunities",
+        create=create,
+        update=update,
+        delete=delete,
+        errors=(STALE,),
+        refusals=(REFUSES_READERS,),
+        refusals_of={
+            "update": conflicts(OPPORTUNITY_CLOSED, OPPORTUNITY_FIXED, HAS_CONTRACTS),
+            "delete": conflicts(HAS_CONTRACTS),
+        },
+    ),
+    route(
+        "POST /api/v1/crm/opportunities/{id}/advance",
+        advance,
+        summary="Move an opportunity to a stage",
+        access="crm:opportunity:advance",
+        body=ADVANCE,
+        record=OPPORTUNITIES,
+        errors=(DUPLICATE, STALE),
+        refusals=(REFUSES_READERS, *conflicts(OPPORTUNITY_CLOSED)),
+    ),
+    route(
+        "POST /api/v1/crm/opportunities/{id}/win",
+        win,
+        summary="Close an opportunity as won",
+        access="crm:opportunity:win",
+        body=WIN,
+        record=OPPORTUNITIES,
+        errors=(DUPLICATE, STALE),
+        refusals=(REFUSES_READERS, *conflicts(OPPORTUNITY_CLOSED)),
+    ),
+    route(
+        "POST /api/v1/crm/opportunities/{id}/lose",
+        lose,
+        summary="Close an opportunity as lost",
+        access="crm:opportunity:lose",
+        body=LOSE,
+        record=OPPORTUNITIES,
+        errors=(DUPLICATE, STALE),
+        refusals=(REFUSES_READERS, *conflicts(OPPORTUNITY_CLOSED)),
+    ),
+)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from plugins.api import FORBIDDEN, ApiError, Collection, Request, Store, invalid
+from plugins.api import FORBIDDEN, ApiError, Collection, Refusal, Request, Store, invalid
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.messages import READ_ONLY
 from plugins.crm.records import CONTACTS, EDITORS, FOLLOW_UPS, OPPORTUNITIES
@@ -22,6 +22,8 @@ BELOW = (CONTACTS, OPPORTUNITIES, FOLLOW_UPS, CONTRACTS, PLANS, PAYMENTS)
 MOVING = (CONTACTS, OPPORTUNITIES, CONTRACTS, PLANS)
 # nobody works on what is in the pool, but a contract keeps the name of who made it
 LEFT_WITHOUT_OWNER = (CONTACTS, OPPORTUNITIES)
+# for routes that write: people who may only read a record cannot change it
+REFUSES_READERS = Refusal(FORBIDDEN, READ_ONLY, spares_super=True)
 
 
 def sharing(owner_id: int | None, collaborators: Sequence[Mapping[str, Any]], creator_id: int) -> Record:

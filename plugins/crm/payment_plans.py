@@ -5,11 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Page, Request, array, choice, day_of, exact, invalid, store_money
+from plugins.api import (
+    CONFLICT,
+    STALE,
+    ApiError,
+    Page,
+    Request,
+    Route,
+    array,
+    choice,
+    conflicts,
+    crud,
+    day_of,
+    exact,
+    invalid,
+    route,
+    store_money,
+)
 from plugins.crm import below, receivables
 from plugins.crm.contract_records import CONTRACTS, PLAN_STATES, PLANS
 from plugins.crm.messages import OVERPLANNED, PLAN_PAID, WRONG_STATE
-from plugins.crm.ownership import editable, referred
+from plugins.crm.ownership import REFUSES_READERS, editable, referred
 from plugins.crm.records import CUSTOMERS
 
 Record = dict[str, Any]
@@ -129,3 +145,30 @@ def _having(status: str, today: str) -> Record:
         return {"settled": False, "due_date": {"$lt": today}}
     paid = {"$gt": 0} if status == "partial" else {"$lte": 0}
     return {"settled": False, "due_date": {"$gte": today}, "paid_amount": paid}
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/crm/payment-plans",
+        list_plans,
+        summary="List payment plans",
+        access="crm:payment-plan:list",
+        paged=True,
+        query=LIST_QUERY,
+        record=PLANS,
+    ),
+    *crud(
+        PLANS,
+        at="/api/v1/crm/payment-plans",
+        resource="crm:payment-plan",
+        noun="payment plan",
+        only=("read", "create", "update", "delete"),
+        read=read,
+        create=create,
+        update=update,
+        delete=delete,
+        errors=(STALE,),
+        refusals=(REFUSES_READERS, *conflicts(OVERPLANNED, WRONG_STATE)),
+        refusals_of={"update": conflicts(PLAN_PAID), "delete": conflicts(PLAN_PAID)},
+    ),
+)

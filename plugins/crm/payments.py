@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Collection, Request, day_of, exact
+from plugins.api import CONFLICT, STALE, ApiError, Collection, Request, Route, conflicts, crud, day_of, exact
 from plugins.crm import below, receivables
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.messages import NOT_PAYABLE, OVERPAID
-from plugins.crm.ownership import editable, referred
+from plugins.crm.ownership import REFUSES_READERS, editable, referred
 from plugins.crm.records import CUSTOMERS
 
 Record = dict[str, Any]
@@ -91,3 +91,18 @@ async def _add(
 
 def _negative(amount: Any) -> Record:
     return {"$subtract": [0, amount]}
+
+
+ROUTES: tuple[Route, ...] = crud(
+    PAYMENTS,
+    at="/api/v1/crm/payments",
+    resource="crm:payment",
+    noun="payment",
+    only=("list", "read", "create", "delete"),
+    create=create,
+    delete=delete,
+    errors=(STALE,),
+    refusals=(REFUSES_READERS,),
+    refusals_of={"create": conflicts(OVERPAID, NOT_PAYABLE)},
+    asks=(DATED_EVENT,),
+)

@@ -6,15 +6,32 @@ import logging
 from datetime import datetime, timedelta
 from typing import Any
 
-from plugins.api import CONFLICT, NOT_FOUND, ApiError, Collection, Page, Request, Service, Store, integer, utc_now
+from plugins.api import (
+    CONFLICT,
+    DUPLICATE,
+    NOT_FOUND,
+    STALE,
+    ApiError,
+    Collection,
+    Page,
+    Refusal,
+    Request,
+    Route,
+    Service,
+    Store,
+    conflicts,
+    integer,
+    route,
+    utc_now,
+)
 from plugins.crm.customers import handed_over
-from plugins.crm.messages import CLAIM_LIMIT, IN_POOL, NOT_IN_POOL
-from plugins.crm.ownership import Stores, editable, hand_down, sharing
+from plugins.crm.messages import CLAIM_LIMIT, IN_POOL, NOT_FOR_YOU, NOT_IN_POOL
+from plugins.crm.options import CLAIM_LIMIT_KEY, RETURN_DAYS_KEY
+from plugins.crm.ownership import REFUSES_READERS, Stores, editable, hand_down, sharing
 from plugins.crm.records import CUSTOMERS
 from plugins.system.api import Configs
 
 RELEASED_EVENT = "crm.customer.released"
-CLAIM_LIMIT_KEY, RETURN_DAYS_KEY = "crm_claim_limit", "crm_pool_return_days"
 # one document a person: those who claim at once wait for each other, so that the limit holds
 CLAIMANTS = Collection(
     name="crm_claimants", title="Claimant", fields={"claims": integer()}, ids="integer", plain=True, default_sort="id"
@@ -117,3 +134,34 @@ async def _return(service: Service, stores: Stores, customer: Record, since: dat
         return
     log.info("customer returned to the pool", extra={"customer_id": str(customer["id"])})
     await service.events.emit(RELEASED_EVENT, {"customer": released, "owner_id": customer["owner_id"]})
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/crm/customers/pool",
+        list_pool,
+        summary="List the public pool",
+        access="crm:customer:claim",
+        paged=True,
+        query=CUSTOMERS.list_query,
+        returns=CUSTOMERS.read,
+    ),
+    route(
+        "POST /api/v1/crm/customers/{id}/claim",
+        claim,
+        summary="Claim a customer from the pool",
+        access="crm:customer:claim",
+        returns=CUSTOMERS.read,
+        errors=(DUPLICATE, STALE),
+        refusals=(Refusal(NOT_FOUND, when=NOT_FOR_YOU), *conflicts(NOT_IN_POOL, CLAIM_LIMIT)),
+    ),
+    route(
+        "POST /api/v1/crm/customers/{id}/release",
+        release,
+        summary="Release a customer to the pool",
+        access="crm:customer:release",
+        record=CUSTOMERS,
+        errors=(DUPLICATE, STALE),
+        refusals=(REFUSES_READERS, *conflicts(IN_POOL)),
+    ),
+)

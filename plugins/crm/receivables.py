@@ -24,13 +24,21 @@ async def tell(service: Service, request: Request | None, contract_id: Any) -> N
     customer = await stores(CUSTOMERS).find_one({"_id": contract["customer_id"]})
     plans = await stores(PLANS).find({"contract_id": contract["id"]}, sort="due_date")
     ended = contract["status"] == "terminated"
-    await service.events.emit(EVENT, {
-        "request": request, "biz_type": BIZ_TYPE, "resource_id": str(contract["id"]), "number": contract["number"],
-        "counterparty": customer["name"] if customer else "",
-        "amount": contract["received_amount"] if ended else contract["amount"], "paid": contract["received_amount"],
-        **_schedule(plans), "creator_id": contract["creator_id"],
-        "creator_department_id": contract["creator_department_id"],
-    })  # fmt: skip
+    await service.events.emit(
+        EVENT,
+        {
+            "request": request,
+            "biz_type": BIZ_TYPE,
+            "resource_id": str(contract["id"]),
+            "number": contract["number"],
+            "counterparty": customer["name"] if customer else "",
+            "amount": contract["received_amount"] if ended else contract["amount"],
+            "paid": contract["received_amount"],
+            **_schedule(plans),
+            "creator_id": contract["creator_id"],
+            "creator_department_id": contract["creator_department_id"],
+        },
+    )
 
 
 def _schedule(plans: Sequence[Mapping[str, Any]]) -> Record:

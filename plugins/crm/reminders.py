@@ -12,13 +12,13 @@ from typing import Any
 from plugins.api import Collection, Message, Service, Store, day_of, utc_now
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.messages import FOLLOW_UP_DUE, PAYMENT_DUE, PAYMENT_OVERDUE
+from plugins.crm.options import REMINDER_DAYS_KEY
 from plugins.crm.payments import PAYABLE
 from plugins.crm.records import CUSTOMERS
 from plugins.system.api import Configs
 
 Record = dict[str, Any]
 SEND_EVENT = "notification.send"
-DAYS_KEY = "crm_payment_reminder_days"
 # what is older was to be reminded of before this service looked: an import of old data sends no flood
 _LATEST_FOLLOW_UP, _LATEST_PAYMENT = timedelta(days=7), timedelta(days=30)
 
@@ -27,7 +27,7 @@ async def remind(service: Service) -> None:
     """Send what is to be reminded of now and was not before."""
     now = utc_now()
     await _follow_ups(service, now)
-    days = await service.part(Configs).value(DAYS_KEY)
+    days = await service.part(Configs).value(REMINDER_DAYS_KEY)
     today = day_of(now, service.settings.zone)
     first, last = (today - _LATEST_PAYMENT).isoformat(), (today + timedelta(days=days)).isoformat()
     await _payments(service, {"$gte": first, "$lt": today.isoformat()}, "overdue", PAYMENT_OVERDUE)
@@ -39,12 +39,18 @@ async def _follow_ups(service: Service, now: datetime) -> None:
         "next_follow_at": {"$gt": now - _LATEST_FOLLOW_UP, "$lte": now},
         "owner_id": {"$ne": None},
         # who was there since need not be reminded
-        "$expr": {"$and": [{"$ne": ["$reminded_for", "$next_follow_at"]}, {"$lt": ["$last_follow_at", "$next_follow_at"]}]},
-    }  # fmt: skip
+        "$expr": {
+            "$and": [{"$ne": ["$reminded_for", "$next_follow_at"]}, {"$lt": ["$last_follow_at", "$next_follow_at"]}]
+        },
+    }
     async for row in _store(service, CUSTOMERS).stream({}, due):
         note = {"reminded_for": row["next_follow_at"]}
-        message = {"kind": "follow_up_reminder", "title": FOLLOW_UP_DUE.filled(name=row["name"]),
-                   "link": f"/crm/customers/{row['id']}", "data": {"customer_id": str(row["id"])}}  # fmt: skip
+        message = {
+            "kind": "follow_up_reminder",
+            "title": FOLLOW_UP_DUE.filled(name=row["name"]),
+            "link": f"/crm/customers/{row['id']}",
+            "data": {"customer_id": str(row["id"])},
+        }
         await _send(service, CUSTOMERS, row, {**due, "next_follow_at": row["next_follow_at"]}, note, message)
 
 
@@ -60,9 +66,7 @@ async def _payments(service: Service, days: Mapping[str, str], stage: str, sente
         await _send(service, PLANS, row, due, {"reminded": stage}, message)
 
 
-async def _send(
-    service: Service, of: Collection, row: Record, still: Record, note: Record, message: Record
-) -> None:  # fmt: skip
+async def _send(service: Service, of: Collection, row: Record, still: Record, note: Record, message: Record) -> None:
     async def work() -> None:
         noted = await _store(service, of).change_quietly({"_id": row["id"], **still}, {"$set": note})
         if noted is not None:

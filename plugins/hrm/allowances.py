@@ -87,10 +87,12 @@ async def _balances(req: Request, employee: Mapping[str, Any] | None, user_id: i
 
 def _balance(type: str, days: Decimal | None, taken: Decimal, pending: Decimal) -> Record:
     return {
-        "type": type, "days": days if days is None else store_quantity(days), "taken": store_quantity(taken),
+        "type": type,
+        "days": days if days is None else store_quantity(days),
+        "taken": store_quantity(taken),
         "pending": store_quantity(pending),
         "remaining": None if days is None else store_quantity(days - taken - pending),
-    }  # fmt: skip
+    }
 
 
 async def check(service: Service, employee: Mapping[str, Any], leave: Mapping[str, Any]) -> None:
@@ -126,10 +128,15 @@ async def _taken(
     if user_id is None:
         return taken
     begin, end = (start_of(date(one, 1, 1), service.settings.zone) for one in (year, year + 1))
-    found = await service.database.store(LEAVES).find({
-        "_id": {"$ne": but}, "user_id": user_id, "status": {"$in": ["pending", "approved"]},
-        "starts_at": {"$lt": end}, "ends_at": {"$gt": begin},
-    })  # fmt: skip
+    found = await service.database.store(LEAVES).find(
+        {
+            "_id": {"$ne": but},
+            "user_id": user_id,
+            "status": {"$in": ["pending", "approved"]},
+            "starts_at": {"$lt": end},
+            "ends_at": {"$gt": begin},
+        }
+    )
     for leave in found:
         taken[leave["status"], leave["type"]] += _days_in(service, calendar, leave, year)
     return taken

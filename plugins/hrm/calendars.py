@@ -31,9 +31,12 @@ def timetable_of(shift: Mapping[str, Any]) -> Timetable:
     """The shift as minutes; one that ends before it starts goes on in the next day."""
     start, end = _minutes(shift["start"]), _minutes(shift["end"])
     return Timetable(
-        start, end if end > start else end + DAY, shift["flexible_minutes"] or 0, shift["grace_minutes"] or 0,
+        start,
+        end if end > start else end + DAY,
+        shift["flexible_minutes"] or 0,
+        shift["grace_minutes"] or 0,
         pause_of(shift),
-    )  # fmt: skip
+    )
 
 
 def pause_of(shift: Mapping[str, Any]) -> tuple[int, int] | None:

@@ -21,18 +21,21 @@ async def employee_distribution(req: Request) -> Part:
     today = period_of(req).today.isoformat()
     employed = {"hired_on": {"$lte": today}, "$or": [{"left_on": None}, {"left_on": {"$gte": today}}]}
     counted: list[dict[str, Any]] = [
-        {"$match": employed}, {"$group": {"_id": "$department_id", "value": {"$sum": 1}}},
+        {"$match": employed},
+        {"$group": {"_id": "$department_id", "value": {"$sum": 1}}},
         {"$sort": {"value": -1, "_id": 1}},
-    ]  # fmt: skip
+    ]
     rows, named = await asyncio.gather(
         req.store(EMPLOYEES).aggregate(counted, whole=True),
         req.system_store(DEPARTMENTS).aggregate([{"$project": {"name": 1}}]),
     )
     names = {one["_id"]: one["name"] for one in named}
     none = UNASSIGNED.text(req.language)
-    return {"items": [
-        {"department_id": row["_id"], "name": names.get(row["_id"], none), "value": row["value"]} for row in rows
-    ]}  # fmt: skip
+    return {
+        "items": [
+            {"department_id": row["_id"], "name": names.get(row["_id"], none), "value": row["value"]} for row in rows
+        ]
+    }
 
 
 async def headcount_trend(req: Request) -> Part:
@@ -44,30 +47,40 @@ async def headcount_trend(req: Request) -> Part:
     before -= sum(count for month, count in left.items() if month < months[0])
     changes = [joined.get(month, 0) - left.get(month, 0) for month in months]
     headcounts = list(accumulate(changes, initial=before))[1:]
-    return {"items": [
-        {"month": month, "headcount": headcount, "joined": joined.get(month, 0), "left": left.get(month, 0)}
-        for month, headcount in zip(months, headcounts, strict=True)
-    ]}  # fmt: skip
+    return {
+        "items": [
+            {"month": month, "headcount": headcount, "joined": joined.get(month, 0), "left": left.get(month, 0)}
+            for month, headcount in zip(months, headcounts, strict=True)
+        ]
+    }
 
 
 async def _by_month(req: Request, period: Period, field: str) -> dict[str, int]:
     last = {"$lte": period.last.isoformat()} if period.last else {"$ne": None}
-    rows = await req.store(EMPLOYEES).aggregate([
-        {"$match": {field: last}}, {"$group": {"_id": {"$substrBytes": [f"${field}", 0, 7]}, "count": {"$sum": 1}}},
-    ])  # fmt: skip
+    rows = await req.store(EMPLOYEES).aggregate(
+        [
+            {"$match": {field: last}},
+            {"$group": {"_id": {"$substrBytes": [f"${field}", 0, 7]}, "count": {"$sum": 1}}},
+        ]
+    )
     return {row["_id"]: row["count"] for row in rows}
 
 
 async def attendance_summary(req: Request) -> Part:
     """Days of work on which somebody came, came late, or punched only once."""
-    rows = await req.store(DAYS).aggregate([
-        {"$match": {**period_of(req).days("day"), "status": {"$in": list(_PRESENT)}}},
-        {"$group": {
-            "_id": "$day", "present": {"$sum": 1},
-            "late": {"$sum": {"$cond": [{"$gt": ["$late_minutes", 0]}, 1, 0]}},
-            "missed_punch": {"$sum": {"$cond": [{"$eq": ["$status", "missed"]}, 1, 0]}},
-        }},
-    ])  # fmt: skip
+    rows = await req.store(DAYS).aggregate(
+        [
+            {"$match": {**period_of(req).days("day"), "status": {"$in": list(_PRESENT)}}},
+            {
+                "$group": {
+                    "_id": "$day",
+                    "present": {"$sum": 1},
+                    "late": {"$sum": {"$cond": [{"$gt": ["$late_minutes", 0]}, 1, 0]}},
+                    "missed_punch": {"$sum": {"$cond": [{"$eq": ["$status", "missed"]}, 1, 0]}},
+                }
+            },
+        ]
+    )
     totals = {name: sum(row[name] for row in rows) for name in ("present", "late", "missed_punch")}
     return {**totals, "items": [{"date": row.pop("_id"), **row} for row in rows]}
 

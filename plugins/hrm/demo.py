@@ -19,9 +19,15 @@ _DAYS = 21
 _HEAD_OFFICE = {"lng": 121.4737, "lat": 31.2304}
 # who, months since they came, months since they left, and whose department they are in
 _COLLEAGUES = (
-    ("陈静", 22, None, "manager"), ("刘洋", 17, None, "sales"), ("周杰", 15, 4, "sales"), ("吴敏", 11, None, "staff"),
-    ("郑爽", 8, None, "staff"), ("孙丽", 6, 1, "staff"), ("钱进", 3, None, "sales"), ("冯雪", 1, None, "manager"),
-)  # fmt: skip
+    ("陈静", 22, None, "manager"),
+    ("刘洋", 17, None, "sales"),
+    ("周杰", 15, 4, "sales"),
+    ("吴敏", 11, None, "staff"),
+    ("郑爽", 8, None, "staff"),
+    ("孙丽", 6, 1, "staff"),
+    ("钱进", 3, None, "sales"),
+    ("冯雪", 1, None, "manager"),
+)
 # minutes after nine and after six at which people come and go, one day after the other; None is a punch forgotten
 _COMING = (-12, -5, -20, 18, -8, -3, None, -15, 42, -7, -10)
 _GOING = (6, 15, 3, 25, None, 40, 12, -35, 8, 5, 31)
@@ -45,12 +51,22 @@ class _Staff:
     async def run(self) -> None:
         """Masters first, then the people, then what they did."""
         positions = [await self._made(POSITIONS, name=name) for name in ("销售经理", "销售代表", "行政专员")]
-        shift = await self._made(SHIFTS, name="早九晚六", start="09:00", end="18:00", break_start="12:00",
-                                 break_end="13:00", grace_minutes=5)  # fmt: skip
-        place = await masters.create_place(self._request("manager", {
-            "name": "上海总部", "address": "上海市黄浦区", "location": _HEAD_OFFICE, "coordinate_system": "gcj02",
-            "radius": 300, "bssids": ["9c:54:1c:00:a1:b2"],
-        }))  # fmt: skip
+        shift = await self._made(
+            SHIFTS, name="早九晚六", start="09:00", end="18:00", break_start="12:00", break_end="13:00", grace_minutes=5
+        )
+        place = await masters.create_place(
+            self._request(
+                "manager",
+                {
+                    "name": "上海总部",
+                    "address": "上海市黄浦区",
+                    "location": _HEAD_OFFICE,
+                    "coordinate_system": "gcj02",
+                    "radius": 300,
+                    "bssids": ["9c:54:1c:00:a1:b2"],
+                },
+            )
+        )
         group = await self._made(GROUPS, name="总部考勤组", shift_id=shift["id"], place_ids=[place["id"]])
         attends = {"attendance_group_id": group["id"], "attends_from": (self.today - timedelta(days=_DAYS)).isoformat()}
         for number, (name, user) in enumerate(self.people.items()):
@@ -67,10 +83,15 @@ class _Staff:
         self, of: str, name: str, came: int, left: int | None, position: Record, number: int, attends: Record
     ) -> Record:
         body = {
-            "number": f"E-{number + 1:04}", "name": name, "department_id": self.people[of]["department_id"],
-            "position_id": position["id"], "hired_on": self._months_ago(came), **attends,
-            "left_on": self._months_ago(left) if left else None, "user_id": self.people[of]["id"] if attends else None,
-        }  # fmt: skip
+            "number": f"E-{number + 1:04}",
+            "name": name,
+            "department_id": self.people[of]["department_id"],
+            "position_id": position["id"],
+            "hired_on": self._months_ago(came),
+            **attends,
+            "left_on": self._months_ago(left) if left else None,
+            "user_id": self.people[of]["id"] if attends else None,
+        }
         return await employees.create(self._request("manager", body))
 
     async def _punches(self, name: str, employee: Record, place: Record, shift: int) -> None:
@@ -86,11 +107,24 @@ class _Staff:
     def _punch(self, employee: Record, place: Record, day: date, hour: int, late: int) -> Record:
         at = (datetime.combine(day, time(hour), self.zone) + timedelta(minutes=late)).astimezone(self.now.tzinfo)
         return {
-            "location": _HEAD_OFFICE, "coordinate_system": "gcj02", "accuracy": 12.0, "fix_at": at, "mock": False,
-            "point": place["point"], "employee_id": employee["id"], "employee_name": employee["name"],
-            "user_id": employee["user_id"], "at": at, "day": day.isoformat(), "result": "accepted", "counts": True, "place_id": place["id"], "method": "gps",
-            "distance": 0.0, "risks": [],
-        }  # fmt: skip
+            "location": _HEAD_OFFICE,
+            "coordinate_system": "gcj02",
+            "accuracy": 12.0,
+            "fix_at": at,
+            "mock": False,
+            "point": place["point"],
+            "employee_id": employee["id"],
+            "employee_name": employee["name"],
+            "user_id": employee["user_id"],
+            "at": at,
+            "day": day.isoformat(),
+            "result": "accepted",
+            "counts": True,
+            "place_id": place["id"],
+            "method": "gps",
+            "distance": 0.0,
+            "risks": [],
+        }
 
     async def _leave(self, name: str, step: int, type: str, *, approved: bool) -> None:
         """A day of leave `step` days from today, or on the next day of work from there."""
@@ -117,6 +151,14 @@ class _Staff:
 
     def _request(self, name: str, body: Record) -> Request:
         return Request(
-            service=self.service, method="POST", target="", id="demo", headers={}, remote_ip="", now=self.now,
-            body=body, actor=self._actor(name), scope=ALL_ROWS,
-        )  # fmt: skip
+            service=self.service,
+            method="POST",
+            target="",
+            id="demo",
+            headers={},
+            remote_ip="",
+            now=self.now,
+            body=body,
+            actor=self._actor(name),
+            scope=ALL_ROWS,
+        )

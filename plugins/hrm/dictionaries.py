@@ -19,22 +19,47 @@ RISKS: Mapping[str, Message] = {
 }
 
 DICTIONARIES = (
-    Dictionary("hrm_punch_result", Message("打卡结果", "Result of a punch"), (
-        Item("accepted", Message("有效", "Accepted"), "green"), Item("outside", Message("外勤", "Outside"), "orange"),
-        Item("unproven", Message("位置不可靠", "Unproven"), "orange"), Item("refused", Message("拒绝", "Refused"), "red"),
-    )),
-    Dictionary("hrm_punch_risk", Message("打卡风险", "Risk of a punch"),
-               tuple(Item(code, words) for code, words in RISKS.items())),
-    Dictionary("hrm_attendance_status", Message("考勤结果", "Daily result"), (
-        Item("pending", Message("待打卡", "Pending"), "gray"), Item("normal", Message("正常", "Normal"), "green"),
-        Item("late", Message("迟到", "Late"), "orange"), Item("early_leave", Message("早退", "Early leave"), "orange"),
-        Item("missed", Message("缺卡", "Missed punch"), "red"), Item("absent", Message("旷工", "Absent"), "red"),
-        Item("leave", Message("请假", "Leave"), "blue"), Item("rest", Message("休息", "Day off"), "gray"),
-    )),
-    Dictionary("hrm_leave_type", Message("请假类型", "Type of leave"), (
-        Item("annual", Message("年假", "Annual leave")), Item("sick", Message("病假", "Sick leave")),
-        Item("personal", Message("事假", "Personal leave")), Item("compensatory", Message("调休", "Time off in lieu")),
-        Item("marriage", Message("婚假", "Marriage leave")), Item("maternity", Message("产假", "Maternity leave")),
-        Item("bereavement", Message("丧假", "Bereavement leave")), Item("other", Message("其他", "Other")),
-    )),
-)  # fmt: skip
+    Dictionary(
+        "hrm_punch_result",
+        Message("打卡结果", "Result of a punch"),
+        (
+            Item("accepted", Message("有效", "Accepted"), "green"),
+            Item("outside", Message("外勤", "Outside"), "orange"),
+            Item("unproven", Message("位置不可靠", "Unproven"), "orange"),
+            Item("refused", Message("拒绝", "Refused"), "red"),
+        ),
+    ),
+    Dictionary(
+        "hrm_punch_risk",
+        Message("打卡风险", "Risk of a punch"),
+        tuple(Item(code, words) for code, words in RISKS.items()),
+    ),
+    Dictionary(
+        "hrm_attendance_status",
+        Message("考勤结果", "Daily result"),
+        (
+            Item("pending", Message("待打卡", "Pending"), "gray"),
+            Item("normal", Message("正常", "Normal"), "green"),
+            Item("late", Message("迟到", "Late"), "orange"),
+            Item("early_leave", Message("早退", "Early leave"), "orange"),
+            Item("missed", Message("缺卡", "Missed punch"), "red"),
+            Item("absent", Message("旷工", "Absent"), "red"),
+            Item("leave", Message("请假", "Leave"), "blue"),
+            Item("rest", Message("休息", "Day off"), "gray"),
+        ),
+    ),
+    Dictionary(
+        "hrm_leave_type",
+        Message("请假类型", "Type of leave"),
+        (
+            Item("annual", Message("年假", "Annual leave")),
+            Item("sick", Message("病假", "Sick leave")),
+            Item("personal", Message("事假", "Personal leave")),
+            Item("compensatory", Message("调休", "Time off in lieu")),
+            Item("marriage", Message("婚假", "Marriage leave")),
+            Item("maternity", Message("产假", "Maternity leave")),
+            Item("bereavement", Message("丧假", "Bereavement leave")),
+            Item("other", Message("其他", "Other")),
+        ),
+    ),
+)

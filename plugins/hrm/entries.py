@@ -47,12 +47,22 @@ async def enter_punch(req: Request) -> Record:
         known = {"employee_id": employee["id"], "at": during, "counts": True}
         if await req.system_store(PUNCHES).find_one(known):
             raise ApiError(CONFLICT, ALREADY_PUNCHED)
-        made = await _as_theirs(req, PUNCHES, employee).create({
-            **PUNCHES.defaults, "employee_id": employee["id"], "employee_name": employee["name"],
-            "user_id": employee["user_id"], "at": at,
-            "day": day.isoformat(), "result": "accepted", "counts": True, "method": "manual", "risks": [],
-            "remark": req.body["reason"], "entered_by": req.actor.user_id,
-        })  # fmt: skip
+        made = await _as_theirs(req, PUNCHES, employee).create(
+            {
+                **PUNCHES.defaults,
+                "employee_id": employee["id"],
+                "employee_name": employee["name"],
+                "user_id": employee["user_id"],
+                "at": at,
+                "day": day.isoformat(),
+                "result": "accepted",
+                "counts": True,
+                "method": "manual",
+                "risks": [],
+                "remark": req.body["reason"],
+                "entered_by": req.actor.user_id,
+            }
+        )
         await remake(req.service, employee, calendar, day, day, req.now)
         return made
 
@@ -67,14 +77,24 @@ async def enter_leave(req: Request) -> Record:
         if employee["user_id"] is None:
             raise ApiError(CONFLICT, NO_ACCOUNT)
         given = {name: value for name, value in req.body.items() if name != "employee_id"}
-        values = {**given, "user_id": employee["user_id"], "employee_id": employee["id"],
-                  "employee_name": employee["name"]}  # fmt: skip
+        values = {
+            **given,
+            "user_id": employee["user_id"],
+            "employee_id": employee["id"],
+            "employee_name": employee["name"],
+        }
         values |= await leaves.length_of(req, values)
         await leaves.refuse_wrong(req, values)
-        leave = await _as_theirs(req, LEAVES, employee).create({
-            **values, "status": after("approve"), "submitted_at": req.now, "decided_at": req.now,
-            "decided_by": req.actor.user_id, "entered_by": req.actor.user_id,
-        })  # fmt: skip
+        leave = await _as_theirs(req, LEAVES, employee).create(
+            {
+                **values,
+                "status": after("approve"),
+                "submitted_at": req.now,
+                "decided_at": req.now,
+                "decided_by": req.actor.user_id,
+                "entered_by": req.actor.user_id,
+            }
+        )
         await leaves.decided(req.service, leave, req.now, {"request": req})
         await leaves.tell(req, leave)
         return leave

@@ -86,8 +86,14 @@ async def submit(req: Request) -> Record:
 
     async def work() -> Record:
         leaves = req.store(LEAVES)
-        asked = {"status": after("submit"), "submitted_at": req.now, "submitted_by": req.actor.user_id,
-                 "decided_at": None, "decided_by": None, "decision_reason": None}  # fmt: skip
+        asked = {
+            "status": after("submit"),
+            "submitted_at": req.now,
+            "submitted_by": req.actor.user_id,
+            "decided_at": None,
+            "decided_by": None,
+            "decision_reason": None,
+        }
         leave = await leaves.update(req.path["id"], asked, where=allows("submit"), reason=NOT_IN_STATE)
         await refuse_wrong(req, leave)
         await req.emit(REQUESTED_EVENT, **_this(leave), **await _described(req, leave), own=people_behind(leave))
@@ -105,9 +111,7 @@ def decider(action: str) -> Handler:
         async def work() -> Record:
             if action in ("approve", "reject"):
                 await refuse_own(req, people_behind(await req.store(LEAVES).get(req.path["id"])))
-            leave = await req.store(LEAVES).update(
-                req.path["id"], values, where=allows(action), reason=NOT_IN_STATE
-            )  # fmt: skip
+            leave = await req.store(LEAVES).update(req.path["id"], values, where=allows(action), reason=NOT_IN_STATE)
             await decided(req.service, leave, req.now, {"request": req})
             await req.emit(CANCELLED_EVENT, **_this(leave), reason=leave["decision_reason"])
             await tell(req, leave)
@@ -163,9 +167,14 @@ async def tell(req: Request, leave: Mapping[str, Any]) -> None:
         LEAVE_DECIDED.en.format(day=day, days=days, outcome=outcome.en.lower()),
     )
     await req.emit(
-        SEND_EVENT, user_ids=[leave["user_id"]], kind="leave_result", title=title, body=leave["decision_reason"],
-        link=f"/hrm/leaves/{leave['id']}", data={"leave_id": str(leave["id"])},
-    )  # fmt: skip
+        SEND_EVENT,
+        user_ids=[leave["user_id"]],
+        kind="leave_result",
+        title=title,
+        body=leave["decision_reason"],
+        link=f"/hrm/leaves/{leave['id']}",
+        data={"leave_id": str(leave["id"])},
+    )
 
 
 async def refuse_wrong(req: Request, leave: Mapping[str, Any]) -> None:

@@ -43,15 +43,19 @@ def _ends(month: str) -> tuple[str, str]:
 async def _sums(req: Request, employee_ids: list[Any], first: str, last: str) -> dict[Any, Any]:
     """Employee → sums; of people whom the caller sees, so whatever department they were in on each day."""
     counted = {name: {"$sum": {"$cond": [condition, 1, 0]}} for name, condition in _COUNTED.items()}
-    rows = await req.system_store(DAYS).aggregate([
-        {"$match": {"employee_id": {"$in": employee_ids}, "day": {"$gte": first, "$lte": last}}},
-        {"$group": {"_id": "$employee_id", **counted, **{name: {"$sum": f"${name}"} for name in _SUMMED}}},
-    ])  # fmt: skip
+    rows = await req.system_store(DAYS).aggregate(
+        [
+            {"$match": {"employee_id": {"$in": employee_ids}, "day": {"$gte": first, "$lte": last}}},
+            {"$group": {"_id": "$employee_id", **counted, **{name: {"$sum": f"${name}"} for name in _SUMMED}}},
+        ]
+    )
     return {row["_id"]: row for row in rows}
 
 
 def _row(employee: Mapping[str, Any], month: str, sums: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "id": employee["id"], **{name: employee[name] for name in _OF_EMPLOYEE}, "month": month,
+        "id": employee["id"],
+        **{name: employee[name] for name in _OF_EMPLOYEE},
+        "month": month,
         **{name: sums.get(name, 0) for name in (*_COUNTED, *_SUMMED)},
-    }  # fmt: skip
+    }

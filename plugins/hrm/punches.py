@@ -58,13 +58,22 @@ async def _punched(req: Request, body: Record) -> Record:
         raise ApiError(CONFLICT, NOT_EMPLOYED)
     group = await req.system_store(GROUPS).get(employee["attendance_group_id"])
     finding = await _weighed(req, employee, group, evidence)
-    made = await req.store(PUNCHES).create({
-        **evidence, "employee_id": employee["id"], "employee_name": employee["name"], "user_id": req.actor.user_id,
-        "at": req.now, "day": day.isoformat(),
-        "result": finding.result, "method": finding.method, "distance": finding.distance, "risks": finding.risks,
-        "place_id": finding.place and finding.place["id"],
-        "counts": finding.result == "accepted" or (finding.result == "outside" and group["outside_counts"]),
-    })  # fmt: skip
+    made = await req.store(PUNCHES).create(
+        {
+            **evidence,
+            "employee_id": employee["id"],
+            "employee_name": employee["name"],
+            "user_id": req.actor.user_id,
+            "at": req.now,
+            "day": day.isoformat(),
+            "result": finding.result,
+            "method": finding.method,
+            "distance": finding.distance,
+            "risks": finding.risks,
+            "place_id": finding.place and finding.place["id"],
+            "counts": finding.result == "accepted" or (finding.result == "outside" and group["outside_counts"]),
+        }
+    )
     await req.system_store(MARKS).upsert(employee["id"], {"last_punch_id": made["id"]})
     verdicts = await remake(req.service, employee, calendar, day, day, req.now) if made["counts"] else {}
     verdict = verdicts.get(day)
@@ -123,9 +132,11 @@ def _words(made: Record, place: Mapping[str, Any] | None) -> Message:
 async def review(req: Request) -> Record:
     """Decide by hand whether a punch counts, and make the result of its day again."""
     decision = {
-        "counts": req.body["counts"], "review_remark": req.body.get("remark"), "reviewed_by": req.actor.user_id,
+        "counts": req.body["counts"],
+        "review_remark": req.body.get("remark"),
+        "reviewed_by": req.actor.user_id,
         "reviewed_at": req.now,
-    }  # fmt: skip
+    }
 
     async def work() -> Record:
         punch = await req.store(PUNCHES).get(req.path["id"])
@@ -150,17 +161,24 @@ async def today(req: Request) -> Record:
     employee = await employee_of(req.service, req.actor.user_id)
     calendar = await calendar_of(req.service, employee)
     if employee is None or calendar is None:
-        return {"day": day_of(req.now, zone).isoformat(), "employee_id": employee and employee["id"], "working": False,
-                "punches": []}  # fmt: skip
+        return {
+            "day": day_of(req.now, zone).isoformat(),
+            "employee_id": employee and employee["id"],
+            "working": False,
+            "punches": [],
+        }
     table = calendar.timetable
     day = table.day_of(req.now.astimezone(zone))
     of_day = {"employee_id": employee["id"], "day": day.isoformat()}
     return {
-        "day": day.isoformat(), "employee_id": employee["id"], "working": calendar.works_on(day),
-        "start": _clock(table.start), "end": _clock(table.end),
+        "day": day.isoformat(),
+        "employee_id": employee["id"],
+        "working": calendar.works_on(day),
+        "start": _clock(table.start),
+        "end": _clock(table.end),
         "result": await req.system_store(DAYS).find_one(of_day),
         "punches": await req.system_store(PUNCHES).find(of_day, sort="at"),
-    }  # fmt: skip
+    }
 
 
 def _clock(minutes: int) -> str:

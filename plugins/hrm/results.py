@@ -107,7 +107,7 @@ async def _catch_up(service: Service, employee_id: Any, now: datetime) -> None:
 
 async def _clear(
     service: Service, employee: Record, first: date, last: date, closed: date | None, now: datetime
-) -> None:  # fmt: skip
+) -> None:
     """Delete results of days that are no longer days of attendance, but for closed ones."""
     starts, ends = (day.isoformat() for day in _attended(service, employee, first, last, now))
     ends = max(ends, closed.isoformat()) if closed else ends
@@ -190,10 +190,15 @@ async def _leave(service: Service, employee: Record, first: date, last: date) ->
     if employee["user_id"] is None:
         return []
     zone = service.settings.zone
-    found = await service.database.store(LEAVES).find({
-        "user_id": employee["user_id"], "status": "approved", "starts_at": {"$lt": start_of(last + 3 * _ONE_DAY, zone)},
-        "ends_at": {"$gt": start_of(first - _ONE_DAY, zone)},
-    }, sort="starts_at")  # fmt: skip
+    found = await service.database.store(LEAVES).find(
+        {
+            "user_id": employee["user_id"],
+            "status": "approved",
+            "starts_at": {"$lt": start_of(last + 3 * _ONE_DAY, zone)},
+            "ends_at": {"$gt": start_of(first - _ONE_DAY, zone)},
+        },
+        sort="starts_at",
+    )
     return [(one["starts_at"].astimezone(zone), one["ends_at"].astimezone(zone)) for one in found]
 
 
@@ -206,9 +211,15 @@ def _values(
         return None if minutes is None else (midnight + timedelta(minutes=minutes)).astimezone(UTC)
 
     return {
-        "employee_id": employee["id"], "employee_name": employee["name"], "user_id": employee["user_id"],
-        "department_id": employee["department_id"], "day": day.isoformat(), "status": verdict.status,
-        "arrived_at": moment(verdict.arrived), "departed_at": moment(verdict.departed),
-        "late_minutes": verdict.late, "early_minutes": verdict.early,
+        "employee_id": employee["id"],
+        "employee_name": employee["name"],
+        "user_id": employee["user_id"],
+        "department_id": employee["department_id"],
+        "day": day.isoformat(),
+        "status": verdict.status,
+        "arrived_at": moment(verdict.arrived),
+        "departed_at": moment(verdict.departed),
+        "late_minutes": verdict.late,
+        "early_minutes": verdict.early,
         "settles_at": None if over else moment(calendar.timetable.begin + DAY),
-    }  # fmt: skip
+    }

@@ -86,11 +86,13 @@ async def act_at_random(chance: random.Random, admin: Client, team: list[Client]
     initiator = team[0]
     nodes = [
         node(
-            f"n{number}", *chance.sample(team[1:], chance.randint(1, 4)),
-            mode=chance.choice(("any", "all", "quorum:2", "quorum:3")), on_reject=chance.choice(("end", "back")),
+            f"n{number}",
+            *chance.sample(team[1:], chance.randint(1, 4)),
+            mode=chance.choice(("any", "all", "quorum:2", "quorum:3")),
+            on_reject=chance.choice(("end", "back")),
         )
         for number in range(chance.randint(1, 3))
-    ]  # fmt: skip
+    ]
     made = await ask(initiator, await define(admin, *nodes))
     model = Model(nodes, left_out=frozenset({id_of(initiator)} if left_out else ()))
     model.enter(0)
@@ -115,5 +117,7 @@ async def test_the_history_tells_every_step(admin: Client, team: list[Client]) -
     expect(await act(second, made, "send-back", to="one"))
     steps = [(step["user_id"], step["action"], step["node"]) for step in (await read(initiator, made))["history"]]
     assert steps == [
-        (id_of(initiator), "submit", None), (id_of(first), "agree", "one"), (id_of(second), "send-back", "two"),
-    ]  # fmt: skip
+        (id_of(initiator), "submit", None),
+        (id_of(first), "agree", "one"),
+        (id_of(second), "send-back", "two"),
+    ]

@@ -12,21 +12,40 @@ from plugins.api import ValidationFailed
 from plugins.approval.conditions import check_storable, fits
 
 RECORD = {
-    "amount": Decimal128(Decimal("1000.10")), "days": 3, "level": "A", "tags": ["new", "big"], "urgent": True,
-    "customer": {"city": "上海"}, "day": "2026-11-20", "nothing": None,
-}  # fmt: skip
+    "amount": Decimal128(Decimal("1000.10")),
+    "days": 3,
+    "level": "A",
+    "tags": ["new", "big"],
+    "urgent": True,
+    "customer": {"city": "上海"},
+    "day": "2026-11-20",
+    "nothing": None,
+}
 
 
 @pytest.mark.parametrize(
     ("field", "op", "value"),
     [
-        ("amount", "eq", "1000.1"), ("amount", "gte", 1000), ("amount", "lt", "1000.11"), ("days", "gt", "2.5"),
-        ("days", "in", [1, 3]), ("level", "not_in", ["B", "C"]), ("level", "ne", "B"), ("tags", "contains", "big"),
-        ("customer.city", "eq", "上海"), ("customer.city", "contains", "海"), ("day", "lte", "2026-11-20"),
-        ("urgent", "eq", True), ("urgent", "ne", 1), ("level", "exists", True), ("nothing", "exists", False),
-        ("customer.street", "exists", False), ("nothing", "eq", None), ("days", "in", 3),
+        ("amount", "eq", "1000.1"),
+        ("amount", "gte", 1000),
+        ("amount", "lt", "1000.11"),
+        ("days", "gt", "2.5"),
+        ("days", "in", [1, 3]),
+        ("level", "not_in", ["B", "C"]),
+        ("level", "ne", "B"),
+        ("tags", "contains", "big"),
+        ("customer.city", "eq", "上海"),
+        ("customer.city", "contains", "海"),
+        ("day", "lte", "2026-11-20"),
+        ("urgent", "eq", True),
+        ("urgent", "ne", 1),
+        ("level", "exists", True),
+        ("nothing", "exists", False),
+        ("customer.street", "exists", False),
+        ("nothing", "eq", None),
+        ("days", "in", 3),
     ],
-)  # fmt: skip
+)
 def test_a_condition_holds(field: str, op: str, value: Any) -> None:
     assert fits([{"field": field, "op": op, "value": value}], RECORD)
 
@@ -34,11 +53,18 @@ def test_a_condition_holds(field: str, op: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("field", "op", "value"),
     [
-        ("amount", "gt", "1000.10"), ("nothing", "lt", 5), ("missing", "gte", 0), ("level.x", "eq", "A"),
-        ("tags", "contains", "old"), ("urgent", "eq", "true"), ("level", "in", []), ("days", "eq", "three"),
-        ("level", "gt", None), ("level", "exists", False),
+        ("amount", "gt", "1000.10"),
+        ("nothing", "lt", 5),
+        ("missing", "gte", 0),
+        ("level.x", "eq", "A"),
+        ("tags", "contains", "old"),
+        ("urgent", "eq", "true"),
+        ("level", "in", []),
+        ("days", "eq", "three"),
+        ("level", "gt", None),
+        ("level", "exists", False),
     ],
-)  # fmt: skip
+)
 def test_a_condition_does_not_hold(field: str, op: str, value: Any) -> None:
     assert not fits([{"field": field, "op": op, "value": value}], RECORD)
 

@@ -174,8 +174,13 @@ async def test_who_is_asked_reads_what_the_initiator_attached(admin: Client, peo
     me, first, stranger = await several(people, 3)
     made = await ask(me, await define(admin, node("one", first)))
     stored = await note(me)
-    body = {"biz_type": "APPROVAL", "resource_id": made["id"], "file_name": "报价.txt",
-            "object_key": stored["objectKey"], "visibility": "private"}  # fmt: skip
+    body = {
+        "biz_type": "APPROVAL",
+        "resource_id": made["id"],
+        "file_name": "报价.txt",
+        "object_key": stored["objectKey"],
+        "visibility": "private",
+    }
     expect(await me.post("/api/attachments", body))
     path = f"/api/file/dl?object_key={stored['objectKey']}"
     assert [(await who.get(path)).status for who in (first, stranger)] == [200, 404]

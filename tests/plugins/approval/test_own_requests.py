@@ -204,10 +204,14 @@ async def test_without_the_plugin_of_approvals_nobody_decides_on_their_own_eithe
 async def flow_of(kind: Kind, admin: Client, initiator: Client, *asked: Client) -> None:
     """A flow for what this person submits; they are the condition, as no other test has them."""
     body = {
-        "name": unique("own"), "biz_type": kind.biz_type, "priority": 1, "nodes": [node("one", *asked, mode="all")],
-        "conditions": [{"field": "user_id" if kind.biz_type == "LEAVE" else "creator_id", "op": "eq",
-                        "value": id_of(initiator)}],
-    }  # fmt: skip
+        "name": unique("own"),
+        "biz_type": kind.biz_type,
+        "priority": 1,
+        "nodes": [node("one", *asked, mode="all")],
+        "conditions": [
+            {"field": "user_id" if kind.biz_type == "LEAVE" else "creator_id", "op": "eq", "value": id_of(initiator)}
+        ],
+    }
     expect(await admin.post(DEFINITIONS, body))
 
 

@@ -105,9 +105,12 @@ async def test_what_simulate_tells_is_what_then_happens(admin: Client, people: P
     holder = await admin.log_in((await people.account([role]))["username"])
     await delegate(away, delegated)
     definition = await define(
-        admin, node("one", first, away, mode="all"), node("two", roles=[role]), node("three", second),
+        admin,
+        node("one", first, away, mode="all"),
+        node("two", roles=[role]),
+        node("three", second),
         copies={"users": [id_of(copied)]},
-    )  # fmt: skip
+    )
     path = f"{DEFINITIONS}/{definition['id']}/simulate"
     told = expect(await admin.post(path, {"initiator_id": id_of(me)}))
     expected = [{one["user_id"] for one in step["approvers"]} for step in told["nodes"]]

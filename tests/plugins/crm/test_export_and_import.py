@@ -57,7 +57,7 @@ async def test_a_workbook_that_nobody_waits_for_leaves_no_process(tmp_path: Path
 
     confined = Confined(at_once=1, memory_bytes=512 << 20)
     before = workers()
-    workbook = await Workbook.begin(Lanes.of(confined).writing, None, rows())
+    workbook = await Workbook.begin(Lanes.open(confined).writing, None, rows())
     (pid,) = workers() - before
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.3):
@@ -105,9 +105,15 @@ async def test_no_cell_is_run_and_every_one_comes_back(format: str, read: Any, n
 async def test_an_export_can_be_imported_again(format: str, read: Any, people: People) -> None:
     mine = await seller(people)
     made = await customer(
-        mine, name="晨光,\"科技\"\n二厂", code=unique("C"), phone="0086 021", tags=["a;b", "c"], next_follow_at="2030-01-01T00:00:00Z",
-        location={"lng": -0.5, "lat": 0}, email="office@example.com",
-    )  # fmt: skip
+        mine,
+        name='晨光,"科技"\n二厂',
+        code=unique("C"),
+        phone="0086 021",
+        tags=["a;b", "c"],
+        next_follow_at="2030-01-01T00:00:00Z",
+        location={"lng": -0.5, "lat": 0},
+        email="office@example.com",
+    )
     without_code = await customer(mine, name="no code")
     table = (await mine.get(f"{CUSTOMERS}/export?format={format}")).body
     assert counts(await import_table(mine, table)) == [0, 0, 2, 0]
@@ -131,8 +137,10 @@ async def test_a_bad_row_is_named_and_stops_only_itself(write: Any, people: Peop
     report = await import_table(mine, write(rows), "table.bin")
     assert (report["status"], report["total"], counts(report)) == ("finished", 3, [1, 0, 0, 2])
     assert {(one["row"], one["column"], one["rule"]) for one in report["errors"]} == {
-        (3, "name", "required"), (4, "location.lng", "maximum"), (4, "location.lat", "type"),
-    }  # fmt: skip
+        (3, "name", "required"),
+        (4, "location.lng", "maximum"),
+        (4, "location.lat", "type"),
+    }
     assert all(one["message"] for one in report["errors"])
 
 

@@ -19,9 +19,12 @@ def nowhere_else() -> tuple[float, float]:
 async def test_a_follow_up_is_the_customers_last_one_and_says_the_next(admin: Client) -> None:
     of = await customer(admin)
     body = {
-        "customer_id": of["id"], "content": "拜访", "method": "visit", "position": {"lat": 31.23, "lng": 121.47},
+        "customer_id": of["id"],
+        "content": "拜访",
+        "method": "visit",
+        "position": {"lat": 31.23, "lng": 121.47},
         "next_follow_at": "2030-01-01T00:00:00.000Z",
-    }  # fmt: skip
+    }
     made = expect(await admin.post(FOLLOW_UPS, body))
     after = expect(await admin.get(f"{CUSTOMERS}/{of['id']}"))
     assert (after["last_follow_at"], after["next_follow_at"]) == (made["created_at"], body["next_follow_at"])

@@ -48,9 +48,14 @@ async def test_a_lead_becomes_money_in_the_hands_of_sales_manager_and_finance(pe
     assert expect(await sales.get(f"{PAYMENTS}/{payment['id']}"))["owner_id"] == sales.user["userId"]
 
     made = {
-        LEADS: lead, CUSTOMERS: customer, CONTACTS: converted["contact"], OPPORTUNITIES: opportunity,
-        CONTRACTS: contract, PLANS: plan, PAYMENTS: payment,
-    }  # fmt: skip
+        LEADS: lead,
+        CUSTOMERS: customer,
+        CONTACTS: converted["contact"],
+        OPPORTUNITIES: opportunity,
+        CONTRACTS: contract,
+        PLANS: plan,
+        PAYMENTS: payment,
+    }
     sight = {
         name: {path for path, record in made.items() if (await one.get(f"{path}/{record['id']}")).code == 0}
         for name, one in {"sales": sales, "manager": manager, "finance": finance, "colleague": colleague}.items()
@@ -58,8 +63,11 @@ async def test_a_lead_becomes_money_in_the_hands_of_sales_manager_and_finance(pe
     entered = {PLANS, PAYMENTS}
     # data scope goes by who made a record (SPEC 2.5): the manager is told by the contract what finance entered
     assert sight == {
-        "sales": set(made), "manager": set(made) - entered, "finance": {CONTRACTS} | entered, "colleague": set()
-    }  # fmt: skip
+        "sales": set(made),
+        "manager": set(made) - entered,
+        "finance": {CONTRACTS} | entered,
+        "colleague": set(),
+    }
     assert expect(await manager.get(f"{CONTRACTS}/{contract['id']}"))["received_amount"] == "400.00"
     for one, total in ((sales, 1), (manager, 1), (colleague, 0)):
         assert expect(await one.get(CONTRACTS))["total"] == total

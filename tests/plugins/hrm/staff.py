@@ -38,8 +38,12 @@ class Staff:
 
     @classmethod
     async def hired(
-        cls, admin: Client, shift: Mapping[str, Any] | None = None, group: Mapping[str, Any] | None = None, **fields: Any
-    ) -> Staff:  # fmt: skip
+        cls,
+        admin: Client,
+        shift: Mapping[str, Any] | None = None,
+        group: Mapping[str, Any] | None = None,
+        **fields: Any,
+    ) -> Staff:
         """A person who works every day from nine to six at a place of their own."""
         hours = {"name": unique("shift"), "start": "09:00", "end": "18:00", **(shift or {})}
         of_shift = await made(admin, "shifts", **hours)
@@ -66,8 +70,18 @@ class Staff:
 
     def request(self, service: Running, at: datetime, body: Any) -> Request:
         actor = Actor(user_id=self.client.user["userId"])
-        return Request(service=service.service, method="POST", target="", id="test", headers={}, remote_ip="", now=at,
-                       body=body, actor=actor, scope=ALL_ROWS)  # fmt: skip
+        return Request(
+            service=service.service,
+            method="POST",
+            target="",
+            id="test",
+            headers={},
+            remote_ip="",
+            now=at,
+            body=body,
+            actor=actor,
+            scope=ALL_ROWS,
+        )
 
     async def days(self) -> dict[str, dict[str, Any]]:
         """Day → daily result."""

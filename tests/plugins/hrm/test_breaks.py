@@ -21,10 +21,17 @@ ONE_DAY = {"attends_from": day(), "left_on": day()}
 @pytest.mark.parametrize(
     ("begins", "ends", "days", "hours"),
     [
-        (9, 12, "0.5", "3"), (13, 18, "0.5", "5"), (9, 18, "1", "8"), (9, 13, "0.5", "3"), (11, 15, "0.5", "3"),
-        (10, 17, "1", "6"), (12, 13, "0", "0"), (0, 24, "1", "8"), (13, 42, "1.5", "13"),
+        (9, 12, "0.5", "3"),
+        (13, 18, "0.5", "5"),
+        (9, 18, "1", "8"),
+        (9, 13, "0.5", "3"),
+        (11, 15, "0.5", "3"),
+        (10, 17, "1", "6"),
+        (12, 13, "0", "0"),
+        (0, 24, "1", "8"),
+        (13, 42, "1.5", "13"),
     ],
-)  # fmt: skip
+)
 async def test_a_half_day_ends_or_begins_with_the_break(
     begins: int, ends: int, days: str, hours: str, admin: Client
 ) -> None:
@@ -41,10 +48,13 @@ async def test_of_a_night_shift_the_break_is_in_the_next_day(admin: Client) -> N
 @pytest.mark.parametrize(
     ("leave", "punches", "status"),
     [
-        ((9, 12), (13, 18), "normal"), ((9, 12), (14, 18), "late"), ((13, 18), (9, 12), "normal"),
-        ((13, 18), (9, 11), "early_leave"), ((9, 13), (13, 18), "normal"),
+        ((9, 12), (13, 18), "normal"),
+        ((9, 12), (14, 18), "late"),
+        ((13, 18), (9, 12), "normal"),
+        ((13, 18), (9, 11), "early_leave"),
+        ((9, 13), (13, 18), "normal"),
     ],
-)  # fmt: skip
+)
 async def test_who_takes_half_a_day_is_not_there_for_the_break(
     leave: tuple[int, int], punches: tuple[int, int], status: str, admin: Client, tradewind: Running
 ) -> None:

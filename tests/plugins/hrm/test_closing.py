@@ -106,21 +106,35 @@ async def test_a_month_is_the_sum_of_its_days(admin: Client, tradewind: Running)
     staff = await worked(admin, tradewind)
     await staff.leave(at(33), at(42), "submit", "approve")
     (row,) = [
-        one for one in expect(await admin.get(f"{MONTHLY}?month={MONTH}&page_size=200&sort=-created_at"))["items"]
+        one
+        for one in expect(await admin.get(f"{MONTHLY}?month={MONTH}&page_size=200&sort=-created_at"))["items"]
         if one["id"] == staff.employee["id"]
-    ]  # fmt: skip
+    ]
     assert row == {
-        "id": staff.employee["id"], "number": None, "name": "Mei",
-        "department_id": staff.employee["department_id"], "created_at": staff.employee["created_at"],
-        "attendance_group_id": staff.employee["attendance_group_id"], "month": MONTH, "working_days": 2, "present": 1, "late": 1,
-        "late_minutes": 20, "early_leave": 0, "early_minutes": 0, "missed": 0, "absent": 0, "leave": 1,
-    }  # fmt: skip
+        "id": staff.employee["id"],
+        "number": None,
+        "name": "Mei",
+        "department_id": staff.employee["department_id"],
+        "created_at": staff.employee["created_at"],
+        "attendance_group_id": staff.employee["attendance_group_id"],
+        "month": MONTH,
+        "working_days": 2,
+        "present": 1,
+        "late": 1,
+        "late_minutes": 20,
+        "early_leave": 0,
+        "early_minutes": 0,
+        "missed": 0,
+        "absent": 0,
+        "leave": 1,
+    }
 
 
 @pytest.mark.parametrize(
-    ("month", "seen"), [("2024-12", False), ("2025-01", True), (MONTH, True), ("2099-12", False)],
+    ("month", "seen"),
+    [("2024-12", False), ("2025-01", True), (MONTH, True), ("2099-12", False)],
     ids=["before", "the first", "the last", "after"],
-)  # fmt: skip
+)
 async def test_a_month_tells_of_who_was_employed_in_it(month: str, seen: bool, admin: Client) -> None:
     staff = await Staff.hired(admin, **TWO_DAYS)
     rows = expect(await admin.get(f"{MONTHLY}?month={month}&page_size=200&sort=-created_at"))["items"]

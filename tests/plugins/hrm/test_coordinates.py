@@ -37,9 +37,11 @@ def test_a_degree_of_latitude_is_111_kilometres() -> None:
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
-    lng=st.floats(-180, 180), lat=st.floats(-90, 90), other=st.tuples(st.floats(-180, 180), st.floats(-90, 90)),
+    lng=st.floats(-180, 180),
+    lat=st.floats(-90, 90),
+    other=st.tuples(st.floats(-180, 180), st.floats(-90, 90)),
     system=st.sampled_from(["wgs84", "gcj02", "bd09"]),
-)  # fmt: skip
+)
 def test_every_position_converts_and_has_a_distance(
     lng: float, lat: float, other: tuple[float, float], system: str
 ) -> None:

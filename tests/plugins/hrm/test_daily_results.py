@@ -44,14 +44,22 @@ NEAR = st.integers(-200, 200) | st.integers(-6, 36)  # around the begin or the e
     max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(
-    shift=SHIFTS, flexible=st.sampled_from([0, 30]), grace=st.sampled_from([0, 5]),
+    shift=SHIFTS,
+    flexible=st.sampled_from([0, 30]),
+    grace=st.sampled_from([0, 5]),
     taps=st.lists(st.tuples(st.integers(0, 2), st.booleans(), NEAR), max_size=9),
     leave=st.none() | st.tuples(st.integers(0, 2), NEAR, st.integers(1, 600)),
-)  # fmt: skip
+)
 def test_random_punches_make_what_the_model_says(
-    shift: tuple[str, str, int, int], flexible: int, grace: int, taps: Any, leave: Any,
-    admin: Client, tradewind: Running, io_loop: IOLoop,
-) -> None:  # fmt: skip
+    shift: tuple[str, str, int, int],
+    flexible: int,
+    grace: int,
+    taps: Any,
+    leave: Any,
+    admin: Client,
+    tradewind: Running,
+    io_loop: IOLoop,
+) -> None:
     opens, closes, start, end = shift
     hours = {"start": opens, "end": closes, "flexible_minutes": flexible, "grace_minutes": grace}
     minutes = sorted({1440 * day + (end if going else start) + by for day, going, by in taps})

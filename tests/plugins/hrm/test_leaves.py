@@ -157,9 +157,11 @@ async def test_leave_says_whose_it_is(admin: Client) -> None:
 @pytest.mark.parametrize(
     ("actions", "told"),
     [
-        (["approve"], ["已批准"]), (["reject"], ["已驳回"]), (["approve", "cancel"], ["已销假", "已批准"]),
+        (["approve"], ["已批准"]),
+        (["reject"], ["已驳回"]),
+        (["approve", "cancel"], ["已销假", "已批准"]),
     ],
-)  # fmt: skip
+)
 async def test_people_are_told_what_became_of_their_leave(actions: list[str], told: list[str], admin: Client) -> None:
     staff = await Staff.hired(admin)
     leave = await staff.leave(*WEDNESDAY, "submit")

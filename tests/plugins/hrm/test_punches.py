@@ -48,8 +48,13 @@ def staff(io_loop: IOLoop, admin: Client) -> Staff:
     ],
 )
 async def test_the_evidence_decides(
-    evidence: dict[str, Any], result: str, method: str | None, risks: list[str], admin: Client, tradewind: Running,
-) -> None:  # fmt: skip
+    evidence: dict[str, Any],
+    result: str,
+    method: str | None,
+    risks: list[str],
+    admin: Client,
+    tradewind: Running,
+) -> None:
     staff = await Staff.hired(admin)
     reply = await staff.punch_at(tradewind, NOON, **evidence)
     told = (reply["result"], reply["counts"], reply["method"], [risk["code"] for risk in reply["risks"]])
@@ -92,8 +97,11 @@ async def test_who_was_outside_tries_again_at_once_with_other_evidence(admin: Cl
     taps = [{"location": FAR, "accuracy": 5}, {"location": FAR, "accuracy": 5}, {"bssid": BSSID}, {"bssid": BSSID}]
     replies = [expect(await staff.punch(**tap)) for tap in taps]
     assert [(reply["result"], reply["repeated"]) for reply in replies] == [
-        ("outside", False), ("outside", True), ("accepted", False), ("accepted", True),
-    ]  # fmt: skip
+        ("outside", False),
+        ("outside", True),
+        ("accepted", False),
+        ("accepted", True),
+    ]
 
 
 async def test_of_several_places_the_one_whose_radius_reaches_is_told(admin: Client, tradewind: Running) -> None:

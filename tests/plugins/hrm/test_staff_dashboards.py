@@ -58,17 +58,27 @@ async def entered(
         hired = today - timedelta(days=chance.randrange(0, 600))
         left = hired + timedelta(days=chance.randrange(0, 500))
         user = viewers[number].user["userId"] if number < len(viewers) else None
-        body = {"name": f"person {number}", "hired_on": hired.isoformat(), "user_id": user,
-                "department_id": chance.choice([*departments, None]),
-                "left_on": left.isoformat() if chance.random() < 0.5 else None}  # fmt: skip
+        body = {
+            "name": f"person {number}",
+            "hired_on": hired.isoformat(),
+            "user_id": user,
+            "department_id": chance.choice([*departments, None]),
+            "left_on": left.isoformat() if chance.random() < 0.5 else None,
+        }
         employee = expect(await admin.post(f"{AT}/employees", body))
         for day in range(3):
-            await days.create({
-                "employee_id": employee["id"], "employee_name": "person", "user_id": user,
-                "department_id": body["department_id"], "status": chance.choice(DAY_STATUSES),
-                "day": (date.fromisoformat(FIRST) + timedelta(days=day)).isoformat(),
-                "late_minutes": chance.choice([0, 7]), "early_minutes": 0,
-            })  # fmt: skip
+            await days.create(
+                {
+                    "employee_id": employee["id"],
+                    "employee_name": "person",
+                    "user_id": user,
+                    "department_id": body["department_id"],
+                    "status": chance.choice(DAY_STATUSES),
+                    "day": (date.fromisoformat(FIRST) + timedelta(days=day)).isoformat(),
+                    "late_minutes": chance.choice([0, 7]),
+                    "early_minutes": 0,
+                }
+            )
 
 
 async def compared(person: Client) -> int:
@@ -98,9 +108,10 @@ async def compared(person: Client) -> int:
 def figures(rows: list[dict[str, Any]]) -> dict[str, int]:
     came = [one for one in rows if one["status"] in PRESENT]
     return {
-        "present": len(came), "late": sum(one["late_minutes"] > 0 for one in came),
+        "present": len(came),
+        "late": sum(one["late_minutes"] > 0 for one in came),
         "missed_punch": sum(one["status"] == "missed" for one in came),
-    }  # fmt: skip
+    }
 
 
 async def test_a_month_has_joined_and_left_and_the_rest_stays(admin: Client, people: People) -> None:

@@ -1,0 +1,30 @@
+"""Options of crm: what administrators change while the service runs."""
+
+from __future__ import annotations
+
+from plugins.api import Message, Option, integer
+
+CLAIM_LIMIT_KEY = "crm_claim_limit"
+RETURN_DAYS_KEY = "crm_pool_return_days"
+REMINDER_DAYS_KEY = "crm_payment_reminder_days"
+
+OPTIONS = (
+    Option(
+        CLAIM_LIMIT_KEY,
+        integer(minimum=0, maximum=100_000, default=200),
+        Message("每人最多持有的领取客户数，0 为不限", "Claimed customers that one person may hold; 0: any number"),
+    ),
+    Option(
+        RETURN_DAYS_KEY,
+        integer(minimum=0, maximum=3650, default=0),
+        Message(
+            "超过多少天未跟进自动退回公海，0 为不退回",
+            "Days without follow-up after which a customer returns to the pool; 0: never",
+        ),
+    ),
+    Option(
+        REMINDER_DAYS_KEY,
+        integer(minimum=0, maximum=365, default=3),
+        Message("回款到期前多少天提醒", "Days before a payment is due on which its owner is reminded"),
+    ),
+)
