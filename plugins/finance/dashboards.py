@@ -1,4 +1,4 @@
-"""What finance knows of the dashboards (CONTRACT 9): income and expense by its vouchers."""
+"""The part of the dashboards that finance computes: income and expense, by its vouchers."""
 
 from __future__ import annotations
 
@@ -12,19 +12,27 @@ _SIGNS = {"income": 1, "expense": -1}
 
 
 async def finance_summary(req: Request) -> dict[str, Any]:
-    """What was received and paid, by the month of the voucher. Transfers are neither; reversals count against theirs."""
+    """Return income, expense and profit by month. Transfers do not count; a reversal takes away what it reverses."""
     period = period_of(req)
-    rows = await req.store(VOUCHERS).aggregate([
-        {"$match": {"kind": {"$in": list(_SIGNS)}, **period.days("day")}},
-        {"$group": {"_id": {"month": {"$substrBytes": ["$day", 0, 7]}, "kind": "$kind"}, "amount": {"$sum": "$amount"}}},
-    ], whole=period.open)  # fmt: skip
-    # the answer adds up the rows of a month
-    items = [{"month": row["_id"]["month"], **_result(row["_id"]["kind"], exact(row["amount"]))} for row in rows]
+    rows = await req.store(VOUCHERS).aggregate(
+        [
+            {"$match": {"kind": {"$in": list(_SIGNS)}, **period.days("day")}},
+            {
+                "$group": {
+                    "_id": {"month": {"$substrBytes": ["$day", 0, 7]}, "kind": "$kind"},
+                    "amount": {"$sum": "$amount"},
+                }
+            },
+        ],
+        whole=period.open,
+    )
+    # the dashboard merges the items of one month by adding them up
+    items = [{"month": row["_id"]["month"], **_add_profit(row["_id"]["kind"], exact(row["amount"]))} for row in rows]
     totals = {name: sum((item.get(name, Decimal(0)) for item in items), Decimal(0)) for name in (*_SIGNS, "profit")}
     return {**totals, "items": items}
 
 
-def _result(kind: str, amount: Decimal) -> dict[str, Any]:
+def _add_profit(kind: str, amount: Decimal) -> dict[str, Any]:
     return {kind: amount, "profit": _SIGNS[kind] * amount}
 
 

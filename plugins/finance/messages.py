@@ -1,4 +1,4 @@
-"""The sentences of finance."""
+"""The messages of finance."""
 
 from plugins.api import Message
 
@@ -23,5 +23,5 @@ CONFIRMED = Message("已确认", "Confirmed")
 PARTLY_PAID = Message("部分付款", "Partly paid")
 VOID = Message("已作废", "Void")
 
-# what an explanation says (GET /authorization/explain)
-NO_MONTH = Message("不是月份，应如 2026-10", "That is no month; one is written 2026-10")
+# shown by GET /authorization/explain
+NO_MONTH = Message("月份格式不正确，应如 2026-10", "Not a month; write it as 2026-10")

@@ -1,7 +1,7 @@
 """Receivables and payables: what is owed for contracts, orders and invoices, and how much of it is paid.
 
-A business plugin tells what is owed by `finance.receivable.changed` or `finance.payable.changed`, in the transaction
-that changes it. Where it also tells what was paid, payments are entered there; else they are booked here, as vouchers.
+A business plugin emits `finance.receivable.changed` or `finance.payable.changed` in the transaction that changes what
+is owed. If the payload has `paid`, payments are entered in that plugin; otherwise they are booked here, as vouchers.
 """
 
 from __future__ import annotations
@@ -18,52 +18,70 @@ from plugins.api import (
     Handler,
     Page,
     Request,
+    Route,
     Service,
     Store,
+    conflicts,
     exact,
     invalid,
+    route,
     store_money,
 )
-from plugins.finance.documents import OPEN_ITEMS
-from plugins.finance.messages import MORE_THAN_OPEN, NOT_IN_STATE, PAID_ELSEWHERE
-from plugins.finance.vouchers import Record, book, booking, day_in
+from plugins.finance.documents import OPEN_ITEMS, PAY_INVOICE_BODY
+from plugins.finance.messages import MORE_THAN_OPEN, NOT_IN_STATE, PAID_ELSEWHERE, PERIOD_CLOSED
+from plugins.finance.vouchers import Record, book, book_in_transaction, get_day
 
 RECEIVABLE_EVENT, PAYABLE_EVENT = "finance.receivable.changed", "finance.payable.changed"
 PAID_EVENT = "finance.payable.paid"
 UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
 INVOICE = "INVOICE"
-_TOLD = ("number", "counterparty", "amount", "due_on")
+_COPIED_FROM_EVENT = ("number", "counterparty", "amount", "due_on")
 
 
-async def on_changed(direction: str, service: Service, payload: Mapping[str, Any]) -> None:
-    """Keep the item of a business record as the payload says; one that nothing is owed on is `void`."""
-    # the item is seen by those who see the business record
+async def update_from_event(direction: str, service: Service, payload: Mapping[str, Any]) -> None:
+    """Create or update the item of a business record from the payload. An item with an amount of zero is `void`."""
+    # whoever may see the business record may see the item
     owner = Actor(user_id=payload["creator_id"], department_id=payload["creator_department_id"])
     paid = payload.get("paid")
     values = {
-        **{name: payload.get(name) for name in _TOLD}, "direction": direction, "biz_type": payload["biz_type"],
-        "resource_id": str(payload["resource_id"]), "schedule": payload.get("schedule"),
-        "paid_elsewhere": paid is not None, **({"paid": paid} if paid is not None else {}),
-    }  # fmt: skip
+        **{name: payload.get(name) for name in _COPIED_FROM_EVENT},
+        "direction": direction,
+        "biz_type": payload["biz_type"],
+        "resource_id": str(payload["resource_id"]),
+        "schedule": payload.get("schedule"),
+        "paid_elsewhere": paid is not None,
+        **({"paid": paid} if paid is not None else {}),
+    }
     await _put(service.database.store(OPEN_ITEMS, owner), values)
 
 
-async def of_invoice(req: Request, invoice: Mapping[str, Any]) -> None:
-    """Keep the item of an invoice, in the transaction that changes it; none for one that bills another item."""
+async def update_from_invoice(req: Request, invoice: Mapping[str, Any]) -> None:
+    """Create or update the item of an invoice, in the transaction that changes it.
+
+    An invoice that bills another item has none of its own.
+    """
     if invoice["open_item_id"] is not None:
         return
-    # whoever pays need not be who wrote it
+    # the item belongs to the creator of the invoice, who need not be the one who pays
     owner = Actor(user_id=invoice["creator_id"], department_id=invoice["creator_department_id"])
-    await _put(req.service.database.store(OPEN_ITEMS, owner, now=req.now), {
-        "direction": invoice["direction"], "biz_type": INVOICE, "resource_id": str(invoice["id"]),
-        "number": invoice["number"], "counterparty": invoice["counterparty"], "due_on": invoice["due_on"],
-        "amount": invoice["total"] if invoice["status"] != "void" else store_money(Decimal(0)),
-        "paid": invoice["paid"], "paid_elsewhere": True,
-    })  # fmt: skip
+    await _put(
+        req.service.database.store(OPEN_ITEMS, owner, now=req.now),
+        {
+            "direction": invoice["direction"],
+            "biz_type": INVOICE,
+            "resource_id": str(invoice["id"]),
+            "number": invoice["number"],
+            "counterparty": invoice["counterparty"],
+            "due_on": invoice["due_on"],
+            "amount": invoice["total"] if invoice["status"] != "void" else store_money(Decimal(0)),
+            "paid": invoice["paid"],
+            "paid_elsewhere": True,
+        },
+    )
 
 
-async def check_billed(req: Request, invoice: Mapping[str, Any]) -> None:
-    """40001 where the invoice names an item that it cannot bill: one of the other direction, or of an invoice."""
+async def check_billed_item(req: Request, invoice: Mapping[str, Any]) -> None:
+    """Raise 40001 if the invoice cannot bill its `open_item_id`: an item of the other direction, or of an invoice."""
     item_id = invoice.get("open_item_id")
     billed = {"_id": item_id, "direction": invoice["direction"], "biz_type": {"$ne": INVOICE}}
     if item_id is not None and await req.system_store(OPEN_ITEMS).find_one(billed) is None:
@@ -71,23 +89,26 @@ async def check_billed(req: Request, invoice: Mapping[str, Any]) -> None:
 
 
 async def _put(store: Store, values: Record) -> None:
-    there = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
-    paid = exact(values.get("paid", there and there["paid"]))
-    values = {**values, "paid": store_money(paid), "status": _status(exact(values["amount"]), paid)}
-    if there is None:
+    item = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
+    paid = exact(values.get("paid", item and item["paid"]))
+    values = {**values, "paid": store_money(paid), "status": _get_status(exact(values["amount"]), paid)}
+    if item is None:
         await store.create(values)
     else:
-        await store.update(there["id"], values)
+        await store.update(item["id"], values)
 
 
-def _status(amount: Decimal, paid: Decimal) -> str:
+def _get_status(amount: Decimal, paid: Decimal) -> str:
     if not amount:
         return "void"
     return "paid" if paid >= amount else "partly_paid" if paid else "open"
 
 
-def lister(direction: str) -> Handler:
-    """A handler that lists a direction: `out` are receivables, `in` payables; the unpaid ones unless the query says."""
+def make_list_handler(direction: str) -> Handler:
+    """Return the handler that lists the items of a direction: `out` are receivables, `in` payables.
+
+    Without `status` in the query it lists the unpaid ones.
+    """
 
     async def list_items(req: Request) -> Page:
         status = {} if req.query.get("status") else UNPAID
@@ -97,33 +118,43 @@ def lister(direction: str) -> Handler:
 
 
 async def pay(req: Request) -> Record:
-    """Pay a payable, or a part of it: voucher, balance and payable change together."""
-    day, account_id = day_in(req), req.body["account_id"]
+    """Pay a payable, or a part of it. Voucher, balance and payable change in one transaction."""
+    day, account_id = get_day(req), req.body["account_id"]
 
     async def work() -> Record:
-        item = await _payable(req)
-        amount = _payment(req, item)
-        voucher = await book(req, {
-            "kind": "expense", "account_id": account_id, "amount": store_money(amount), "day": day,
-            "category": "purchase", "counterparty": item["counterparty"], "remark": item["number"],
-            "open_item_id": item["id"],
-        })  # fmt: skip
-        changed = await req.store(OPEN_ITEMS).update(item["id"], _after(item, amount), version=item["version"])
+        item = await _get_payable(req)
+        amount = _check_payment(req, item)
+        voucher = await book(
+            req,
+            {
+                "kind": "expense",
+                "account_id": account_id,
+                "amount": store_money(amount),
+                "day": day,
+                "category": "purchase",
+                "counterparty": item["counterparty"],
+                "remark": item["number"],
+                "open_item_id": item["id"],
+            },
+        )
+        changed = await req.store(OPEN_ITEMS).update(item["id"], _add_payment(item, amount), version=item["version"])
         await req.emit(PAID_EVENT, item=changed, voucher=voucher)
         return changed
 
-    await _payable(req)
-    return await booking(req, day, work)
+    await _get_payable(req)
+    return await book_in_transaction(req, day, work)
 
 
-async def _payable(req: Request) -> Record:
+async def _get_payable(req: Request) -> Record:
+    """Return the item of the path. Raises 40901 if it is not paid here."""
     item = await req.store(OPEN_ITEMS).get(req.path["id"])
     if item["direction"] != "in" or item["paid_elsewhere"]:
         raise ApiError(CONFLICT, PAID_ELSEWHERE)
     return item
 
 
-def _payment(req: Request, item: Record) -> Decimal:
+def _check_payment(req: Request, item: Record) -> Decimal:
+    """Return the amount to pay: that of the body, or all that is open. Raises 40901 if that is more than is open."""
     if req.body.get("version") not in (None, item["version"]):
         raise ApiError(STALE)
     unpaid = exact(item["amount"]) - exact(item["paid"])
@@ -135,16 +166,48 @@ def _payment(req: Request, item: Record) -> Decimal:
     return amount
 
 
-def _after(item: Mapping[str, Any], amount: Decimal) -> Record:
-    """The item's `paid` and `status` after `amount` more, or less when it is below zero."""
+def _add_payment(item: Mapping[str, Any], amount: Decimal) -> Record:
+    """Return `paid` and `status` of the item with `amount` added to what is paid; a negative amount takes away."""
     paid = exact(item["paid"]) + amount
-    return {"paid": store_money(paid), "status": _status(exact(item["amount"]), paid)}
+    return {"paid": store_money(paid), "status": _get_status(exact(item["amount"]), paid)}
 
 
-async def after_reversal(payload: Mapping[str, Any]) -> None:
-    """The payment of a payable was reversed: that much is open again."""
+async def reopen_payment(payload: Mapping[str, Any]) -> None:
+    """Take a payment off its payable after the voucher was reversed."""
     voucher, req = payload["voucher"], payload["request"]
     if voucher["open_item_id"]:
         items = req.system_store(OPEN_ITEMS)
         item = await items.get(voucher["open_item_id"])
-        await items.update(item["id"], _after(item, -exact(voucher["amount"])), version=item["version"])
+        await items.update(item["id"], _add_payment(item, -exact(voucher["amount"])), version=item["version"])
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/finance/receivables",
+        make_list_handler("out"),
+        summary="List what is to be received",
+        access="finance:invoice:receivables",
+        query=OPEN_ITEMS.list_query,
+        record=OPEN_ITEMS,
+        paged=True,
+    ),
+    route(
+        "GET /api/v1/finance/payables",
+        make_list_handler("in"),
+        summary="List what is to be paid",
+        access="finance:invoice:payables",
+        query=OPEN_ITEMS.list_query,
+        record=OPEN_ITEMS,
+        paged=True,
+    ),
+    route(
+        "POST /api/v1/finance/payables/{id}/pay",
+        pay,
+        summary="Pay a payable",
+        access="finance:invoice:pay",
+        body=PAY_INVOICE_BODY,
+        record=OPEN_ITEMS,
+        errors=(STALE,),
+        refusals=conflicts(NOT_IN_STATE, PAID_ELSEWHERE, MORE_THAN_OPEN, PERIOD_CLOSED),
+    ),
+)

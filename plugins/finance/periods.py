@@ -1,6 +1,6 @@
 """Periods: a month numbers its vouchers without a gap, and takes none once it is closed.
 
-Number and lock are one document, so that a voucher and the closing of its month cannot happen side by side.
+The last number and the lock are in one document, so booking a voucher and closing its month conflict with each other.
 """
 
 from __future__ import annotations
@@ -16,20 +16,27 @@ from plugins.api import (
     LAST_DAY,
     NOT_FOUND,
     ApiError,
+    Refusal,
     Request,
+    Route,
     Service,
+    conflicts,
+    crud,
     day_of,
     invalid,
+    route,
 )
-from plugins.finance.messages import PERIOD_CLOSED, PERIOD_NOT_OVER
+from plugins.finance.messages import NO_MONTH, PERIOD_CLOSED, PERIOD_NOT_OVER
 from plugins.finance.records import PERIODS
 
 DATED_EVENT = "finance.dated"
+# what the listener of DATED_EVENT may refuse
+DATED_REFUSALS = conflicts(PERIOD_CLOSED)
 _MONTH = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 
 
-async def opened(req: Request, month: str) -> None:
-    """Make sure that the month has its document. Outside of transactions: two may come first at once."""
+async def ensure_period(req: Request, month: str) -> None:
+    """Create the document of the month unless it exists. Call it outside transactions: two requests may race."""
     periods = req.system_store(PERIODS)
     if await periods.find_one({"_id": month}):
         return
@@ -40,8 +47,8 @@ async def opened(req: Request, month: str) -> None:
             raise
 
 
-async def next_number(req: Request, month: str) -> str:
-    """The next voucher number of the month, as part of the transaction; 40901 once the month is closed."""
+async def take_number(req: Request, month: str) -> str:
+    """Take the next voucher number of the month, in the transaction. Raises 40901 if the month is closed."""
     period = await req.system_store(PERIODS).change_quietly(
         {"_id": month, "closed": False}, {"$inc": {"last_number": 1}}
     )
@@ -51,9 +58,10 @@ async def next_number(req: Request, month: str) -> str:
 
 
 async def check_open(service: Service, payload: Mapping[str, Any]) -> None:
-    """40901 for what is dated (`day`) into a closed month and takes no voucher number: invoices, payments of contracts.
+    """Raise 40901 if the `day` of the payload is in a closed month.
 
-    It looks and locks nothing: what is entered in the very moment of the closing may still be dated before it.
+    For what takes no voucher number: invoices, payments of contracts. The check takes no lock: an entry that is made
+    while the month is being closed may still get into it.
     """
     month = payload["day"][:7]
     if await service.database.store(PERIODS).find_one({"_id": month, "closed": True}):
@@ -61,9 +69,9 @@ async def check_open(service: Service, payload: Mapping[str, Any]) -> None:
 
 
 async def close(req: Request) -> dict[str, Any]:
-    """Close a month for good: nothing is dated into it afterwards; corrections go into an open one.
+    """Close a month for good: nothing can be dated into it afterwards, and corrections go into an open month.
 
-    40001 for a month that is out of bounds, 40901 for one that is not over.
+    Raises 40001 for a month out of bounds and 40901 for a month that is not over.
     """
     month = req.path["month"]
     if not _MONTH.fullmatch(month):
@@ -72,8 +80,21 @@ async def close(req: Request) -> dict[str, Any]:
         raise invalid("month", "bounds")
     if month >= day_of(req.now, req.service.settings.zone).isoformat()[:7]:
         raise ApiError(CONFLICT, PERIOD_NOT_OVER.filled(month=month))
-    await opened(req, month)
+    await ensure_period(req, month)
     closed = {"closed": True, "closed_at": req.now, "closed_by": req.actor.user_id}
     return await req.system_store(PERIODS).update(
         month, closed, where={"closed": False}, reason=PERIOD_CLOSED.filled(month=month)
     )
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(PERIODS, at="/api/v1/finance/periods", resource="finance:period", noun="period", only=("list",)),
+    route(
+        "POST /api/v1/finance/periods/{month}/close",
+        close,
+        summary="Close a month, such as 2026-10",
+        access="finance:period:close",
+        returns=PERIODS.read,
+        refusals=(Refusal(NOT_FOUND, when=NO_MONTH), *conflicts(PERIOD_CLOSED, PERIOD_NOT_OVER)),
+    ),
+)

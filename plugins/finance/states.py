@@ -1,4 +1,4 @@
-"""The states of expense claims and invoices, and what leads from one to the next."""
+"""The states of expense claims and invoices, and the actions that lead from one to another."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ INVOICE_STATES = StateMachine(
 )
 
 
-def allows(states: StateMachine, action: str) -> dict[str, Any]:
-    """The filter for records whose state allows `action`."""
+def filter_allowing(states: StateMachine, action: str) -> dict[str, Any]:
+    """Return the filter of the records whose state allows `action`."""
     return {"status": {"$in": list(states.transitions[action][0])}}
 
 
-def after(states: StateMachine, action: str) -> str:
-    """The state that `action` leads to."""
+def get_target(states: StateMachine, action: str) -> str:
+    """Return the state that `action` leads to."""
     return states.transitions[action][1]

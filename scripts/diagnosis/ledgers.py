@@ -23,7 +23,7 @@ from handlers.money import exact
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.finance.documents import INVOICES, OPEN_ITEMS
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
-from plugins.finance.vouchers import effects
+from plugins.finance.vouchers import compute_balance_changes
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
 from scripts.diagnosis.report import database_uri
 
@@ -106,7 +106,7 @@ async def _balances(driver: Driver) -> list[str]:
     )
     booked: dict[Any, Decimal] = defaultdict(Decimal)
     for row in rows:
-        for account_id, change in effects({**row["_id"], "amount": row["amount"]}).items():
+        for account_id, change in compute_balance_changes({**row["_id"], "amount": row["amount"]}).items():
             booked[account_id] += change
     kept = {account["_id"]: account["balance"] for account in await driver.find(ACCOUNTS.name, _LIVE)}
     return [

@@ -19,22 +19,22 @@ class Books:
 
     @classmethod
     async def fresh(cls, client: Client) -> Books:
-        """A new account with nothing on it."""
+        """A new account with a balance of zero."""
         code = unique("ACC")
         made = expect(await client.post(f"{AT}/accounts", {"code": code, "name": code, "type": "bank"}))
         return cls(client, made["id"])
 
     async def book(self, kind: str, amount: str, **fields: Any) -> Reply:
-        """A voucher."""
+        """Book a voucher."""
         body = {"kind": kind, "account_id": self.account_id, "amount": amount, **fields}
         return await self.client.post(f"{AT}/vouchers", body)
 
     async def reverse(self, voucher: dict[str, Any], **fields: Any) -> Reply:
-        """Its opposite."""
+        """Reverse a voucher."""
         return await self.client.post(f"{AT}/vouchers/{voucher['id']}/reverse", fields)
 
     async def balance(self) -> str:
-        """What is on the account, as the service tells."""
+        """The balance of the account, read over HTTP."""
         return str(expect(await self.client.get(f"{AT}/accounts/{self.account_id}"))["balance"])
 
     async def vouchers(self) -> list[dict[str, Any]]:
@@ -65,6 +65,6 @@ class Books:
         return confirmed
 
     async def pay_invoice(self, invoice: dict[str, Any], amount: str | None = None) -> Reply:
-        """Book money on an invoice."""
+        """Book a payment on an invoice."""
         body = {"account_id": self.account_id, "amount": amount}
         return await self.client.post(f"{AT}/invoices/{invoice['id']}/pay", body)

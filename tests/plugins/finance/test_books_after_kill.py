@@ -45,19 +45,23 @@ class Site:
 
     @property
     def url(self) -> str:
-        """Where it answers."""
+        """The address of the server."""
         return f"http://127.0.0.1:{self.port}"
 
     async def start(self) -> None:
         """Start the server and wait until it serves."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
         environment |= {
-            "TRADEWIND_MONGODB_URI": self.uri, "TRADEWIND_MONGODB_DATABASE": self.database,
-            "TRADEWIND_DATA_DIR": str(self.folder), "TRADEWIND_PORT": str(self.port),
-            "TRADEWIND_PLUGINS": "auth,rbac,inventory,finance", "TRADEWIND_RATE_LIMITS": "off",
-            "TRADEWIND_ADMIN_PASSWORD": PASSWORD, "TRADEWIND_BCRYPT_COST": "4",
+            "TRADEWIND_MONGODB_URI": self.uri,
+            "TRADEWIND_MONGODB_DATABASE": self.database,
+            "TRADEWIND_DATA_DIR": str(self.folder),
+            "TRADEWIND_PORT": str(self.port),
+            "TRADEWIND_PLUGINS": "auth,rbac,inventory,finance",
+            "TRADEWIND_RATE_LIMITS": "off",
+            "TRADEWIND_ADMIN_PASSWORD": PASSWORD,
+            "TRADEWIND_BCRYPT_COST": "4",
             "TRADEWIND_JWT_SECRET": "a-key-of-the-tests-with-enough-characters",
-        }  # fmt: skip
+        }
         with (self.folder / "server.log").open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable, str(ROOT / "server.py"), cwd=ROOT, env=environment, stdout=log, stderr=log
@@ -65,12 +69,12 @@ class Site:
         await eventually(self.serves, seconds=30, every=0.1)
 
     async def serves(self) -> bool:
-        """Whether it answers and has its database."""
-        reply = await attempted(Client(self.url).get("/api/health/ready"))
+        """Whether it responds and has its database."""
+        reply = await attempt(Client(self.url).get("/api/health/ready"))
         return reply is not None and reply.status == 200
 
     async def kill(self) -> None:
-        """End the server without a warning."""
+        """Kill the server."""
         assert self.process is not None
         self.process.kill()
         await self.process.wait()
@@ -92,8 +96,8 @@ async def site_at(folder: Path) -> AsyncIterator[Site]:
         await asyncio.to_thread(embedded.release_and_wait, 15)
 
 
-async def attempted(request: Awaitable[Reply]) -> Reply | None:
-    """The answer, or None where there was none."""
+async def attempt(request: Awaitable[Reply]) -> Reply | None:
+    """The response, or None if the connection failed."""
     try:
         return await request
     except (OSError, HTTPClientError):
@@ -111,22 +115,22 @@ async def test_after_kills_the_ledgers_agree_and_nothing_acknowledged_is_lost(tm
         async def writer(begin: Begin) -> None:
             write = await begin(admin)
             for number in range(EACH):
-                reply = await attempted(write(number))
+                reply = await attempt(write(number))
                 if reply is not None and reply.code == 0:
                     acknowledged.add(reply.data["id"])
                 else:
                     await eventually(site.serves, seconds=30, every=0.1)
-                    # what a dead server was changing stays locked until the database ends its transaction
+                    # records that a killed server was changing stay locked until the database ends its transaction
                     write = await begin(admin)
 
         async def killer() -> None:
-            await reached(KILL_SERVER_AFTER)
+            await wait_for(KILL_SERVER_AFTER)
             await site.kill()
             await site.start()
-            await reached(KILL_MONGOD_AFTER)
+            await wait_for(KILL_MONGOD_AFTER)
             os.kill(mongod, signal.SIGKILL)
 
-        async def reached(count: int) -> None:
+        async def wait_for(count: int) -> None:
             async def enough() -> bool:
                 return len(acknowledged) >= count
 
@@ -135,8 +139,11 @@ async def test_after_kills_the_ledgers_agree_and_nothing_acknowledged_is_lost(tm
         await asyncio.gather(killer(), *(writer((payer, carrier)[number % 2]) for number in range(WRITERS)))
         await eventually(site.serves, seconds=30, every=0.1)
         assert await differences(driver) == []
-        stored = {str(row["_id"]) for name in ("finance_vouchers", "inventory_transfers")
-                  for row in await driver.find(name, {}, fields=["_id"])}  # fmt: skip
+        stored = {
+            str(row["_id"])
+            for name in ("finance_vouchers", "inventory_transfers")
+            for row in await driver.find(name, {}, fields=["_id"])
+        }
         assert len(acknowledged) > KILL_MONGOD_AFTER
         assert acknowledged <= stored
         await driver.close()

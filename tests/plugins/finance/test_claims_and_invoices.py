@@ -85,7 +85,7 @@ async def test_the_end_of_an_approval_decides_the_claim(
     assert expect(await admin.get(f"{CLAIMS}/{claim['id']}"))["status"] == status
 
 
-async def test_submitting_tells_other_plugins(admin: Client, tradewind: Running) -> None:
+async def test_submitting_emits_an_event_for_other_plugins(admin: Client, tradewind: Running) -> None:
     heard = []
 
     async def listener(payload: object) -> None:
@@ -94,10 +94,10 @@ async def test_submitting_tells_other_plugins(admin: Client, tradewind: Running)
     tradewind.service.events.listen("finance.expense.submitted", listener)
     claim = await (await Books.fresh(admin)).claim("submit")
 
-    async def told() -> bool:
+    async def has_heard() -> bool:
         return any(payload["resource_id"] == claim["id"] for payload in heard)  # type: ignore[index]
 
-    await eventually(told)
+    await eventually(has_heard)
 
 
 async def test_an_invoice_is_paid_in_parts_and_counts_as_receivable_until_then(admin: Client) -> None:

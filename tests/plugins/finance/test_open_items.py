@@ -109,8 +109,13 @@ async def test_an_invoice_that_bills_an_order_is_no_further_payable(admin: Clien
     expect(await goods.receive(order))
     item = await item_of(admin, "payables", order)
     assert item is not None
-    body = {"direction": "in", "number": unique("INV"), "counterparty": "s", "amount": "12.00",
-            "open_item_id": item["id"]}  # fmt: skip
+    body = {
+        "direction": "in",
+        "number": unique("INV"),
+        "counterparty": "s",
+        "amount": "12.00",
+        "open_item_id": item["id"],
+    }
     invoice = expect(await admin.post(f"{AT}/invoices", body))
     expect(await admin.post(f"{AT}/invoices/{invoice['id']}/confirm"))
     assert await item_of(admin, "payables", invoice) is None
