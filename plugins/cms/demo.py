@@ -15,17 +15,41 @@ from plugins.rbac.api import Directory
 _CATEGORIES = (("公司新闻", "news"), ("产品动态", "products"), ("客户案例", "cases"))
 # title, category, tags, summary, days since its publication (None: a draft; negative: scheduled), Markdown
 _ARTICLES = (
-    ("晨光科技与我们达成战略合作", "news", ["合作"], "双方将在智能制造领域展开合作。", 12,
-     "双方于本周签署**战略合作协议**。\n\n> 这是一个新的起点。\n\n- 联合研发\n- 市场拓展\n"),
-    ("2026 年秋季新品发布", "products", ["新品", "发布会"], "三款新品同时亮相。", 7,
-     "## 三款新品\n\n| 型号 | 用途 |\n|---|---|\n| T1 | 入门 |\n| T2 | 专业 |\n| T3 | 旗舰 |\n"),
-    ("远航物流如何把对账时间缩短一半", "cases", ["案例", "物流"], "从三天到一天半。", 5,
-     "远航物流在*六周*内完成了上线。\n\n1. 梳理流程\n2. 导入数据\n3. 培训人员\n"),
-    ("Tradewind opens its public API", "products", ["API"], "Every resource, described in OpenAPI 3.1.", 2,
-     "Read the [documentation](https://example.com/docs), then try:\n\n```sh\ncurl https://example.com/api/health\n```\n"),
+    (
+        "晨光科技与我们达成战略合作",
+        "news",
+        ["合作"],
+        "双方将在智能制造领域展开合作。",
+        12,
+        "双方于本周签署**战略合作协议**。\n\n> 这是一个新的起点。\n\n- 联合研发\n- 市场拓展\n",
+    ),
+    (
+        "2026 年秋季新品发布",
+        "products",
+        ["新品", "发布会"],
+        "三款新品同时亮相。",
+        7,
+        "## 三款新品\n\n| 型号 | 用途 |\n|---|---|\n| T1 | 入门 |\n| T2 | 专业 |\n| T3 | 旗舰 |\n",
+    ),
+    (
+        "远航物流如何把对账时间缩短一半",
+        "cases",
+        ["案例", "物流"],
+        "从三天到一天半。",
+        5,
+        "远航物流在*六周*内完成了上线。\n\n1. 梳理流程\n2. 导入数据\n3. 培训人员\n",
+    ),
+    (
+        "Tradewind opens its public API",
+        "products",
+        ["API"],
+        "Every resource, described in OpenAPI 3.1.",
+        2,
+        "Read the [documentation](https://example.com/docs), then try:\n\n```sh\ncurl https://example.com/api/health\n```\n",
+    ),
     ("年末客户答谢会预告", "news", ["活动"], "敬请期待。", -14, "时间与地点将另行通知。\n"),
     ("青禾农业案例（草稿）", "cases", ["案例"], None, None, "待补充：访谈记录与数据。\n"),
-)  # fmt: skip
+)
 
 
 async def load(service: Service) -> None:
@@ -48,14 +72,16 @@ async def load(service: Service) -> None:
 
 async def _article(service: Service, actor: Actor, values: dict[str, Any]) -> None:
     content = await service.part(Renderer).from_markdown(values["source"])
-    article = await service.database.store(ARTICLES, actor).create({
-        **values,
-        "slug": slug_of(values["title"], "article"),
-        "format": "markdown",
-        "content": content,
-        "author": actor.name,
-        "revision": 1,
-    })  # fmt: skip
+    article = await service.database.store(ARTICLES, actor).create(
+        {
+            **values,
+            "slug": slug_of(values["title"], "article"),
+            "format": "markdown",
+            "content": content,
+            "author": actor.name,
+            "revision": 1,
+        }
+    )
     await keep(service, actor, article)
 
 

@@ -45,11 +45,13 @@ class ViewCounts:
         amount = {"$arrayElemAt": [amounts, {"$indexOfArray": [ids, "$_id"]}]}
         increased = {"$set": {"view_count": {"$add": [{"$ifNull": ["$view_count", 0]}, "$$new.amount"]}}}
         # each article is increased in one atomic step, with no version and no audit stamp: a view is no change of it
-        await self._database.store(ARTICLES).aggregate([
-            {"$match": {"_id": {"$in": ids}}},
-            {"$project": {"amount": amount}},
-            {"$merge": {"into": ARTICLES.name, "whenMatched": [increased], "whenNotMatched": "discard"}},
-        ])  # fmt: skip
+        await self._database.store(ARTICLES).aggregate(
+            [
+                {"$match": {"_id": {"$in": ids}}},
+                {"$project": {"amount": amount}},
+                {"$merge": {"into": ARTICLES.name, "whenMatched": [increased], "whenNotMatched": "discard"}},
+            ]
+        )
 
     @contextlib.asynccontextmanager
     async def counting(self, seconds: float) -> AsyncIterator[None]:

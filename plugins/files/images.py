@@ -9,9 +9,15 @@ from plugins.files.types import FileType
 
 # media type → what Pillow calls it
 FORMATS = {
-    "image/png": "PNG", "image/jpeg": "JPEG", "image/gif": "GIF", "image/webp": "WEBP", "image/avif": "AVIF",
-    "image/bmp": "BMP", "image/x-icon": "ICO", "image/tiff": "TIFF",
-}  # fmt: skip
+    "image/png": "PNG",
+    "image/jpeg": "JPEG",
+    "image/gif": "GIF",
+    "image/webp": "WEBP",
+    "image/avif": "AVIF",
+    "image/bmp": "BMP",
+    "image/x-icon": "ICO",
+    "image/tiff": "TIFF",
+}
 _FOREIGN = re.compile(rb"<(script|html|svg|iframe|body|object|embed|\?php)[\s>/]|<!doctype html|%PDF-1", re.IGNORECASE)
 _STEP = 64 << 10
 _OVERLAP = 32

@@ -54,11 +54,19 @@ class Files:
         """A new record, before the first byte; its key."""
         key = new_key(utc_now(), label.type.extension)
         values = {
-            "visibility": visibility, "name": label.name, "size": size, "content_type": label.type.media,
-            "sha256": None, "etag": None, "uploader_id": actor.user_id, "uploader_name": actor.name or actor.username,
-            "attached": False, "state": state, "writer": self.presence.id if state == "arriving" else None,
+            "visibility": visibility,
+            "name": label.name,
+            "size": size,
+            "content_type": label.type.media,
+            "sha256": None,
+            "etag": None,
+            "uploader_id": actor.user_id,
+            "uploader_name": actor.name or actor.username,
+            "attached": False,
+            "state": state,
+            "writer": self.presence.id if state == "arriving" else None,
             "created_at": utc_now(),
-        }  # fmt: skip
+        }
         await self.records.create(values, id=key)
         return key
 

@@ -28,8 +28,14 @@ class Intake:
     """
 
     def __init__(
-        self, files: Files, actor: Actor, name: str, media: str, visibility: Visibility | None, awaited: File | None = None
-    ) -> None:  # fmt: skip
+        self,
+        files: Files,
+        actor: Actor,
+        name: str,
+        media: str,
+        visibility: Visibility | None,
+        awaited: File | None = None,
+    ) -> None:
         self._files = files
         self._actor = actor
         self._name = name
@@ -151,10 +157,14 @@ class Intake:
         return await self._files.finish(
             self.key,
             {
-                "visibility": self._visibility, "name": self._name, "size": self.size, "etag": self._etag,
-                "content_type": self._label.type.media, "sha256": self._hash.hexdigest(),
+                "visibility": self._visibility,
+                "name": self._name,
+                "size": self.size,
+                "etag": self._etag,
+                "content_type": self._label.type.media,
+                "sha256": self._hash.hexdigest(),
             },
-        )  # fmt: skip
+        )
 
     @property
     def sha256(self) -> str:

@@ -83,9 +83,12 @@ class S3Writer:
         await self._sent()
         self._present.add(self._first)
         joined = await self._call(
-            "complete_multipart_upload", self._first, PATIENCE, UploadId=self._upload,
+            "complete_multipart_upload",
+            self._first,
+            PATIENCE,
+            UploadId=self._upload,
             MultipartUpload={"Parts": self._parts},
-        )  # fmt: skip
+        )
         return _etag(joined)
 
     async def _move(self, visibility: Visibility, label: Label) -> str:

@@ -53,7 +53,19 @@ GIF = FileType("image/gif", ".gif", (".gif",), inline=True)
 WEBP = FileType("image/webp", ".webp", (".webp",), inline=True)
 
 TYPES: tuple[FileType, ...] = (
-    UNKNOWN, TEXT, HTML, XML, SVG, ZIP, OLE, PDF, RTF, PNG, JPEG, GIF, WEBP,
+    UNKNOWN,
+    TEXT,
+    HTML,
+    XML,
+    SVG,
+    ZIP,
+    OLE,
+    PDF,
+    RTF,
+    PNG,
+    JPEG,
+    GIF,
+    WEBP,
     FileType("image/avif", ".avif", (".avif",), inline=True),
     FileType("image/bmp", ".bmp", (".bmp",), inline=True),
     FileType("image/x-icon", ".ico", (".ico",), inline=True),
@@ -92,7 +104,7 @@ TYPES: tuple[FileType, ...] = (
     FileType("application/wps-office.wps", ".wps"),
     FileType("application/wps-office.et", ".et"),
     FileType("application/wps-office.dps", ".dps"),
-)  # fmt: skip
+)
 
 BY_MEDIA = {type.media: type for type in TYPES}
 _BY_EXTENSION = {type.extension: type for type in TYPES} | {
@@ -101,16 +113,33 @@ _BY_EXTENSION = {type.extension: type for type in TYPES} | {
     ".tiff": BY_MEDIA["image/tiff"],
 }
 _BY_MAGIC = {extension: type for type in TYPES for extension in type.magic}
-_ALIASES = {"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "text/xml": "application/xml",
-            "application/x-zip-compressed": "application/zip", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav",
-            "image/vnd.microsoft.icon": "image/x-icon", "image/heif": "image/heic"}  # fmt: skip
+_ALIASES = {
+    "image/jpg": "image/jpeg",
+    "image/pjpeg": "image/jpeg",
+    "image/x-png": "image/png",
+    "text/xml": "application/xml",
+    "application/x-zip-compressed": "application/zip",
+    "audio/mp3": "audio/mpeg",
+    "audio/x-wav": "audio/wav",
+    "image/vnd.microsoft.icon": "image/x-icon",
+    "image/heif": "image/heic",
+}
 
 # what browsers render as a document of their own is on neither list
 PRIVATE_TYPES = tuple(type.media for type in TYPES if type not in (UNKNOWN, HTML, OLE))
 PUBLIC_TYPES = (
-    "image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/x-icon", "image/svg+xml",
-    "application/pdf", "video/mp4", "video/webm", "audio/mpeg",
-)  # fmt: skip
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "image/avif",
+    "image/x-icon",
+    "image/svg+xml",
+    "application/pdf",
+    "video/mp4",
+    "video/webm",
+    "audio/mpeg",
+)
 
 _OF_TEXT = (".csv", ".md", ".json")
 _OF_OLE = (".doc", ".xls", ".ppt", ".msg", ".vsd", ".wps", ".et", ".dps")

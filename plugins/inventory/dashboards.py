@@ -22,10 +22,12 @@ async def stock_value_by_warehouse(req: Request) -> Part:
         req.store(WAREHOUSES).find(sort="name", fields=["name"]),
     )
     held = {row["_id"]: row for row in rows}
-    return {"items": [
-        {"warehouse_id": warehouse["id"], "name": warehouse["name"], **held.get(warehouse["id"], {})}
-        for warehouse in warehouses
-    ]}  # fmt: skip
+    return {
+        "items": [
+            {"warehouse_id": warehouse["id"], "name": warehouse["name"], **held.get(warehouse["id"], {})}
+            for warehouse in warehouses
+        ]
+    }
 
 
 async def sales_vs_purchase(req: Request) -> Part:
@@ -33,10 +35,12 @@ async def sales_vs_purchase(req: Request) -> Part:
     sales, purchases = await asyncio.gather(
         _ordered(req, SALES_ORDERS, "delivered"), _ordered(req, PURCHASE_ORDERS, "received")
     )
-    return {"items": [
-        *({"month": month, "sales": amount} for month, amount in sales.items()),
-        *({"month": month, "purchase": amount} for month, amount in purchases.items()),
-    ]}  # fmt: skip
+    return {
+        "items": [
+            *({"month": month, "sales": amount} for month, amount in sales.items()),
+            *({"month": month, "purchase": amount} for month, amount in purchases.items()),
+        ]
+    }
 
 
 async def _ordered(req: Request, orders: Collection, done: str) -> dict[str, Any]:
@@ -52,10 +56,12 @@ async def _ordered(req: Request, orders: Collection, done: str) -> dict[str, Any
 
 
 async def _by_month(req: Request, orders: Collection, status: Any, amount: Any) -> dict[str, Decimal]:
-    rows = await req.store(orders).aggregate([
-        {"$match": {**period_of(req).days("ordered_on"), "status": status}},
-        {"$group": {"_id": {"$substrBytes": ["$ordered_on", 0, 7]}, "amount": {"$sum": amount}}},
-    ])  # fmt: skip
+    rows = await req.store(orders).aggregate(
+        [
+            {"$match": {**period_of(req).days("ordered_on"), "status": status}},
+            {"$group": {"_id": {"$substrBytes": ["$ordered_on", 0, 7]}, "amount": {"$sum": amount}}},
+        ]
+    )
     return {row["_id"]: exact(row["amount"]) for row in rows}
 
 

@@ -51,18 +51,31 @@ class _Trading:
             await shipments.count(self._request(self.buyer, self.start, {**_at(warehouse), "lines": lines}))
         for month in range(_MONTHS):
             await self._month(month, self.start + timedelta(days=30 * month))
-        await shipments.transfer(self._request(self.buyer, utc_now(), {
-            "from_warehouse_id": self.warehouses[0]["id"], "to_warehouse_id": self.warehouses[1]["id"],
-            "lines": [self._line(0, 15)],
-        }))  # fmt: skip
+        await shipments.transfer(
+            self._request(
+                self.buyer,
+                utc_now(),
+                {
+                    "from_warehouse_id": self.warehouses[0]["id"],
+                    "to_warehouse_id": self.warehouses[1]["id"],
+                    "lines": [self._line(0, 15)],
+                },
+            )
+        )
 
     async def _month(self, month: int, at: datetime) -> None:
         warehouse = self.warehouses[month % 2]
-        bought = {**_at(warehouse), "supplier_id": self.suppliers[month % 2]["id"],
-                  "lines": [self._line(month, 40 + 5 * month), self._line(month + 1, 30)]}  # fmt: skip
-        sold = {**_at(warehouse), "customer_name": _CUSTOMERS[month % len(_CUSTOMERS)],
-                "salesperson_id": self.seller.user_id,
-                "lines": [self._line(month, 25 + 4 * month), self._line(month + 1, 20)]}  # fmt: skip
+        bought = {
+            **_at(warehouse),
+            "supplier_id": self.suppliers[month % 2]["id"],
+            "lines": [self._line(month, 40 + 5 * month), self._line(month + 1, 30)],
+        }
+        sold = {
+            **_at(warehouse),
+            "customer_name": _CUSTOMERS[month % len(_CUSTOMERS)],
+            "salesperson_id": self.seller.user_id,
+            "lines": [self._line(month, 25 + 4 * month), self._line(month + 1, 20)],
+        }
         await self._traded(orders.PURCHASE, self.buyer, at, bought)
         await self._traded(orders.SALE, self.seller, at + timedelta(days=3), sold)
 
@@ -83,9 +96,18 @@ class _Trading:
 
     def _request(self, actor: Actor, at: datetime, body: Record, path: dict[str, str] | None = None) -> Request:
         return Request(
-            service=self.service, method="POST", target="", id="demo", headers={}, remote_ip="", now=at,
-            path=path or {}, body=body, actor=actor, scope=ALL_ROWS,
-        )  # fmt: skip
+            service=self.service,
+            method="POST",
+            target="",
+            id="demo",
+            headers={},
+            remote_ip="",
+            now=at,
+            path=path or {},
+            body=body,
+            actor=actor,
+            scope=ALL_ROWS,
+        )
 
 
 def _actor(user: Record) -> Actor:

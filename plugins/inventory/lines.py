@@ -67,13 +67,15 @@ async def priced(
     for line in lines:
         given = line.get("price")
         unit_price = exact(given if given is not None else products[line["product_id"]][default])
-        made.append({
-            "product_id": line["product_id"],
-            "quantity": line["quantity"],
-            "price": store_money(unit_price),
-            "discount": line.get("discount"),
-            done: store_quantity(Decimal(0)),
-        })  # fmt: skip
+        made.append(
+            {
+                "product_id": line["product_id"],
+                "quantity": line["quantity"],
+                "price": store_money(unit_price),
+                "discount": line.get("discount"),
+                done: store_quantity(Decimal(0)),
+            }
+        )
         made[-1]["amount"] = store_money(cost_of(made[-1], exact(line["quantity"])))
     return {"lines": made, "amount": total(made, "amount")}
 

@@ -18,7 +18,12 @@ async def tell(req: Request, order: dict[str, Any]) -> None:
     received = (cost_of(line, exact(line["received"])) for line in order["lines"])
     supplier = await req.system_store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
     await req.emit(
-        EVENT, biz_type=BIZ_TYPE, resource_id=str(order["id"]), number=order["number"],
-        counterparty=supplier["name"] if supplier else "", amount=store_money(sum(received, Decimal(0))),
-        creator_id=order["creator_id"], creator_department_id=order["creator_department_id"],
-    )  # fmt: skip
+        EVENT,
+        biz_type=BIZ_TYPE,
+        resource_id=str(order["id"]),
+        number=order["number"],
+        counterparty=supplier["name"] if supplier else "",
+        amount=store_money(sum(received, Decimal(0))),
+        creator_id=order["creator_id"],
+        creator_department_id=order["creator_department_id"],
+    )

@@ -27,10 +27,14 @@ async def ship_lines(
             await put(req, warehouse, product_id, quantity, amount, origin)
         else:
             cost = await take(req, warehouse, product_id, quantity, origin)
-        lines.append({
-            "product_id": product_id, "quantity": store_quantity(quantity), "amount": store_money(amount),
-            "cost": store_money(cost),
-        })  # fmt: skip
+        lines.append(
+            {
+                "product_id": product_id,
+                "quantity": store_quantity(quantity),
+                "amount": store_money(amount),
+                "cost": store_money(cost),
+            }
+        )
     return {"_id": id, "lines": lines, "amount": total(lines, "amount"), "cost": total(lines, "cost")}
 
 
@@ -88,10 +92,13 @@ async def _counted(req: Request, warehouse: Record, line: Record, product: Recor
         value = _found_value(difference, line, held, product)
         await put(req, warehouse, product["id"], difference, value, origin)
     return {
-        "product_id": product["id"], "counted": line["counted"], "cost": line.get("cost"),
-        "expected": store_quantity(held.quantity), "difference": store_quantity(difference),
+        "product_id": product["id"],
+        "counted": line["counted"],
+        "cost": line.get("cost"),
+        "expected": store_quantity(held.quantity),
+        "difference": store_quantity(difference),
         "value": store_money(value),
-    }  # fmt: skip
+    }
 
 
 def _found_value(found: Decimal, line: Record, held: Holding, product: Record) -> Decimal:

@@ -22,8 +22,13 @@ PURCHASE_STATES = StateMachine(
     name="inventory_purchase_order",
     initial="draft",
     states={
-        "draft": DRAFT, "pending": PENDING, "ordered": ORDERED, "partly_received": PARTLY_RECEIVED, "received": RECEIVED,
-        "closed": CLOSED, "cancelled": CANCELLED,
+        "draft": DRAFT,
+        "pending": PENDING,
+        "ordered": ORDERED,
+        "partly_received": PARTLY_RECEIVED,
+        "received": RECEIVED,
+        "closed": CLOSED,
+        "cancelled": CANCELLED,
     },
     transitions={
         "submit": (("draft",), "pending"),
@@ -35,14 +40,18 @@ PURCHASE_STATES = StateMachine(
         "cancel": (("draft", "pending", "ordered"), "cancelled"),
         "close": (("partly_received",), "closed"),
     },
-)  # fmt: skip
+)
 
 SALES_STATES = StateMachine(
     name="inventory_sales_order",
     initial="draft",
     states={
-        "draft": DRAFT, "confirmed": CONFIRMED, "partly_delivered": PARTLY_DELIVERED, "delivered": DELIVERED,
-        "closed": CLOSED, "cancelled": CANCELLED,
+        "draft": DRAFT,
+        "confirmed": CONFIRMED,
+        "partly_delivered": PARTLY_DELIVERED,
+        "delivered": DELIVERED,
+        "closed": CLOSED,
+        "cancelled": CANCELLED,
     },
     transitions={
         "confirm": (("draft",), "confirmed"),
@@ -51,7 +60,7 @@ SALES_STATES = StateMachine(
         "cancel": (("draft", "confirmed"), "cancelled"),
         "close": (("partly_delivered",), "closed"),
     },
-)  # fmt: skip
+)
 
 
 def allows(states: StateMachine, action: str) -> dict[str, Any]:

@@ -89,11 +89,19 @@ async def _book(
     else:
         unchanged = {"quantity": store_quantity(held.quantity), "value": store_money(held.value)}
         await store.update(held.row["id"], amounts, where=unchanged)
-    await req.system_store(STOCK_ENTRIES).create({
-        **place, "kind": origin.kind, "day": origin.day, "document_id": origin.document_id,
-        "document_number": origin.number, "quantity": store_quantity(quantity), "value": store_money(value),
-        "quantity_after": amounts["quantity"], "value_after": amounts["value"],
-    })  # fmt: skip
+    await req.system_store(STOCK_ENTRIES).create(
+        {
+            **place,
+            "kind": origin.kind,
+            "day": origin.day,
+            "document_id": origin.document_id,
+            "document_number": origin.number,
+            "quantity": store_quantity(quantity),
+            "value": store_money(value),
+            "quantity_after": amounts["quantity"],
+            "value_after": amounts["value"],
+        }
+    )
 
 
 async def _claim_place(req: Request, warehouse_id: Any, product_id: Any) -> None:

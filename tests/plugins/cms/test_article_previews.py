@@ -43,9 +43,18 @@ async def test_a_token_that_was_tampered_with_opens_nothing(admin: Client, anony
     at, _, token = url.partition("?token=")
     until, _, signature = token.partition(".")
     forged = (
-        f"{int(until) + 1}.{signature}", f"{until}.{'0' * 64}", f"{until}.", until, signature, "", ".", "%C2%B2.x",
-        f"{until}.{signature[:-1]}", f"-{token}", f"{until}.%C3%A4",
-    )  # fmt: skip
+        f"{int(until) + 1}.{signature}",
+        f"{until}.{'0' * 64}",
+        f"{until}.",
+        until,
+        signature,
+        "",
+        ".",
+        "%C2%B2.x",
+        f"{until}.{signature[:-1]}",
+        f"-{token}",
+        f"{until}.%C3%A4",
+    )
     for wrong in forged:
         expect(await anonymous.get(f"{at}?token={wrong}"), 40400)
     expect(await anonymous.get(at), 40400)

@@ -30,7 +30,7 @@ from tests.plugins.cms.content import (
     from_now,
     publish,
     published,
-)  # fmt: skip
+)
 
 MARK = unique("hidden").replace("-", "")
 TAG = unique("shared")
@@ -50,9 +50,15 @@ class World:
         self.number += 1
         word = f"{MARK if marked else 'open'}-{self.number}-{TAG}"
         return {
-            "title": word, "slug": word, "summary": word, "content": f"<p>{word}</p>", "author": word,
-            "tags": [TAG, *([MARK] if marked else [])], "cover": f"/{word}.png", "seo": {"title": word},
-        }  # fmt: skip
+            "title": word,
+            "slug": word,
+            "summary": word,
+            "content": f"<p>{word}</p>",
+            "author": word,
+            "tags": [TAG, *([MARK] if marked else [])],
+            "cover": f"/{word}.png",
+            "seo": {"title": word},
+        }
 
     def names(self) -> list[str]:
         """Every way to name an article or category in a path."""
@@ -111,21 +117,36 @@ async def make_room(admin: Client, world: World) -> None:
 def parameters(world: World) -> st.SearchStrategy[dict[str, Any]]:
     words = st.sampled_from([TAG, MARK, "open", "", ".*", "$where", "'", "\\", "hidden"])
     moments = st.sampled_from(["1970-01-01T00:00:00Z", "2999-01-01T00:00:00Z", from_now()])
-    return st.fixed_dictionaries({}, optional={
-        "category_id": st.sampled_from([*(one["id"] for one in world.categories.values()), "f" * 24]),
-        "tag": words,
-        "q": words,
-        "sort": st.sampled_from(["-published_at", "published_at", "-view_count"]),
-        "page": st.integers(1, 3),
-        "page_size": st.sampled_from([1, 2, 5, 200]),
-        "with_total": st.sampled_from(["true", "false"]),
-        "published_at_from": moments,
-        "published_at_to": moments,
-    })  # fmt: skip
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "category_id": st.sampled_from([*(one["id"] for one in world.categories.values()), "f" * 24]),
+            "tag": words,
+            "q": words,
+            "sort": st.sampled_from(["-published_at", "published_at", "-view_count"]),
+            "page": st.integers(1, 3),
+            "page_size": st.sampled_from([1, 2, 5, 200]),
+            "with_total": st.sampled_from(["true", "false"]),
+            "published_at_from": moments,
+            "published_at_to": moments,
+        },
+    )
 
 
-REFUSED = ("status=draft", "deleted=true", "published_at=2999-01-01", "category_id[$ne]=x", "tag[$gt]=", "fields=content",
-           "sort=status", "sort=-deleted", "q=a&q=b", "include=drafts", "preview=1", "token=1.a")  # fmt: skip
+REFUSED = (
+    "status=draft",
+    "deleted=true",
+    "published_at=2999-01-01",
+    "category_id[$ne]=x",
+    "tag[$gt]=",
+    "fields=content",
+    "sort=status",
+    "sort=-deleted",
+    "q=a&q=b",
+    "include=drafts",
+    "preview=1",
+    "token=1.a",
+)
 QUIET = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), database=None)
 
 

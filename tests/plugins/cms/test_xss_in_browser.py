@@ -26,11 +26,17 @@ from tests.plugins.cms.xss_vectors import HTML, MARKDOWN
 pytestmark = pytest.mark.gen_test(timeout=60)
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 QUIET = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
     # the attacks name addresses of the outside world: none is looked up
     "--host-resolver-rules=MAP * ~NOTFOUND",
-)  # fmt: skip
+)
 
 WATCH = """
 window.hits = [];

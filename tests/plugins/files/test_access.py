@@ -96,61 +96,79 @@ ANYBODY = {"anonymous": (40100, 40100, 40100, 40100)}
 NOBODY = (40400, 40400, 40400, 40400)
 # who → sign, download, list the attachments of the record, delete the attachment
 TABLE: dict[str, tuple[Situation, dict[str, tuple[int, int, int, int]]]] = {
-    "a file that nothing is attached to": (unattached, {
-        "uploader": (0, 0, 0, 40400),
-        "reader in scope": (40400, 40400, 0, 40400),
-        "editor in scope": (40400, 40400, 0, 40400),
-        "editor outside": NOBODY,
-        "other role, every row": NOBODY,
-        "super administrator": (40400, 40400, 0, 40400),
-        **ANYBODY,
-    }),
-    "an attached file": (attached, {
-        "uploader": (0, 0, 0, 0),
-        "reader in scope": (0, 0, 0, 40300),
-        "editor in scope": (0, 0, 0, 0),
-        "editor outside": NOBODY,
-        "other role, every row": NOBODY,
-        "super administrator": (0, 0, 0, 0),
-        **ANYBODY,
-    }),
-    "an attachment that was deleted": (detached, {
-        "uploader": (0, 0, 0, 40400),
-        "reader in scope": (40400, 40400, 0, 40400),
-        "editor in scope": (40400, 40400, 0, 40400),
-        "editor outside": NOBODY,
-        "other role, every row": NOBODY,
-        "super administrator": (40400, 40400, 0, 40400),
-        **ANYBODY,
-    }),
-    "a record that was deleted": (record_deleted, {
-        "uploader": (0, 0, 40400, 40400),
-        "reader in scope": NOBODY,
-        "editor in scope": NOBODY,
-        "editor outside": NOBODY,
-        "other role, every row": NOBODY,
-        "super administrator": NOBODY,
-        **ANYBODY,
-    }),
-    "a record that was handed to somebody outside": (record_handed_over, {
-        "uploader": (0, 0, 0, 0),
-        "reader in scope": (0, 0, 0, 40300),
-        "editor in scope": (0, 0, 0, 0),
-        "editor outside": (0, 0, 0, 0),
-        "other role, every row": NOBODY,
-        "super administrator": (0, 0, 0, 0),
-        **ANYBODY,
-    }),
-    "a record that was moved to another department": (record_moved_away, {
-        "uploader": (0, 0, 40400, 40400),
-        "reader in scope": NOBODY,
-        "editor in scope": NOBODY,
-        "editor outside": (0, 0, 0, 0),
-        "other role, every row": NOBODY,
-        "super administrator": (0, 0, 0, 0),
-        **ANYBODY,
-    }),
-}  # fmt: skip
+    "a file that nothing is attached to": (
+        unattached,
+        {
+            "uploader": (0, 0, 0, 40400),
+            "reader in scope": (40400, 40400, 0, 40400),
+            "editor in scope": (40400, 40400, 0, 40400),
+            "editor outside": NOBODY,
+            "other role, every row": NOBODY,
+            "super administrator": (40400, 40400, 0, 40400),
+            **ANYBODY,
+        },
+    ),
+    "an attached file": (
+        attached,
+        {
+            "uploader": (0, 0, 0, 0),
+            "reader in scope": (0, 0, 0, 40300),
+            "editor in scope": (0, 0, 0, 0),
+            "editor outside": NOBODY,
+            "other role, every row": NOBODY,
+            "super administrator": (0, 0, 0, 0),
+            **ANYBODY,
+        },
+    ),
+    "an attachment that was deleted": (
+        detached,
+        {
+            "uploader": (0, 0, 0, 40400),
+            "reader in scope": (40400, 40400, 0, 40400),
+            "editor in scope": (40400, 40400, 0, 40400),
+            "editor outside": NOBODY,
+            "other role, every row": NOBODY,
+            "super administrator": (40400, 40400, 0, 40400),
+            **ANYBODY,
+        },
+    ),
+    "a record that was deleted": (
+        record_deleted,
+        {
+            "uploader": (0, 0, 40400, 40400),
+            "reader in scope": NOBODY,
+            "editor in scope": NOBODY,
+            "editor outside": NOBODY,
+            "other role, every row": NOBODY,
+            "super administrator": NOBODY,
+            **ANYBODY,
+        },
+    ),
+    "a record that was handed to somebody outside": (
+        record_handed_over,
+        {
+            "uploader": (0, 0, 0, 0),
+            "reader in scope": (0, 0, 0, 40300),
+            "editor in scope": (0, 0, 0, 0),
+            "editor outside": (0, 0, 0, 0),
+            "other role, every row": NOBODY,
+            "super administrator": (0, 0, 0, 0),
+            **ANYBODY,
+        },
+    ),
+    "a record that was moved to another department": (
+        record_moved_away,
+        {
+            "uploader": (0, 0, 40400, 40400),
+            "reader in scope": NOBODY,
+            "editor in scope": NOBODY,
+            "editor outside": (0, 0, 0, 0),
+            "other role, every row": NOBODY,
+            "super administrator": (0, 0, 0, 0),
+            **ANYBODY,
+        },
+    ),
+}
 CELLS = [(what, who, codes) for what, (_, row) in TABLE.items() for who, codes in row.items()]
 
 

@@ -24,10 +24,18 @@ async def test_an_attachment_has_the_shape_of_the_contract(here: Place) -> None:
     attachment = expect(await attach(here.admin, record, stored))
     assert list(attachment) == list(ATTACHMENT.fields or {})
     assert attachment == {
-        "id": attachment["id"], "biz_type": "CUSTOMER", "resource_id": record["id"], "file_name": "note.txt",
-        "object_key": stored["objectKey"], "url": None, "visibility": "private", "size": 8, "content_type": "text/plain",
-        "uploader": {"id": 1, "name": here.admin.user["realName"]}, "created_at": attachment["created_at"],
-    }  # fmt: skip
+        "id": attachment["id"],
+        "biz_type": "CUSTOMER",
+        "resource_id": record["id"],
+        "file_name": "note.txt",
+        "object_key": stored["objectKey"],
+        "url": None,
+        "visibility": "private",
+        "size": 8,
+        "content_type": "text/plain",
+        "uploader": {"id": 1, "name": here.admin.user["realName"]},
+        "created_at": attachment["created_at"],
+    }
     assert expect(await here.admin.get(of(record)))["items"] == [attachment]
 
 
@@ -103,7 +111,7 @@ BAD = {
     "a name with a way up": ({"file_name": "../a.txt"}, 40001, "file_name"),
     "a name with NUL": ({"file_name": "a\x00.txt"}, 40001, "file_name"),
     "a field of the service": ({"size": 1, "uploader": {"id": 2}}, 40001, "uploader"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("change", "code", "field"), BAD.values(), ids=BAD)
@@ -126,10 +134,15 @@ async def test_a_list_without_its_record_names_what_is_missing(local: Place) -> 
 
 async def test_the_list_reads_an_index(local: Place) -> None:
     store = local.running.service.database.store(local.running.service.catalogue.collections["files_attachments"])
-    plan = await local.running.service.database.driver.command({
-        "explain": {"find": store.collection.name, "filter": {"$and": [
-            {"deleted": False}, {"biz_type": "CUSTOMER", "resource_id": NO_ID}]}, "sort": {"created_at": -1, "_id": -1}},
-        "verbosity": "queryPlanner",
-    })  # fmt: skip
+    plan = await local.running.service.database.driver.command(
+        {
+            "explain": {
+                "find": store.collection.name,
+                "filter": {"$and": [{"deleted": False}, {"biz_type": "CUSTOMER", "resource_id": NO_ID}]},
+                "sort": {"created_at": -1, "_id": -1},
+            },
+            "verbosity": "queryPlanner",
+        }
+    )
     assert "IXSCAN" in str(plan["queryPlanner"]["winningPlan"])
     assert "COLLSCAN" not in str(plan["queryPlanner"]["winningPlan"])

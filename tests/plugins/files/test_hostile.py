@@ -55,10 +55,21 @@ async def test_the_folders_that_old_browsers_send_are_taken_off(local: Place) ->
 
 
 KEYS = (
-    "..%2F..%2Fetc%2Fpasswd", "%2Fetc%2Fpasswd", "%252e%252e%252fetc%252fpasswd", "..%5C..%5Cwin.ini", "private%2Faa%2Fkey",
-    "20261120-0123456789abcdef0123456789abcdef.pdf%2F..", "20261120-0123456789abcdef0123456789abcdef", "NUL", "x" * 400, "%E2%80%AE",
-    "20261120-0123456789abcdef0123456789abcdef.pdf%20", "%F0%9F%98%80", "*", "arriving",
-)  # fmt: skip
+    "..%2F..%2Fetc%2Fpasswd",
+    "%2Fetc%2Fpasswd",
+    "%252e%252e%252fetc%252fpasswd",
+    "..%5C..%5Cwin.ini",
+    "private%2Faa%2Fkey",
+    "20261120-0123456789abcdef0123456789abcdef.pdf%2F..",
+    "20261120-0123456789abcdef0123456789abcdef",
+    "NUL",
+    "x" * 400,
+    "%E2%80%AE",
+    "20261120-0123456789abcdef0123456789abcdef.pdf%20",
+    "%F0%9F%98%80",
+    "*",
+    "arriving",
+)
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -42,8 +42,9 @@ class Deployment:
     def process(self) -> Any:
         """A server of it, in a process of its own."""
         named = {name.upper(): value for name, value in self.settings.items()}
-        env = environment(self.uri, self.folder, MONGODB_DATABASE=self.database, PLUGINS=",".join(PLUGINS),
-                          JWT_SECRET=SECRET, **named)  # fmt: skip
+        env = environment(
+            self.uri, self.folder, MONGODB_DATABASE=self.database, PLUGINS=",".join(PLUGINS), JWT_SECRET=SECRET, **named
+        )
         return server_process(env, self.folder / "process")
 
     def left(self) -> set[str]:

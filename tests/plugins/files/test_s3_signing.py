@@ -29,9 +29,15 @@ INSIDE, OUTSIDE = "http://s3.internal:9000", "https://files.example.com"
 LABEL = Label("合同 v1.pdf", PDF)
 KEY = new_key(utc_now(), ".pdf")
 SETTINGS: dict[str, Any] = {
-    "storage": "s3", "s3_endpoint": INSIDE, "s3_public_endpoint": OUTSIDE, "s3_region": REGION, "s3_access_key": ACCESS_KEY,
-    "s3_secret_key": SECRET_KEY, "s3_public_bucket": "bucket-public", "s3_private_bucket": "bucket-private",
-}  # fmt: skip
+    "storage": "s3",
+    "s3_endpoint": INSIDE,
+    "s3_public_endpoint": OUTSIDE,
+    "s3_region": REGION,
+    "s3_access_key": ACCESS_KEY,
+    "s3_secret_key": SECRET_KEY,
+    "s3_public_bucket": "bucket-public",
+    "s3_private_bucket": "bucket-private",
+}
 
 
 @pytest.fixture(scope="module")

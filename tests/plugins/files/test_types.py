@@ -47,9 +47,18 @@ SAMPLES = {
     "application/xml": ("a.xml", b"<?xml version='1.0'?><a><html/></a>"),
     "text/html": ("a.png", b"\xef\xbb\xbf \n<!DOCTYPE html><title>x</title>"),
     "application/octet-stream": ("a.pdf", b"MZ\x90\0" + bytes(100)),
-}  # fmt: skip
-HTML = (b"<script>1</script>", b"<HTML>", b"<body onload=x>", b"<?php echo 1 ?>", b"<iframe src=x>", b"<!-- x --><html>",
-        b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'/>", b"<a href=x>", b"<p>")  # fmt: skip
+}
+HTML = (
+    b"<script>1</script>",
+    b"<HTML>",
+    b"<body onload=x>",
+    b"<?php echo 1 ?>",
+    b"<iframe src=x>",
+    b"<!-- x --><html>",
+    b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'/>",
+    b"<a href=x>",
+    b"<p>",
+)
 
 
 def found(name: str, content: bytes) -> str:

@@ -23,9 +23,14 @@ async def downloaded(here: Place, client: Client, key: str) -> bytes:
 async def test_a_private_upload_answers_a_key_and_no_link(here: Place) -> None:
     stored = await upload(here.admin, PDF, "合同.pdf")
     assert stored == {
-        "visibility": "private", "url": None, "objectKey": stored["objectKey"], "fileName": "合同.pdf", "size": len(PDF),
-        "contentType": "application/pdf", "sha256": hashlib.sha256(PDF).hexdigest(),
-    }  # fmt: skip
+        "visibility": "private",
+        "url": None,
+        "objectKey": stored["objectKey"],
+        "fileName": "合同.pdf",
+        "size": len(PDF),
+        "contentType": "application/pdf",
+        "sha256": hashlib.sha256(PDF).hexdigest(),
+    }
     assert await downloaded(here, here.admin, stored["objectKey"]) == PDF
 
 
@@ -70,9 +75,11 @@ async def test_a_file_that_looks_like_its_own_boundary_comes_back(here: Place) -
 async def test_a_form_in_tiny_chunks_is_one_form(here: Place) -> None:
     raw, headers = form(("visibility", None, b"private"), ("file", "a.txt", b"in tiny chunks"))
     head = request(
-        "POST /api/upload", f"Authorization: Bearer {here.admin.token}", f"Content-Type: {headers['Content-Type']}",
+        "POST /api/upload",
+        f"Authorization: Bearer {here.admin.token}",
+        f"Content-Type: {headers['Content-Type']}",
         "Transfer-Encoding: chunked",
-    )  # fmt: skip
+    )
     async with connected(here.url) as wire:
         await wire.send(head)
         for at in range(len(raw)):

@@ -25,8 +25,9 @@ MOVES = st.lists(
         st.tuples(st.just("deliver"), QUANTITIES, st.just("1.00")),
         st.tuples(st.just("count"), QUANTITIES, PRICES),
     ),
-    min_size=1, max_size=8,
-)  # fmt: skip
+    min_size=1,
+    max_size=8,
+)
 
 
 class Model:
