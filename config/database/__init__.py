@@ -14,6 +14,7 @@ from config.database.errors import (
     DatabaseRefused,
     DatabaseUnavailable,
     DuplicateKey,
+    NoSuchIndex,
     translated,
 )
 from config.database.indexes import IndexSpec, differences
@@ -23,7 +24,7 @@ from config.database.together import Together
 
 __all__ = [
     "AWAY_CODES", "DRIVERS", "MARGIN_SECONDS", "NATURAL_ORDER", "REFUSED_CODES", "REPEATED_CODES", "Change", "DatabaseRefused",
-    "DatabaseUnavailable", "Document", "Driver", "DuplicateKey", "Filter", "IndexSpec", "MotorDriver", "PyMongoDriver",
-    "Sort", "Together", "begin_waiting", "count_command", "differences", "missing_set",
+    "DatabaseUnavailable", "Document", "Driver", "DuplicateKey", "Filter", "IndexSpec", "MotorDriver", "NoSuchIndex",
+    "PyMongoDriver", "Sort", "Together", "begin_waiting", "count_command", "differences", "missing_set",
     "missing_set_at", "open_driver", "translated",
 ]  # fmt: skip

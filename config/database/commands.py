@@ -36,13 +36,15 @@ def only_there_already(answer: Mapping[str, Any]) -> bool:
 
 
 def find_options(
-    sort: Sort, skip: int, limit: int, fields: Sequence[str] | None, without: Sequence[str]
+    sort: Sort, skip: int, limit: int, fields: Sequence[str] | None, without: Sequence[str], hint: str | None = None
 ) -> dict[str, Any]:
     """The options of the command `find`, those alone that say something."""
-    options = {"sort": dict(sort), "skip": skip, "limit": limit, "projection": projection(fields, without)}
+    shown = projection(fields, without)
+    options = {"sort": dict(sort), "skip": skip, "limit": limit, "projection": shown, "hint": hint}
     return {name: value for name, value in options.items() if value}
 
 
-def count_command(collection: str, filter: Filter) -> dict[str, Any]:
-    """The command that counts what matches, committed by a majority."""
-    return {"count": collection, "query": dict(filter), "readConcern": {"level": "majority"}}
+def count_command(collection: str, filter: Filter, limit: int = 0, hint: str | None = None) -> dict[str, Any]:
+    """The command that counts what matches, committed by a majority; `limit` is as far as it counts, 0 to the end."""
+    further = {name: value for name, value in {"limit": limit, "hint": hint}.items() if value}
+    return {"count": collection, "query": dict(filter), "readConcern": {"level": "majority"}, **further}

@@ -73,17 +73,16 @@ class DirectDriver(MotorDriver):
 
     async def find(
         self, collection: str, filter: Filter, *, sort: Sort = (), skip: int = 0, limit: int = 0,
-        fields: Sequence[str] | None = None, without: Sequence[str] = (),
+        fields: Sequence[str] | None = None, without: Sequence[str] = (), hint: str | None = None,
     ) -> list[Document]:  # fmt: skip
         """As the seam says."""
         found = None
         if 0 < limit <= _MOST_ROWS:
-            found = await self._rows(
-                collection, self._find_command(collection, filter, sort, skip, limit, fields, without)
-            )
+            options = find_options(sort, skip, limit, fields, without, hint)
+            found = await self._rows(collection, self._find_command(collection, filter, options))
         if found is None:
             return await super().find(
-                collection, filter, sort=sort, skip=skip, limit=limit, fields=fields, without=without
+                collection, filter, sort=sort, skip=skip, limit=limit, fields=fields, without=without, hint=hint
             )
         return found
 
@@ -91,23 +90,23 @@ class DirectDriver(MotorDriver):
         self, collection: str, filter: Filter, *, sort: Sort = (), without: Sequence[str] = ()
     ) -> Document | None:
         """As the seam says."""
-        found = await self._rows(collection, self._find_command(collection, filter, sort, 0, 1, None, without))
+        found = await self._rows(
+            collection, self._find_command(collection, filter, find_options(sort, 0, 1, None, without))
+        )
         if found is None:
             return await super().find_one(collection, filter, sort=sort, without=without)
         return found[0] if found else None
 
-    def _find_command(
-        self, collection: str, filter: Filter, sort: Sort, skip: int, limit: int, fields: Sequence[str] | None,
-        without: Sequence[str],
-    ) -> dict[str, Any]:  # fmt: skip
-        options = find_options(sort, skip, limit, fields, without)
-        return {"find": collection, "filter": filter, "batchSize": limit, **options, **self._reading}
+    def _find_command(self, collection: str, filter: Filter, options: Mapping[str, Any]) -> dict[str, Any]:
+        return {"find": collection, "filter": filter, "batchSize": options["limit"], **options, **self._reading}
 
-    async def count(self, collection: str, filter: Filter) -> int:
+    async def count(self, collection: str, filter: Filter, *, limit: int = 0, hint: str | None = None) -> int:
         """As the seam says."""
-        command = count_command(collection, filter) if filter else {"count": collection}
+        command = count_command(collection, filter, limit, hint) if filter else {"count": collection}
         answer = await self._answer({**command, **self._limit}, reads=True)
-        return await super().count(collection, filter) if answer is None else _number(answer, "n")
+        if answer is None:
+            return await super().count(collection, filter, limit=limit, hint=hint)
+        return _number(answer, "n")
 
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
         """As the seam says; single ones that come at once are inserted in one command."""

@@ -108,12 +108,15 @@ class Driver:
 
     async def find(
         self, collection: str, filter: Filter, *, sort: Sort = (), skip: int = 0, limit: int = 0,
-        fields: Sequence[str] | None = None, without: Sequence[str] = (),
+        fields: Sequence[str] | None = None, without: Sequence[str] = (), hint: str | None = None,
     ) -> list[Document]:  # fmt: skip
-        """The documents that match, in order; `limit` 0 is no limit. `fields` are read alone, or all but `without`."""
+        """The documents that match, in order; `limit` 0 is no limit. `fields` are read alone, or all but `without`.
+
+        `hint` names the index to use. Raises `NoSuchIndex` where there is none.
+        """
         with self._operation():
             cursor = self._database[collection].find(
-                filter, projection=projection(fields, without), skip=skip, limit=limit, session=SESSION.get()
+                filter, projection=projection(fields, without), skip=skip, limit=limit, hint=hint, session=SESSION.get()
             )
             found: list[Document] = await (cursor.sort(list(sort)) if sort else cursor).to_list(None)
             return found
@@ -170,16 +173,17 @@ class Driver:
         finally:
             await cursor.close()
 
-    async def count(self, collection: str, filter: Filter) -> int:
-        """How many documents match; all of them are known without reading any."""
+    async def count(self, collection: str, filter: Filter, *, limit: int = 0, hint: str | None = None) -> int:
+        """How many documents match; all of them are known without reading any. `limit` and `hint` as in `find`."""
         target = self._database[collection]
         with self._operation():
             if not filter and not self.in_transaction:
                 return int(await target.estimated_document_count())
             if self.in_transaction:
-                return int(await target.count_documents(filter, session=SESSION.get()))
+                options = {name: value for name, value in {"limit": limit, "hint": hint}.items() if value}
+                return int(await target.count_documents(filter, session=SESSION.get(), **options))
             # no aggregation, which counts half as fast
-            return int((await self._database.command(count_command(collection, filter)))["n"])
+            return int((await self._database.command(count_command(collection, filter, limit, hint)))["n"])
 
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
         """Insert documents, all or up to the first that fails."""

@@ -75,6 +75,7 @@ AWAY_CODES = frozenset(_STATES)
 # a read that was answered so is asked once more: those of PyMongo's retryable reads, and indexes that were dropped
 REPEATED_CODES = frozenset({6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436, 43, 175, 237, 246})
 _AWAY_LABELS = ("TransientTransactionError", "RetryableWriteError", "RetryableError", "SystemOverloadedError")
+BAD_VALUE, BAD_HINT = 2, "hint provided does not correspond"
 REFUSED_CODES = frozenset({13, 18})  # Unauthorized, AuthenticationFailed: src/mongo/base/error_codes.yml
 
 
@@ -94,6 +95,10 @@ class DuplicateKey(Exception):
     def __init__(self, fields: Sequence[str]) -> None:
         super().__init__(", ".join(fields))
         self.fields = tuple(fields)
+
+
+class NoSuchIndex(Exception):
+    """The index that a read names does not exist: another version of the service has changed the indexes."""
 
 
 class Translated:
@@ -123,6 +128,8 @@ def translation(error: BaseException) -> Exception | None:
     if isinstance(error, OperationFailure):
         if error.code in REFUSED_CODES:
             return DatabaseRefused(str(error))
+        if error.code == BAD_VALUE and BAD_HINT in str(error):
+            return NoSuchIndex(str(error))
         away = error.code in AWAY_CODES or any(map(error.has_error_label, _AWAY_LABELS))
         return DatabaseUnavailable(str(error)) if away else None
     if isinstance(error, TimeoutError):

@@ -16,7 +16,16 @@ import mongojet
 
 from config.database.commands import NATURAL_ORDER, Document, Filter, Sort, count_command, find_options
 from config.database.drivers import MotorDriver
-from config.database.errors import AWAY_CODES, REFUSED_CODES, DatabaseRefused, DatabaseUnavailable, DuplicateKey
+from config.database.errors import (
+    AWAY_CODES,
+    BAD_HINT,
+    BAD_VALUE,
+    REFUSED_CODES,
+    DatabaseRefused,
+    DatabaseUnavailable,
+    DuplicateKey,
+    NoSuchIndex,
+)
 
 _OPTIONS = {
     "w": "majority", "readConcernLevel": "majority", "connectTimeoutMS": "2000", "maxPoolSize": "100",
@@ -77,6 +86,8 @@ class MongojetDriver(MotorDriver):
             return DuplicateKey(await self._fields_of(collection, index.group(1) if index else ""))
         if code in REFUSED_CODES or _LOG_IN.search(words):
             return DatabaseRefused(words[:300])
+        if code == BAD_VALUE and BAD_HINT in words:
+            return NoSuchIndex(words[:300])
         if isinstance(error, _AWAY) or code in AWAY_CODES or _NETWORK.search(words):
             return DatabaseUnavailable(words[:300])
         return error
@@ -87,14 +98,14 @@ class MongojetDriver(MotorDriver):
 
     async def find(
         self, collection: str, filter: Filter, *, sort: Sort = (), skip: int = 0, limit: int = 0,
-        fields: Sequence[str] | None = None, without: Sequence[str] = (),
+        fields: Sequence[str] | None = None, without: Sequence[str] = (), hint: str | None = None,
     ) -> list[Document]:  # fmt: skip
         """As the seam says."""
         if self.in_transaction:
             return await super().find(
-                collection, filter, sort=sort, skip=skip, limit=limit, fields=fields, without=without
+                collection, filter, sort=sort, skip=skip, limit=limit, fields=fields, without=without, hint=hint
             )
-        options: Any = {**self._limit, **find_options(sort, skip, limit, fields, without)}
+        options: Any = {**self._limit, **find_options(sort, skip, limit, fields, without, hint)}
         async with self._alone(collection) as target:
             return await target.find_many(dict(filter), **options)
 
@@ -108,14 +119,14 @@ class MongojetDriver(MotorDriver):
         async with self._alone(collection) as target:
             return await target.find_one(dict(filter), **options)
 
-    async def count(self, collection: str, filter: Filter) -> int:
+    async def count(self, collection: str, filter: Filter, *, limit: int = 0, hint: str | None = None) -> int:
         """As the seam says."""
         if self.in_transaction:
-            return await super().count(collection, filter)
+            return await super().count(collection, filter, limit=limit, hint=hint)
         async with self._alone(collection) as target:
             if not filter:
                 return await target.estimated_document_count(**self._limit)
-            command = {**count_command(collection, filter), "maxTimeMS": self._limit["max_time_ms"]}
+            command = {**count_command(collection, filter, limit, hint), "maxTimeMS": self._limit["max_time_ms"]}
             return int((await target.database.run_command(command))["n"])
 
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
