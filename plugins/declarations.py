@@ -122,7 +122,7 @@ class _Shapes:
 
     def problems(self, where: str, shape: Field) -> Iterator[str]:
         for path, field in fields_in(shape):
-            for fault in filter(None, (_pattern_fault(path, field), _default_fault(path, field))):
+            for fault in filter(None, (check(path, field) for check in _FIELD_CHECKS)):
                 if fault not in self._told:
                     self._told.add(fault)
                     yield f"{where}: {fault}"
@@ -142,6 +142,15 @@ def _default_fault(path: str, field: Field) -> str | None:
     except ValidationFailed:
         return f"the default of {path} is none that its own shape allows."
     return None
+
+
+def _past_fault(path: str, field: Field) -> str | None:
+    if not field.past or field.kind in ("day", "timestamp"):
+        return None
+    return f"{path} is past, which is for days and timestamps."
+
+
+_FIELD_CHECKS = (_pattern_fault, _default_fault, _past_fault)
 
 
 def _route_problems(plugin: Plugin, route: Route, menus: Iterable[Menu], shapes: _Shapes) -> Iterator[str]:

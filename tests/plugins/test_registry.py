@@ -267,6 +267,10 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         [things(fields={"version": text()})],
         "Plugin acme: collection acme_things has a field called version, which the core writes itself.",
     ),
+    "past that is no time": (
+        [things(fields={"name": text(past=True)})],
+        "Plugin acme: collection acme_things: name is past, which is for days and timestamps.",
+    ),
     "field called id": (
         [things(fields={"id": text()})],
         "Plugin acme: collection acme_things has a field called id, which the core writes itself.",
