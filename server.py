@@ -189,7 +189,7 @@ async def settle() -> None:
 
     Without that every full collection would walk through it and hold the event loop for 90 ms.
     """
-    from handlers.data.search import load_pinyin
+    from handlers.data.folding import load_pinyin
 
     gc.collect()
     gc.disable()  # many small objects, which would set the collector off again and again

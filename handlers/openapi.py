@@ -149,7 +149,7 @@ def _cursor(route: Route) -> str:
     if keys[-1][0] != "_id":
         keys.append(("_id", keys[-1][1]))
     shown = {name: example(field) for name, field in (route.returns.fields or {}).items()}
-    return make_cursor(keys, shown)
+    return make_cursor(keys, {**shown, "_id": shown.get("id")})
 
 
 def _stored(name: str) -> str:

@@ -55,7 +55,7 @@ class FieldOptions(TypedDict, total=False):
     write_only: bool
     default: Any
     filter: bool
-    sort: bool
+    sort: bool | Literal["folded"]
     search: bool
     ref: str | None
     ref_optional: bool
@@ -79,7 +79,8 @@ class Field:
     """One value: its kind, its JSON Schema keywords (`rules`) and what may be done with it.
 
     `required`: must be given at creation. `read_only`: only the service writes it. `write_only`: never answered.
-    `nullable`: null is accepted, and clears. `filter`, `sort`, `search`: what lists offer.
+    `nullable`: null is accepted, and clears. `filter`, `sort`, `search`: what lists offer. `sort="folded"` is the order
+    in which people look for names: without case, width and accents, Chinese by pinyin; for texts that are searched too.
     `ref`: the collection whose `id` it holds; a reference to nothing is refused, unless the field is `read_only`.
     `ref_optional`: the plugin of that collection need not be loaded; without it the value is not looked up.
     `past`: a day or moment of what happened: a body that puts it later than tomorrow is refused.
@@ -100,7 +101,7 @@ class Field:
     write_only: bool = False
     default: Any = None
     filter: bool = False
-    sort: bool = False
+    sort: bool | Literal["folded"] = False
     search: bool = False
     ref: str | None = None
     ref_optional: bool = False

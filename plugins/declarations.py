@@ -212,8 +212,11 @@ def _collection_problems(plugin: Plugin, collection: Collection, known: set[str]
         yield f"{where} has a schema that is no JSON Schema: {getattr(error, 'message', error)}."
         return
     yield from shapes.problems(where, collection.read)
+    for name in collection.stored_orders:
+        if collection.fields[name].kind != "text" or name not in collection.searchable:
+            yield f'{where}: {name} has sort="folded", which is for texts that are searched too.'
     for name in collection.fields:
-        if name in _RESERVED or name in collection.audit_fields:
+        if name in _RESERVED or name in collection.audit_fields or name in collection.stored_orders.values():
             yield f"{where} has a field called {name}, which the core writes itself."
 
 

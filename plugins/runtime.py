@@ -26,6 +26,7 @@ from config.settings import Settings
 from handlers.app import Front, listen
 from handlers.confined import Confined
 from handlers.data.database import PREPARE_SECONDS, AlikeRecords, Database, Lease
+from handlers.data.indexing import SearchIndexing
 from handlers.draining import drain
 from handlers.jobs import Jobs
 from handlers.metrics import Metrics
@@ -116,6 +117,9 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
     jobs.spawn("orphans", end_orphans_for_ever(service.database.driver))
     await _indexed(service.database)
     await service.database.changes.start()
+    indexing = SearchIndexing(service.database)
+    await indexing.look()
+    jobs.spawn("search", indexing.run())
     operations = service.part(OperationLog)
     operations.start()
     stack.push_async_callback(operations.stop)

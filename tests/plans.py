@@ -15,7 +15,6 @@ from handlers.data.collection import Collection
 from handlers.data.database import Database, utc_now
 from handlers.data.listing import after_cursor, list_filter, make_cursor, sort_keys
 from handlers.data.scope import Scope
-from handlers.data.search import search_values
 from handlers.data.store import Store
 from handlers.schema import Field
 from tests.samples import sample
@@ -48,7 +47,7 @@ async def fill(database: Database, collection: Collection) -> None:
             at = now - timedelta(minutes=number)
             row |= {"deleted": number % 50 == 0, "version": 1, "creator_id": number % PEOPLE, "created_at": at,
                     "updated_at": at, "updater_id": 1, "creator_department_id": number % DEPARTMENTS}  # fmt: skip
-            row |= search_values(row.get(name) for name in collection.searchable)
+            row |= collection.derived(row)
         if collection.scope_department in collection.fields:
             row[collection.scope_department] = number % DEPARTMENTS
         rows.append(row)
@@ -94,7 +93,9 @@ async def list_queries(collection: Collection) -> dict[str, dict[str, Any]]:
     for name, child in collection.filters.items():
         queries[name] = {name: await _filter_value(child)}
     if collection.searchable:
-        queries["q"] = {"q": "样本"}
+        queries |= {
+            f"q={query}": {"q": query} for query in ("样本", "样", "sample", "sample 样本 text", "138-0013-8000")
+        }
     return queries
 
 

@@ -69,6 +69,30 @@ async def test_colleagues_are_not_found_by_what_is_not_told_of_them(field: str, 
     assert await found(me, name) == [account["id"]]
 
 
+@pytest.mark.parametrize("query", ["晨光", "chenguang", "cgxx", "  小 晨光 ", "CHENGUANG xiao", "晨光。"])
+async def test_colleagues_are_found_by_their_names_however_they_are_written(query: str, people: People) -> None:
+    me = await people.person(["approval:task:list"])
+    account = await people.account(real_name="晨光小雪", username=unique("nobody"))
+    assert account["id"] in await found(me, query)
+
+
+async def test_no_word_of_a_search_finds_a_colleague_by_what_is_not_told_of_them(people: People) -> None:
+    me = await people.person(["approval:task:list"])
+    name, secret = unique("Müller"), unique("s")
+    account = await people.account(real_name=name, username=secret, mobile="13811112222", email=f"{secret}@e.example")
+    for other in (secret, "13811112222", "1381", "example"):
+        assert account["id"] not in await found(me, f"{name} {other}"), other
+    assert await found(me, name.replace("ü", "u").upper()) == [account["id"]]
+
+
+async def test_who_has_no_name_is_found_by_the_user_name_that_is_told(people: People) -> None:
+    me = await people.person(["approval:task:list"])
+    username = unique("clerk")
+    account = await people.account(real_name="", username=username, email="hidden@e.example")
+    assert await found(me, username.upper()) == [account["id"]]
+    assert account["id"] not in await found(me, "hidden")
+
+
 async def found(client: Client, q: str) -> list[int]:
     """The ids of the colleagues that a search finds."""
     return [row["id"] for row in expect(await client.get(f"{PEOPLE}?q={quote(q)}&page_size=200"))["items"]]

@@ -14,15 +14,28 @@ from bson.errors import InvalidId
 
 from config.database import IndexSpec
 from handlers.conversion import decode
+from handlers.data.folding import sort_key
+from handlers.data.search import FORM, FORM_NAME, search_values
 from handlers.errors import NOT_FOUND, ApiError
 from handlers.schema import Field, array, boolean, integer, obj, object_id, text, timestamp, tree_of
 
 LIVE: Mapping[str, Any] = {"deleted": False}
 SEARCH_FIELDS = ("search_text", "search_grams")
+# records whose fields for searching and sorting an older version of the service has stored
+OUTDATED: Mapping[str, Any] = {"search_text": {"$lt": FORM}}
+_SEARCH = (
+    "Search: words in any order, each a part of a value. Case, width, accents, apostrophes, punctuation and spaces do not "
+    "matter; digits find phone numbers however they are written; Chinese is found by pinyin and by initials too."
+)
 MAX_PAGE_SIZE = 200
 MAX_DEPTH = 10_000
 _RANGES = ("timestamp", "day", "money", "quantity", "number")
 _SETS = ("integer", "object_id")
+
+# without `_id`: nothing is in its order, and almost every entry would hold it in full
+SEARCHED = IndexSpec("search_1", (("deleted", 1), ("search_grams", 1)))
+# holds nothing but the records that handlers/data/indexing.py has to index again; each form has an index of its own name
+OUTDATED_INDEX = IndexSpec(f"search_outdated_{FORM_NAME}", (("_id", 1), ("deleted", 1)), False, OUTDATED)
 
 
 @dataclass(frozen=True)
@@ -136,9 +149,23 @@ class Collection:
         return tuple(name for name, child in self.fields.items() if child.search)
 
     @cached_property
+    def stored_orders(self) -> dict[str, str]:
+        """Field → the stored field that sorts by it, where that is another one."""
+        if self.plain:
+            return {}
+        return {name: order_field(name) for name, child in self.fields.items() if child.sort == "folded"}
+
+    @cached_property
     def unread(self) -> tuple[str, ...]:
-        """What is stored for searching alone, and never read."""
-        return SEARCH_FIELDS if self.searchable else ()
+        """What is stored for searching and sorting alone, and never shown."""
+        return (*SEARCH_FIELDS, *self.stored_orders.values()) if self.searchable else ()
+
+    def derived(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The stored fields that search and sort a record with these values."""
+        if not self.searchable:
+            return {}
+        orders = {stored: _sorted(values.get(name)) for name, stored in self.stored_orders.items()}
+        return {**search_values({name: values.get(name) for name in self.searchable}), **orders}
 
     @cached_property
     def sortable(self) -> dict[str, Field]:
@@ -189,7 +216,7 @@ class Collection:
             "with_total": boolean(default=True, description="false leaves the count out."),
             "cursor": text(max_length=2000, description="`next_cursor` of the page before.", example=None),
         }
-        search = {"q": text(max_length=100, description="Search.", example="a")} if self.searchable else {}
+        search = {"q": text(max_length=100, description=_SEARCH, example="a")} if self.searchable else {}
         return {name: child.but(nullable=False) for name, child in {**paging, **search, **self.filters}.items()}
 
     @cached_property
@@ -215,13 +242,16 @@ class Collection:
     def index_specs(self) -> tuple[IndexSpec, ...]:
         """The declared indexes and those that scope, search and the default order need."""
         declared = [self._spec(index) for index in self.indexes]
-        derived = [] if self.plain else [Index(self.default_sort)]
+        name = self.default_sort.removeprefix("-")
+        order = self.default_sort.removesuffix(name) + self.stored_orders.get(name, name)
+        derived = [] if self.plain else [Index(order)]
         if self.scoped:
-            derived += [Index(self.scope_department, self.default_sort), Index(self.scope_person, self.default_sort)]
+            derived += [Index(self.scope_department, order), Index(self.scope_person, order)]
         if self.shared:
-            derived += [Index("shared_with", self.default_sort)]
-        if self.searchable:
-            derived += [Index("search_grams")]
+            derived += [Index("shared_with", order)]
+        if self.searchable and not self.plain:
+            derived += map(Index, self.stored_orders.values())
+            declared += [SEARCHED, OUTDATED_INDEX]
         specs = {spec.keys: spec for spec in [*(self._spec(index) for index in derived), *declared]}
         return tuple(specs.values())
 
@@ -240,6 +270,15 @@ class Collection:
         if not any(key == "_id" for key, _ in keys) and all(direction in (1, -1) for _, direction in keys):
             keys.append(("_id", int(keys[-1][1])))
         return IndexSpec(name, (("deleted", 1), *keys), False, where)
+
+
+def order_field(name: str) -> str:
+    """The stored field that sorts by a folded one."""
+    return f"{name}_order"
+
+
+def _sorted(value: Any) -> str | None:
+    return sort_key(value) if isinstance(value, str) else None
 
 
 def new_id() -> ObjectId:

@@ -53,6 +53,7 @@ class Database:
         watched = [name for name, collection in self.collections.items() if collection.watched]
         self.changes = Changes(driver, watched)
         self.counts = Shared(driver.note_wait)
+        self.outdated: set[str] = set()  # collections with records that handlers/data/indexing.py has to index again
         self._numbers = Together(self._next_numbers, _NUMBERS_AT_ONCE)
 
     def store(

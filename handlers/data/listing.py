@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,8 @@ import orjson
 
 from config.database import Document
 from handlers.conversion import Undecodable, decode_stored, encode
-from handlers.data.collection import MAX_DEPTH, Collection
-from handlers.data.search import search_filter
+from handlers.data.collection import MAX_DEPTH, OUTDATED, Collection
+from handlers.data.search import former_filter, search_filter, search_key, symbols_filter
 from handlers.errors import invalid
 
 
@@ -41,9 +41,10 @@ def sort_keys(
     for part in (wanted or default).split(","):
         name = part.strip().removeprefix("-")
         known = (name in collection.sortable and _is_shown(name, shown)) or part.strip() == default
-        if not known or name in {key for key, _ in keys}:
+        stored = "_id" if name == "id" else collection.stored_orders.get(name, name)
+        if not known or stored in {key for key, _ in keys}:
             raise invalid("sort", "sort")
-        keys.append(("_id" if name == "id" else name, -1 if part.strip().startswith("-") else 1))
+        keys.append((stored, -1 if part.strip().startswith("-") else 1))
     if not any(name == "_id" for name, _ in keys):
         keys.append(("_id", keys[-1][1]))
     return keys
@@ -54,9 +55,16 @@ def _is_shown(name: str, shown: Container[str] | None) -> bool:
 
 
 def list_filter(
-    collection: Collection, query: Mapping[str, Any], shown: Container[str] | None = None
-) -> dict[str, Any]:  # fmt: skip
-    """The declared filters and the search of `query` as one MongoDB filter; the search finds nothing by what is not `shown`."""
+    collection: Collection,
+    query: Mapping[str, Any],
+    shown: Container[str] | None = None,
+    *,
+    outdated: bool = False,
+) -> dict[str, Any]:
+    """The declared filters and the search of `query` as one MongoDB filter; the search finds nothing by what is not `shown`.
+
+    With `outdated` it also finds records whose stored fields for searching have an older form.
+    """
     clauses: list[dict[str, Any]] = []
     for name, child in collection.filters.items():
         value = query.get(name)
@@ -71,13 +79,30 @@ def list_filter(
         else:
             clauses.append({_stored(name): value})
     if query.get("q"):
-        clauses.append(search_filter(query["q"]))
-        searched = [name for name in collection.searchable if _is_shown(name, shown)]
-        if len(searched) < len(collection.searchable):
-            part = {"$regex": re.escape(query["q"].strip()), "$options": "i"}
-            clauses.append({"$or": [{name: part} for name in searched]} if searched else {"_id": {"$in": []}})
+        clauses.append(_search(collection, query["q"], shown, outdated))
     clauses = [clause for clause in clauses if clause]
     return {"$and": clauses} if clauses else {}
+
+
+def _search(collection: Collection, query: str, shown: Container[str] | None, outdated: bool) -> dict[str, Any]:
+    searched = [name for name in collection.searchable if _is_shown(name, shown)]
+    if not searched:
+        return {"_id": {"$in": []}}
+    if not query.strip():
+        return {}
+    if search_key(query) is None:
+        return symbols_filter(query, searched)
+    narrowed = len(searched) < len(collection.searchable)
+    found = search_filter(query, searched if narrowed else ())
+    if not outdated:
+        return found
+    former = [OUTDATED, former_filter(query), *([_in_fields(query, searched)] if narrowed else [])]
+    return {"$or": [found, {"$and": former}]}
+
+
+def _in_fields(query: str, fields: Iterable[str]) -> dict[str, Any]:
+    part = {"$regex": re.escape(query.strip()), "$options": "i"}
+    return {"$or": [{name: part} for name in fields]}
 
 
 def _stored(name: str) -> str:
@@ -103,8 +128,8 @@ def rows_before(query: Mapping[str, Any]) -> int:
 
 
 def make_cursor(keys: list[tuple[str, int]], row: Document) -> str:
-    """An opaque text that says where `row` stands in this order."""
-    values = [row.get("id" if name == "_id" else name) for name, _ in keys]
+    """An opaque text that says where a stored document stands in this order."""
+    values = [row.get(name) for name, _ in keys]
     raw = orjson.dumps([_order(keys), values], default=encode, option=orjson.OPT_PASSTHROUGH_DATETIME)
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
@@ -130,6 +155,10 @@ _PLAIN: dict[str, type | tuple[type, ...]] = {"integer": int, "boolean": bool, "
 
 
 def _typed(collection: Collection, name: str, value: Any) -> Any:
+    if name in collection.stored_orders.values():
+        if not isinstance(value, str | None):
+            raise Undecodable("cursor")
+        return value
     field = collection.all_fields["id" if name == "_id" else name]
     plain = _PLAIN.get(field.kind, str)
     if value is None and name != "_id":

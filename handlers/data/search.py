@@ -1,66 +1,153 @@
-"""Search in Chinese and English: `q` finds a part of a word, full pinyin, or pinyin initials.
+"""Search in Chinese and English: `q` finds a part of a value, full pinyin, pinyin initials, and several words in any order.
 
-MongoDB's text index does not split Chinese, so pairs of neighbouring characters are kept in an indexed array.
+MongoDB's text index does not split Chinese. So a record stores its searchable values folded, one on each line of
+`search_text`, and in the indexed array `search_grams` the first characters of every suffix of them. A search looks up one
+of its words by a prefix of these keys, and compares all words with the text.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import accumulate
 from typing import Any
 
-MAX_GRAMS = 2000  # more than a name of 500 Chinese characters has, its pinyin included
-MAX_QUERY_GRAMS = 8
-_KNOWN_WORDS = 4096
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+from handlers.data.folding import chinese_parts, fold, pinyin
+from handlers.data.phones import as_searched, as_stored
+
+# The form of what is stored. A text of this form begins with `FORM`, which sorts behind every text of an older form:
+# handlers/data/indexing.py indexes those again. Whoever changes the form takes the next letter.
+FORM_NAME = "B"
+FORM = f"\U0010fffd{FORM_NAME}"
+# characters of a key: longer keys cost more to write, and leave hardly fewer texts to compare
+WIDTH = 4
+MAX_KEYS = 2000  # more than a name of 500 Chinese characters has, its pinyin included
+LONG = 500  # a longer value is found by the beginnings of its words, and not by pinyin
+_FORMER_PAIRS = 8
+_MOST_COMPARED = 50  # words, as many as `q` may have; each is compared with each
+_DIGITS = str.maketrans("0123456789", "ΑΒΓΔΕΖΗΘΙΚ")
+_SEPARATORS = re.compile(r"[\s,;/|、。·]+")
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
+_CJK = "\u2e80"  # the scripts of East Asia, which put no blanks between words, begin here
 
 
-def load_pinyin() -> None:
-    """Read the dictionary of readings, which takes a quarter of a second; the first Chinese value does, unless called."""
-    import pypinyin  # noqa: F401
+def search_values(values: Mapping[str, object]) -> dict[str, Any]:
+    """The fields `search_text` and `search_grams` of a record whose searchable fields have these values."""
+    lines = [FORM]
+    keys: list[str] = []
+    of_pinyin: list[str] = []  # after those of all values, as there may be more than are kept
+    for name, value in values.items():
+        for text in _texts(value):
+            plain = fold(text)
+            lines.append(_label(name) + plain)
+            starts = range(len(plain)) if len(plain) <= LONG else _word_starts(text, plain)
+            keys += [plain[at : at + WIDTH] for at in starts]
+            if len(plain) <= LONG and not plain.isascii():
+                for form, places in _pinyin_forms(plain):
+                    lines.append(_label(name) + form)
+                    of_pinyin += [form[at : at + WIDTH] for at in places]
+    return {"search_text": "\n".join(lines), "search_grams": list(dict.fromkeys(keys + of_pinyin))[:MAX_KEYS]}
 
 
-def search_values(values: Iterable[object]) -> dict[str, Any]:
-    """The fields `search_text` and `search_grams` of a record whose searchable values are `values`."""
-    parts = [part for value in values for part in _forms(value)]
-    grams = dict.fromkeys(gram for part in parts for gram in _grams(part))
-    return {"search_text": "\n".join(parts), "search_grams": list(grams)[:MAX_GRAMS]}
+def search_filter(query: str, fields: Sequence[str] = ()) -> dict[str, Any]:
+    """The MongoDB filter for what a person typed, in all searchable fields or in these alone.
 
-
-def search_filter(query: str) -> dict[str, Any]:
-    """The MongoDB filter for what a person typed; nothing typed matches everything."""
-    wanted = _normal(query)
-    if not wanted:
+    Blanks match everything. Symbols without a letter or digit match nothing here; `symbols_filter` is for those.
+    """
+    if not query.strip():
         return {}
-    contains = {"search_text": {"$regex": re.escape(wanted)}}
-    grams = _grams(wanted)[:MAX_QUERY_GRAMS]
-    return {"search_grams": {"$all": grams}, **contains} if grams else contains
+    words = _words(query)
+    if not words:
+        return {"_id": {"$in": []}}
+    compared = words if fields or len(words[0]) > WIDTH else words[1:]
+    texts = [_compared(word, fields) for word in compared]
+    return {"$and": [_key(words), *texts]} if texts else _key(words)
 
 
-def _normal(value: object) -> str:
-    return " ".join(unicodedata.normalize("NFKC", str(value)).casefold().split())
+def search_key(query: str) -> dict[str, Any] | None:
+    """The part of `search_filter` that the index serves; None where there is neither letter nor digit."""
+    words = _words(query)
+    return _key(words) if words else None
 
 
-def _forms(value: object) -> list[str]:
+def symbols_filter(query: str, fields: Sequence[str]) -> dict[str, Any]:
+    """The filter for a search without a letter or digit. No index serves it: symbols are not in the keys."""
+    typed = dict.fromkeys((query.strip(), unicodedata.normalize("NFKC", query).strip()))
+    pattern = "|".join(map(re.escape, typed))
+    return {"$or": [{field: {"$regex": pattern}} for field in fields]}
+
+
+def former_filter(query: str) -> dict[str, Any]:
+    """`search_filter` for records in the first form: their values without case, and pairs of neighbouring characters."""
+    wanted = " ".join(unicodedata.normalize("NFKC", query).casefold().split())
+    pairs = [wanted[at : at + 2] for at in range(len(wanted) - 1)][:_FORMER_PAIRS]
+    return {"search_text": {"$regex": re.escape(wanted)}, **({"search_grams": {"$all": pairs}} if pairs else {})}
+
+
+def _compared(word: str, fields: Sequence[str]) -> dict[str, Any]:
+    """The condition that the text has the word, in the lines of these fields where there are some."""
+    if not fields:
+        return {"search_text": {"$regex": word}}
+    return {"search_text": {"$regex": f"^(?:{'|'.join(map(_label, fields))}).*{word}", "$options": "m"}}
+
+
+def _looked_up(word: str) -> str:
+    """The part of a word that is looked up: the end of a number, where numbers differ, and else the beginning."""
+    end = word[-WIDTH:]
+    return end if end.isdigit() and end.isascii() else word[:WIDTH]
+
+
+def _key(words: Sequence[str]) -> dict[str, Any]:
+    return {"search_grams": {"$regex": f"^{_looked_up(words[0])}"}}
+
+
+def _words(query: str) -> list[str]:
+    """The folded words, without those that another one contains; first the one that the fewest records are likely to have."""
+    typed = unicodedata.normalize("NFKC", query)
+    words = dict.fromkeys(filter(None, map(fold, _SEPARATORS.split(as_searched(typed)))))
+    needed = list(reversed(words))
+    if len(needed) <= _MOST_COMPARED:
+        needed = [word for word in needed if not any(word != other and word in other for other in words)]
+    return sorted(needed, key=_weight, reverse=True)
+
+
+def _weight(word: str) -> int:
+    """How few records are likely to have the word: a Chinese character says as much as three letters."""
+    return sum(1 if character.isascii() else 3 for character in _looked_up(word))
+
+
+def _texts(value: object) -> Iterator[str]:
     items = value if isinstance(value, list) else [value]
-    plain = [_normal(item) for item in items if item is not None and item != ""]
-    forms = list(plain)
-    for text in plain:
-        if any("\u4e00" <= character <= "\u9fff" for character in text):
-            forms.append(_NOT_ASCII.sub(lambda found: _pinyin(found[0])[0], text))
-            forms.append(_NOT_ASCII.sub(lambda found: _pinyin(found[0])[1], text))
-    return forms
+    for item in items:
+        if item is not None and item != "":
+            yield from as_stored(unicodedata.normalize("NFKC", str(item)))
 
 
-@lru_cache(_KNOWN_WORDS)
-def _pinyin(words: str) -> tuple[str, str]:
-    """In full, and the initials; kept, because the parts of names and addresses come again and again."""
-    from pypinyin import Style, lazy_pinyin  # late, as `load_pinyin` says
+def _pinyin_forms(plain: str) -> Iterator[tuple[str, Sequence[int]]]:
+    """A folded text in full pinyin and in initials, each with the places where keys begin; nothing without Chinese."""
+    parts = chinese_parts(plain)
+    if len(parts) > 1:
+        read = [pinyin(part) if at % 2 else (part,) for at, part in enumerate(parts)]
+        yield _joined([syllable for syllables in read for syllable in syllables])
+        initials = "".join([one[0] if at % 2 else one for at, syllables in enumerate(read) for one in syllables])
+        yield initials, range(len(initials))
 
-    return "".join(lazy_pinyin(words)), "".join(lazy_pinyin(words, style=Style.FIRST_LETTER))
+
+def _joined(pieces: Iterable[str]) -> tuple[str, list[int]]:
+    """The pieces as one text, and where each begins."""
+    filled = [piece for piece in pieces if piece]
+    return "".join(filled), list(accumulate(map(len, filled[:-1]), initial=0))
 
 
-def _grams(text: str) -> list[str]:
-    return [text[i : i + 2] for i in range(len(text) - 1)]
+def _word_starts(text: str, plain: str) -> list[int]:
+    """Where words begin in `plain`, the folded `text`; every place in numbers and in scripts without blanks."""
+    words = _joined(map(fold, _BETWEEN_WORDS.split(text)))[1]
+    return sorted({*words, *(at for at, character in enumerate(plain) if character.isdigit() or character >= _CJK)})
+
+
+@cache
+def _label(field: str) -> str:
+    """The beginning of a field's lines. No folded word matches it: it has neither small letters nor digits."""
+    return f"{field.upper().translate(_DIGITS)}:"

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from bson import ObjectId, encode
 
-from config.database import Document, DuplicateKey, Filter
+from config.database import Document, DuplicateKey, Filter, NoSuchIndex
 from handlers.actor import Actor
-from handlers.data.collection import LIVE, Collection
+from handlers.data.collection import LIVE, SEARCHED, Collection
 from handlers.data.listing import Page, after_cursor, check_depth, list_filter, make_cursor, sort_keys
 from handlers.data.scope import ALL_ROWS, Scope
-from handlers.data.search import search_values
+from handlers.data.search import search_key
 from handlers.errors import CONFLICT, DUPLICATE, NOT_FOUND, STALE, ApiError, ErrorKind, FieldError, ValidationFailed
 from handlers.messages import Message
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from handlers.data.database import Database
 
 _BREATH = 20
+_FEW = 3000  # records that are read and sorted in a few milliseconds
 
 
 class Store:
@@ -68,7 +69,7 @@ class Store:
 
     async def stream(self, query: Mapping[str, Any], filter: Filter | None = None) -> AsyncIterator[Document]:
         """Every record of a list, without pages: for exports."""
-        matching = self._visible(list_filter(self.collection, query), filter)
+        matching = self._visible(self._narrowing(query), filter)
         keys = sort_keys(self.collection, query.get("sort"))
         async for row in self._driver.stream(self.collection.name, matching, sort=keys):
             yield self._record(row)
@@ -87,7 +88,7 @@ class Store:
         """
         keys = sort_keys(self.collection, query.get("sort"), shown)
         page, size = query["page"], query["page_size"]
-        narrowing = list_filter(self.collection, query, shown)
+        narrowing = self._narrowing(query, shown)
         matching = self._visible(narrowing, filter)
         counted = [matching] if narrowing or filter else self._parts()
         cursor = query.get("cursor")
@@ -95,33 +96,55 @@ class Store:
         wanted = {"$and": [matching, after_cursor(self.collection, keys, cursor)]} if cursor else matching
         # the cursor is made of the sort keys
         read = [*fields, *(name for name, _ in keys)] if fields is not None else None
-        rows, total = await self._rows_and_total(wanted, counted, keys, skip, size, query["with_total"], read)
-        items = [self._record(row) for row in rows[:size]]
-        more = len(rows) > size
-        return Page(items, total, page, size, make_cursor(keys, items[-1]) if more else None)
+        asked = wanted, counted, keys, skip, size, query["with_total"], read
+        try:
+            rows, total = await self._rows_and_total(*asked, await self._search_hint(query))
+        except NoSuchIndex:
+            rows, total = await self._rows_and_total(*asked, None)
+        next_cursor = make_cursor(keys, rows[size - 1]) if len(rows) > size else None
+        return Page([self._record(row) for row in rows[:size]], total, page, size, next_cursor)
+
+    def search(self, query: str, fields: Container[str]) -> Filter:
+        """The filter of the records that `q` finds by these fields alone."""
+        return self._narrowing({"q": query}, fields)
+
+    def _narrowing(self, query: Mapping[str, Any], shown: Container[str] | None = None) -> dict[str, Any]:
+        outdated = self.collection.name in self._database.outdated
+        return list_filter(self.collection, query, shown, outdated=outdated)
+
+    async def _search_hint(self, query: Mapping[str, Any]) -> str | None:
+        """The index of search where it leads to few records: the planner would spend as long on trying a dozen others."""
+        key = search_key(query.get("q") or "")
+        unsure = self.collection.plain or self.collection.name in self._database.outdated
+        if key is None or unsure or self._driver.in_transaction:
+            return None
+        matching = {**self._live(), **key}
+        found = await self._driver.count(self.collection.name, matching, limit=_FEW + 1, hint=SEARCHED.name)
+        return SEARCHED.name if found <= _FEW else None
 
     async def _rows_and_total(
         self, wanted: Filter, counted: Sequence[Filter], keys: list[tuple[str, int]], skip: int, size: int,
-        with_total: bool, fields: Sequence[str] | None,
+        with_total: bool, fields: Sequence[str] | None, hint: str | None,
     ) -> tuple[list[Document], int | None]:  # fmt: skip
         # one row more than the page tells whether there is a next one
+        sorted_by = {name for name, _ in keys}
         rows = self._driver.find(
             self.collection.name, wanted, sort=keys, skip=skip, limit=size + 1, fields=fields,
-            without=self.collection.unread,
+            without=[name for name in self.collection.unread if name not in sorted_by], hint=hint,
         )  # fmt: skip
         if not with_total:
             return await rows, None
         if self._driver.in_transaction:
             return await rows, sum([await self._driver.count(self.collection.name, part) for part in counted])
-        counts = asyncio.gather(*(self._count_together(part) for part in counted))
+        counts = asyncio.gather(*(self._count_together(part, hint) for part in counted))
         found, totals = await asyncio.gather(rows, counts)
         return found, sum(totals)
 
-    async def _count_together(self, matching: Filter) -> int:
+    async def _count_together(self, matching: Filter, hint: str | None) -> int:
         """How many match: a list's cost. Who asks the same at the same time shares it; it is never older than they."""
         name = self.collection.name
         key = (name, encode({"filter": matching}))
-        return await self._database.counts.run(key, lambda: self._driver.count(name, matching))
+        return await self._database.counts.run(key, lambda: self._driver.count(name, matching, hint=hint))
 
     def _parts(self) -> list[dict[str, Any]]:
         """Filters that share no row and together are `_visible()`."""
@@ -185,7 +208,7 @@ class Store:
             raise
         condition = {"_id": key, **({"version": version} if version is not None else {})}
         matching = self._visible(condition, where)
-        changes = {**values, **await self._search_changes(key, values)}
+        changes = {**values, **await self._derived_changes(key, values)}
         with _DuplicateAnswers(self.collection):
             changed = await self._driver.update_one(self.collection.name, matching, self._change(changes, operators))
         if changed is None:
@@ -268,10 +291,7 @@ class Store:
 
     def _stamp(self, values: Mapping[str, Any]) -> dict[str, Any]:
         if self.collection.plain:
-            return {}
-        search = (
-            search_values(values.get(name) for name in self.collection.searchable) if self.collection.searchable else {}
-        )
+            return self.collection.derived(values)
         return {
             "version": 1,
             "creator_id": self.actor.user_id,
@@ -280,7 +300,7 @@ class Store:
             "updated_at": self._now,
             "updater_id": self.actor.user_id,
             "deleted": False,
-            **search,
+            **self.collection.derived(values),
         }
 
     def _change(self, values: Mapping[str, Any], operators: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -294,12 +314,12 @@ class Store:
             "$inc": {**extra.get("$inc", {}), "version": 1},
         }
 
-    async def _search_changes(self, key: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    async def _derived_changes(self, key: Any, values: Mapping[str, Any]) -> dict[str, Any]:
         names = self.collection.searchable
         if not any(name in values for name in names):
             return {}
         before = await self._driver.find_one(self.collection.name, {"_id": key}) or {}
-        return search_values(values.get(name, before.get(name)) for name in names)
+        return self.collection.derived({**before, **values})
 
     async def _why_not(self, key: Any, version: int | None, otherwise: ErrorKind, reason: Message | None) -> ApiError:
         found = await self._driver.find_one(self.collection.name, self._visible({"_id": key}))

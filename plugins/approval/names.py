@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -44,13 +43,14 @@ async def colleagues(req: Request) -> Page:
     They are found by the name that the page tells, and by nothing else.
     """
     enabled: dict[str, Any] = {"status": "enabled"}
-    if q := req.query.get("q", "").strip():
+    users = req.system_store(USERS)
+    if q := req.query.get("q"):
         # who has a name is not called by their user name
-        enabled["$or"] = [{"real_name": {"$regex": re.escape(q), "$options": "i"}}, {"real_name": {"$in": [None, ""]}}]
+        enabled["$or"] = [users.search(q, ["real_name"]), {"real_name": {"$in": [None, ""]}}]
     if req.query["sort"] not in ("id", "-id"):
         raise invalid("sort", "sort")
     fields = ("real_name", "username", "department_id")
-    page = await req.system_store(USERS).page(req.query, enabled, fields=fields, shown=fields)
+    page = await users.page(req.query, enabled, fields=fields, shown=fields)
     items = [
         {"id": user["id"], "name": user["real_name"] or user["username"], "department_id": user["department_id"]}
         for user in page.items

@@ -159,8 +159,7 @@ PUBLISHED = Collection(
     plain=True,
     default_sort="-published_at",
     fields={
-        name: child.but(sort=name in _SORTS, filter=name == "published_at", search=False)
-        for name, child in ARTICLES.fields.items()
+        name: child.but(sort=name in _SORTS, filter=name == "published_at") for name, child in ARTICLES.fields.items()
     },
 )
 _CATEGORY = obj("ArticleCategoryLabel", _of(CATEGORIES, "id", "name", "slug"))

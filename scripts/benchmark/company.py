@@ -16,7 +16,6 @@ from bson import Decimal128, ObjectId
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from handlers.data.search import search_values
 from plugins.approval.records import INSTANCES
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.ownership import sharing
@@ -105,21 +104,21 @@ class _Company:
         return self._of_customer(
             number, number=f"HT-{number:07}", name=f"合同 {number}", amount=self._amount(), signed_date=self._day(),
             status=status, opportunity_id=None, received_amount=Decimal128("0.00"), planned_amount=Decimal128("0.00"),
-            **search_values([f"HT-{number:07}"]),
+            **CONTRACTS.derived({"number": f"HT-{number:07}"}),
         )  # fmt: skip
 
     def _opportunity(self, number: int) -> Row:
         stage = self._draw.choice(("initial", "qualified", "proposal", "negotiation", "won", "lost"))
         return self._of_customer(
             number, name=f"商机 {number}", amount=self._amount(), stage=stage, probability=50, stage_history=[],
-            expected_close_date=self._day(), source="referral", **search_values([str(number)]),
+            expected_close_date=self._day(), source="referral", **OPPORTUNITIES.derived({"name": str(number)}),
         )  # fmt: skip
 
     def _lead(self, number: int) -> Row:
         source = self._draw.choice(("website", "referral", "exhibition", "phone", "advertisement", None))
         return self._of_customer(
             number, name=f"线索 {number}", company=f"公司 {number}", source=source, status="new", phone=f"139{number:08}",
-            **search_values([str(number)]),
+            **LEADS.derived({"name": str(number)}),
         )  # fmt: skip
 
     def _approval(self, number: int) -> Row:
@@ -127,7 +126,7 @@ class _Company:
         return self._own(
             number, title=f"请假 {number}", definition_id=ObjectId(), record={}, biz_type="LEAVE",
             resource_id=str(ObjectId()), status=status, initiator_id=self._owners[number][1], nodes=[], tasks=[],
-            history=[], copied=[], todo=[], done=[], shared_with=[], **search_values([str(number)]),
+            history=[], copied=[], todo=[], done=[], shared_with=[], **INSTANCES.derived({"title": str(number)}),
         )  # fmt: skip
 
     def _voucher(self, number: int) -> Row:
@@ -135,7 +134,7 @@ class _Company:
         return self._own(
             number, number=f"V-{number:07}", kind=kind, account_id=self._warehouses[number % 7], to_account_id=None,
             amount=self._amount(), day=self._day(), category="office", counterparty="晨光科技", reverses_id=None,
-            reversed_by_id=None, **search_values([str(number)]),
+            reversed_by_id=None, **VOUCHERS.derived({"number": str(number)}),
         )  # fmt: skip
 
     def _order(self, number: int, prefix: str, done: str) -> Row:
@@ -150,12 +149,12 @@ class _Company:
         return self._own(
             number, number=f"{prefix}-{number:08}", ordered_on=self._day(), lines=lines, amount=Decimal128(amount),
             status=status, warehouse_id=self._warehouses[number % WAREHOUSE_COUNT], customer_name="晨光科技",
-            **search_values([f"{prefix}-{number:08}"]),
+            **SALES_ORDERS.derived({"number": f"{prefix}-{number:08}"}),
         )  # fmt: skip
 
     def _warehouse(self, number: int) -> Row:
         return self._own(number, code=f"WH-{number:02}", name=f"仓库 {number:02}", status="enabled", stock_rows=0,
-                         **search_values([f"WH-{number:02}"])) | {"_id": self._warehouses[number]}  # fmt: skip
+                         **WAREHOUSES.derived({"code": f"WH-{number:02}"})) | {"_id": self._warehouses[number]}  # fmt: skip
 
     def _stock(self, number: int) -> Row:
         _, creator, department = self._owners[0]
@@ -179,7 +178,7 @@ class _Company:
         return self._own(
             number, number=f"E-{number:06}", name=f"员工 {number}", user_id=None, position_id=None, hired_on=hired,
             left_on=left, department_id=self._owners[number][2], attendance_group_id=None, attends_from=None,
-            shared_with=[], **search_values([f"E-{number:06}"]),
+            shared_with=[], **EMPLOYEES.derived({"number": f"E-{number:06}"}),
         )  # fmt: skip
 
     def _attended(self, employee: Row, back: int) -> Row:

@@ -17,7 +17,6 @@ from bson import Decimal128, ObjectId
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from handlers.data.search import search_values
 from plugins.crm.contract_records import PAYMENTS
 from plugins.crm.customer_keys import derived
 from plugins.crm.ownership import sharing
@@ -164,7 +163,7 @@ def _users(database: Database[Row], departments: Sequence[int]) -> list[tuple[in
     users = [(10_000 + number, departments[number % len(departments)]) for number in range(PEOPLE)]
     database[USERS.name].insert_many([
         {"_id": id, "username": f"user-{id}", "password_hash": None, "role_ids": [], "department_id": place,
-         "status": "enabled", "is_super": False, "must_change_password": True, **search_values([f"user-{id}"]),
+         "status": "enabled", "is_super": False, "must_change_password": True, **USERS.derived({"username": f"user-{id}"}),
          **audited(1, departments[0], now)}
         for id, place in users
     ])  # fmt: skip
@@ -193,7 +192,7 @@ def _customers(
             batch.append({
                 **CUSTOMERS.defaults, **values, "_id": id, "owned_since": at, **derived(values),
                 **sharing(creator, (), creator), **audited(creator, department, at),
-                **search_values(values.get(field) for field in CUSTOMERS.searchable),
+                **CUSTOMERS.derived(values),
             })  # fmt: skip
             made.append((id, creator, department))
         database[CUSTOMERS.name].insert_many(batch, ordered=False)

@@ -267,6 +267,18 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         [things(fields={"version": text()})],
         "Plugin acme: collection acme_things has a field called version, which the core writes itself.",
     ),
+    "field that the core sorts by": (
+        [things(fields={"name": text(sort="folded", search=True), "name_order": text()})],
+        "Plugin acme: collection acme_things has a field called name_order, which the core writes itself.",
+    ),
+    "folded order of what is not searched": (
+        [things(fields={"name": text(sort="folded")})],
+        "Plugin acme: collection acme_things: name has sort=\"folded\", which is for texts that are searched too.",
+    ),
+    "folded order of numbers": (
+        [things(fields={"size": integer(sort="folded")})],
+        "Plugin acme: collection acme_things: size has sort=\"folded\", which is for texts that are searched too.",
+    ),
     "past that is no time": (
         [things(fields={"name": text(past=True)})],
         "Plugin acme: collection acme_things: name is past, which is for days and timestamps.",

@@ -76,3 +76,10 @@ async def test_the_oldest_revisions_are_forgotten(mongodb_uri: str, tmp_path: Pa
             article = await change(admin, article, summary=str(number))
         page = expect(await admin.get(f"{ARTICLES}/{article['id']}/revisions"))
         assert [row["number"] for row in page["items"]] == [4, 3]
+
+
+async def test_the_search_finds_revisions_by_their_titles(admin: Client) -> None:
+    article = await draft(admin, title="Québec", content="<p>one</p>")
+    await change(admin, article, title="Montréal")
+    page = expect(await admin.get(f"{ARTICLES}/{article['id']}/revisions?q=quebec"))
+    assert [row["number"] for row in page["items"]] == [1]

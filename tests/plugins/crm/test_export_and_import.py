@@ -11,7 +11,7 @@ import pytest
 from config.database import DatabaseUnavailable
 from handlers.actor import Actor
 from handlers.confined import Confined
-from handlers.data import store
+from handlers.data import collection
 from handlers.data.search import search_values
 from plugins.crm.customer_export import Workbook
 from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
@@ -271,7 +271,7 @@ async def test_an_import_gives_others_their_turn(people: People, monkeypatch: py
             turn += 1
             await asyncio.sleep(0)
 
-    monkeypatch.setattr(store, "search_values", counted)
+    monkeypatch.setattr(collection, "search_values", counted)
     task = asyncio.create_task(others())
     await import_table(mine, as_csv([["name"], *[[f"n{number}"] for number in range(300)]]))
     task.cancel()

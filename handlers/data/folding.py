@@ -1,0 +1,77 @@
+"""Text as people compare it: without case, width and accents; Chinese by pinyin."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_KNOWN_WORDS = 4096
+# ideographs with their extensions and compatibility forms, and the two signs that stand for one
+_HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_CHINESE = re.compile(f"([{_HAN}]+)")
+# letters that no normal form takes apart (Unicode Standard, chapter 7)
+_PLAIN = {"ø": "o", "æ": "ae", "œ": "oe", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "þ": "th", "ı": "i"}
+_MOST_SORTED = 100
+_MOST_KNOWN = 0x10000  # the characters of the first plane are kept, which bounds what is held
+
+
+class _Characters(dict[int, int | str | None]):
+    """Character → what folding makes of it, looked up in Unicode's tables once."""
+
+    def __init__(self, kept: str) -> None:
+        super().__init__({ord(letter): plain for letter, plain in _PLAIN.items()})
+        self._kept = kept
+
+    def __missing__(self, code: int) -> int | None:
+        # marks above and below letters; other scripts' marks are vowels
+        accent = 0x0300 <= code <= 0x036F
+        # modifier letters that are typed for an apostrophe
+        dropped = accent or 0x02B9 <= code <= 0x02BF or unicodedata.category(chr(code))[0] not in self._kept
+        if code < _MOST_KNOWN:
+            self[code] = None if dropped else code
+        return None if dropped else code
+
+
+_LETTERS, _ALL = _Characters("LNM"), _Characters("LNMPSZ")
+_ASCII_LETTERS = {code: None for code in range(128) if not chr(code).isalnum()}
+
+
+def fold(text: str) -> str:
+    """The letters and digits of `text`: no case, width, accents, apostrophes, punctuation and spaces."""
+    if text.isascii():
+        return text.translate(_ASCII_LETTERS).lower()
+    return _folded(text, _LETTERS)
+
+
+def _folded(text: str, characters: _Characters) -> str:
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return unicodedata.normalize("NFC", plain.translate(characters))
+
+
+def sort_key(text: str) -> str:
+    """A key that sorts `text` as people do; texts that fold to the same key are sorted by what they are."""
+    whole = " ".join(text[:_MOST_SORTED].split())
+    told = "".join(
+        part if at % 2 == 0 else " ".join((*pinyin(part), ""))
+        for at, part in enumerate(chinese_parts(_folded(whole, _ALL)))
+    )
+    return f"{told[:_MOST_SORTED]}\x01{whole}"
+
+
+def chinese_parts(text: str) -> list[str]:
+    """`text` cut where Chinese begins and ends: every second part, from the second on, is Chinese."""
+    return _CHINESE.split(text)
+
+
+@lru_cache(_KNOWN_WORDS)
+def pinyin(words: str) -> tuple[str, ...]:
+    """The syllables of Chinese text; kept, because the parts of names and addresses come again and again."""
+    from pypinyin import lazy_pinyin  # late: its dictionary takes a quarter of a second to load
+
+    return tuple(lazy_pinyin(words))
+
+
+def load_pinyin() -> None:
+    """Read the dictionary of readings; the first Chinese value does, unless this is called before."""
+    import pypinyin  # noqa: F401
