@@ -39,7 +39,7 @@ $NOUNS = Collection(
     name="$plugin_$nouns",
     title="$Noun",
     scoped=True,
-    fields={"name": text(required=True, max_length=200, sort=True, search=True)},
+    fields={"name": text(required=True, max_length=200, sort="folded", search=True)},
 )
 ''',
     "tradewind_$plugin/plugin.py": '''\

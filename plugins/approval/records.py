@@ -63,7 +63,7 @@ DEFINITIONS = Collection(
     title="ApprovalDefinition",
     default_sort="priority",
     fields={
-        "name": text(required=True, max_length=100, sort=True, search=True, example="合同审批"),
+        "name": text(required=True, max_length=100, sort="folded", search=True, example="合同审批"),
         "biz_type": text(required=True, max_length=64, pattern=_BIZ_TYPE, filter=True, example="GENERAL"),
         "conditions": array(CONDITION, max_items=20, default=[], description="All must hold."),
         "nodes": array(NODE, required=True, min_items=1, max_items=30),
@@ -72,7 +72,7 @@ DEFINITIONS = Collection(
         "priority": integer(minimum=0, maximum=1_000_000, default=100, sort=True,
                             description="Of several flows that fit the least one is taken."),
     },
-    indexes=(Index("biz_type", "enabled", "priority"), Index("name")),
+    indexes=(Index("biz_type", "enabled", "priority"),),
 )  # fmt: skip
 
 TASK = obj(
@@ -109,7 +109,7 @@ INSTANCES = Collection(
     shared=True,
     fields={
         "definition_id": object_id(required=True, ref="approval_definitions", filter=True),
-        "title": text(required=True, max_length=200, sort=True, search=True, example="采购办公用品"),
+        "title": text(required=True, max_length=200, sort="folded", search=True, example="采购办公用品"),
         "record": mapping(anything(), default={}, example={"amount": "1200.00"},
                           description="What is to be approved; the flow's conditions look into it."),
         "biz_type": text(filter=True, **_shown),

@@ -37,7 +37,7 @@ CATEGORIES = Collection(
     watched=True,
     default_sort="sort",
     fields={
-        "name": text(required=True, max_length=100, sort=True, search=True, example="公司新闻"),
+        "name": text(required=True, max_length=100, sort="folded", search=True, example="公司新闻"),
         "slug": text(max_length=100, pattern=_SLUG, nullable=False, filter=True, example="gong-si-xin-wen",
                      description="Made from the name when left out."),
         "parent_id": object_id(ref="cms_categories", filter=True, description="Null: at the top."),
@@ -46,7 +46,7 @@ CATEGORIES = Collection(
         "status": choice("enabled", "disabled", default="enabled", filter=True,
                          description="A disabled one hides its articles and all below it from the public."),
     },
-    indexes=(Index("slug", unique=True), Index("parent_id", "sort"), Index("name")),
+    indexes=(Index("slug", unique=True), Index("parent_id", "sort")),
 )  # fmt: skip
 
 ARTICLES = Collection(
@@ -54,7 +54,7 @@ ARTICLES = Collection(
     title="Article",
     scoped=True,
     fields={
-        "title": text(required=True, max_length=200, sort=True, search=True, example="新品发布"),
+        "title": text(required=True, max_length=200, sort="folded", search=True, example="新品发布"),
         "slug": text(max_length=100, pattern=_SLUG, nullable=False, filter=True, example="xin-pin-fa-bu",
                      description="Its name in addresses; made from the title when left out. Old ones still lead here."),
         "summary": text(max_length=500, search=True),
@@ -75,7 +75,7 @@ ARTICLES = Collection(
         "revision": integer(minimum=0, default=0, read_only=True, description="The number of its newest revision."),
     },
     indexes=(
-        Index("slug", unique=True), Index("old_slugs"), Index("title"), Index("-published_at"), Index("-view_count"),
+        Index("slug", unique=True), Index("old_slugs"), Index("-published_at"), Index("-view_count"),
         Index("category_id", "-published_at"), Index("tags", "-published_at"), Index("status", "-created_at"),
         Index("status", "published_at"), Index("author", "-created_at"), Index("-updated_at"),
     ),

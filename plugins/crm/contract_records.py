@@ -21,7 +21,7 @@ CONTRACTS = Collection(
         ),
         "customer_id": CUSTOMER_ID,
         "opportunity_id": OPPORTUNITY_ID,
-        "name": text(required=True, max_length=200, sort=True, search=True, example="年度采购合同"),
+        "name": text(required=True, max_length=200, sort="folded", search=True, example="年度采购合同"),
         "amount": money(minimum="0", required=True, sort=True, filter=True, example="120000.00"),
         "signed_date": day(sort=True, filter=True, description="The day of approval when left out."),
         "start_date": day(sort=True, filter=True),

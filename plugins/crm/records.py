@@ -48,7 +48,7 @@ CUSTOMERS = Collection(
     name="crm_customers",
     title="Customer",
     fields={
-        "name": text(required=True, max_length=200, sort=True, search=True, example="晨光科技"),
+        "name": text(required=True, max_length=200, sort="folded", search=True, example="晨光科技"),
         "code": text(max_length=64, min_length=1, sort=True, filter=True, search=True, example="C-0001"),
         "industry": text(max_length=64, filter=True, sort=True, example="manufacturing"),
         "level": text(max_length=32, filter=True, sort=True, example="A"),
@@ -69,7 +69,6 @@ CUSTOMERS = Collection(
     indexes=(
         Index("code", unique=True, where={"code": {"$type": "string"}}),
         Index("owner_id", "-created_at"),
-        Index("name"),
         Index("name_key"),
         Index("phone_key"),
         Index("owned_since"),
@@ -85,7 +84,7 @@ CONTACTS = Collection(
     title="Contact",
     fields={
         "customer_id": CUSTOMER_ID,
-        "name": text(required=True, max_length=100, sort=True, search=True, example="王芳"),
+        "name": text(required=True, max_length=100, sort="folded", search=True, example="王芳"),
         "title": text(max_length=100, example="采购经理"),
         "phone": text(max_length=50, search=True, example="021-5555 0101"),
         "mobile": text(max_length=50, search=True, example="13800000000"),
@@ -103,8 +102,8 @@ LEADS = Collection(
     name="crm_leads",
     title="Lead",
     fields={
-        "name": text(required=True, max_length=100, sort=True, search=True, example="刘洋"),
-        "company": text(max_length=200, sort=True, search=True, example="晨光科技"),
+        "name": text(required=True, max_length=100, sort="folded", search=True, example="刘洋"),
+        "company": text(max_length=200, sort="folded", search=True, example="晨光科技"),
         "phone": text(max_length=50, search=True, example="13900000000"),
         "email": text(max_length=200, format="email", example="liu@example.com"),
         "source": text(max_length=64, filter=True, example="website"),
@@ -139,7 +138,7 @@ OPPORTUNITIES = Collection(
     title="Opportunity",
     fields={
         "customer_id": CUSTOMER_ID,
-        "name": text(required=True, max_length=200, sort=True, search=True, example="年度采购"),
+        "name": text(required=True, max_length=200, sort="folded", search=True, example="年度采购"),
         "amount": money(minimum="0", sort=True, filter=True, nullable=False, example="120000.00"),
         "stage": choice(*OPPORTUNITY_STAGES.states, default=OPPORTUNITY_STAGES.initial, filter=True, sort=True),
         "probability": integer(minimum=0, maximum=100, sort=True, description="Percent; by the stage when left out."),

@@ -25,7 +25,7 @@ EXPENSE_CLAIMS = Collection(
     scoped=True,
     fields={
         "number": text(max_length=32, read_only=True, nullable=False, sort=True, filter=True, search=True),
-        "title": text(required=True, max_length=200, sort=True, search=True, example="上海出差"),
+        "title": text(required=True, max_length=200, sort="folded", search=True, example="上海出差"),
         "lines": array(CLAIM_LINE, min_items=1, max_items=100, required=True),
         "amount": _SUM,
         "status": choice(*CLAIM_STATES.states, read_only=True, nullable=False, filter=True, sort=True),

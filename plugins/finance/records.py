@@ -16,7 +16,7 @@ ACCOUNTS = Collection(
     scoped=True,
     fields={
         "code": text(required=True, max_length=64, sort=True, filter=True, search=True, example="1002-01"),
-        "name": text(required=True, max_length=200, sort=True, search=True, example="招商银行基本户"),
+        "name": text(required=True, max_length=200, sort="folded", search=True, example="招商银行基本户"),
         "type": choice("cash", "bank", "other", required=True, filter=True),
         "balance": money(
             read_only=True, nullable=False, sort=True, filter=True, description="The sum of its vouchers."

@@ -8,7 +8,7 @@ from plugins.hrm.coordinates import SYSTEMS
 CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 MAC = r"^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$"
 REMARK = text(max_length=2000)
-_NAME = text(required=True, max_length=100, sort=True, search=True)
+_NAME = text(required=True, max_length=100, sort="folded", search=True)
 LOCATION = obj(
     "HrmLocation",
     {

@@ -93,7 +93,7 @@ SALES_ORDERS = Collection(
     fields=_order(
         "SalesOrder", SALES_STATES, "delivered",
         {
-            "customer_name": text(required=True, max_length=200, sort=True, search=True, example="晨光科技"),
+            "customer_name": text(required=True, max_length=200, sort="folded", search=True, example="晨光科技"),
             "customer_id": object_id(
                 ref="crm_customers", ref_optional=True, filter=True,
                 description="Looked up where the plugin `crm` is loaded.",

@@ -24,7 +24,7 @@ PRODUCTS = Collection(
     scoped=True,
     fields={
         "sku": text(required=True, max_length=64, sort=True, filter=True, search=True, example="SKU-0001"),
-        "name": text(required=True, max_length=200, sort=True, search=True, example="铝合金支架"),
+        "name": text(required=True, max_length=200, sort="folded", search=True, example="铝合金支架"),
         "unit": text(max_length=32, min_length=1, default="piece", example="piece"),
         "category": text(max_length=64, filter=True, sort=True, example="parts"),
         "price": price(sort=True, description="Sales price for one unit: what an order line takes unless it says."),
@@ -42,7 +42,7 @@ WAREHOUSES = Collection(
     scoped=True,
     fields={
         "code": text(required=True, max_length=64, sort=True, filter=True, search=True, example="WH-01"),
-        "name": text(required=True, max_length=200, sort=True, search=True, example="上海仓"),
+        "name": text(required=True, max_length=200, sort="folded", search=True, example="上海仓"),
         "address": text(max_length=500),
         "manager_id": integer(minimum=1, filter=True, ref="rbac_users"),
         "status": _STATUS,
@@ -58,7 +58,7 @@ SUPPLIERS = Collection(
     scoped=True,
     fields={
         "code": text(required=True, max_length=64, sort=True, filter=True, search=True, example="SUP-0001"),
-        "name": text(required=True, max_length=200, sort=True, search=True, example="华东金属"),
+        "name": text(required=True, max_length=200, sort="folded", search=True, example="华东金属"),
         "contact": text(max_length=100, search=True),
         "phone": text(max_length=50, example="021-5555 0200"),
         "email": text(max_length=200, format="email", example="orders@example.com"),

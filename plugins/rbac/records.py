@@ -42,7 +42,7 @@ ROLES = Collection(
     default_sort="sort",
     fields={
         "code": text(required=True, max_length=64, pattern=r"^[A-Za-z0-9._-]+$", sort=True, search=True),
-        "name": text(required=True, max_length=100, sort=True, search=True),
+        "name": text(required=True, max_length=100, sort="folded", search=True),
         "data_scope": choice(*SCOPES, default="self", filter=True),
         "data_scope_department_ids": array(
             integer(minimum=1), unique=True, max_items=1000, default=[], ref="rbac_departments"
@@ -112,7 +112,7 @@ USERS = Collection(
             required=True, min_length=2, max_length=64, pattern=r"^[A-Za-z0-9_.@-]+$", sort=True, search=True
         ),
         "password": new_password(write_only=True),
-        "real_name": text(max_length=100, sort=True, search=True),
+        "real_name": text(max_length=100, sort="folded", search=True),
         "avatar": link(key=True, description="An address, or the `url`, key or id of a public file."),
         "email": text(max_length=200, format="email", search=True),
         "mobile": text(max_length=20, pattern=r"^\+?[0-9 -]{5,20}$", search=True),

@@ -27,7 +27,7 @@ DICTIONARIES = Collection(
             example="crm_customer_level",
         ),
         "name": text(
-            required=True, max_length=100, sort=True, search=True, description="In the caller's language, both ways."
+            required=True, max_length=100, sort="folded", search=True, description="In the caller's language, both ways."
         ),
         "items": array(obj("DictionaryItem", ITEM_FIELDS), max_items=MAX_ITEMS, default=[], nullable=False),
     },
