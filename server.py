@@ -24,7 +24,7 @@ from config.logs import start_logging
 from config.settings import Settings
 
 if TYPE_CHECKING:
-    from handlers.service import Catalogue
+    from handlers.declarations import Catalogue
     from plugins.plugin import Plugin
     from plugins.runtime import Running
 
@@ -155,7 +155,7 @@ async def serve(
         uri = embedded.uri if embedded else settings.mongodb_uri.get_secret_value()
         async with running(settings, plugins, uri, catalogue=catalogue) as service:
             stop.started()
-            log.info("ready", extra={"url": service.url, "plugins": list(service.service.catalogue.plugins)})
+            log.info("ready", extra={"url": service.url, "plugins": list(service.catalogue.plugins)})
             if settings.demo:
                 welcome(service)
             await settle()

@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from handlers.calendar import day_of, last_days, last_months, start_of
 from handlers.errors import invalid
+from handlers.request import Request
 from handlers.schema import FIRST_DAY, Field
 
-if TYPE_CHECKING:
-    from handlers.request import Request
-
-Compute = Callable[["Request"], Awaitable[Mapping[str, Any]]]
+Compute = Callable[[Request], Awaitable[Mapping[str, Any]]]
 Unit = Literal["date", "month"]
 MOST_POINTS = 3660
 

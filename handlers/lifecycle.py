@@ -99,7 +99,7 @@ def find_route(request: Request) -> None:
 async def serve(request: Request) -> Answer:
     """Admit and handle the request within the time limit of requests."""
     limit = request.service.request_limit
-    if not _matched(request).streamed:
+    if not route_of(request).streamed:
         return await within(limit, _admit_and_handle(request))
     # a stream has limits of its own: on idleness, and on size
     await within(limit, admit(request))
@@ -121,7 +121,7 @@ async def admit(request: Request) -> None:
 
 async def authenticate(request: Request) -> None:
     """Learn who asks. A public route never fails on a bad token: it does not look at it."""
-    route = _matched(request)
+    route = route_of(request)
     if route.access == PUBLIC or (route.signed is not None and route.signed(request)):
         return
     if request.bearer is None:
@@ -132,7 +132,7 @@ async def authenticate(request: Request) -> None:
 
 async def authorize(request: Request) -> None:
     """Rate, forced password change, API binding; then the rows that the person sees."""
-    route, actor = _matched(request), request.actor
+    route, actor = route_of(request), request.actor
     if actor is ANONYMOUS:
         return
     request.part(RateLimit).take(str(actor.user_id))
@@ -145,7 +145,7 @@ async def authorize(request: Request) -> None:
 
 async def count_attempt(request: Request) -> None:
     """Let the route count an attempt, before a body is looked at that anybody may have sent."""
-    attempt = _matched(request).attempt
+    attempt = route_of(request).attempt
     if attempt is not None:
         await attempt(request)
 
@@ -165,7 +165,7 @@ async def refusal(actor: Actor, route: Route, authorizer: Authorizer) -> ErrorKi
 
 def read_input(request: Request) -> None:
     """Check query and body together, so that the answer names every field at fault."""
-    route = _matched(request)
+    route = route_of(request)
     faults: list[FieldError] = []
     try:
         request.query = route.check_query(_query(request.raw_query))
@@ -211,7 +211,7 @@ def _body(request: Request, route: Route) -> Any:
 
 async def handle(request: Request) -> Answer:
     """Run the handler, once for each idempotency key, and shape the answer."""
-    route = _matched(request)
+    route = route_of(request)
     if route.socket:
         raise ApiError(BAD_REQUEST, headers={"Upgrade": "websocket"})
     if route.bare:
@@ -265,7 +265,7 @@ def _shaped(request: Request, route: Route, result: Any) -> bytes:
 
 def conclude(request: Request, status: int, code: int, milliseconds: float) -> None:
     """Count and log the request, and put a write into the operation log. Nothing here waits."""
-    route = request.route
+    route = request.route if isinstance(request.route, Route) else None
     name = route.name if route else "none"
     method = request.method if request.method in _COUNTED_METHODS else "other"  # a client can make methods up
     request.part(Metrics).observe(method, route.path if route else "none", status, milliseconds)
@@ -311,7 +311,8 @@ def _logged_body(request: Request) -> Any:
         return None
 
 
-def _matched(request: Request) -> Route:
-    if request.route is None:
+def route_of(request: Request) -> Route:
+    """The route that `find_route` found."""
+    if not isinstance(request.route, Route):
         raise RuntimeError("the request has no route yet")
     return request.route

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from handlers.actor import ANONYMOUS, Actor
 from handlers.calendar import day_of
@@ -16,15 +16,30 @@ from handlers.data.scope import Scope
 from handlers.data.store import Store
 from handlers.errors import FieldError, ValidationFailed
 from handlers.messages import Language
-from handlers.route import Route
 from handlers.schema import Field
 from handlers.service import Service
 from handlers.streams import BodyStream
-from handlers.validation import MAX_ERRORS, Checker, digit_faults, future_faults, parse_json
+from handlers.validation import MAX_ERRORS, Checker, QueryChecker, digit_faults, future_faults, parse_json
 
 Result = TypeVar("Result")
 Part = TypeVar("Part")
 NO_SCOPE = Scope()
+
+
+class Endpoint(Protocol):
+    """What a request knows of its route, which knows of handlers and so of requests."""
+
+    @property
+    def returns(self) -> Field:
+        """The shape of `data`."""
+
+    @property
+    def form(self) -> Field | None:
+        """The shape of a form."""
+
+    @property
+    def check_form(self) -> Mapping[str, QueryChecker]:
+        """The check of each field of the form that is no file."""
 
 
 @dataclass(slots=True)
@@ -50,7 +65,7 @@ class Request:
     socket: Any = None
     language: Language = "zh"
     now: datetime = field(default_factory=utc_now)
-    route: Route | None = None
+    route: Endpoint | None = None
     path: Mapping[str, str] = field(default_factory=dict)
     query: dict[str, Any] = field(default_factory=dict)
     given: Any = None

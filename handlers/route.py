@@ -9,8 +9,9 @@ import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
+from typing import Any, Final, TypedDict, Unpack
 
+from handlers.data.collection import Collection
 from handlers.errors import (
     BAD_REQUEST,
     CONFLICT,
@@ -31,14 +32,11 @@ from handlers.errors import (
     ErrorKind,
 )
 from handlers.messages import Message
+from handlers.request import Request
 from handlers.schema import NOTHING, Field
 from handlers.validation import Checker, QueryChecker
 
-if TYPE_CHECKING:
-    from handlers.data.collection import Collection
-    from handlers.request import Request
-
-Handler = Callable[["Request"], Awaitable[Any]]
+Handler = Callable[[Request], Awaitable[Any]]
 
 PUBLIC: Final = "public"
 SIGNED_IN: Final = "signed-in"

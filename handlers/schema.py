@@ -6,15 +6,14 @@ A `Field` is a value. From it come the JSON Schema of requests and of answers (`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from config.settings import EnvironmentSettings
 
-    from handlers.service import Service
+AnySettings = TypeVar("AnySettings", bound=EnvironmentSettings)
 
 Kind = Literal[
     "text",
@@ -43,6 +42,13 @@ FIRST_DAY, LAST_DAY = "1970-01-01", "2199-12-31"  # of what comes in; days and m
 _AMOUNTS = ("money", "quantity")
 
 
+class HasSettings(Protocol):
+    """The service, as the check of a field sees it."""
+
+    def settings_of(self, kind: type[AnySettings]) -> AnySettings:
+        """A plugin's own settings."""
+
+
 class FieldOptions(TypedDict, total=False):
     """What any field may be declared with; `Field` says what each means."""
 
@@ -60,7 +66,7 @@ class FieldOptions(TypedDict, total=False):
     ref: str | None
     ref_optional: bool
     past: bool
-    check: Callable[[Service, Any], str | None] | None
+    check: Callable[[HasSettings, str], str | None] | None
     secret: bool
     documented: bool
 
@@ -106,7 +112,7 @@ class Field:
     ref: str | None = None
     ref_optional: bool = False
     past: bool = False
-    check: Callable[[Service, Any], str | None] | None = None
+    check: Callable[[HasSettings, str], str | None] | None = None
     secret: bool = False
     documented: bool = True
 

@@ -22,7 +22,7 @@ from handlers.addresses import Network, client_address
 from handlers.envelope import failed, to_json
 from handlers.errors import INTERNAL, ApiError, unavailable
 from handlers.heading import bearer_of
-from handlers.lifecycle import admit, authenticate, find_route, refusal
+from handlers.lifecycle import admit, authenticate, find_route, refusal, route_of
 from handlers.messages import language_of
 from handlers.ports import Authorizer
 from handlers.request import Request
@@ -134,10 +134,8 @@ class Socket(WebSocketHandler):
         self._task = asyncio.create_task(self._run(), name="socket")
 
     async def _run(self) -> None:
-        route = self._asked.route
         try:
-            if route is not None:
-                await route.handler(self._asked)
+            await route_of(self._asked).handler(self._asked)
             self.close()
         except WebSocketClosedError:
             pass
@@ -172,8 +170,7 @@ class Socket(WebSocketHandler):
     async def send(self, value: Any) -> None:
         """Send a JSON message; raises `WebSocketClosedError` when the client is gone."""
         message = to_json(value).decode()
-        if self._asked.route is not None:
-            self._sockets.service.part(ResponseChecks).look_at_message(self._asked.route, value, message)
+        self._sockets.service.part(ResponseChecks).look_at_message(route_of(self._asked), value, message)
         await self.write_message(message)
 
     async def __aiter__(self) -> AsyncIterator[Any]:
@@ -186,9 +183,9 @@ class Socket(WebSocketHandler):
 
     async def still_allowed(self) -> None:
         """Raise 40100 or 40300 when the session ended, or the permission was taken away, since the handshake."""
-        request, route = self._asked, self._asked.route
+        request = self._asked
         await authenticate(request)
         # without the rate limit: what the service asks by itself is no request of the person
-        kind = await refusal(request.actor, route, request.part(Authorizer)) if route is not None else None
+        kind = await refusal(request.actor, route_of(request), request.part(Authorizer))
         if kind is not None:
             raise ApiError(kind)

@@ -13,6 +13,7 @@ from typing import Any
 
 from handlers.addresses import listed, networks
 from handlers.data.database import Database
+from handlers.declarations import Catalogue
 from handlers.envelope import to_json
 from handlers.errors import NOT_FOUND, ApiError, unavailable
 from handlers.lifecycle import Answer
@@ -145,7 +146,7 @@ def _packaged(name: str) -> bytes:
 
 async def constants(req: Request) -> dict[str, Any]:
     """What the clients share as constants: codes, dictionaries, state machines, permissions (SPEC 1)."""
-    catalogue, language = req.service.catalogue, req.language
+    catalogue, language = req.part(Catalogue), req.language
     return {
         "error_codes": [
             {"name": kind.name, "code": kind.code, "status": kind.status, "message": kind.message.text(language)}

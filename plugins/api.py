@@ -8,6 +8,7 @@ from handlers.calendar import day_of, last_days, last_months, start_of
 from handlers.confined import Confined, Lane, TooCostly, Work, WorkFailed
 from handlers.dashboards import Dashboard, Period, period_of
 from handlers.data.collection import Collection, Index, new_id
+from handlers.data.dangling import remove_dangling
 from handlers.data.database import Database, Lease, utc_now
 from handlers.data.listing import Page, rows_before
 from handlers.data.mirror import Mirror, RecordCache
@@ -15,6 +16,7 @@ from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.series import by_day, by_month
 from handlers.data.shared import Shared
 from handlers.data.store import Store
+from handlers.declarations import Catalogue, Dictionary, Item, Menu, Option, StateMachine
 from handlers.envelope import as_json
 from handlers.errors import (
     ACCOUNT_DISABLED,
@@ -68,6 +70,7 @@ from handlers.schema import (
     NOTHING,
     Field,
     FieldOptions,
+    HasSettings,
     anything,
     array,
     boolean,
@@ -85,7 +88,7 @@ from handlers.schema import (
     timestamp,
     tree_of,
 )  # fmt: skip
-from handlers.service import Catalogue, Dictionary, Item, Menu, Option, Service, StateMachine
+from handlers.service import Service
 from plugins.crud import crud
 from plugins.plugin import Plugin
 
@@ -145,6 +148,7 @@ __all__ = [
     "Form",
     "FormFile",
     "Handler",
+    "HasSettings",
     "Index",
     "Item",
     "Jobs",
@@ -208,6 +212,7 @@ __all__ = [
     "redacted",
     "refusal",
     "refuse_own",
+    "remove_dangling",
     "rounded",
     "route",
     "rows_before",

@@ -10,6 +10,7 @@ from typing import TypeVar
 import jsonschema_rs
 
 from handlers.data.collection import SEARCH_FIELDS, Collection
+from handlers.declarations import Menu, Option, StateMachine
 from handlers.errors import CORE_ERRORS, ErrorKind, ValidationFailed
 from handlers.idempotency import IDEMPOTENCY_KEYS
 from handlers.json_schema import json_schema
@@ -20,7 +21,6 @@ from handlers.patterns import syntax_fault
 from handlers.ports import Authenticator, Authorizer
 from handlers.route import METHODS, PERMISSION, PUBLIC, SIGNED_IN, SUPER, Route
 from handlers.schema import Field, fields_in, obj
-from handlers.service import Menu, Option, StateMachine
 from handlers.system import CORE_ROUTES
 from handlers.validation import Checker
 from plugins.declared_types import type_problems

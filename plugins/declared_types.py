@@ -12,10 +12,11 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
+from handlers.declarations import Dictionary, Item, Menu, Option, StateMachine
 from handlers.errors import ErrorKind
 from handlers.request import Request
 from handlers.route import Refusal, Route
-from handlers.service import Dictionary, Item, Menu, Option, Service, StateMachine
+from handlers.service import Service
 from plugins.plugin import Plugin
 
 _KINDS = (Plugin, Route, Refusal, Collection, Menu, ErrorKind, Dictionary, Item, StateMachine, Option, Dashboard)

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from config.settings import EnvironmentSettings
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
+from handlers.declarations import Dictionary, Menu, Option, StateMachine
 from handlers.errors import ErrorKind
 from handlers.messages import Message
 from handlers.route import Refusal, Route
-from handlers.service import Dictionary, Menu, Option, Service, StateMachine
+from handlers.service import Service
 
 
 @dataclass(frozen=True)

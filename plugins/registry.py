@@ -14,9 +14,9 @@ from os import sep
 from pathlib import Path
 from traceback import extract_tb
 
+from handlers.declarations import Catalogue
 from handlers.errors import CORE_ERRORS
 from handlers.route import Route
-from handlers.service import Catalogue
 from handlers.system import CORE_ROUTES
 from plugins.declarations import CORE_COLLECTIONS, all_of, problems_of
 from plugins.declared_types import type_problems

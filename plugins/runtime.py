@@ -27,6 +27,7 @@ from handlers.app import Front, listen
 from handlers.confined import Confined
 from handlers.data.database import PREPARE_SECONDS, AlikeRecords, Database, Lease
 from handlers.data.indexing import SearchIndexing
+from handlers.declarations import Catalogue
 from handlers.draining import drain
 from handlers.jobs import Jobs
 from handlers.metrics import Metrics
@@ -35,7 +36,7 @@ from handlers.orphans import end_orphans_for_ever
 from handlers.ratelimit import RateLimit
 from handlers.response_checks import ResponseChecks
 from handlers.routing import Router
-from handlers.service import Catalogue, Service
+from handlers.service import Service
 from handlers.system import Description, Readiness
 from plugins.plugin import Plugin
 from plugins.registry import freeze
@@ -56,6 +57,11 @@ class Running:
     front: Front
     host: str
     port: int
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What its plugins declare."""
+        return self.service.part(Catalogue)
 
     @property
     def url(self) -> str:
@@ -165,13 +171,13 @@ def _assemble(
 ) -> Service:
     service = Service(
         settings=settings,
-        catalogue=catalogue,
         database=Database(driver, catalogue.collections.values()),
         plugin_settings={kind: _settings(kind, options) for plugin in plugins if (kind := plugin.settings) is not None},
         signing_secrets=_signing_secrets(settings),
         demo_password=partial(demo_password, settings.data_dir),
         say=say,
     )
+    service.provide(Catalogue, catalogue)
     service.provide(Router, Router(catalogue.routes))
     service.provide(Jobs, Jobs(service.database))
     service.provide(Confined, Confined(settings.confined_processes, settings.confined_megabytes << 20))

@@ -140,7 +140,7 @@ def _user_id(request: HTTPRequest) -> int | None:
 
 def _has_rbac(server: Running | ServerProcess) -> bool:
     if isinstance(server, Running):
-        return "rbac" in server.service.catalogue.plugins
+        return "rbac" in server.catalogue.plugins
     # without the setting all built-in plugins; auth requires rbac
     return not (named := server.env.get("TRADEWIND_PLUGINS", "")) or bool({"auth", "rbac"} & set(named.split(",")))
 

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from handlers.data.collection import Collection
+from handlers.declarations import Catalogue
 from handlers.route import SIGNED_IN, Route
-from handlers.service import Catalogue
 from plugins.testing import PASSWORD, Client, Reply, expect, unique
 from tests.samples import sample
 

@@ -16,7 +16,7 @@ from tests.office import Office, open_office
 @pytest.fixture(scope="session")
 def maker(admin: Client, tradewind: Running) -> Maker:
     """Makes valid requests, and the records that they need."""
-    return Maker(admin, HAND_MADE, tradewind.service.catalogue)
+    return Maker(admin, HAND_MADE, tradewind.catalogue)
 
 
 @pytest.fixture(scope="session")

@@ -213,6 +213,8 @@ PLUGIN_API = [
     "unavailable",
     "utc_now",
     "FieldOptions",
+    "HasSettings",
+    "remove_dangling",
     "RouteOptions",
     "Confined",
     "Lane",

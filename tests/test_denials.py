@@ -86,7 +86,7 @@ async def test_what_user_1_is_refused_is_no_exception(admin: Client, method: str
 
 def test_a_route_that_can_miss_something_is_about_a_kind_of_record_or_declares_it(tradewind: Running) -> None:
     """So that a 40400 is explained by the record, or in words."""
-    routes = [route for route in tradewind.service.catalogue.routes if route.parameters or NOT_FOUND in route.errors]
+    routes = [route for route in tradewind.catalogue.routes if route.parameters or NOT_FOUND in route.errors]
     unexplained = {
         route.name
         for route in routes
@@ -218,7 +218,7 @@ async def test_who_was_deleted_meanwhile_cannot_be_asked_about_and_who_never_was
 
 
 def test_every_sentence_of_a_conflict_is_declared_by_a_route(tradewind: Running) -> None:
-    catalogue = tradewind.service.catalogue
+    catalogue = tradewind.catalogue
     declared = {one.told for route in catalogue.routes for one in route.refusals if one.kind is CONFLICT}
     untold = {str(where) for where, sentence in conflict_sentences() if sentence not in declared}
     assert untold == set()
@@ -250,4 +250,4 @@ def _sentences(call: ast.Call, names: dict[str, Any]) -> Iterator[Message]:
 
 
 def test_every_40901_of_a_route_comes_with_its_sentence(tradewind: Running) -> None:
-    assert [route.name for route in tradewind.service.catalogue.routes if CONFLICT in route.errors] == []
+    assert [route.name for route in tradewind.catalogue.routes if CONFLICT in route.errors] == []

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from plugins.api import Actor, Field, Request, Scope, Service, utc_now
+from plugins.api import Actor, Catalogue, Field, Request, Scope, Service, utc_now
 from plugins.crm import contacts, contracts, customers, follow_ups, leads, opportunities, payment_plans, payments
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
@@ -71,7 +71,9 @@ class _Demo:
         self._people = people
         self._boss = boss
         self._today = utc_now()
-        self._checks = {route.body: route.check_body for route in service.catalogue.routes if route.body is not None}
+        self._checks = {
+            route.body: route.check_body for route in service.part(Catalogue).routes if route.body is not None
+        }
 
     async def load(self) -> None:
         """Customers first, then what is below them."""

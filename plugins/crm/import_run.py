@@ -19,6 +19,7 @@ from plugins.api import (
     DUPLICATE,
     NOT_FOUND,
     ApiError,
+    Catalogue,
     DatabaseUnavailable,
     Field,
     FieldError,
@@ -325,7 +326,7 @@ def _taken() -> ValidationFailed:
 
 def _route(service: Service, body: Field) -> Route:
     """The route that takes this body: a row is checked as a request is."""
-    return next(route for route in service.catalogue.routes if route.body is body)
+    return next(route for route in service.part(Catalogue).routes if route.body is body)
 
 
 async def _check_owner(req: Request, values: Mapping[str, Any], present: int | None) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from plugins.api import (
+    Catalogue,
     Dashboard,
     Database,
     Field,
@@ -43,8 +44,8 @@ class Executions:
 @asynccontextmanager
 async def executions(service: Service) -> AsyncIterator[None]:
     """Offer the executions. Raises ValueError for a part of a dashboard that no route serves."""
-    served = {one.path.removeprefix(f"{AT}/") for one in service.catalogue.routes}
-    unknown = sorted({dashboard.name for dashboard in service.catalogue.dashboards} - served)
+    served = {one.path.removeprefix(f"{AT}/") for one in service.part(Catalogue).routes}
+    unknown = sorted({dashboard.name for dashboard in service.part(Catalogue).dashboards} - served)
     if unknown:
         raise ValueError(f"no route serves the dashboard {', '.join(unknown)}: declare it with dashboard_route")
     seconds = service.settings_of(DashboardSettings).dashboard_seconds
@@ -76,7 +77,7 @@ def _serving(name: str, shape: Field) -> Handler:
 
     async def serve(req: Request) -> Data:
         period_of(req)  # a query that is refused starts nothing
-        parts = [dashboard for dashboard in req.service.catalogue.dashboards if dashboard.name == name]
+        parts = [dashboard for dashboard in req.part(Catalogue).dashboards if dashboard.name == name]
         running = req.part(Executions)
         return await running.shared.run(_key(req, name, parts), lambda: computed(req, parts, running.seconds))
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from plugins.api import NOT_FOUND, ApiError, Authorizer, Collection, Request, invalid, refusal
+from plugins.api import NOT_FOUND, ApiError, Authorizer, Catalogue, Collection, Request, invalid, refusal
 from plugins.files.objects import File, Files
 from plugins.files.records import ATTACHMENTS
 
@@ -21,7 +21,7 @@ async def may_read(req: Request, file: File) -> bool:
     for attachment in await req.system_store(ATTACHMENTS).find({"object_key": file["id"]}):
         attached[attachment["biz_type"]].append(attachment["resource_id"])
     for biz_type, ids in attached.items():
-        if biz_type in req.service.catalogue.biz_types and await _sees_any(req, biz_type, ids):
+        if biz_type in req.part(Catalogue).biz_types and await _sees_any(req, biz_type, ids):
             return True
     return False
 
@@ -40,7 +40,7 @@ async def visible_record(req: Request, biz_type: str, resource_id: str) -> dict[
 
     To see it takes both layers (SPEC 5.5): a permission to list or read such records, and a data scope that holds it.
     """
-    collection = req.service.catalogue.biz_types.get(biz_type)
+    collection = req.part(Catalogue).biz_types.get(biz_type)
     if collection is None:
         raise invalid("biz_type", "enum")
     if not await _permitted(req, collection, ("GET",)):
@@ -50,11 +50,11 @@ async def visible_record(req: Request, biz_type: str, resource_id: str) -> dict[
 
 async def may_change(req: Request, biz_type: str) -> bool:
     """Whether the caller may change records of this type that they see."""
-    return await _permitted(req, req.service.catalogue.biz_types[biz_type], _CHANGES)
+    return await _permitted(req, req.part(Catalogue).biz_types[biz_type], _CHANGES)
 
 
 async def _sees_any(req: Request, biz_type: str, ids: Sequence[str]) -> bool:
-    collection = req.service.catalogue.biz_types[biz_type]
+    collection = req.part(Catalogue).biz_types[biz_type]
     if not await _permitted(req, collection, ("GET",)):
         return False
     return await req.store(collection).count({"_id": {"$in": [collection.parse_id(id) for id in ids]}}) > 0
@@ -62,7 +62,7 @@ async def _sees_any(req: Request, biz_type: str, ids: Sequence[str]) -> bool:
 
 async def _permitted(req: Request, collection: Collection, methods: Sequence[str]) -> bool:
     authorizer = req.part(Authorizer)
-    for route in req.service.catalogue.routes:
+    for route in req.part(Catalogue).routes:
         of_it = route.collection == collection.name and route.method in methods
         if of_it and await refusal(req.actor, route, authorizer) is None:
             return True

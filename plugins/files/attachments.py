@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import FORBIDDEN, NOT_FOUND, ApiError, Page, Request, invalid
+from plugins.api import FORBIDDEN, NOT_FOUND, ApiError, Catalogue, Page, Request, invalid
 from plugins.files.access import may_change, readable, visible_record
 from plugins.files.messages import NOT_YOURS_TO_DELETE
 from plugins.files.names import checked_key, clean_name
@@ -75,7 +75,7 @@ async def delete(req: Request) -> None:
     """
     attachment = await req.store(ATTACHMENTS).get(req.path["id"])
     biz_type = attachment["biz_type"]
-    if biz_type not in req.service.catalogue.biz_types:
+    if biz_type not in req.part(Catalogue).biz_types:
         raise ApiError(NOT_FOUND)
     await visible_record(req, biz_type, attachment["resource_id"])
     own = req.actor.user_id in (attachment["uploader"]["id"], attachment["creator_id"])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from plugins.api import UNAVAILABLE, ApiError, Collection, Database, Field, Service, utc_now
+from plugins.api import UNAVAILABLE, ApiError, Catalogue, Collection, Database, Field, Service, utc_now
 from plugins.files.names import KEY, STEM
 from plugins.files.objects import File, Files
 from plugins.files.records import ATTACHMENTS, OBJECTS
@@ -71,7 +71,7 @@ async def named_keys(service: Service) -> set[str]:
     So no plugin needs to say that it uses files. Logs and sessions, which expire, do not count.
     """
     found: set[str] = set()
-    for collection in service.catalogue.collections.values():
+    for collection in service.part(Catalogue).collections.values():
         expires = any(index.expire_seconds is not None for index in collection.indexes)
         if collection.name not in (OBJECTS.name, ATTACHMENTS.name) and not expires:
             found |= await _keys_in(service.database, collection)

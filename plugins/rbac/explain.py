@@ -16,6 +16,7 @@ from plugins.api import (
     UNAUTHENTICATED,
     Actor,
     ApiError,
+    Catalogue,
     ErrorKind,
     Language,
     Message,
@@ -47,7 +48,7 @@ async def explain(req: Request) -> Record:
     user = await req.store(USERS).get(req.query["user_id"])
     case = await Case.of(req, user)
     verdict = await case.verdict()
-    collection = req.service.catalogue.collections.get(case.route.collection) if case.route else None
+    collection = req.part(Catalogue).collections.get(case.route.collection) if case.route else None
     view = View(req, case.actor, await req.part(Policy).scope_of(case.actor), case.rules, collection)
     resource_id = req.query.get("resource_id") or case.own_id
     record = await view.record(resource_id) if resource_id else None

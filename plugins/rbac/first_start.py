@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from plugins.api import Service
+from plugins.api import Catalogue, Service
 from plugins.rbac.declared_menus import synchronise
 from plugins.rbac.passwords import Passwords
 from plugins.rbac.records import DEPARTMENTS, MENUS, USERS
@@ -20,7 +20,7 @@ async def prepare(service: Service) -> None:
     for collection in (DEPARTMENTS, MENUS):
         # made here: two transactions cannot both make it
         await service.database.next_number(turn_of(collection))
-    await service.database.transaction(lambda: synchronise(service.database, service.catalogue))
+    await service.database.transaction(lambda: synchronise(service.database, service.part(Catalogue)))
     users = service.database.store(USERS)
     if await users.find_one({"_id": FIRST_USER}):
         return

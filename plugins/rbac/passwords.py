@@ -15,7 +15,7 @@ from typing import Any
 
 import bcrypt
 
-from plugins.api import Field, Service, invalid, text, unavailable
+from plugins.api import Field, HasSettings, invalid, text, unavailable
 from plugins.rbac.settings import RbacSettings
 
 MAX_PASSWORD = 10_000
@@ -31,7 +31,7 @@ _KINDS: tuple[Callable[[str], bool], ...] = (
 )
 
 
-def against_policy(service: Service, password: str) -> str | None:
+def against_policy(service: HasSettings, password: str) -> str | None:
     """The rule that a new password breaks: long enough, and enough kinds of characters (SPEC 5.3)."""
     settings = service.settings_of(RbacSettings)
     mixed = sum(any(map(kind, password)) for kind in _KINDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from plugins.api import FieldError, Request, ValidationFailed
+from plugins.api import Catalogue, FieldError, Request, ValidationFailed, remove_dangling
 
 log = logging.getLogger("tradewind.system")
 PROTECTED = ("auth", "core", "rbac", "system")
@@ -17,19 +17,19 @@ async def reset(req: Request) -> dict[str, Any]:
     No transaction could hold it: after a time-out the same request goes on with what is left.
     """
     modules = req.body["modules"]
-    names = req.service.catalogue.plugins
+    catalogue = req.part(Catalogue)
     faults = [
         FieldError(f"modules[{place}]", "enum")
         for place, module in enumerate(modules)
-        if module in PROTECTED or module not in names
+        if module in PROTECTED or module not in catalogue.plugins
     ]
     if faults:
         raise ValidationFailed(faults)
     log.warning("data reset", extra={"modules": modules})
     service = req.service
-    emptied = list(service.catalogue.collections_of(modules))
+    emptied = list(catalogue.collections_of(modules))
     wiped = [{"name": one.name, "removed": await service.database.wipe(one)} for one in emptied]
-    following = await service.remove_dangling(one.name for one in emptied)
+    following = await remove_dangling(service.database, catalogue.biz_types, (one.name for one in emptied))
     wiped += [{"name": name, "removed": removed} for name, removed in following.items()]
     await req.emit("system.data_reset", modules=modules)
     return {"collections": wiped, "removed": sum(row["removed"] for row in wiped)}

@@ -16,6 +16,7 @@ from plugins.api import (
     STALE,
     SUPER,
     SUPER_ONLY,
+    Catalogue,
     Menu,
     Message,
     Option,
@@ -62,13 +63,13 @@ _read: dict[str, Any] = {"access": SIGNED_IN, "tag": "system"}
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
     """Offer the settings."""
-    service.provide(Configs, Configs(service.database, service.catalogue.options))
+    service.provide(Configs, Configs(service.database, service.part(Catalogue).options))
     yield
 
 
 async def prepare(service: Service) -> None:
     """Bring the declared dictionaries and settings in."""
-    await service.database.transaction(lambda: synchronise(service.database, service.catalogue))
+    await service.database.transaction(lambda: synchronise(service.database, service.part(Catalogue)))
     await service.part(Configs).prepare()
 
 

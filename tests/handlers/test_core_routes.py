@@ -180,7 +180,7 @@ async def test_constants_are_for_everybody_and_complete(probed: Running) -> None
     assert set(data) == {"error_codes", "dictionaries", "state_machines", "permissions"}
     codes = {row["code"]: row for row in data["error_codes"]}
     assert codes[40001] == {"name": "invalid", "code": 40001, "status": 400, "message": "参数校验失败"}
-    assert {kind.code for kind in probed.service.catalogue.errors} == set(codes)
+    assert {kind.code for kind in probed.catalogue.errors} == set(codes)
     assert data["permissions"] == sorted(data["permissions"])
     assert "probe:widget:create" in data["permissions"]
 
@@ -220,7 +220,7 @@ async def test_constants_are_told_in_english_too(probed: Running) -> None:
     ],
 )
 async def test_every_code_of_the_contract_is_in_the_catalogue(probed: Running, code: int) -> None:
-    statuses = {kind.code: kind.status for kind in probed.service.catalogue.errors}
+    statuses = {kind.code: kind.status for kind in probed.catalogue.errors}
     assert statuses[code] == code // 100
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from config.database import DatabaseUnavailable
 from handlers import system
+from handlers.declarations import Catalogue, StateMachine
 from handlers.messages import Message
-from handlers.service import Service, StateMachine
+from handlers.service import Service
 from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Client, Reply, eventually, expect, serving
@@ -104,7 +105,7 @@ async def test_a_draining_process_is_not_ready(
 
 
 async def test_two_readiness_checks_of_one_name_are_refused(tradewind: Running) -> None:
-    service = Service(tradewind.service.settings, tradewind.service.catalogue, tradewind.service.database)
+    service = Service(tradewind.service.settings, tradewind.catalogue, tradewind.service.database)
     service.ready_when("archive", gone)
     with pytest.raises(ValueError, match="archive"):
         service.ready_when("archive", gone)
@@ -112,7 +113,7 @@ async def test_two_readiness_checks_of_one_name_are_refused(tradewind: Running) 
 
 async def test_constants_have_every_error_code_once(anonymous: Client, tradewind: Running) -> None:
     constants = expect(await anonymous.get("/api/v1/meta/constants"))
-    catalogue = tradewind.service.catalogue.errors
+    catalogue = tradewind.catalogue.errors
     assert [row["code"] for row in constants["error_codes"]] == sorted(kind.code for kind in catalogue)
     invalid = next(row for row in constants["error_codes"] if row["code"] == 40001)
     assert invalid == {"name": "invalid", "code": 40001, "status": 400, "message": "参数校验失败"}
@@ -128,7 +129,7 @@ async def test_constants_have_state_machines_by_name(
 ) -> None:
     states = {"draft": Message("草稿", "Draft"), "signed": Message("已签署", "Signed")}
     machine = StateMachine("agreement", "draft", states, {"sign": (("draft",), "signed")})
-    monkeypatch.setattr(tradewind.service, "catalogue", replace(tradewind.service.catalogue, state_machines=(machine,)))
+    monkeypatch.setitem(tradewind.service.parts, Catalogue, replace(tradewind.catalogue, state_machines=(machine,)))
     constants = expect(await anonymous.get("/api/v1/meta/constants", headers=ENGLISH))
     assert constants["state_machines"]["agreement"] == {
         "initial": "draft",
@@ -139,7 +140,7 @@ async def test_constants_have_state_machines_by_name(
 
 async def test_constants_have_every_permission_code(anonymous: Client, tradewind: Running) -> None:
     constants = expect(await anonymous.get("/api/v1/meta/constants"))
-    guarded = {route.access for route in tradewind.service.catalogue.routes if route.guarded}
+    guarded = {route.access for route in tradewind.catalogue.routes if route.guarded}
     assert constants["permissions"] == sorted(guarded)
 
 

@@ -42,7 +42,7 @@ async def of_access(running: Running, users: list[dict[str, Any]] | None = None)
     database = running.service.database
     rules = await Policy(database).rules()
     people = users if users is not None else await database.store(USERS).find()
-    found = check_access(running.service.catalogue, rules, people, utc_now())
+    found = check_access(running.catalogue, rules, people, utc_now())
     return {(one.check, one.subject) for one in found}
 
 
@@ -222,7 +222,7 @@ async def test_routes_entries_and_roles_that_lead_nowhere_are_found(installation
         expect(await people.admin.delete(f"/api/v1/system/roles/{id}"))
     for menu in (button, directory):
         await menus.delete(menu["id"])
-    await synchronise(installation.service.database, installation.service.catalogue)
+    await synchronise(installation.service.database, installation.catalogue)
     assert ("route-without-entry", "GET /api/v1/crm/customers/{id}") in found
     assert ("entry-without-route", "GET /api/v1/gone") in found
     assert {subject for check, subject in found if check == "role-grants-nothing"} == {roles[idle], roles[lost]}
@@ -231,7 +231,7 @@ async def test_routes_entries_and_roles_that_lead_nowhere_are_found(installation
 
 @pytest.mark.gen_test(timeout=30)
 async def test_a_code_that_somebody_holds_is_no_finding(tradewind: Running, people: People) -> None:
-    codes = [code for code in tradewind.service.catalogue.permissions if code.startswith("system:menu:")]
+    codes = [code for code in tradewind.catalogue.permissions if code.startswith("system:menu:")]
     await people.account([await people.role(codes)])
     assert ("code-nobody-holds", "system:menu") not in await of_access(tradewind)
 
@@ -274,7 +274,7 @@ async def test_people_without_an_enabled_role_are_counted(tradewind: Running, pe
         person(username="two", role_ids=[off]),
     ]
     rules = await Policy(tradewind.service.database).rules()
-    found = check_access(tradewind.service.catalogue, rules, users, utc_now())
+    found = check_access(tradewind.catalogue, rules, users, utc_now())
     (finding,) = [one for one in found if one.check == "user-without-role"]
     assert finding.subject == "2 users"
     assert finding.advice.endswith(": one, two")

@@ -147,4 +147,4 @@ async def test_a_category_of_nothing_is_40001(admin: Client) -> None:
 
 
 def test_files_can_be_attached_to_articles(tradewind: Running) -> None:
-    assert tradewind.service.catalogue.biz_types["ARTICLE"].name == "cms_articles"
+    assert tradewind.catalogue.biz_types["ARTICLE"].name == "cms_articles"

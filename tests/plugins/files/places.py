@@ -54,12 +54,12 @@ class Place:
     @cached_property
     def described(self) -> Described:
         """What the server says of itself."""
-        return Described(describe(self.running.service.catalogue.routes, "test"))
+        return Described(describe(self.running.catalogue.routes, "test"))
 
     def route(self, method: str, path: str) -> Route:
         """The route of a path without parameters."""
         name = f"{method} {path.partition('?')[0]}"
-        return next(one for one in self.running.service.catalogue.routes if f"{one.method} {one.path}" == name)
+        return next(one for one in self.running.catalogue.routes if f"{one.method} {one.path}" == name)
 
     def address(self, url: str) -> tuple[Client, str]:
         """A client and a path for an address that the service gave out: its own, or S3's."""

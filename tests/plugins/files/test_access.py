@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tornado.ioloop import IOLoop
 
+from handlers.declarations import Catalogue
 from plugins.testing import Client, expect
 from tests.plugins.files.places import Place
 from tests.plugins.files.samples import attach, customer, note, send, upload
@@ -84,7 +85,7 @@ async def record_moved_away(local: Place, people: dict[str, Client]) -> Case:
     case = await attached(local, people)
     there = people["editor outside"].user
     service = local.running.service
-    customers = service.catalogue.collections["crm_customers"]
+    customers = service.part(Catalogue).collections["crm_customers"]
     moved = {"creator_id": there["userId"], "creator_department_id": there["department"]["id"]}
     key = {"_id": customers.parse_id(case.record["id"])}
     await service.database.driver.update_one(customers.name, key, {"$set": moved})

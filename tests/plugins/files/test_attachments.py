@@ -133,7 +133,7 @@ async def test_a_list_without_its_record_names_what_is_missing(local: Place) -> 
 
 
 async def test_the_list_reads_an_index(local: Place) -> None:
-    store = local.running.service.database.store(local.running.service.catalogue.collections["files_attachments"])
+    store = local.running.service.database.store(local.running.catalogue.collections["files_attachments"])
     plan = await local.running.service.database.driver.command(
         {
             "explain": {

@@ -255,7 +255,7 @@ def test_no_sequence_of_steps_ends_with_more(io_loop: IOLoop, server: Running) -
                 reply = await attempt(company, step)
                 assert reply.status < 500, reply.body
                 done[f"{step.kind} {'done' if reply.code == 0 else 'refused'}"] += 1
-            await synchronise(server.service.database, server.service.catalogue)
+            await synchronise(server.service.database, server.catalogue)
             check(company, before, await State.read(server))
         finally:
             await put_back(server, before)

@@ -262,7 +262,7 @@ async def test_nobody_puts_a_menu_that_they_hold_in_the_place_of_a_declared_one(
     reply = await change_menu(branch, declared["id"], code=unique("away"))
     if reply.code == 0:
         await change_menu(branch, held["id"], code=declared["code"])
-    await synchronise(tradewind.service.database, tradewind.service.catalogue)
+    await synchronise(tradewind.service.database, tradewind.catalogue)
     expect(await branch.manager.delete("/api/v1/crm/customers/65f0c0ffee65f0c0ffee65f0"), 40300)
     expect(reply, 40302)
     expect(await change_menu(branch, held["id"], code=unique("free")), 40302)

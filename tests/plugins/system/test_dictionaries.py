@@ -220,7 +220,7 @@ async def test_what_an_administrator_edited_is_kept_at_the_next_start(tradewind:
     items = f"{AT}/{record['id']}/items"
     changed = expect(await admin.patch(f"{items}/B", {"version": record["version"], "label": "标准"}))
     expect(await admin.post(items, {"value": "D", "label": "休眠"}))
-    await synchronise(tradewind.service.database, tradewind.service.catalogue)
+    await synchronise(tradewind.service.database, tradewind.catalogue)
     try:
         assert labels(await declared(admin)) == {"A": "重点", "B": "标准", "C": "一般", "D": "休眠"}
         assert labels(await declared(admin, headers=ENGLISH))["B"] == "Regular"
@@ -232,7 +232,7 @@ async def test_what_an_administrator_edited_is_kept_at_the_next_start(tradewind:
 
 
 async def test_a_start_without_changes_writes_nothing(tradewind: Running, admin: Client) -> None:
-    await synchronise(tradewind.service.database, tradewind.service.catalogue)
+    await synchronise(tradewind.service.database, tradewind.catalogue)
     before = await declared(admin)
-    await synchronise(tradewind.service.database, tradewind.service.catalogue)
+    await synchronise(tradewind.service.database, tradewind.catalogue)
     assert (await declared(admin))["version"] == before["version"]

@@ -19,7 +19,7 @@ SIZES = Dictionary(
 async def test_a_withdrawn_dictionary_can_be_deleted_and_a_declared_one_comes_back(
     tradewind: Running, admin: Client
 ) -> None:
-    without = tradewind.service.catalogue
+    without = tradewind.catalogue
     declared = replace(without, dictionaries=(*without.dictionaries, SIZES))
     await synchronise(tradewind.service.database, declared)
     record = expect(await admin.get(f"{AT}?types={SIZES.type}"))["items"][0]

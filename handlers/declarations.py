@@ -1,0 +1,120 @@
+"""What plugins declare besides routes and collections, and the catalogue of all that is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from handlers.conversion import decode
+from handlers.dashboards import Dashboard
+from handlers.data.collection import Collection
+from handlers.errors import ErrorKind
+from handlers.messages import Message
+from handlers.route import Route
+from handlers.schema import Field
+from handlers.validation import Checker
+
+
+@dataclass(frozen=True)
+class Item:
+    """One entry of a dictionary: the value on the wire, its label, and a colour for tags."""
+
+    value: str
+    label: Message
+    color: str = ""
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """An enumeration that clients show: its type, title and items."""
+
+    type: str
+    title: Message
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True)
+class StateMachine:
+    """The states of a record and what leads from one to the next: action → (from, to)."""
+
+    name: str
+    initial: str
+    states: Mapping[str, Message]
+    transitions: Mapping[str, tuple[tuple[str, ...], str]]
+
+
+@dataclass(frozen=True)
+class Menu:
+    """A page of the front ends, and the buttons of the resource that it shows.
+
+    `resource` such as `acme:agreement` gathers every permission of that prefix as buttons. `parent` is the code of
+    another menu. Without `resource` it is a directory, with `link` a link.
+    """
+
+    code: str
+    title: Message
+    path: str = ""
+    icon: str = ""
+    parent: str = ""
+    resource: str = ""
+    component: str = ""
+    order: int = 0
+    hidden: bool = False
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A setting that administrators change while the service runs.
+
+    `field` is its shape, with the default. `public`: told to everybody, before log-in too. `super_only`: it widens
+    what people may do, so only super administrators change it.
+    """
+
+    key: str
+    field: Field
+    description: Message
+    public: bool = False
+    super_only: bool = False
+
+    @cached_property
+    def check(self) -> Checker:
+        """The compiled check of a value."""
+        return Checker(self.field)
+
+    @cached_property
+    def default(self) -> Any:
+        """The value while nobody has set one."""
+        return decode(self.field, self.field.default)
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """What all loaded plugins declare together, checked and in order."""
+
+    plugins: tuple[str, ...] = ()
+    routes: tuple[Route, ...] = ()
+    collections: Mapping[str, Collection] = field(default_factory=dict)
+    menus: tuple[Menu, ...] = ()
+    errors: tuple[ErrorKind, ...] = ()
+    dictionaries: tuple[Dictionary, ...] = ()
+    state_machines: tuple[StateMachine, ...] = ()
+    biz_types: Mapping[str, Collection] = field(default_factory=dict)
+    options: tuple[Option, ...] = ()
+    dashboards: tuple[Dashboard, ...] = ()
+    permission_titles: Mapping[str, Message] = field(default_factory=dict)
+
+    def collections_of(self, modules: Sequence[str]) -> Iterator[Collection]:
+        """The collections that these plugins declare."""
+        for name, collection in self.collections.items():
+            # the longest name, so that `crm_plus_…` is not taken for a collection of `crm`
+            owner = max((plugin for plugin in self.plugins if name.startswith(f"{plugin}_")), key=len, default="core")
+            if owner in modules:
+                yield collection
+
+    @property
+    def permissions(self) -> tuple[str, ...]:
+        """Every permission code, sorted."""
+        return tuple(sorted({route.access for route in self.routes if route.guarded}))
