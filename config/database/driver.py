@@ -27,7 +27,7 @@ from config.database.commands import (
     only_there_already,
     projection,
 )
-from config.database.errors import DatabaseUnavailable, translated
+from config.database.errors import REPEATED_CODES, DatabaseUnavailable, translated
 from config.database.indexes import IndexPlan, IndexSpec, index_model, plan
 from config.database.operations import Operation, Operations
 from config.database.orphans import APP_NAME, end_orphans
@@ -114,12 +114,27 @@ class Driver:
 
         `hint` names the index to use. Raises `NoSuchIndex` where there is none.
         """
+        options = {
+            "projection": projection(fields, without),
+            "skip": skip,
+            "limit": limit,
+            "sort": list(sort) or None,
+            "hint": hint,
+        }
         with self._operation():
-            cursor = self._database[collection].find(
-                filter, projection=projection(fields, without), skip=skip, limit=limit, hint=hint, session=SESSION.get()
-            )
-            found: list[Document] = await (cursor.sort(list(sort)) if sort else cursor).to_list(None)
-            return found
+            try:
+                return await self._found(collection, filter, options)
+            except OperationFailure as error:
+                # PyMongo repeats no `getMore`, and nothing whose index was dropped
+                if self.in_transaction or error.code not in REPEATED_CODES:
+                    raise
+            return await self._found(collection, filter, options)
+
+    async def _found(self, collection: str, filter: Filter, options: Mapping[str, Any]) -> list[Document]:
+        # in one reply: what is dropped meanwhile kills no cursor then
+        cursor = self._database[collection].find(filter, batch_size=_ROWS_AT_ONCE, session=SESSION.get(), **options)
+        found: list[Document] = await cursor.to_list(None)
+        return found
 
     async def find_one(
         self, collection: str, filter: Filter, *, sort: Sort = (), without: Sequence[str] = ()

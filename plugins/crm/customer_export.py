@@ -5,12 +5,27 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from plugins.api import TOO_LARGE, Answer, ApiError, Lane, Page, Request, Route, TooCostly, Work, choice, day_of, route
+from plugins.api import (
+    TOO_LARGE,
+    Answer,
+    ApiError,
+    DatabaseUnavailable,
+    Lane,
+    Page,
+    Request,
+    Route,
+    TooCostly,
+    Work,
+    choice,
+    day_of,
+    route,
+)
 from plugins.crm.customer_columns import COLUMNS, cells_of
 from plugins.crm.lanes import Lanes
 from plugins.crm.records import CUSTOMERS
@@ -18,6 +33,7 @@ from plugins.crm.sheets import CSV_MARK, CSV_MEDIA, XLSX_MEDIA, Cells, as_csv, h
 
 _AT_ONCE = 500
 _CHUNK = 64 << 10
+_ATTEMPTS = 3
 _READ = tuple(CUSTOMERS.writable)
 _PAGING = ("page", "page_size", "with_total", "cursor")
 QUERY = {
@@ -46,7 +62,7 @@ async def _rows(req: Request, query: dict[str, Any], page: Page) -> AsyncIterato
         if page.next_cursor is None:
             return
         # by cursor, so that each page is a query of its own: none runs for long, and none skips rows
-        page = await _page(req, query, page.next_cursor)
+        page = await _next_page(req, query, page.next_cursor)
 
 
 async def _csv(rows: AsyncIterator[list[Cells]]) -> AsyncIterator[bytes]:
@@ -99,6 +115,14 @@ class Workbook:
 
 def _as_json(rows: list[Cells]) -> bytes:
     return orjson.dumps([[harmless(cell) for cell in row] for row in rows])
+
+
+async def _next_page(req: Request, query: dict[str, Any], cursor: str) -> Page:
+    """As `_page`; a table that has begun cannot say that it failed, so what a rebuilt index ends is asked for again."""
+    for _ in range(_ATTEMPTS - 1):
+        with suppress(DatabaseUnavailable):
+            return await _page(req, query, cursor)
+    return await _page(req, query, cursor)
 
 
 async def _page(req: Request, query: dict[str, Any], cursor: str | None) -> Page:

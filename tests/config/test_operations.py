@@ -9,6 +9,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from motor.motor_asyncio import AsyncIOMotorCursor
+from pymongo.asynchronous.cursor import AsyncCursor
 from pymongo.errors import OperationFailure
 from tornado.ioloop import IOLoop
 
@@ -196,3 +198,35 @@ def test_every_silent_code_is_a_state() -> None:
     from config.database import AWAY_CODES
 
     assert SILENT_CODES <= AWAY_CODES
+
+
+@pytest.mark.parametrize(("driver_name", "cursor"), [("motor", AsyncIOMotorCursor), ("pymongo", AsyncCursor)])
+@pytest.mark.parametrize(("code", "repeated"), [(175, True), (43, True), (112, False)])
+async def test_a_list_whose_cursor_was_killed_is_read_once_more(
+    driver_name: str,
+    cursor: type,
+    code: int,
+    repeated: bool,
+    mongodb_uri: str,
+    database_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    driver, to_list, failures = open_driver(driver_name, mongodb_uri, database_name, 5000), cursor.to_list, [code]
+    collection = f"things_{driver_name}_{code}"
+
+    async def killed(self: Any, length: int | None = None) -> Any:
+        if failures:
+            raise OperationFailure("killed", failures.pop())
+        return await to_list(self, length)
+
+    try:
+        await driver.insert(collection, [{"_id": number} for number in range(700)])
+        monkeypatch.setattr(cursor, "to_list", killed)
+        reading = driver.find(collection, {}, sort=[("_id", -1)], limit=600)
+        if repeated:
+            assert [row["_id"] for row in await reading] == list(range(699, 99, -1))
+        else:
+            with pytest.raises(DatabaseUnavailable):
+                await reading
+    finally:
+        await driver.close()

@@ -89,6 +89,32 @@ async def test_an_export_has_every_row_in_the_order_asked_for(people: People) ->
 
 
 @FORMATS
+async def test_an_export_goes_on_where_the_database_ended_a_query(
+    format: str, read: Any, people: People, tradewind: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, driver = await seller(people), tradewind.service.database.driver
+    names = [f"n{number:04}" for number in range(1100)]
+    await import_table(mine, as_csv([["name"], *[[name] for name in names]]))
+
+    async def all_there() -> bool:
+        return bool(expect(await mine.get(CUSTOMERS))["total"] == len(names))
+
+    await eventually(all_there, 20)
+    find, pages = driver.find, iter(range(100))
+
+    async def killed(collection: str, *arguments: Any, **options: Any) -> Any:
+        # the first page is read before the response begins; of the others every second query is killed
+        if collection == "crm_customers" and options["limit"] > 500 and next(pages) % 2:
+            raise DatabaseUnavailable("QueryPlanKilled: an index was dropped")
+        return await find(collection, *arguments, **options)
+
+    monkeypatch.setattr(driver, "find", killed)
+    found = await rows_of(mine, read, f"format={format}&sort=name")
+    assert [row["name"] for row in found] == names
+    assert next(pages) == 5
+
+
+@FORMATS
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "'=1", "\t=1", " =1", "＝1"])
 async def test_no_cell_is_run_and_every_one_comes_back(format: str, read: Any, name: str, people: People) -> None:
     mine = await seller(people)
