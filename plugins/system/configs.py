@@ -1,4 +1,4 @@
-"""Settings that administrators change while the service runs. Plugins declare them as `options` (CONTRACT 4)."""
+"""Settings that administrators change while the service runs. Plugins declare them as `options`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plugins.api import (
+    PUBLIC,
     SUPER_ONLY,
     ApiError,
     Database,
@@ -13,22 +14,28 @@ from plugins.api import (
     Mirror,
     Option,
     Page,
+    Refusal,
     Request,
+    Route,
     ValidationFailed,
+    anything,
+    array,
     invalid,
     json_schema,
-)  # fmt: skip
+    mapping,
+    route,
+)
 from plugins.system.messages import SETTING_OF_SUPERS
-from plugins.system.pages import page_of
-from plugins.system.records import CONFIGS
+from plugins.system.pages import PAGING, page_of
+from plugins.system.records import CONFIG, CONFIG_BODY, CONFIGS
 
 Record = dict[str, Any]
 CHANGING_EVENT = "system.config.changing"
-_SHOWN = 64  # faults, and characters of an unknown key, that an answer repeats
+_SHOWN = 64  # most faults, and most characters of an unknown key, that a response repeats
 
 
 class Configs:
-    """The values in force on this instance, read again after a change on any."""
+    """The settings in force, cached on this instance and reloaded after a change on any instance."""
 
     def __init__(self, database: Database, options: Sequence[Option]) -> None:
         self.options = {option.key: option for option in sorted(options, key=lambda option: option.key)}
@@ -37,20 +44,20 @@ class Configs:
         database.changes.listen(CONFIGS.name, self._stored.invalidate)
 
     async def value(self, key: str) -> Any:
-        """The value of an option; KeyError for one that no loaded plugin declares."""
-        return _value(self.options[key], await self._stored.current())
+        """Return the value of an option. Raises KeyError if no loaded plugin declares it."""
+        return _effective_value(self.options[key], await self._stored.current())
 
     async def public(self) -> Record:
-        """Key → value of the public options."""
+        """Return the values of the public options by key."""
         stored = await self._stored.current()
-        return {key: _value(option, stored) for key, option in self.options.items() if option.public}
+        return {key: _effective_value(option, stored) for key, option in self.options.items() if option.public}
 
     async def stored(self) -> Mapping[str, Record]:
-        """The records by key."""
+        """Return the stored records by key."""
         return await self._stored.current()
 
     async def prepare(self) -> None:
-        """Make a record for each option that has none, so that it has a version to begin with."""
+        """Create a record for each option without one, so that it has a version."""
         store = self._database.store(CONFIGS)
         present = {record["id"] for record in await store.find()}
         for key in self.options.keys() - present:
@@ -61,19 +68,19 @@ class Configs:
 
 
 async def list_configs(req: Request) -> Page:
-    """A page of all options with the values in force."""
+    """Return a page of all options with the values in force."""
     configs = req.part(Configs)
     stored = await configs.stored()
-    return page_of([_shown(req, option, stored) for option in configs.options.values()], req.query)
+    return page_of([_present(req, option, stored) for option in configs.options.values()], req.query)
 
 
 async def update(req: Request) -> list[Record]:
-    """Set options, all or none; answers those that were set. 40302 for one that super administrators set.
+    """Set options, all or none, and return them. Raises 40302 if only super administrators may change one of them.
 
-    A listener of the event may refuse the new values.
+    A listener of `system.config.changing` may refuse the new values.
     """
     configs = req.part(Configs)
-    values = _checked(configs, req.body["values"])
+    values = _validate(configs, req.body["values"])
     store = req.store(CONFIGS)
 
     async def work() -> dict[str, Record]:
@@ -83,25 +90,25 @@ async def update(req: Request) -> list[Record]:
         return {key: await store.update(key, {"value": value, "changed": True}) for key, value in values.items()}
 
     stored = await req.transaction(work)
-    return [_shown(req, configs.options[key], stored) for key in sorted(values)]
+    return [_present(req, configs.options[key], stored) for key in sorted(values)]
 
 
 async def _refuse_guarded(req: Request, values: Record) -> None:
-    """A form may send back what it was shown."""
+    """Raise 40302 if a guarded option changes; a form may send the current value back."""
     options = req.part(Configs).options
     guarded = [key for key in values if options[key].super_only]
     stored = {record["id"]: record for record in await req.store(CONFIGS).find({"_id": {"$in": guarded}})}
-    changed = [key for key in guarded if values[key] != _value(options[key], stored)]
+    changed = [key for key in guarded if values[key] != _effective_value(options[key], stored)]
     if changed:
         raise ApiError(SUPER_ONLY, SETTING_OF_SUPERS.filled(keys=", ".join(sorted(changed))))
 
 
 async def public(req: Request) -> Record:
-    """What every client may know before log-in, and the business time zone."""
+    """Return the public settings and the business time zone."""
     return {**await req.part(Configs).public(), "time_zone": req.service.settings.time_zone}
 
 
-def _checked(configs: Configs, given: Any) -> Record:
+def _validate(configs: Configs, given: Any) -> Record:
     if not isinstance(given, dict):
         raise invalid("values", "type")
     values: Record = {}
@@ -114,28 +121,60 @@ def _checked(configs: Configs, given: Any) -> Record:
         try:
             values[key] = option.check(value)
         except ValidationFailed as failed:
-            faults += [FieldError(_within(key, fault.field), fault.rule) for fault in failed.errors]
+            faults += [FieldError(_fault_path(key, fault.field), fault.rule) for fault in failed.errors]
     if faults:
         raise ValidationFailed(faults[:_SHOWN])
     return values
 
 
-def _within(key: str, path: str) -> str:
+def _fault_path(key: str, path: str) -> str:
     return f"values.{key}{path}" if path.startswith("[") or not path else f"values.{key}.{path}"
 
 
-def _value(option: Option, stored: Mapping[str, Record]) -> Any:
+def _effective_value(option: Option, stored: Mapping[str, Record]) -> Any:
     record = stored.get(option.key, {})
     return record["value"] if record.get("changed") else option.default
 
 
-def _shown(req: Request, option: Option, stored: Mapping[str, Record]) -> Record:
+def _present(req: Request, option: Option, stored: Mapping[str, Record]) -> Record:
     return {
         "key": option.key,
-        "value": _value(option, stored),
+        "value": _effective_value(option, stored),
         "public": option.public,
         "super_only": option.super_only,
         "description": option.description.text(req.language),
         "version": stored.get(option.key, {}).get("version", 1),
         "schema": json_schema(option.field, "input"),
     }
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/system/configs",
+        list_configs,
+        summary="List settings",
+        access="system:config:list",
+        query=PAGING,
+        returns=CONFIG,
+        paged=True,
+    ),
+    route(
+        "PATCH /api/v1/system/configs",
+        update,
+        summary="Change settings",
+        access="system:config:update",
+        body=CONFIG_BODY,
+        returns=array(CONFIG, max_items=1000, nullable=False),
+        asks=(CHANGING_EVENT,),
+        refusals=(Refusal(SUPER_ONLY, SETTING_OF_SUPERS, spares_super=True),),
+    ),
+    route(
+        "GET /api/configs/public",
+        public,
+        summary="Public settings",
+        access=PUBLIC,
+        returns=mapping(anything(), nullable=False, description="Key → value of the public settings, and `time_zone`."),
+        etag=True,
+        tag="system",
+    ),
+)

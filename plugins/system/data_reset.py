@@ -1,20 +1,21 @@
-"""Data reset: empties the collections of business plugins (SPEC 5.5: super administrators only)."""
+"""Data reset: empties the collections of business plugins. Only super administrators may do it."""
 
 from __future__ import annotations
 
 import logging
 from typing import Any
 
-from plugins.api import Catalogue, FieldError, Request, ValidationFailed, remove_dangling
+from plugins.api import SUPER, Catalogue, FieldError, Request, Route, ValidationFailed, remove_dangling, route
+from plugins.system.records import RESET, RESET_BODY
 
 log = logging.getLogger("tradewind.system")
 PROTECTED = ("auth", "core", "rbac", "system")
 
 
 async def reset(req: Request) -> dict[str, Any]:
-    """Remove every record of the named plugins for good, and what refers to them; answers how many, by collection.
+    """Hard-delete every record of the named plugins and what refers to them; return how many, by collection.
 
-    No transaction could hold it: after a time-out the same request goes on with what is left.
+    It is no transaction, as none could hold so much. After a time-out the same request continues with the rest.
     """
     modules = req.body["modules"]
     catalogue = req.part(Catalogue)
@@ -29,7 +30,19 @@ async def reset(req: Request) -> dict[str, Any]:
     service = req.service
     emptied = list(catalogue.collections_of(modules))
     wiped = [{"name": one.name, "removed": await service.database.wipe(one)} for one in emptied]
-    following = await remove_dangling(service.database, catalogue.biz_types, (one.name for one in emptied))
-    wiped += [{"name": name, "removed": removed} for name, removed in following.items()]
+    dangling = await remove_dangling(service.database, catalogue.biz_types, (one.name for one in emptied))
+    wiped += [{"name": name, "removed": removed} for name, removed in dangling.items()]
     await req.emit("system.data_reset", modules=modules)
     return {"collections": wiped, "removed": sum(row["removed"] for row in wiped)}
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "POST /api/v1/system/data-reset",
+        reset,
+        summary="Remove all records of business plugins",
+        access=SUPER,
+        body=RESET_BODY,
+        returns=RESET,
+    ),
+)

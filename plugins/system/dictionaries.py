@@ -1,11 +1,25 @@
-"""Dictionaries: the enumerations that clients show. Plugins declare some, administrators edit those and add others."""
+"""Dictionaries: the enumerations that clients show. Plugins declare some; administrators edit those and add others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, FieldError, Page, Request, ValidationFailed
+from plugins.api import (
+    CONFLICT,
+    SIGNED_IN,
+    ApiError,
+    FieldError,
+    Page,
+    Request,
+    Route,
+    ValidationFailed,
+    array,
+    conflicts,
+    crud,
+    route,
+    text,
+)
 from plugins.system import labels
 from plugins.system.messages import DICTIONARY_DECLARED, ITEM_DECLARED
 from plugins.system.records import DICTIONARIES
@@ -15,31 +29,31 @@ TEXTS = ("name", "name_en")
 
 
 async def list_dictionaries(req: Request) -> Page:
-    """A page of dictionaries; those that `types` names come all at once."""
+    """Return a page of dictionaries; `types` puts the named ones on one page."""
     query = dict(req.query)
     types = list(dict.fromkeys(query.pop("types", ())))
     query["page_size"] = max(query["page_size"], len(types))
     page = await req.store(DICTIONARIES).page(query, {"type": {"$in": types}} if types else None)
-    page.items[:] = [shown(req, record) for record in page.items]
+    page.items[:] = [localise(req, record) for record in page.items]
     return page
 
 
 async def read(req: Request) -> Record:
-    """One dictionary."""
-    return shown(req, await req.store(DICTIONARIES).get(req.path["id"]))
+    """Return one dictionary."""
+    return localise(req, await req.store(DICTIONARIES).get(req.path["id"]))
 
 
 async def create(req: Request) -> Record:
-    """A dictionary of an administrator's own."""
-    values = labels.written(req.body, "name", req.language, new=True)
-    items = with_items(req, [], values.get("items", []))
+    """Create a dictionary that no plugin declares."""
+    values = labels.store(req.body, "name", req.language, new=True)
+    items = replace_items(req, [], values.get("items", []))
     edited = [name for name in TEXTS if name in values]
-    return shown(req, await req.store(DICTIONARIES).create({**values, "items": items, "edited": edited}))
+    return localise(req, await req.store(DICTIONARIES).create({**values, "items": items, "edited": edited}))
 
 
 async def update(req: Request) -> Record:
-    """Change a dictionary; `items` replaces them all, but what a plugin declares stays."""
-    values = labels.written(req.body, "name", req.language, new=False)
+    """Change a dictionary. `items` replaces all items; those that a plugin declares must be among them."""
+    values = labels.store(req.body, "name", req.language, new=False)
     version = values.pop("version")
     store = req.store(DICTIONARIES)
 
@@ -49,36 +63,36 @@ async def update(req: Request) -> Record:
         if before.get("declared") and values.get("type", before["type"]) != before["type"]:
             raise ApiError(CONFLICT, DICTIONARY_DECLARED)
         if "items" in values:
-            changes["items"] = with_items(req, before["items"], values["items"])
+            changes["items"] = replace_items(req, before["items"], values["items"])
         changes["edited"] = sorted({*before.get("edited", ()), *(set(TEXTS) & set(values))})
         return await store.update(before["id"], changes, version=version)
 
-    return shown(req, await req.transaction(work))
+    return localise(req, await req.transaction(work))
 
 
 async def delete(req: Request) -> None:
-    """Delete a dictionary of an administrator's own, or one that no plugin declares any more."""
+    """Delete a dictionary that no plugin declares, or no longer does."""
     await req.store(DICTIONARIES).delete(req.path["id"], where={"declared": {"$ne": True}}, reason=DICTIONARY_DECLARED)
 
 
-def shown(req: Request, record: Record) -> Record:
-    """The record in the caller's language, its items in order."""
-    items = [shown_item(req, item) for item in in_order(record)]
+def localise(req: Request, record: Record) -> Record:
+    """Return the dictionary in the caller's language, with its items sorted."""
+    items = [localise_item(req, item) for item in sort_items(record)]
     return {**record, "name": labels.read(record, "name", req.language), "items": items}
 
 
-def shown_item(req: Request, item: Mapping[str, Any]) -> Record:
-    """The item in the caller's language."""
+def localise_item(req: Request, item: Mapping[str, Any]) -> Record:
+    """Return the item in the caller's language."""
     return {**item, "label": labels.read(item, "label", req.language)}
 
 
-def in_order(record: Record) -> list[Record]:
-    """The items of a dictionary as they are shown one after the other."""
+def sort_items(record: Record) -> list[Record]:
+    """Return the items of a dictionary in the order of display."""
     return sorted(record["items"], key=lambda item: int(item["sort"]))
 
 
-def with_items(req: Request, before: list[Record], given: list[Record]) -> list[Record]:
-    """The stored items when `given` replaces those of `before`."""
+def replace_items(req: Request, before: list[Record], given: list[Record]) -> list[Record]:
+    """Return the items to store when `given` replaces `before`. Raises 40901 if a declared item is missing."""
     values = [item["value"] for item in given]
     faults = [FieldError(f"items[{i}].value", "duplicate") for i, value in enumerate(values) if value in values[:i]]
     if faults:
@@ -87,19 +101,62 @@ def with_items(req: Request, before: list[Record], given: list[Record]) -> list[
     if any(item.get("declared") and value not in values for value, item in present.items()):
         raise ApiError(CONFLICT, ITEM_DECLARED)
     return [
-        edited_item(req, present[item["value"]], item) if item["value"] in present else new_item(req, item, place)
+        edit_item(req, present[item["value"]], item) if item["value"] in present else make_item(req, item, place)
         for place, item in enumerate(given)
     ]
 
 
-def new_item(req: Request, given: Mapping[str, Any], place: int) -> Record:
-    """An administrator's own item; it stands at `place` where no `sort` is given."""
-    item = {"color": None, "sort": place, "status": "enabled", **labels.written(given, "label", req.language, new=True)}
+def make_item(req: Request, given: Mapping[str, Any], place: int) -> Record:
+    """Return an item that no plugin declares; `place` is its position unless `sort` is given."""
+    item = {"color": None, "sort": place, "status": "enabled", **labels.store(given, "label", req.language, new=True)}
     return {**item, "edited": sorted(set(item) - {"value"})}
 
 
-def edited_item(req: Request, before: Record, given: Mapping[str, Any]) -> Record:
-    """`before` with what an administrator changed, which is kept from now on."""
-    values = labels.written(given, "label", req.language, new=False)
+def edit_item(req: Request, before: Record, given: Mapping[str, Any]) -> Record:
+    """Return `before` with the changes of an administrator, which a restart keeps."""
+    values = labels.store(given, "label", req.language, new=False)
     changes = {name: value for name, value in values.items() if before.get(name) != value}
     return {**before, **changes, "edited": sorted({*before.get("edited", ()), *changes})}
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/system/dictionaries",
+        list_dictionaries,
+        summary="List dictionaries",
+        access=SIGNED_IN,
+        query={
+            **DICTIONARIES.list_query,
+            "types": array(
+                text(max_length=64),
+                max_items=200,
+                nullable=False,
+                example=["crm_customer_level"],
+                description="These dictionaries, all at once.",
+            ),
+        },
+        record=DICTIONARIES,
+        paged=True,
+        etag=True,
+    ),
+    route(
+        "GET /api/v1/system/dictionaries/{id}",
+        read,
+        summary="Read a dictionary",
+        access=SIGNED_IN,
+        record=DICTIONARIES,
+        etag=True,
+    ),
+    *crud(
+        DICTIONARIES,
+        at="/api/v1/system/dictionaries",
+        resource="system:dictionary",
+        noun="dictionary",
+        plural="dictionaries",
+        only=("create", "update", "delete"),
+        create=create,
+        update=update,
+        delete=delete,
+        refusals=conflicts(DICTIONARY_DECLARED, ITEM_DECLARED),
+    ),
+)

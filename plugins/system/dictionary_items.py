@@ -1,32 +1,48 @@
-"""The items of one dictionary, addressed by their value. Each change raises the dictionary's version."""
+"""The items of a dictionary, addressed by their value. Each change increases the version of the dictionary."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from plugins.api import CONFLICT, DUPLICATE, NOT_FOUND, ApiError, Page, Request, invalid
-from plugins.system.dictionaries import edited_item, in_order, new_item, shown_item
-from plugins.system.messages import ITEM_DECLARED
-from plugins.system.pages import page_of
-from plugins.system.records import DICTIONARIES, MAX_ITEMS
+from plugins.api import (
+    CONFLICT,
+    DUPLICATE,
+    NOT_FOUND,
+    NOTHING,
+    SIGNED_IN,
+    STALE,
+    ApiError,
+    Page,
+    Refusal,
+    Request,
+    Route,
+    conflicts,
+    invalid,
+    route,
+)
+from plugins.system.dictionaries import edit_item, localise_item, make_item, sort_items
+from plugins.system.messages import ITEM_DECLARED, NO_ITEM
+from plugins.system.pages import PAGING, page_of
+from plugins.system.records import DICTIONARIES, ITEM, ITEM_CREATE, ITEM_UPDATE, MAX_ITEMS
 
 Record = dict[str, Any]
+_NO_ITEM = Refusal(NOT_FOUND, when=NO_ITEM)
 
 
 async def list_items(req: Request) -> Page:
-    """A page of the items, in order."""
+    """Return a page of the items, in the order of display."""
     record = await req.store(DICTIONARIES).get(req.path["id"])
-    return page_of([_entry(req, record, item["value"]) for item in in_order(record)], req.query)
+    return page_of([_make_entry(req, record, item["value"]) for item in sort_items(record)], req.query)
 
 
 async def read(req: Request) -> Record:
-    """One item."""
-    return _entry(req, await req.store(DICTIONARIES).get(req.path["id"]), req.path["value"])
+    """Return one item."""
+    return _make_entry(req, await req.store(DICTIONARIES).get(req.path["id"]), req.path["value"])
 
 
 async def create(req: Request) -> Record:
-    """A further item; it comes last where no `sort` is given. 40900 for a value that is there."""
+    """Add an item, at the end unless `sort` is given. Raises 40900 if the value exists."""
 
     def add(items: list[Record]) -> list[Record]:
         if any(item["value"] == req.body["value"] for item in items):
@@ -34,28 +50,28 @@ async def create(req: Request) -> Record:
         if len(items) >= MAX_ITEMS:
             raise invalid("items", "maxItems")
         last = max((int(item["sort"]) for item in items), default=-1)
-        return [*items, new_item(req, req.body, last + 1)]
+        return [*items, make_item(req, req.body, last + 1)]
 
-    return _entry(req, await _change(req, add), req.body["value"])
+    return _make_entry(req, await _change(req, add), req.body["value"])
 
 
 async def update(req: Request) -> Record:
-    """Change an item; what an administrator changed of a declared one is kept at the next start."""
+    """Change an item. A restart keeps the changes of a declared item."""
     values = dict(req.body)
     version = values.pop("version")
 
     def change(items: list[Record]) -> list[Record]:
-        old = _found(items, req.path["value"])
-        return [edited_item(req, old, values) if item is old else item for item in items]
+        old = _get_item(items, req.path["value"])
+        return [edit_item(req, old, values) if item is old else item for item in items]
 
-    return _entry(req, await _change(req, change, version), req.path["value"])
+    return _make_entry(req, await _change(req, change, version), req.path["value"])
 
 
 async def delete(req: Request) -> None:
-    """Remove an item of an administrator's own; what a plugin declares can be disabled."""
+    """Remove an item that no plugin declares; a declared one can only be disabled."""
 
     def drop(items: list[Record]) -> list[Record]:
-        old = _found(items, req.path["value"])
+        old = _get_item(items, req.path["value"])
         if old.get("declared"):
             raise ApiError(CONFLICT, ITEM_DECLARED)
         return [item for item in items if item is not old]
@@ -73,12 +89,62 @@ async def _change(req: Request, change: Callable[[list[Record]], list[Record]], 
     return await req.transaction(work)
 
 
-def _found(items: list[Record], value: str) -> Record:
+def _get_item(items: list[Record], value: str) -> Record:
     item = next((item for item in items if item["value"] == value), None)
     if item is None:
         raise ApiError(NOT_FOUND)
     return item
 
 
-def _entry(req: Request, record: Record, value: str) -> Record:
-    return {**shown_item(req, _found(record["items"], value)), "version": record["version"]}
+def _make_entry(req: Request, record: Record, value: str) -> Record:
+    return {**localise_item(req, _get_item(record["items"], value)), "version": record["version"]}
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/system/dictionaries/{id}/items",
+        list_items,
+        summary="List the items of a dictionary",
+        access=SIGNED_IN,
+        query=PAGING,
+        returns=ITEM,
+        paged=True,
+        collection=DICTIONARIES.name,
+    ),
+    route(
+        "GET /api/v1/system/dictionaries/{id}/items/{value}",
+        read,
+        summary="Read an item of a dictionary",
+        access=SIGNED_IN,
+        returns=ITEM,
+        refusals=(_NO_ITEM,),
+    ),
+    route(
+        "POST /api/v1/system/dictionaries/{id}/items",
+        create,
+        summary="Add an item to a dictionary",
+        access="system:dictionary:update",
+        body=ITEM_CREATE,
+        returns=ITEM,
+        collection=DICTIONARIES.name,
+        errors=(DUPLICATE,),
+    ),
+    route(
+        "PATCH /api/v1/system/dictionaries/{id}/items/{value}",
+        update,
+        summary="Change an item of a dictionary",
+        access="system:dictionary:update",
+        body=ITEM_UPDATE,
+        returns=ITEM,
+        errors=(STALE,),
+        refusals=(_NO_ITEM,),
+    ),
+    route(
+        "DELETE /api/v1/system/dictionaries/{id}/items/{value}",
+        delete,
+        summary="Remove an item from a dictionary",
+        access="system:dictionary:update",
+        returns=NOTHING,
+        refusals=(_NO_ITEM, *conflicts(ITEM_DECLARED)),
+    ),
+)

@@ -1,6 +1,6 @@
-"""Texts that are kept in two languages: a caller reads and writes the one of their `Accept-Language`.
+"""Texts in two languages: a request reads and writes the one of its `Accept-Language`.
 
-The Chinese text is the field itself, the English one `<field>_en`; where there is no English one, the Chinese stands in.
+The field itself holds the Chinese text and `<field>_en` the English one. A missing English text reads as the Chinese.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from plugins.api import Language
 
 
 def read(record: Mapping[str, Any], name: str, language: Language) -> Any:
-    """The text of the field in `language`."""
+    """Return the text of the field `name` in `language`."""
     return (record.get(f"{name}_en") if language == "en" else None) or record[name]
 
 
-def written(values: Mapping[str, Any], name: str, language: Language, *, new: bool) -> dict[str, Any]:
-    """`values` with the text under the field of `language`; a new record has the Chinese one in any case."""
+def store(values: Mapping[str, Any], name: str, language: Language, *, new: bool) -> dict[str, Any]:
+    """Return `values` with the text `name` moved to the field of `language`; a new record sets the Chinese one too."""
     stored = dict(values)
     if language == "en" and name in stored:
         stored[f"{name}_en"] = stored[name] if new else stored.pop(name)

@@ -1,4 +1,4 @@
-"""The sentences of system."""
+"""Messages of the plugin system, in Chinese and English."""
 
 from plugins.api import Message
 
@@ -13,5 +13,5 @@ SETTING_OF_SUPERS = Message(
     "设置项 {keys} 仅超级管理员可更改", "Only a super administrator may change the setting {keys}"
 )
 
-# what an explanation says (GET /authorization/explain)
+# shown by GET /api/v1/system/authorization/explain
 NO_ITEM = Message("没有该字典，或字典没有这一项", "There is no such dictionary, or it has no such item")

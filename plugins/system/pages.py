@@ -1,4 +1,4 @@
-"""Lists that are no collection: a page of rows that are in memory, asked for and answered like any other list."""
+"""Pages of rows in memory, with the query parameters and the response of a list of records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGING = {
 
 
 def page_of(rows: Sequence[dict[str, Any]], query: Mapping[str, Any]) -> Page:
-    """The page of `rows` that `query` asks for; a cursor is the position to go on from."""
+    """Return the page of `rows` that `query` selects. A cursor is the position of the next row."""
     start, size = rows_before(query), query["page_size"]
     end = start + size
     total = len(rows) if query["with_total"] else None

@@ -50,10 +50,16 @@ def pair(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFac
     """The servers of this file; a test that needs a value unset takes one that no other sets."""
     database = unique("test").replace("-", "_")
     blocks = [
-        serving(mongodb_uri, tmp_path_factory.mktemp("acme"), [*SYSTEM, ACME], mongodb_database=database, demo=False,
-                jwt_secret=KEYS[0])
+        serving(
+            mongodb_uri,
+            tmp_path_factory.mktemp("acme"),
+            [*SYSTEM, ACME],
+            mongodb_database=database,
+            demo=False,
+            jwt_secret=KEYS[0],
+        )
         for _ in range(2)
-    ]  # fmt: skip
+    ]
     here, there = [io_loop.run_sync(block.__aenter__) for block in blocks]
     yield Pair(here, there, io_loop.run_sync(lambda: Client(here.url).log_in("admin")))
     for block in blocks:
@@ -67,10 +73,14 @@ async def value_of(client: Client, key: str) -> Any:
 async def test_every_setting_is_listed_with_its_value_and_what_it_is(admin: Client) -> None:
     rows = {row["key"]: row for row in expect(await admin.get(ALL, headers={"Accept-Language": "en"}))["items"]}
     assert rows["icp_number"] == {
-        "key": "icp_number", "value": None, "public": True, "super_only": False, "description": "ICP filing number",
+        "key": "icp_number",
+        "value": None,
+        "public": True,
+        "super_only": False,
+        "description": "ICP filing number",
         "version": 1,
         "schema": {"type": ["string", "null"], "maxLength": 100},
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("query", ["page=501", "page=51&page_size=200"])
@@ -112,14 +122,22 @@ async def test_a_default_is_in_force_until_somebody_sets_a_value(pair: Pair) -> 
 
 async def test_every_wrong_value_is_named_and_nothing_is_changed(pair: Pair) -> None:
     values = {
-        "site_description": "changed", "nonsense": 1, "acme_pool_days": "many", "acme_limit": "1.234",
-        "acme_colours": ["red", "green"], "acme_note": "x" * 21,
-    }  # fmt: skip
+        "site_description": "changed",
+        "nonsense": 1,
+        "acme_pool_days": "many",
+        "acme_limit": "1.234",
+        "acme_colours": ["red", "green"],
+        "acme_note": "x" * 21,
+    }
     reply = await pair.admin.patch(CONFIGS, {"values": values})
     assert reply.code == 40001
     assert reply.fields == {
-        "values.nonsense", "values.acme_pool_days", "values.acme_limit", "values.acme_colours[1]", "values.acme_note",
-    }  # fmt: skip
+        "values.nonsense",
+        "values.acme_pool_days",
+        "values.acme_limit",
+        "values.acme_colours[1]",
+        "values.acme_note",
+    }
     assert await value_of(pair.admin, "site_description") is None
 
 

@@ -1,0 +1,23 @@
+"""What the plugin does at start."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from plugins.api import Catalogue, Service
+from plugins.system.configs import Configs
+from plugins.system.declared_dictionaries import synchronise
+
+
+@asynccontextmanager
+async def start(service: Service) -> AsyncIterator[None]:
+    """Provide the settings."""
+    service.provide(Configs, Configs(service.database, service.part(Catalogue).options))
+    yield
+
+
+async def prepare(service: Service) -> None:
+    """Write the declared dictionaries and settings into the database."""
+    await service.database.transaction(lambda: synchronise(service.database, service.part(Catalogue)))
+    await service.part(Configs).prepare()
