@@ -10,6 +10,25 @@ from plugins.rbac.tree import MAX_LEVELS, change_tree, nested
 from plugins.rbac.users import credentials, new_credentials
 
 __all__ = [
-    "DEPARTMENTS", "MANAGING", "MAX_LEVELS", "MAX_PASSWORD", "MENUS", "OUTCOME", "ROLES", "USERS", "Directory", "Grant", "Passwords", "Policy",
-    "Rules", "change_tree", "credentials", "may_manage", "nested", "new_credentials", "new_password", "of_log", "of_people_seen",
-]  # fmt: skip
+    "DEPARTMENTS",
+    "MANAGING",
+    "MAX_LEVELS",
+    "MAX_PASSWORD",
+    "MENUS",
+    "OUTCOME",
+    "ROLES",
+    "USERS",
+    "Directory",
+    "Grant",
+    "Passwords",
+    "Policy",
+    "Rules",
+    "change_tree",
+    "credentials",
+    "may_manage",
+    "nested",
+    "new_credentials",
+    "new_password",
+    "of_log",
+    "of_people_seen",
+]

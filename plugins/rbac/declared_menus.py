@@ -1,4 +1,4 @@
-"""Menus as plugins declare them, brought into the menu records at start."""
+"""Writes the menus that plugins declare into the menu records at start."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from plugins.api import Catalogue, Database, Menu, Message, Route
-from plugins.rbac.menus import KEPT_WHEN_EDITED
+from plugins.rbac.menu_records import KEPT_WHEN_EDITED
 from plugins.rbac.messages import ACTIONS
 from plugins.rbac.records import MENUS
 
@@ -15,8 +15,8 @@ async def synchronise(database: Database, catalogue: Catalogue) -> None:
     """Add new menus and buttons, update changed ones, mark withdrawn ones; keep what administrators edited."""
     store = database.store(MENUS)
     present = {menu["code"]: menu for menu in await store.find()}
-    declared = list(declarations(catalogue))
-    for level in _levels(declared):
+    declared = list(list_declarations(catalogue))
+    for level in _split_levels(declared):
         new = []
         for menu in level:
             parent = present.get(menu["parent"])
@@ -25,7 +25,7 @@ async def synchronise(database: Database, catalogue: Catalogue) -> None:
             before = present.get(wanted["code"])
             if before is None:
                 new.append({**wanted, "edited": []})
-            elif changes := _changes(before, wanted):
+            elif changes := _find_changes(before, wanted):
                 await store.update(before["id"], changes)
         present |= {made["code"]: made for made in await store.create_many(new)}
     codes = {wanted["code"] for wanted in declared}
@@ -34,33 +34,33 @@ async def synchronise(database: Database, catalogue: Catalogue) -> None:
             await store.update(menu["id"], {"withdrawn": True})
 
 
-def _changes(before: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+def _find_changes(before: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
     kept = set(before.get("edited") or ()) & set(KEPT_WHEN_EDITED)
     return {name: value for name, value in wanted.items() if name not in kept and before.get(name) != value}
 
 
-def _levels(declared: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Those without a parent, then those below them, and so on."""
+def _split_levels(declared: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Yield the menus without a parent, then their children, and so on."""
     above: set[str] = {""}
     while level := [menu for menu in declared if menu["parent"] in above]:
         yield level
         above = {menu["code"] for menu in level}
 
 
-def declarations(catalogue: Catalogue) -> Iterator[dict[str, Any]]:
-    """Each declared menu followed by its buttons, parents first; `parent` is a code."""
-    for menu in _parents_first(catalogue.menus):
+def list_declarations(catalogue: Catalogue) -> Iterator[dict[str, Any]]:
+    """Yield each declared menu and then its buttons, parents first; `parent` is a code."""
+    for menu in _sort_parents_first(catalogue.menus):
         routes = [
             route for route in catalogue.routes if route.guarded and menu.resource == route.access.rpartition(":")[0]
         ]
-        yield _menu(menu, [route for route in routes if route.access.endswith(":list")])
+        yield _describe_menu(menu, [route for route in routes if route.access.endswith(":list")])
         codes = dict.fromkeys(route.access for route in routes if not route.access.endswith(":list"))
         for order, code in enumerate(codes):
-            title = catalogue.permission_titles.get(code) or _action_title(code)
-            yield _button(menu, code, title, order, [route for route in routes if route.access == code])
+            title = catalogue.permission_titles.get(code) or _title_of_action(code)
+            yield _describe_button(menu, code, title, order, [route for route in routes if route.access == code])
 
 
-def _parents_first(menus: Sequence[Menu]) -> list[Menu]:
+def _sort_parents_first(menus: Sequence[Menu]) -> list[Menu]:
     ordered: list[Menu] = []
     waiting = list(menus)
     while waiting:
@@ -71,7 +71,7 @@ def _parents_first(menus: Sequence[Menu]) -> list[Menu]:
     return ordered
 
 
-def _menu(menu: Menu, routes: Sequence[Route]) -> dict[str, Any]:
+def _describe_menu(menu: Menu, routes: Sequence[Route]) -> dict[str, Any]:
     kind = "link" if menu.link else "menu" if menu.resource else "directory"
     return {
         "parent": menu.parent,
@@ -87,11 +87,11 @@ def _menu(menu: Menu, routes: Sequence[Route]) -> dict[str, Any]:
         "hidden": menu.hidden,
         "link": menu.link or None,
         "permission": routes[0].access if routes else None,
-        "apis": _apis(routes),
+        "apis": _list_apis(routes),
     }
 
 
-def _button(menu: Menu, code: str, title: Message, order: int, routes: Sequence[Route]) -> dict[str, Any]:
+def _describe_button(menu: Menu, code: str, title: Message, order: int, routes: Sequence[Route]) -> dict[str, Any]:
     return {
         "parent": menu.code,
         "type": "button",
@@ -100,14 +100,14 @@ def _button(menu: Menu, code: str, title: Message, order: int, routes: Sequence[
         "title_en": title.en,
         "order": order,
         "permission": code,
-        "apis": _apis(routes),
+        "apis": _list_apis(routes),
     }
 
 
-def _apis(routes: Sequence[Route]) -> list[dict[str, str]]:
+def _list_apis(routes: Sequence[Route]) -> list[dict[str, str]]:
     return [{"method": route.method, "path": route.path} for route in routes]
 
 
-def _action_title(code: str) -> Message:
+def _title_of_action(code: str) -> Message:
     action = code.rpartition(":")[2]
     return ACTIONS.get(action) or Message(action, action.replace("-", " ").capitalize())

@@ -1,4 +1,4 @@
-"""Demonstration departments, roles and people."""
+"""Demonstration departments, roles and users."""
 
 from __future__ import annotations
 
@@ -11,18 +11,41 @@ from plugins.rbac.passwords import Passwords
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
 from plugins.rbac.users import credentials
 
-# what everybody at work does: look, come to work, ask for leave and expenses, answer what they are asked
+# what every employee does: read, clock in, request leave and expenses, decide on approvals
 _DAILY = (
-    "*:list", "*:read", "dashboard:*", "hrm:attendance:punch", "hrm:leave:create", "hrm:leave:update", "hrm:leave:submit",
-    "finance:expense-claim:create", "finance:expense-claim:update", "finance:expense-claim:submit",
-    "approval:instance:create", "approval:instance:update", "approval:instance:submit", "approval:instance:withdraw",
-    "approval:task:*", "approval:delegation:*",
-)  # fmt: skip
+    "*:list",
+    "*:read",
+    "dashboard:*",
+    "hrm:attendance:punch",
+    "hrm:leave:create",
+    "hrm:leave:update",
+    "hrm:leave:submit",
+    "finance:expense-claim:create",
+    "finance:expense-claim:update",
+    "finance:expense-claim:submit",
+    "approval:instance:create",
+    "approval:instance:update",
+    "approval:instance:submit",
+    "approval:instance:withdraw",
+    "approval:task:*",
+    "approval:delegation:*",
+)
 _SELLING = (
-    *_DAILY, "crm:*:create", "crm:*:update", "crm:*:claim", "crm:*:release", "crm:*:share", "crm:*:convert",
-    "crm:*:advance", "crm:*:win", "crm:*:lose", "crm:*:submit", "crm:*:withdraw", "inventory:sales-order:create",
+    *_DAILY,
+    "crm:*:create",
+    "crm:*:update",
+    "crm:*:claim",
+    "crm:*:release",
+    "crm:*:share",
+    "crm:*:convert",
+    "crm:*:advance",
+    "crm:*:win",
+    "crm:*:lose",
+    "crm:*:submit",
+    "crm:*:withdraw",
+    "inventory:sales-order:create",
     "inventory:sales-order:update",
-)  # fmt: skip
+)
 # role: code, name, data scope, the permissions granted outside the system pages
 _ROLES = (
     ("manager", "部门经理", "department_and_below", ("*",)),
@@ -44,37 +67,41 @@ _PEOPLE = (
 
 
 async def load(service: Service) -> None:
-    """A department tree, three roles, and the people manager, sales and staff."""
-    departments = await _departments(service)
-    roles = await _roles(service)
+    """Create a department tree, three roles, and the users manager, sales and staff."""
+    departments = await _create_departments(service)
+    roles = await _create_roles(service)
     passwords = service.part(Passwords)
     for username, real_name, role, department in _PEOPLE:
         hashed = await passwords.hash(service.demo_password(username))
-        await service.database.store(USERS).create({
-            "username": username,
-            "real_name": real_name,
-            "department_id": departments[department],
-            "role_ids": [roles[role]],
-            "must_change_password": False,
-            **credentials(passwords, hashed),
-        })  # fmt: skip
+        await service.database.store(USERS).create(
+            {
+                "username": username,
+                "real_name": real_name,
+                "department_id": departments[department],
+                "role_ids": [roles[role]],
+                "must_change_password": False,
+                **credentials(passwords, hashed),
+            }
+        )
 
 
-async def _departments(service: Service) -> dict[str, int]:
+async def _create_departments(service: Service) -> dict[str, int]:
     made: dict[str, dict[str, Any]] = {}
     for order, (code, name, parent) in enumerate(_DEPARTMENTS):
         above = made[parent] if parent else None
-        made[code] = await service.database.store(DEPARTMENTS).create({
-            "code": code,
-            "name": name,
-            "sort": order,
-            "parent_id": above["id"] if above else None,
-            "ancestors": [*above["ancestors"], above["id"]] if above else [],
-        })  # fmt: skip
+        made[code] = await service.database.store(DEPARTMENTS).create(
+            {
+                "code": code,
+                "name": name,
+                "sort": order,
+                "parent_id": above["id"] if above else None,
+                "ancestors": [*above["ancestors"], above["id"]] if above else [],
+            }
+        )
     return {code: department["id"] for code, department in made.items()}
 
 
-async def _roles(service: Service) -> dict[str, int]:
+async def _create_roles(service: Service) -> dict[str, int]:
     menus = [menu for menu in await service.database.store(MENUS).find() if not menu["code"].startswith("system")]
     made: dict[str, int] = {}
     for order, (code, name, scope, patterns) in enumerate(_ROLES):
@@ -90,5 +117,5 @@ async def _roles(service: Service) -> dict[str, int]:
 
 
 def _is_granted(permission: str | None, patterns: Iterable[str]) -> bool:
-    """Pages without a permission of their own are for everybody; those without a button that is granted stay empty."""
+    """Return whether a pattern matches. A page without a permission is granted to everyone."""
     return not permission or any(fnmatchcase(permission, pattern) for pattern in patterns)

@@ -1,27 +1,33 @@
-"""Departments: a tree. Each knows its ancestors, so that "and below" is a look-up."""
+"""Departments: a tree. Each record lists its ancestors, so that the departments below one are found by one query."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, invalid
-from plugins.rbac.limits import may_manage, may_place
-from plugins.rbac.messages import DEPARTMENT_HAS_CHILDREN, DEPARTMENT_HAS_PEOPLE, UNDER_ITSELF
+from plugins.api import CONFLICT, ApiError, Request, Route, array, conflicts, crud, invalid, route
+from plugins.rbac.limits import MANAGING, may_manage, may_place, not_held
+from plugins.rbac.messages import DEPARTMENT_HAS_CHILDREN, DEPARTMENT_HAS_PEOPLE, DEPARTMENT_OUTSIDE, UNDER_ITSELF
 from plugins.rbac.records import DEPARTMENTS, USERS
 from plugins.rbac.tree import MAX_LEVELS, change_tree, nested
 
+_REFUSALS = (
+    *not_held(DEPARTMENT_OUTSIDE),
+    *MANAGING,
+    *conflicts(DEPARTMENT_HAS_CHILDREN, DEPARTMENT_HAS_PEOPLE, UNDER_ITSELF),
+)
+
 
 async def tree(req: Request) -> list[dict[str, Any]]:
-    """All departments as a tree of records."""
+    """Return all departments as a tree of records."""
     return nested(await req.store(DEPARTMENTS).find(sort="sort"))
 
 
 async def create(req: Request) -> dict[str, Any]:
-    """A department below its parent, which lies within the caller's data scope."""
+    """Create a department below its parent, which must lie within the caller's data scope."""
     may_place(req, req.body.get("parent_id"))
 
     async def work() -> dict[str, Any]:
-        ancestors = await _ancestors(req, req.body.get("parent_id"))
+        ancestors = await _list_ancestors(req, req.body.get("parent_id"))
         _refuse_deeper(len(ancestors) + 1)
         return await req.store(DEPARTMENTS).create({**req.body, "ancestors": ancestors})
 
@@ -29,7 +35,7 @@ async def create(req: Request) -> dict[str, Any]:
 
 
 async def update(req: Request) -> dict[str, Any]:
-    """Change or move a department within the caller's data scope; all below it move along."""
+    """Change or move a department within the caller's data scope; the departments below it move along."""
     values = dict(req.body)
     version = values.pop("version")
 
@@ -46,26 +52,27 @@ async def update(req: Request) -> dict[str, Any]:
 
 
 async def _may_replace(req: Request, leader_id: int | None) -> None:
-    """A leader decides on what the department's people ask for: nobody takes that from somebody who holds more."""
+    """Refuse to replace a leader who holds more than the caller: a leader approves requests of the department."""
     leader = await req.system_store(USERS).find_one({"_id": leader_id}) if leader_id is not None else None
     if leader is not None:
         await may_manage(req, leader)
 
 
 async def _move(req: Request, before: dict[str, Any], values: dict[str, Any], version: int) -> dict[str, Any]:
-    """Whoever is above the new place sees the rows from now on, and whoever is above the old one no longer does.
+    """Move a department. Its rows become visible above the new place, and no longer are above the old one.
 
-    All of it must be the caller's: what moves, the new place, and what is above the old one alone.
+    Everything that is affected must lie within the caller's data scope: the departments that move, the new parent, and
+    the ancestors that they lose.
     """
     store = req.store(DEPARTMENTS)
-    ancestors = await _ancestors(req, values["parent_id"])
+    ancestors = await _list_ancestors(req, values["parent_id"])
     if before["id"] in ancestors:
         raise ApiError(CONFLICT, UNDER_ITSELF)
     below = await store.find({"ancestors": before["id"]})
     moved = [before["id"], *(department["id"] for department in below)]
     for id in (*moved, values["parent_id"], *set(before["ancestors"]).difference(ancestors)):
         may_place(req, id)
-    # each below keeps the part of its path that begins with the department itself
+    # a descendant keeps the part of its path that begins with the moved department
     paths = {one["id"]: one["ancestors"][one["ancestors"].index(before["id"]) :] for one in below}
     _refuse_deeper(len(ancestors) + 1 + max(map(len, paths.values()), default=0))
     changed = await store.update(before["id"], {**values, "ancestors": ancestors}, version=version)
@@ -90,8 +97,8 @@ async def delete(req: Request) -> None:
     await change_tree(req, DEPARTMENTS, work)
 
 
-async def _ancestors(req: Request, parent_id: int | None) -> list[int]:
-    """The ids from the root down to the parent itself."""
+async def _list_ancestors(req: Request, parent_id: int | None) -> list[int]:
+    """Return the ids from the root down to the parent itself."""
     if parent_id is None:
         return []
     parent = await req.store(DEPARTMENTS).find_one({"_id": parent_id})
@@ -101,3 +108,26 @@ async def _ancestors(req: Request, parent_id: int | None) -> list[int]:
 def _refuse_deeper(levels: int) -> None:
     if levels > MAX_LEVELS:
         raise invalid("parent_id", "levels")
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/system/departments",
+        tree,
+        summary="All departments as a tree",
+        access="system:department:list",
+        returns=array(DEPARTMENTS.tree, max_items=5000, nullable=False),
+        collection=DEPARTMENTS.name,
+    ),
+    *crud(
+        DEPARTMENTS,
+        at="/api/v1/system/departments",
+        resource="system:department",
+        noun="department",
+        only=("read", "create", "update", "delete"),
+        create=create,
+        update=update,
+        delete=delete,
+        refusals=_REFUSALS,
+    ),
+)

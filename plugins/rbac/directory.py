@@ -1,4 +1,4 @@
-"""The people: user records by id, kept in memory until they change."""
+"""A cache of user records by id. A change on any instance invalidates the entry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plugins.rbac.records import USERS
 
 
 class Directory:
-    """User records, and the actors that they are."""
+    """User records, and the actors made from them."""
 
     def __init__(self, database: Database, policy: Policy) -> None:
         self._database = database
@@ -22,22 +22,22 @@ class Directory:
         return await self._database.store(USERS).find_one({"_id": id})
 
     async def user(self, id: int) -> dict[str, Any] | None:
-        """The user record, or None; not to be changed."""
+        """Return the user record, or None. Callers must not change it."""
         return await self._users.get(id)
 
     async def name(self, id: int) -> str:
-        """What a person is called, or was before the account was deleted; empty where there never was one."""
+        """Return the display name of a user, deleted ones included; empty if the id was never used."""
         user = await self.user(id) or await self._database.driver.find_by_id(
             USERS.name, id, fields=("real_name", "username")
         )
         return str(user.get("real_name") or user["username"]) if user else ""
 
     async def by_username(self, username: str) -> dict[str, Any] | None:
-        """The user record with this name, read from the database."""
+        """Return the user record with this name, read from the database."""
         return await self._database.store(USERS).find_one({"username": username})
 
     async def actor(self, user: dict[str, Any], session_id: str) -> Actor:
-        """The person of a user record, with the roles that are enabled now."""
+        """Return the actor of a user record, with the roles that are enabled now."""
         rules = await self._policy.rules()
         known = rules.actors.get(session_id)
         if known is not None and known[0] is user:
@@ -57,7 +57,7 @@ class Directory:
 
 
 async def of_people_seen(req: Request) -> dict[str, Any]:
-    """The filter of rows about people, by `user_id`, that leaves those in the caller's data scope."""
+    """Return the filter by `user_id` of rows about users in the caller's data scope."""
     if req.scope.everything:
         return {}
     people = await req.store(USERS).aggregate([{"$project": {"_id": 1}}])

@@ -1,4 +1,4 @@
-"""Why a person may or may not do something: the decision of a real request, made by the same functions, in words."""
+"""Explains why a user may or may not make a request, with the functions that decide about real requests."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ from plugins.api import (
     Route,
     Router,
     refusal,
-)  # fmt: skip
+    route,
+)
 from plugins.rbac import messages
 from plugins.rbac.directory import Directory
 from plugins.rbac.explain_scope import View
+from plugins.rbac.explain_shapes import EXPLANATION, QUERY
 from plugins.rbac.policy import Policy, Rules
 from plugins.rbac.records import MENUS, USERS
 
@@ -37,17 +39,17 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer of a real request at the door: None lets it in."""
+    """How the authorisation of a request ends: the error kind, or None if it is allowed."""
 
     kind: ErrorKind | None
     reasons: tuple[str, ...]
 
 
 async def explain(req: Request) -> Record:
-    """Whether this user may make this request, and why. The asking person must see the user."""
+    """Return whether a user may make a request, and why. The user must lie within the caller's data scope."""
     user = await req.store(USERS).get(req.query["user_id"])
     case = await Case.of(req, user)
-    verdict = await case.verdict()
+    verdict = await case.decide()
     collection = req.part(Catalogue).collections.get(case.route.collection) if case.route else None
     view = View(req, case.actor, await req.part(Policy).scope_of(case.actor), case.rules, collection)
     resource_id = req.query.get("resource_id") or case.own_id
@@ -56,15 +58,15 @@ async def explain(req: Request) -> Record:
         hidden = NOT_FOUND if record["visible"] is False else None
         verdict = Verdict(hidden, (*verdict.reasons, record["why"]))
     return {
-        "user": case.described_user(),
-        "route": case.described_route(),
+        "user": case.describe_user(),
+        "route": case.describe_route(),
         "allowed": verdict.kind is None,
         "code": verdict.kind.code if verdict.kind else 0,
         "reasons": list(verdict.reasons),
         "conditions": case.conditions(),
         "grants": list(case.grants()),
         "missing": list(case.missing()) if verdict.kind == FORBIDDEN else [],
-        "data_scope": view.described(),
+        "data_scope": view.describe(),
         "record": record,
     }
 
@@ -83,7 +85,7 @@ class Case:
 
     @classmethod
     async def of(cls, req: Request, user: Record) -> Case:
-        """The case that the query asks about."""
+        """Return the case of the query."""
         actor = await req.part(Directory).actor(user, "")
         rules = await req.part(Policy).rules()
         try:
@@ -93,54 +95,54 @@ class Case:
         id = values.get("id", "")
         return cls(req, user, actor, rules, route, None if id.startswith(("{", ":")) else id, None)
 
-    async def verdict(self) -> Verdict:
-        """What the real request would be told, in the order in which it is asked."""
+    async def decide(self) -> Verdict:
+        """Return the outcome of the real request, by the same checks in the same order."""
         route = self.route
         if route is None:
-            return await self._no_route()
+            return await self._explain_no_route()
         if route.access == PUBLIC:
-            return self._because(None, messages.PUBLIC_ROUTE)
+            return self._conclude(None, messages.PUBLIC_ROUTE)
         if self.user["status"] != "enabled":
-            return self._because(UNAUTHENTICATED, messages.USER_DISABLED)
+            return self._conclude(UNAUTHENTICATED, messages.USER_DISABLED)
         kind = await refusal(self.actor, route, self.req.part(Policy))
         if kind == PASSWORD_CHANGE_REQUIRED:
-            return self._because(kind, messages.MUST_CHANGE_PASSWORD)
+            return self._conclude(kind, messages.MUST_CHANGE_PASSWORD)
         if kind == SUPER_ONLY:
-            return self._because(kind, messages.FOR_SUPER_ONLY)
+            return self._conclude(kind, messages.FOR_SUPER_ONLY)
         if kind is not None:
-            return Verdict(kind, tuple(await self._why_forbidden()))
+            return Verdict(kind, tuple(await self._explain_forbidden()))
         if route.access == SIGNED_IN:
-            return self._because(None, messages.LOG_IN_IS_ENOUGH)
+            return self._conclude(None, messages.LOG_IN_IS_ENOUGH)
         if self.actor.is_super:
-            return self._because(None, messages.SUPER_BYPASS)
+            return self._conclude(None, messages.SUPER_BYPASS)
         reasons = [
             messages.ROLE_GRANTS.text(self._language, role=grant["role"]["name"], menu=grant["menu"]["title"])
             for grant in self.grants()
         ]
         return Verdict(None, tuple(reasons))
 
-    async def _no_route(self) -> Verdict:
+    async def _explain_no_route(self) -> Verdict:
         error = self.unmatched or ApiError(NOT_FOUND)
         method, path = self.req.query["method"], _path(self.req)
         if "Allow" in error.headers:
-            return self._because(error.kind, messages.WRONG_METHOD, methods=error.headers["Allow"])
+            return self._conclude(error.kind, messages.WRONG_METHOD, methods=error.headers["Allow"])
         missing = messages.NO_ROUTE.text(self._language, method=method, path=path)
-        return Verdict(error.kind, (missing, *await self._withdrawn(method, path)))
+        return Verdict(error.kind, (missing, *await self._explain_withdrawn(method, path)))
 
-    async def _why_forbidden(self) -> list[str]:
-        roles, declaring = self._roles(), list(self._declaring())
+    async def _explain_forbidden(self) -> list[str]:
+        roles, declaring = self._roles(), list(self._menus_declaring())
         disabled = [role for role in roles if role["id"] not in self.actor.roles]
-        held = self._what_is_held(roles, [role for role in roles if role not in disabled])
+        held = self._explain_roles(roles, [role for role in roles if role not in disabled])
         would_grant = [role for role in disabled if any(role["id"] in menu["role_ids"] for menu in declaring)]
         api = self._api()
         return [
             held,
             *(messages.ROLE_DISABLED.text(self._language, role=role["name"]) for role in would_grant),
             *([] if declaring else [messages.NOT_DECLARED.text(self._language)]),
-            *await self._withdrawn(api["method"], api["path"]),
+            *await self._explain_withdrawn(api["method"], api["path"]),
         ]
 
-    def _what_is_held(self, roles: list[Record], enabled: list[Record]) -> str:
+    def _explain_roles(self, roles: list[Record], enabled: list[Record]) -> str:
         if not roles:
             return messages.NO_ROLE.text(self._language)
         if not enabled:
@@ -148,17 +150,17 @@ class Case:
         names = ", ".join(role["name"] for role in enabled)
         return messages.ROLES_DO_NOT_GRANT.text(self._language, roles=names)
 
-    async def _withdrawn(self, method: str, path: str) -> list[str]:
-        """What is said of menus that once declared this API and are out of force."""
+    async def _explain_withdrawn(self, method: str, path: str) -> list[str]:
+        """Return a reason for each withdrawn menu that declared this API."""
         menus = await self.req.system_store(MENUS).find({"withdrawn": True, "apis.method": method}, sort="order")
         return [
             messages.MENU_WITHDRAWN.text(self._language, menu=self._menu(menu)["title"])
             for menu in menus
-            if any(api["method"] == method and _fits(api["path"], path) for api in menu["apis"])
+            if any(api["method"] == method and _matches(api["path"], path) for api in menu["apis"])
         ]
 
     def conditions(self) -> list[Record]:
-        """What the handler may refuse for, where the request comes as far as that."""
+        """Return the refusals of the handler itself, which a request that is allowed may still get."""
         refusals = self.route.refusals if self.route else ()
         return [self._condition(one) for one in refusals if not (one.spares_super and self.actor.is_super)]
 
@@ -167,19 +169,19 @@ class Case:
         return {"code": refusal.kind.code, "reason": refusal.told.text(self._language), "when": when}
 
     def grants(self) -> Iterator[Record]:
-        """Each enabled role → menu → API entry that allows it."""
-        for menu in self._declaring():
+        """Yield each enabled role → menu → API entry that allows it."""
+        for menu in self._menus_declaring():
             for role in self._roles():
                 if role["id"] in self.actor.roles and role["id"] in menu["role_ids"]:
                     yield {"role": role, "menu": self._menu(menu), "api": self._api()}
 
     def missing(self) -> Iterator[Record]:
-        """Each menu or button that would allow it, with the roles that have it."""
-        for menu in self._declaring():
+        """Yield each menu or button that would allow it, with the roles that grant it."""
+        for menu in self._menus_declaring():
             roles = [self.rules.roles[id] for id in sorted(menu["role_ids"]) if id in self.rules.roles]
             yield {"menu": self._menu(menu), "roles": roles}
 
-    def _declaring(self) -> Iterator[Record]:
+    def _menus_declaring(self) -> Iterator[Record]:
         for menu in self.rules.menus.values():
             if self.route is not None and self._api() in (menu["apis"] or ()):
                 yield menu
@@ -194,12 +196,12 @@ class Case:
         english = self._language == "en" and menu.get("title_en")
         return {**menu, "title": menu["title_en"] if english else menu["title"]}
 
-    def described_user(self) -> Record:
-        """The user, with the roles held."""
+    def describe_user(self) -> Record:
+        """Return the user, with the roles held."""
         return {**self.user, "is_super": self.actor.is_super, "roles": self._roles()}
 
-    def described_route(self) -> Record | None:
-        """The route, None where there is none."""
+    def describe_route(self) -> Record | None:
+        """Return the route, or None if no route matches."""
         route = self.route
         if route is None:
             return None
@@ -212,7 +214,7 @@ class Case:
             "collection": route.collection or None,
         }
 
-    def _because(self, kind: ErrorKind | None, reason: Message, **values: object) -> Verdict:
+    def _conclude(self, kind: ErrorKind | None, reason: Message, **values: object) -> Verdict:
         return Verdict(kind, (reason.text(self._language, **values),))
 
     @property
@@ -225,9 +227,22 @@ def _path(req: Request) -> str:
     return path.partition("?")[0]
 
 
-def _fits(template: str, path: str) -> bool:
-    """Whether a path is the template, or one of its places filled in."""
+def _matches(template: str, path: str) -> bool:
+    """Return whether a path equals the template, or fills in its placeholders."""
     wanted, given = template.split("/"), path.split("/")
     return len(wanted) == len(given) and all(
         part == other or part.startswith("{") for part, other in zip(wanted, given, strict=True)
     )
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/system/authorization/explain",
+        explain,
+        summary="Why a user may or may not do something",
+        access="system:authorization:explain",
+        query=QUERY,
+        returns=EXPLANATION,
+        refusals=(Refusal(NOT_FOUND, when=messages.USER_OUTSIDE),),
+    ),
+)

@@ -1,4 +1,4 @@
-"""Data scope in words: which rows a person sees, and why one record is or is not among them."""
+"""Describes a data scope in words: which rows a user sees, and why a record is or is not among them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAMED = 5
 
 
 class View:
-    """The rows of one kind that a person sees. `collection` None: those of any kind under data scope."""
+    """The rows of a collection that a user sees. `collection` None: of any collection under data scope."""
 
     def __init__(self, req: Request, actor: Actor, scope: Scope, rules: Rules, collection: Collection | None) -> None:
         self._req = req
@@ -23,46 +23,46 @@ class View:
         self._rules = rules
         self._collection = collection
 
-    def described(self) -> dict[str, Any]:
-        """The scope in words, as a MongoDB filter, and its departments."""
+    def describe(self) -> dict[str, Any]:
+        """Return the scope in words, as a MongoDB filter, and its departments."""
         store = self._store(self._scope) if self._collection else None
         return {
-            "words": self._words(),
+            "words": self._describe(),
             "filter": store.row_filter if store else self._scope.filter(),
             "departments": [{"id": id, "name": self._name(id)} for id in sorted(self._scope.department_ids)],
         }
 
     async def record(self, id: str) -> dict[str, Any] | None:
-        """Whether they see the record with this id, and why; None for routes that are about no kind of record.
+        """Return whether the user sees the record with this id, and why; None for routes without a collection.
 
-        What the asking person does not see themselves they learn nothing about.
+        The caller learns nothing about records outside their own data scope.
         """
         if self._collection is None:
             return None
         try:
             key = self._collection.parse_id(id)
         except ApiError:
-            return self._answer(False, messages.RECORD_MISSING)
+            return self._conclude(False, messages.RECORD_MISSING)
         own = self._req.store(self._collection)
         if await own.find_one({"_id": key}) is None:
             certain = own.scope.everything
             reason = messages.RECORD_MISSING if certain else messages.RECORD_UNKNOWN
-            return self._answer(False if certain else None, reason)
+            return self._conclude(False if certain else None, reason)
         if await self._store(self._scope).find_one({"_id": key}) is None:
-            return self._answer(False, messages.RECORD_OUTSIDE, rows=self._words())
-        return self._answer(True, messages.RECORD_SEEN, rows=await self._reason(key))
+            return self._conclude(False, messages.RECORD_OUTSIDE, rows=self._describe())
+        return self._conclude(True, messages.RECORD_SEEN, rows=await self._explain_visible(key))
 
-    async def _reason(self, key: Any) -> str:
+    async def _explain_visible(self, key: Any) -> str:
         for part, words in self._parts():
             if await self._store(part).find_one({"_id": key}) is not None:
                 return words
-        return self._words()
+        return self._describe()
 
-    def _words(self) -> str:
+    def _describe(self) -> str:
         return messages.AND.text(self._language).join(words for _, words in self._parts())
 
     def _parts(self) -> Iterator[tuple[Scope, str]]:
-        """The scope taken apart: each part with what it is called."""
+        """Yield the parts of the scope, each with its description."""
         collection, scope = self._collection, self._scope
         if collection is not None and not collection.scoped:
             yield ALL_ROWS, messages.NOT_SCOPED.text(self._language)
@@ -90,10 +90,10 @@ class View:
 
     def _store(self, scope: Scope) -> Store:
         if self._collection is None:
-            raise RuntimeError("a route about no kind of record has no rows")
+            raise RuntimeError("a route without a collection has no rows")
         return self._req.service.database.store(self._collection, self._actor, scope, self._req.now)
 
-    def _answer(self, visible: bool | None, why: Message, **values: object) -> dict[str, Any]:
+    def _conclude(self, visible: bool | None, why: Message, **values: object) -> dict[str, Any]:
         return {"visible": visible, "why": why.text(self._language, **values)}
 
     @property

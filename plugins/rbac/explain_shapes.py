@@ -1,4 +1,4 @@
-"""What an explanation is asked and answers (CONTRACT 4)."""
+"""The query and the response of an explanation."""
 
 from __future__ import annotations
 
@@ -13,49 +13,122 @@ QUERY = {
     "user_id": integer(minimum=1, required=True, example=2),
     "method": choice(*METHODS, "HEAD", required=True, example="GET"),
     "path": text(
-        required=True, max_length=2000, pattern="^/", example="/api/v1/crm/customers/{id}",
+        required=True,
+        max_length=2000,
+        pattern="^/",
+        example="/api/v1/crm/customers/{id}",
         description="A concrete path, or a template with `{id}` or `:id`.",
     ),
     "resource_id": text(
-        max_length=100, nullable=False, example="65f0c0ffee65f0c0ffee65f0",
+        max_length=100,
+        nullable=False,
+        example="65f0c0ffee65f0c0ffee65f0",
         description="A record; the path's own `id` where it is left out.",
     ),
-}  # fmt: skip
-_ROLE = obj("ExplainedRole", {
-    "id": integer(**_given), "code": text(**_given), "name": text(**_given), "status": text(**_given),
-}, nullable=False)  # fmt: skip
-_MENU = obj("ExplainedMenu", {
-    "id": integer(**_given), "code": text(**_given), "title": text(**_given), "permission": text(),
-}, nullable=False)  # fmt: skip
+}
+_ROLE = obj(
+    "ExplainedRole",
+    {
+        "id": integer(**_given),
+        "code": text(**_given),
+        "name": text(**_given),
+        "status": text(**_given),
+    },
+    nullable=False,
+)
+_MENU = obj(
+    "ExplainedMenu",
+    {
+        "id": integer(**_given),
+        "code": text(**_given),
+        "title": text(**_given),
+        "permission": text(),
+    },
+    nullable=False,
+)
 _API = obj("ExplainedApi", {"method": text(**_given), "path": text(**_given)}, nullable=False)
-_USER = obj("ExplainedUser", {
-    "id": integer(**_given), "username": text(**_given), "real_name": text(), "status": text(**_given),
-    "is_super": boolean(**_given), "must_change_password": boolean(**_given), "department_id": integer(),
-    "roles": array(_ROLE, max_items=1000, **_given),
-}, nullable=False)  # fmt: skip
-EXPLANATION = obj("Explanation", {
-    "user": _USER,
-    "route": obj("ExplainedRoute", {
-        "method": text(**_given), "path": text(**_given), "summary": text(**_given), "access": text(**_given),
-        "permission": text(), "collection": text(),
-    }),
-    "allowed": boolean(**_given),
-    "code": integer(description="What the request would answer: 0, or the error code.", **_given),
-    "reasons": array(text(**_given), **_given),
-    "conditions": array(obj("ExplainedCondition", {
-        "code": integer(**_given), "reason": text(description="The sentence of the answer; `{places}` stand for what it fills in.", **_given),
-        "when": text(description="What it means, where the answer does not tell."),
-    }, nullable=False), description="What it can be refused for besides, by the record or by what it carries.", **_given),
-    "grants": array(obj("ExplainedGrant", {"role": _ROLE, "menu": _MENU, "api": _API}), max_items=MAX_MENUS, **_given),
-    "missing": array(obj("ExplainedNeed", {
-        "menu": _MENU, "roles": array(_ROLE, max_items=10_000, **_given),
-    }), max_items=MAX_MENUS, description="Menus and buttons that would allow it, and who has them.", **_given),
-    "data_scope": obj("ExplainedScope", {
-        "words": text(**_given), "filter": anything(**_given),
-        "departments": array(obj("ExplainedDepartment", {"id": integer(**_given), "name": text(**_given)}), max_items=5000,
-                             **_given),
-    }, nullable=False),
-    "record": obj("ExplainedRecord", {
-        "visible": boolean(description="Null: the asking person does not see it either."), "why": text(**_given),
-    }),
-}, nullable=False)  # fmt: skip
+_USER = obj(
+    "ExplainedUser",
+    {
+        "id": integer(**_given),
+        "username": text(**_given),
+        "real_name": text(),
+        "status": text(**_given),
+        "is_super": boolean(**_given),
+        "must_change_password": boolean(**_given),
+        "department_id": integer(),
+        "roles": array(_ROLE, max_items=1000, **_given),
+    },
+    nullable=False,
+)
+EXPLANATION = obj(
+    "Explanation",
+    {
+        "user": _USER,
+        "route": obj(
+            "ExplainedRoute",
+            {
+                "method": text(**_given),
+                "path": text(**_given),
+                "summary": text(**_given),
+                "access": text(**_given),
+                "permission": text(),
+                "collection": text(),
+            },
+        ),
+        "allowed": boolean(**_given),
+        "code": integer(description="What the request would answer: 0, or the error code.", **_given),
+        "reasons": array(text(**_given), **_given),
+        "conditions": array(
+            obj(
+                "ExplainedCondition",
+                {
+                    "code": integer(**_given),
+                    "reason": text(
+                        description="The sentence of the answer; `{places}` stand for what it fills in.", **_given
+                    ),
+                    "when": text(description="What it means, where the answer does not tell."),
+                },
+                nullable=False,
+            ),
+            description="What it can be refused for besides, by the record or by what it carries.",
+            **_given,
+        ),
+        "grants": array(
+            obj("ExplainedGrant", {"role": _ROLE, "menu": _MENU, "api": _API}), max_items=MAX_MENUS, **_given
+        ),
+        "missing": array(
+            obj(
+                "ExplainedNeed",
+                {
+                    "menu": _MENU,
+                    "roles": array(_ROLE, max_items=10_000, **_given),
+                },
+            ),
+            max_items=MAX_MENUS,
+            description="Menus and buttons that would allow it, and who has them.",
+            **_given,
+        ),
+        "data_scope": obj(
+            "ExplainedScope",
+            {
+                "words": text(**_given),
+                "filter": anything(**_given),
+                "departments": array(
+                    obj("ExplainedDepartment", {"id": integer(**_given), "name": text(**_given)}),
+                    max_items=5000,
+                    **_given,
+                ),
+            },
+            nullable=False,
+        ),
+        "record": obj(
+            "ExplainedRecord",
+            {
+                "visible": boolean(description="Null: the asking person does not see it either."),
+                "why": text(**_given),
+            },
+        ),
+    },
+    nullable=False,
+)

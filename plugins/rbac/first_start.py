@@ -1,4 +1,4 @@
-"""What a new database gets: user 1, the super administrator (SPEC 2.4)."""
+"""Prepares the database at start: the declared menus, and user 1, the super administrator, in a new one."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from plugins.rbac.declared_menus import synchronise
 from plugins.rbac.passwords import Passwords
 from plugins.rbac.records import DEPARTMENTS, MENUS, USERS
 from plugins.rbac.settings import RbacSettings
-from plugins.rbac.tree import turn_of
+from plugins.rbac.tree import lock_counter_of
 from plugins.rbac.users import FIRST_USER, credentials
 
 log = logging.getLogger("tradewind.rbac")
 
 
 async def prepare(service: Service) -> None:
-    """Bring the declared menus in, and make user 1 where there is none."""
+    """Write the declared menus into the database, and create user 1 if it is missing."""
     for collection in (DEPARTMENTS, MENUS):
-        # made here: two transactions cannot both make it
-        await service.database.next_number(turn_of(collection))
+        # create the counter here, as two transactions cannot both create it
+        await service.database.next_number(lock_counter_of(collection))
     await service.database.transaction(lambda: synchronise(service.database, service.part(Catalogue)))
     users = service.database.store(USERS)
     if await users.find_one({"_id": FIRST_USER}):

@@ -1,6 +1,6 @@
-"""Nobody grants wider than they hold, nor takes away what they do not hold (CONTRACT 5).
+"""Limits of administration: users grant only rights that they hold, and withdraw only rights that they hold.
 
-The second rule is as strong as the first: who could weaken an account above their own could take it over then.
+Without the second rule a user could weaken an account with more rights and then take it over.
 """
 
 from __future__ import annotations
@@ -32,16 +32,18 @@ _NOBODY: Record = {"id": 0, "role_ids": (), "department_id": None}
 
 
 def not_held(*sentences: Message) -> tuple[Refusal, ...]:
-    """The 40300 of each sentence, which never meets a super administrator: for the declarations of routes."""
+    """Return the 40300 refusal of each message, for declarations of routes. Super administrators never get it."""
     return tuple(Refusal(FORBIDDEN, sentence, spares_super=True) for sentence in sentences)
 
 
-# what `may_manage` refuses
+# refusals of `may_manage`
 MANAGING = (*not_held(HOLDS_MORE), Refusal(SUPER_ONLY, OF_SUPER, spares_super=True))
+# refusals of `may_change_role`
+CHANGING_ROLES = not_held(WIDER_MENUS, WIDER_SCOPE, HOLDERS_BEYOND)
 
 
-def refused(reason: Message) -> ApiError:
-    """The 40300 of an attempt on rights that the caller does not hold."""
+def make_refusal(reason: Message) -> ApiError:
+    """Return the 40300 for rights that the caller does not hold."""
     return ApiError(FORBIDDEN, reason)
 
 
@@ -49,43 +51,43 @@ def refused(reason: Message) -> ApiError:
 
 
 async def may_manage(req: Request, user: Record) -> None:
-    """The caller holds all that this person does, so whatever they do to the account they come to nothing by it.
+    """Require that the caller holds every right of this user, so that control of the account gains nothing.
 
-    Roles count whether they are enabled or not. One's own account is one's own.
+    Disabled roles count too. Users may always manage their own account.
     """
     if req.actor.is_super or user["id"] == req.actor.user_id:
         return
     guard_super(req, user)
     if _holds_more(req, await req.part(Policy).rules(), user):
-        raise refused(HOLDS_MORE)
+        raise make_refusal(HOLDS_MORE)
 
 
 async def may_give(req: Request, after: Record, before: Record = _NOBODY) -> None:
-    """Whatever menus and rows a person gains, by roles or department, the caller holds."""
+    """Require that the caller holds the menus and rows that a user gains by new roles or a new department."""
     if req.actor.is_super:
         return
     rules = await req.part(Policy).rules()
     held, given = _menus(rules, before), _menus(rules, after)
     if not given - held <= rules.menu_ids(req.actor.roles):
-        raise refused(WIDER_MENUS)
+        raise make_refusal(WIDER_MENUS)
     _refuse_more_rows(req, _rows(rules, before), _rows(rules, after))
 
 
 def may_place(req: Request, department_id: int | None) -> None:
-    """The department lies within the caller's own data scope."""
+    """Require that the department lies within the caller's data scope."""
     outside = department_id is None or department_id not in req.scope.department_ids
     if not req.scope.everything and outside:
-        raise refused(DEPARTMENT_OUTSIDE)
+        raise make_refusal(DEPARTMENT_OUTSIDE)
 
 
 def may_set_super(req: Request, values: Record, current: bool = False) -> None:
-    """`is_super` is written by super administrators alone."""
+    """Require a super administrator for a change of `is_super`."""
     if values.get("is_super", current) != current and not req.actor.is_super:
         raise ApiError(SUPER_ONLY, SUPER_BY_SUPER)
 
 
 def guard_super(req: Request, user: Record) -> None:
-    """Who may edit accounts does not touch one that stands above them."""
+    """Require a super administrator for a change of a super administrator's account."""
     if user["is_super"] and not req.actor.is_super:
         raise ApiError(SUPER_ONLY, OF_SUPER)
 
@@ -94,49 +96,49 @@ def guard_super(req: Request, user: Record) -> None:
 
 
 async def may_grant_menus(req: Request, menu_ids: Iterable[int]) -> None:
-    """The caller holds every one of these menus."""
+    """Require that the caller holds all these menus."""
     if not req.actor.is_super:
         rules = await req.part(Policy).rules()
         if not frozenset(menu_ids) <= rules.menu_ids(req.actor.roles):
-            raise refused(WIDER_MENUS)
+            raise make_refusal(WIDER_MENUS)
 
 
 async def may_set_menus(req: Request) -> None:
-    """Whoever grants menus with the role itself may grant them by the route that is there for it, too."""
+    """Require the API entry of `PUT …/menus` for menus that are granted with the role itself."""
     if not req.actor.is_super and _GRANTING not in (await req.part(Policy).rules()).grant(req.actor.roles).apis:
-        raise refused(NO_GRANTING)
+        raise make_refusal(NO_GRANTING)
 
 
 async def may_define_scope(req: Request, role: Record) -> None:
-    """The caller's own roles reach as far as a role with this data scope would, whoever holds it."""
+    """Require that the caller's roles reach at least as far as this data scope, whoever holds the role."""
     kind = role.get("data_scope", "self")
     if req.scope.everything or kind == "self":
         return
     if kind == "custom":
         if not frozenset(role.get("data_scope_department_ids") or ()) <= req.scope.department_ids:
-            raise refused(WIDER_SCOPE)
+            raise make_refusal(WIDER_SCOPE)
         return
     rules = await req.part(Policy).rules()
     held = {rules.roles[id]["data_scope"] for id in req.actor.roles if id in rules.roles}
     if not held & set(_NEEDS.get(kind, ())):
-        raise refused(WIDER_SCOPE)
+        raise make_refusal(WIDER_SCOPE)
 
 
 async def may_change_role(req: Request, before: Record, after: Record | None = None) -> None:
-    """A role's rights are changed by those who hold all of them and may manage everybody who holds the role.
+    """Require that the caller holds all rights of the role and may manage every user who holds it.
 
-    `after` None: the role is deleted, or its menus change, which are checked apart.
+    `after` None: the role is deleted, or only its menus change, for which `may_grant_menus` checks the new ones.
     """
     if req.actor.is_super:
         return
     rules = await req.part(Policy).rules()
     await may_grant_menus(req, rules.menu_ids(frozenset({before["id"]})))
     await may_define_scope(req, before)
-    holders = await _holders(req, before["id"])
+    holders = await _list_holders(req, before["id"])
     for holder in holders:
         own = holder["id"] == req.actor.user_id
-        if not own and (_out_of_sight(req, holder) or _holds_more(req, rules, holder)):
-            raise refused(HOLDERS_BEYOND)
+        if not own and (_is_outside_scope(req, holder) or _holds_more(req, rules, holder)):
+            raise make_refusal(HOLDERS_BEYOND)
     if after is not None:
         await may_define_scope(req, after)
         for department_id in {holder["department_id"] for holder in holders}:
@@ -148,14 +150,14 @@ async def may_change_role(req: Request, before: Record, after: Record | None = N
 
 
 async def may_bind(req: Request, before: Record | None, after: Record | None) -> None:
-    """The caller holds every API and permission code that a menu gains or loses, and may change what grants it.
+    """Require that the caller holds each API and permission code that a menu gains or loses, and may change its grants.
 
     `before` None: the menu is new. `after` None: it is deleted.
     """
     if req.actor.is_super:
         return
     if before and after and before["code"] != after["code"]:
-        # a declaration binds its APIs, at the next start, to the menu that has its code
+        # the next start binds the APIs of a declaration to the menu with its code
         raise ApiError(SUPER_ONLY, MENU_CODE)
     rules = await req.part(Policy).rules()
     own = rules.grant(req.actor.roles)
@@ -163,22 +165,22 @@ async def may_bind(req: Request, before: Record | None, after: Record | None) ->
     permissions = _permissions(before) ^ _permissions(after)
     gone = after is None and before is not None and before.get("withdrawn")
     if not gone and not (apis <= own.apis and permissions <= own.permissions):
-        raise refused(WIDER_APIS)
+        raise make_refusal(WIDER_APIS)
     if before and (apis or permissions or after is None):
         await _may_change_grants(req, rules, before)
 
 
 async def _may_change_grants(req: Request, rules: Rules, menu: Record) -> None:
-    """The caller holds the menu, and may change each role that grants it. One that was made and never granted is free."""
+    """Require that the caller holds the menu and may change each role that grants it; a menu never granted is free."""
     declared = menu.get("declared") and not menu.get("withdrawn")
     if (declared or menu["role_ids"]) and menu["id"] not in rules.menu_ids(req.actor.roles):
-        raise refused(MENU_NOT_HELD)
+        raise make_refusal(MENU_NOT_HELD)
     for role_id in menu["role_ids"]:
         if role_id in rules.roles:
             await may_change_role(req, rules.roles[role_id])
 
 
-# -- what is compared
+# -- comparisons
 
 
 def _holds_more(req: Request, rules: Rules, user: Record) -> bool:
@@ -186,18 +188,20 @@ def _holds_more(req: Request, rules: Rules, user: Record) -> bool:
     return not (within and req.scope.covers(_rows(rules, user)))
 
 
-def _out_of_sight(req: Request, user: Record) -> bool:
+def _is_outside_scope(req: Request, user: Record) -> bool:
     return not (req.scope.everything or user["department_id"] in req.scope.department_ids)
 
 
-async def _holders(req: Request, role_id: int) -> list[dict[str, Any]]:
-    """Who holds a role, one for each combination of roles and department; no super administrator needs a role."""
+async def _list_holders(req: Request, role_id: int) -> list[dict[str, Any]]:
+    """Return one holder of the role for each combination of roles and department, without super administrators."""
     alike = {"role_ids": "$role_ids", "department_id": "$department_id"}
-    groups = await req.system_store(USERS).aggregate([
-        {"$match": {"role_ids": role_id, "is_super": {"$ne": True}}},
-        # one's own account stays by itself, so that nobody else is taken for it
-        {"$group": {"_id": {**alike, "own": {"$eq": ["$_id", req.actor.user_id]}}, "id": {"$first": "$_id"}}},
-    ])  # fmt: skip
+    groups = await req.system_store(USERS).aggregate(
+        [
+            {"$match": {"role_ids": role_id, "is_super": {"$ne": True}}},
+            # the caller's account is a group of its own, so that it never represents another user
+            {"$group": {"_id": {**alike, "own": {"$eq": ["$_id", req.actor.user_id]}}, "id": {"$first": "$_id"}}},
+        ]
+    )
     return [{"department_id": None, **group["_id"], "id": group["id"]} for group in groups]
 
 
@@ -205,7 +209,7 @@ def _refuse_more_rows(req: Request, before: Scope, after: Scope) -> None:
     known = req.scope.department_ids | before.department_ids
     within = not after.everything and after.department_ids <= known
     if not (req.scope.everything or before.everything or within):
-        raise refused(WIDER_SCOPE)
+        raise make_refusal(WIDER_SCOPE)
 
 
 def _roles(rules: Rules, user: Record) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""What the operation log and the log-in log have in common: who sees an entry, and how it ended (CONTRACT 4)."""
+"""What the operation log and the log-in log share: which entries a user sees, and the filter by outcome."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ _CODES: dict[str, dict[str, Any]] = {"success": {"code": 0}, "failure": {"code":
 
 
 async def of_log(req: Request) -> dict[str, Any]:
-    """The filter of a log's entries: of the people in the caller's data scope, and with the `outcome` asked for."""
+    """Return the filter of log entries: by users in the caller's data scope, with the `outcome` of the query."""
     return await of_people_seen(req) | _CODES.get(req.query.get("outcome", ""), {})

@@ -1,4 +1,4 @@
-"""The sentences of rbac."""
+"""Messages of the plugin rbac, in Chinese and English."""
 
 from plugins.api import Message
 
@@ -46,7 +46,7 @@ ACTIONS = {
     "import": Message("导入", "Import"),
 }
 
-# what an explanation says (GET /authorization/explain)
+# shown by GET /api/v1/system/authorization/explain
 NO_ROUTE = Message("没有接口响应 {method} {path}", "No route answers {method} {path}")
 WRONG_METHOD = Message("该路径只接受 {methods}", "This path takes only {methods}")
 PUBLIC_ROUTE = Message("公开接口，无需登录", "The route is public: no log-in is needed")

@@ -1,4 +1,4 @@
-"""Passwords: hashed with bcrypt off the event loop, checked against the policy (SPEC 5.3)."""
+"""Passwords: hashed with bcrypt outside the event loop, checked against the policy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KINDS: tuple[Callable[[str], bool], ...] = (
 
 
 def against_policy(service: HasSettings, password: str) -> str | None:
-    """The rule that a new password breaks: long enough, and enough kinds of characters (SPEC 5.3)."""
+    """Return the rule that a new password breaks, or None. The policy sets a length and a number of character kinds."""
     settings = service.settings_of(RbacSettings)
     mixed = sum(any(map(kind, password)) for kind in _KINDS)
     fits = len(password) >= settings.password_min_length and mixed >= settings.password_min_kinds
@@ -40,7 +40,7 @@ def against_policy(service: HasSettings, password: str) -> str | None:
 
 
 def new_password(**options: Any) -> Field:
-    """A field of a body that takes a new password."""
+    """Return a field of a body for a new password."""
     return text(required=True, max_length=MAX_PASSWORD, secret=True, check=against_policy, **options)
 
 
@@ -49,21 +49,20 @@ class Passwords:
 
     def __init__(self, settings: RbacSettings) -> None:
         self._settings = settings
-        self._threads = ThreadPoolExecutor(settings.bcrypt_threads, "bcrypt", initializer=_give_way)
+        self._threads = ThreadPoolExecutor(settings.bcrypt_threads, "bcrypt", initializer=_lower_priority)
         self._waiting = 0
-        # what an unknown user's password is compared with, so that both refusals take the same time: a salt and the
-        # hash of nothing that anybody knows
+        # a salt and a random digest, compared with the password of an unknown user so that both refusals take equally long
         digest = "".join(secrets.choice(_BCRYPT_ALPHABET) for _ in range(_DIGEST_LENGTH))
         self._nobody = bcrypt.gensalt(settings.bcrypt_cost).decode() + digest
 
     async def hash(self, password: str) -> str:
-        """A salted hash of a password of any length."""
+        """Return a salted hash of a password of any length."""
         salt = bcrypt.gensalt(self._settings.bcrypt_cost)
         hashed: bytes = await self._run(lambda: bcrypt.hashpw(_prehash(password), salt))
         return hashed.decode()
 
     async def matches(self, password: str, hashed: str | None) -> bool:
-        """Whether `password` is the one of `hashed`; without a hash it takes as long and is False."""
+        """Return whether `password` matches `hashed`. Without a hash it takes equally long and returns False."""
         same: bool = await self._run(lambda: self._compare(_prehash(password), hashed or self._nobody))
         return same and hashed is not None
 
@@ -75,22 +74,22 @@ class Passwords:
         return same
 
     def outdated(self, hashed: str) -> bool:
-        """Whether the hash was made with another cost than is set now."""
+        """Return whether the hash has another cost than the current setting."""
         return _cost(hashed) != self._settings.bcrypt_cost
 
     async def check_new(self, password: str, used: Sequence[str], field: str) -> None:
-        """40001 for `field` when one of the hashes `used` was made from this password."""
+        """Raise 40001 for `field` if one of the hashes `used` matches this password."""
         for hashed in used:
             if await self.matches(password, hashed):
                 raise invalid(field, "reused")
 
     def history(self, earlier: Sequence[str]) -> list[str]:
-        """Those hashes of earlier passwords, oldest first, that are to be remembered."""
+        """Return the hashes of earlier passwords to keep, oldest first."""
         kept = self._settings.password_history
         return list(earlier[-kept:]) if kept else []
 
     def make(self) -> str:
-        """A random password that meets the policy."""
+        """Return a random password that meets the policy."""
         alphabet = string.ascii_letters + string.digits + SYMBOLS
         body = [secrets.choice(alphabet) for _ in range(max(12, self._settings.password_min_length - 4))]
         kinds = (string.ascii_uppercase, string.ascii_lowercase, string.digits, SYMBOLS)
@@ -108,11 +107,11 @@ class Passwords:
             self._waiting -= 1
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _give_way() -> None:
+def _lower_priority() -> None:
     # a storm of log-ins must not slow other requests; Linux has a priority for each thread, others only for all
     if sys.platform == "linux":
         os.nice(_NICENESS)

@@ -1,7 +1,7 @@
-"""The policy in memory: role → API entries, permission codes and rows (SPEC 5.5).
+"""The policy in memory: role → API entries, permission codes and rows.
 
-Roles, menus and departments are mirrored whole and loaded again after any change on any instance. What is asked for
-each request is one set look-up: a person's roles make one grant, kept until the policy changes.
+A snapshot holds all roles, menus and departments; a change on any instance reloads it. Each request costs one look-up
+in a set: the grant of a set of roles is computed once and cached until the policy changes.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from plugins.api import Actor, Database, Mirror, Route, Scope
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES
 
 EVERYTHING = "*:*:*"
-_GRANTS = 10_000  # sets of roles whose grants are kept
+_GRANTS = 10_000  # sets of roles whose grants are cached
 SCOPE_ORDER = ("all", "department_and_below", "department", "custom", "self")
 
 
 @dataclass(frozen=True)
 class Grant:
-    """What a set of roles allows."""
+    """The rights of a set of roles."""
 
     apis: frozenset[tuple[str, str]] = frozenset()
     permissions: frozenset[str] = frozenset()
@@ -31,25 +31,25 @@ class Grant:
 
 @dataclass
 class Rules:
-    """One state of the policy."""
+    """A snapshot of the policy."""
 
     roles: Mapping[int, dict[str, Any]]
     menus: Mapping[int, dict[str, Any]]
     departments: Mapping[int, dict[str, Any]]
     below: Mapping[int, frozenset[int]]
-    # menus that no loaded plugin declares: they grant nothing now, and again when the plugin is back
+    # menus that no loaded plugin declares: they grant nothing until the plugin is loaded again
     withdrawn: Mapping[int, dict[str, Any]] = field(default_factory=dict)
     _grants: LRU[frozenset[int], Grant] = field(default_factory=lambda: LRU(_GRANTS))
     _scopes: LRU[Hashable, Scope] = field(default_factory=lambda: LRU(_GRANTS))
-    # by session: the user record that it was made of, and the person; gone with the rules
+    # by session: the user record, and the actor made from it; discarded with the snapshot
     actors: LRU[str, tuple[dict[str, Any], Actor]] = field(default_factory=lambda: LRU(_GRANTS))
 
     def enabled(self, role_ids: Iterable[int]) -> frozenset[int]:
-        """Those of the roles that exist and are enabled."""
+        """Return the roles that exist and are enabled."""
         return frozenset(id for id in role_ids if id in self.roles and self.roles[id]["status"] == "enabled")
 
     def grant(self, role_ids: frozenset[int]) -> Grant:
-        """What these enabled roles allow together."""
+        """Return the union of what these enabled roles allow."""
         found = self._grants.get(role_ids)
         if found is None:
             found = self._grants[role_ids] = self._union(role_ids)
@@ -64,19 +64,19 @@ class Rules:
         )
 
     def menu_ids(self, role_ids: frozenset[int]) -> frozenset[int]:
-        """The menus that these roles grant together, withdrawn ones too."""
+        """Return the menus that these roles grant, including withdrawn ones."""
         withdrawn = (id for id, menu in self.withdrawn.items() if role_ids & frozenset(menu["role_ids"]))
         return self.grant(role_ids).menu_ids.union(withdrawn)
 
     def scope(self, role_ids: Iterable[int], user_id: int, department_id: int | None) -> Scope:
-        """The union of the rows that these roles show a person of this department."""
+        """Return the union of the rows that a user of this department sees by these roles."""
         key = (frozenset(role_ids), user_id, department_id)
         found = self._scopes.get(key)
         if found is None:
-            found = self._scopes[key] = self._reached(key[0], user_id, department_id)
+            found = self._scopes[key] = self._unite_scopes(key[0], user_id, department_id)
         return found
 
-    def _reached(self, role_ids: Iterable[int], user_id: int, department_id: int | None) -> Scope:
+    def _unite_scopes(self, role_ids: Iterable[int], user_id: int, department_id: int | None) -> Scope:
         reached = [self.reach(self.roles[id], user_id, department_id) for id in role_ids if id in self.roles]
         if any(scope.everything for scope in reached):
             return Scope(everything=True, user_id=user_id)
@@ -85,7 +85,7 @@ class Rules:
         return Scope(department_ids=departments, creator_id=user_id if own else None, user_id=user_id)
 
     def reach(self, role: Mapping[str, Any], user_id: int, department_id: int | None) -> Scope:
-        """The rows that one role shows a person of this department (SPEC 2.5, CONTRACT 5.3)."""
+        """Return the rows that a user of this department sees by one role."""
         kind = role["data_scope"]
         if kind == "all":
             return Scope(everything=True)
@@ -98,17 +98,17 @@ class Rules:
         return Scope(department_ids=self.below.get(department_id, frozenset({department_id})))
 
     def widest(self, role_ids: Iterable[int]) -> str | None:
-        """The widest data scope among the roles, for display."""
+        """Return the widest data scope among the roles, for display."""
         held = {self.roles[id]["data_scope"] for id in role_ids if id in self.roles}
         return next((kind for kind in SCOPE_ORDER if kind in held), None)
 
     def codes(self, role_ids: Iterable[int]) -> list[str]:
-        """The codes of the roles, sorted."""
+        """Return the codes of the roles, sorted."""
         return sorted(self.roles[id]["code"] for id in role_ids if id in self.roles)
 
 
 class Policy:
-    """The current rules, and the core's questions to them."""
+    """The port `Authorizer` of the core, over the current snapshot of the rules."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -117,26 +117,26 @@ class Policy:
             database.changes.listen(collection.name, self._rules.invalidate)
 
     async def rules(self) -> Rules:
-        """The rules, no older than the last change that was heard of."""
+        """Return the rules, as of the last change event or later."""
         return await self._rules.current()
 
     async def allows(self, actor: Actor, route: Route) -> bool:
-        """Layer 1: whether some role of the actor grants the route's API entry."""
+        """Layer 1: return whether a role of the actor grants the route's API entry."""
         grant = (await self.rules()).grant(actor.roles)
         return (route.method, route.path) in grant.apis
 
     async def scope_of(self, actor: Actor) -> Scope:
-        """Layer 3: the rows that the actor sees."""
+        """Layer 3: return the rows that the actor sees."""
         if actor.is_super:
             return Scope(everything=True, user_id=actor.user_id)
         return (await self.rules()).scope(actor.roles, actor.user_id, actor.department_id)
 
     async def holds(self, actor: Actor, permission: str) -> bool:
-        """Whether the actor has a permission code; super administrators have them all."""
+        """Return whether the actor has a permission code; super administrators have all."""
         return actor.is_super or permission in (await self.rules()).grant(actor.roles).permissions
 
     async def permissions(self, actor: Actor) -> list[str]:
-        """The permission codes of the actor, sorted."""
+        """Return the permission codes of the actor, sorted."""
         if actor.is_super:
             return [EVERYTHING]
         return sorted((await self.rules()).grant(actor.roles).permissions)

@@ -1,4 +1,4 @@
-"""The records of rbac: departments, roles, menus, users. Role → menu → API bindings live in the menus (SPEC 2.4)."""
+"""The records of rbac: departments, roles, menus, users. The menus hold the bindings role → menu → API."""
 
 from __future__ import annotations
 

@@ -1,35 +1,65 @@
-"""Roles: a data scope, and the menus that are granted (kept in the menu records)."""
+"""Roles: a data scope and the granted menus. The menu records hold the grants."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from plugins.api import CONFLICT, STALE, ApiError, Page, Request, invalid
-from plugins.rbac.limits import may_change_role, may_define_scope, may_grant_menus, may_set_menus
-from plugins.rbac.messages import ROLE_HELD
-from plugins.rbac.records import MENUS, ROLES, USERS
+from plugins.api import (
+    CONFLICT,
+    STALE,
+    ApiError,
+    Page,
+    Request,
+    Route,
+    array,
+    conflicts,
+    crud,
+    integer,
+    invalid,
+    obj,
+    route,
+)
+from plugins.rbac.limits import (
+    CHANGING_ROLES,
+    may_change_role,
+    may_define_scope,
+    may_grant_menus,
+    may_set_menus,
+    not_held,
+)
+from plugins.rbac.messages import NO_GRANTING, ROLE_HELD
+from plugins.rbac.records import MAX_MENUS, MENUS, ROLES, USERS
 
-# the code too: a setting gives new WeCom users the roles of some codes
+MENU_IDS = obj(
+    "RoleMenusBody",
+    {
+        "menu_ids": array(integer(minimum=1), max_items=MAX_MENUS, required=True, ref="rbac_menus"),
+        "version": integer(minimum=1, description="The version of the role; checked when given."),
+    },
+    nullable=False,
+)
+# fields that change what the role allows; the code is one, as a setting gives new WeCom users the roles of some codes
 _RIGHTS = ("code", "data_scope", "data_scope_department_ids", "status")
+_REFUSALS = (*CHANGING_ROLES, *not_held(NO_GRANTING))
 
 
 async def list_roles(req: Request) -> Page:
-    """A page of roles with their menus."""
+    """Return a page of roles with their menus."""
     page = await req.store(ROLES).page(req.query)
-    await _with_menus(req, page.items)
+    await _add_menus(req, page.items)
     return page
 
 
 async def read(req: Request) -> dict[str, Any]:
-    """One role with its menus."""
-    return await _one(req, await req.store(ROLES).get(req.path["id"]))
+    """Return one role with its menus."""
+    return await _add_menus_to(req, await req.store(ROLES).get(req.path["id"]))
 
 
 async def create(req: Request) -> dict[str, Any]:
-    """A role, not wider than its maker, with its menus where they are given."""
+    """Create a role, with menus if `menu_ids` is given. It may not exceed the rights of the caller."""
     values = dict(req.body)
-    wanted = _unique(values.pop("menu_ids", None) or ())
+    wanted = _drop_duplicates(values.pop("menu_ids", None) or ())
     await may_define_scope(req, values)
     if wanted:
         await _may_grant(req, wanted)
@@ -38,20 +68,20 @@ async def create(req: Request) -> dict[str, Any]:
         role = await req.store(ROLES).create(values)
         if wanted:
             await _grant(req, role["id"], wanted)
-        return await _one(req, role)
+        return await _add_menus_to(req, role)
 
     return await req.transaction(work)
 
 
 async def update(req: Request) -> dict[str, Any]:
-    """Change a role, and its menus where they are given; in force on every instance at once."""
+    """Change a role, and its menus if `menu_ids` is given. Every instance applies the change at once."""
     values = dict(req.body)
     version = values.pop("version")
-    before = await _one(req, await req.store(ROLES).get(req.path["id"]))
+    before = await _add_menus_to(req, await req.store(ROLES).get(req.path["id"]))
     if before["version"] != version:
-        # what is checked below is what is changed then
+        # so the checks below hold for the record that is changed
         raise ApiError(STALE)
-    wanted = _unique(values.pop("menu_ids", before["menu_ids"]))
+    wanted = _drop_duplicates(values.pop("menu_ids", before["menu_ids"]))
     regranted = set(wanted) != set(before["menu_ids"])
     if regranted or any(name in values and values[name] != before[name] for name in _RIGHTS):
         await may_change_role(req, before, {**before, **values})
@@ -62,13 +92,13 @@ async def update(req: Request) -> dict[str, Any]:
         changed = await req.store(ROLES).update(before["id"], values, version=version)
         if regranted:
             await _grant(req, before["id"], wanted)
-        return await _one(req, changed)
+        return await _add_menus_to(req, changed)
 
     return await req.transaction(work)
 
 
 async def delete(req: Request) -> None:
-    """Delete a role that nobody holds."""
+    """Delete a role without holders."""
     role = await req.store(ROLES).get(req.path["id"])
     await may_change_role(req, role)
 
@@ -82,8 +112,8 @@ async def delete(req: Request) -> None:
 
 
 async def set_menus(req: Request) -> dict[str, Any]:
-    """Grant exactly these menus and buttons. The caller holds all of them, and all that the role granted before."""
-    wanted = _unique(req.body["menu_ids"])
+    """Grant exactly these menus and buttons. The caller must hold them, and everything that the role granted before."""
+    wanted = _drop_duplicates(req.body["menu_ids"])
     role = await req.store(ROLES).get(req.path["id"])
     await _refuse_unknown(req, wanted)
     await may_change_role(req, role)
@@ -92,7 +122,7 @@ async def set_menus(req: Request) -> dict[str, Any]:
     async def work() -> dict[str, Any]:
         changed = await req.store(ROLES).update(role["id"], {}, version=req.body.get("version"))
         await _grant(req, role["id"], wanted)
-        return await _one(req, changed)
+        return await _add_menus_to(req, changed)
 
     return await req.transaction(work)
 
@@ -108,7 +138,7 @@ async def _refuse_unknown(req: Request, menu_ids: Sequence[int]) -> None:
         raise invalid("menu_ids", "reference")
 
 
-def _unique(menu_ids: Iterable[int]) -> list[int]:
+def _drop_duplicates(menu_ids: Iterable[int]) -> list[int]:
     return list(dict.fromkeys(menu_ids))
 
 
@@ -120,14 +150,40 @@ async def _grant(req: Request, role_id: int, menu_ids: Sequence[int]) -> None:
     )
 
 
-async def _one(req: Request, role: dict[str, Any]) -> dict[str, Any]:
-    await _with_menus(req, [role])
+async def _add_menus_to(req: Request, role: dict[str, Any]) -> dict[str, Any]:
+    await _add_menus(req, [role])
     return role
 
 
-async def _with_menus(req: Request, roles: list[dict[str, Any]]) -> None:
-    """Withdrawn menus too: a client that sends back what it read takes no grant away."""
+async def _add_menus(req: Request, roles: list[dict[str, Any]]) -> None:
+    """Set `menu_ids` of each role, with withdrawn menus: a client that sends them back removes no grant."""
     holding = {"role_ids": {"$in": [role["id"] for role in roles]}}
     menus = await req.system_store(MENUS).find(holding, fields=["role_ids"])
     for role in roles:
         role["menu_ids"] = sorted(menu["id"] for menu in menus if role["id"] in menu["role_ids"])
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        ROLES,
+        at="/api/v1/system/roles",
+        resource="system:role",
+        noun="role",
+        list=list_roles,
+        read=read,
+        create=create,
+        update=update,
+        delete=delete,
+        refusals=(*_REFUSALS, *conflicts(ROLE_HELD)),
+    ),
+    route(
+        "PUT /api/v1/system/roles/{id}/menus",
+        set_menus,
+        summary="Grant menus to a role",
+        access="system:role:grant",
+        body=MENU_IDS,
+        record=ROLES,
+        errors=(STALE,),
+        refusals=_REFUSALS,
+    ),
+)

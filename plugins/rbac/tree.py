@@ -1,4 +1,4 @@
-"""Trees of records that know their `parent_id`: how they are answered, and how they change."""
+"""Trees of records with a `parent_id`: nesting them for responses, and changing them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_LEVELS = 32  # what JSON encoders and people can follow
 
 
 def nested(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The roots, each with its `children` in the order given; an unknown parent makes a root."""
+    """Return the roots, each with its `children` in the given order. A record with an unknown parent is a root."""
     by_id = {record["id"]: {**record, "children": []} for record in records}
     roots: list[dict[str, Any]] = []
     for node in by_id.values():
@@ -21,8 +21,8 @@ def nested(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return roots
 
 
-def upwards(by_id: Mapping[int, Mapping[str, Any]], id: int | None) -> list[int]:
-    """The id and those above it, nearest first."""
+def list_upwards(by_id: Mapping[int, Mapping[str, Any]], id: int | None) -> list[int]:
+    """Return the id and the ids of its ancestors, nearest first."""
     path: list[int] = []
     while id is not None and id in by_id and id not in path:
         path.append(id)
@@ -31,15 +31,15 @@ def upwards(by_id: Mapping[int, Mapping[str, Any]], id: int | None) -> list[int]
 
 
 async def change_tree(req: Request, collection: Collection, work: Callable[[], Awaitable[Result]]) -> Result:
-    """Run `work` in a transaction that excludes other changes of the same tree, so that two moves make no circle."""
+    """Run `work` in a transaction that excludes other changes of the same tree, so that two moves form no cycle."""
 
-    async def alone() -> Result:
-        await req.service.database.next_number(turn_of(collection), apart=False)
+    async def exclusive_work() -> Result:
+        await req.service.database.next_number(lock_counter_of(collection), apart=False)
         return await work()
 
-    return await req.transaction(alone)
+    return await req.transaction(exclusive_work)
 
 
-def turn_of(collection: Collection) -> str:
-    """The counter that every change of the tree moves on."""
+def lock_counter_of(collection: Collection) -> str:
+    """Return the name of the counter that each change of the tree increments, which serialises the changes."""
     return f"{collection.name}:tree"

@@ -5,25 +5,57 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from plugins.api import CONFLICT, STALE, ApiError, Page, Request
-from plugins.rbac.limits import guard_super, may_give, may_manage, may_place, may_set_super
-from plugins.rbac.messages import LAST_SUPER, OWN_DELETE, OWN_PASSWORD, USER_ONE
+from plugins.api import (
+    CONFLICT,
+    STALE,
+    SUPER_ONLY,
+    ApiError,
+    Page,
+    Refusal,
+    Request,
+    Route,
+    conflicts,
+    crud,
+    obj,
+    route,
+    text,
+)
+from plugins.rbac.limits import MANAGING, guard_super, may_give, may_manage, may_place, may_set_super, not_held
+from plugins.rbac.messages import (
+    DEPARTMENT_OUTSIDE,
+    LAST_SUPER,
+    OWN_DELETE,
+    OWN_PASSWORD,
+    SUPER_BY_SUPER,
+    USER_ONE,
+    WIDER_MENUS,
+    WIDER_SCOPE,
+)
 from plugins.rbac.passwords import Passwords
 from plugins.rbac.records import USERS
 
 FIRST_USER = 1
-# who writes one of these decides what the account can do, or who can log in with it: a WeCom member is linked to the
-# user of that name
+NEW_PASSWORD = obj("NewPassword", {"password": text(nullable=False)}, nullable=False)
+# these fields decide what the account can do, or who can log in with it: a WeCom member is linked by user name
 _CONTROL = ("username", "password", "must_change_password", "role_ids", "department_id", "status")
+_OWN_PASSWORD = conflicts(OWN_PASSWORD)
+_REFUSALS = (
+    *not_held(WIDER_MENUS, WIDER_SCOPE, DEPARTMENT_OUTSIDE),
+    *MANAGING,
+    Refusal(SUPER_ONLY, SUPER_BY_SUPER, spares_super=True),
+    # these hold for super administrators too
+    *conflicts(USER_ONE, OWN_DELETE, LAST_SUPER),
+    *_OWN_PASSWORD,
+)
 
 
 async def list_users(req: Request) -> Page:
-    """A page of the users in the caller's data scope."""
+    """Return a page of the users in the caller's data scope."""
     return await req.store(USERS).page(req.query)
 
 
 async def create(req: Request) -> dict[str, Any]:
-    """A new account; it must change its password at the first log-in unless said otherwise."""
+    """Create an account. It must change its password at the first log-in unless `must_change_password` is false."""
     values = dict(req.body)
     passwords = req.part(Passwords)
     password = values.pop("password")
@@ -35,12 +67,12 @@ async def create(req: Request) -> dict[str, Any]:
 
 
 async def update(req: Request) -> dict[str, Any]:
-    """Change an account; who is disabled, moved or given other roles feels it at once."""
+    """Change an account. A new status, department or role is in force at once."""
     values = dict(req.body)
     version = values.pop("version")
     before = await req.store(USERS).get(req.path["id"])
     if before["version"] != version:
-        # what is checked below is what is changed then
+        # so the checks below hold for the record that is changed
         raise ApiError(STALE)
     await _check_update(req, before, values)
     password = values.pop("password", None)
@@ -50,7 +82,7 @@ async def update(req: Request) -> dict[str, Any]:
 
     async def work() -> dict[str, Any]:
         user = await req.store(USERS).update(before["id"], values, version=version)
-        await _keep_a_super(req)
+        await _require_super(req)
         if password is not None or user["status"] == "disabled":
             await req.emit("rbac.user.sessions_void", user_id=user["id"], reason="password" if password else "disabled")
         return user
@@ -83,13 +115,13 @@ def _refuse_own_password(req: Request, user: dict[str, Any]) -> None:
         raise ApiError(CONFLICT, OWN_PASSWORD)
 
 
-async def _keep_a_super(req: Request) -> None:
+async def _require_super(req: Request) -> None:
     if not await req.system_store(USERS).count({"is_super": True, "status": "enabled"}):
         raise ApiError(CONFLICT, LAST_SUPER)
 
 
 async def delete(req: Request) -> None:
-    """Delete an account softly and end its sessions."""
+    """Soft-delete an account and end its sessions."""
     user = await req.store(USERS).get(req.path["id"])
     if user["id"] == FIRST_USER:
         raise ApiError(CONFLICT, USER_ONE)
@@ -99,28 +131,28 @@ async def delete(req: Request) -> None:
 
     async def work() -> None:
         await req.store(USERS).delete(user["id"])
-        await _keep_a_super(req)
+        await _require_super(req)
         await req.emit("rbac.user.sessions_void", user_id=user["id"], reason="deleted")
 
     await req.transaction(work)
 
 
 async def reset_password(req: Request) -> dict[str, Any]:
-    """A new random password, told once; it must be changed at the next log-in."""
+    """Set a random password and return it, this once. It must be changed at the next log-in."""
     user = await req.store(USERS).get(req.path["id"])
     _refuse_own_password(req, user)
     await may_manage(req, user)
     passwords = req.part(Passwords)
     password = passwords.make()
     values = {
-        **credentials(passwords, await passwords.hash(password), _used(user)),
+        **credentials(passwords, await passwords.hash(password), _list_used_hashes(user)),
         "must_change_password": True,
         "failures": 0,
         "locked_until": None,
     }
 
     async def work() -> None:
-        # as it was when it was checked: nobody became more meanwhile
+        # the checked version, so that the account gained no rights since the check
         await req.store(USERS).update(user["id"], values, version=user["version"])
         await req.emit("rbac.user.sessions_void", user_id=user["id"], reason="password")
 
@@ -129,7 +161,7 @@ async def reset_password(req: Request) -> dict[str, Any]:
 
 
 async def unlock(req: Request) -> None:
-    """Forget failed log-ins."""
+    """Reset the count of failed log-ins and the lock."""
     user = await req.store(USERS).get(req.path["id"])
     await may_manage(req, user)
     await req.store(USERS).update(user["id"], {"failures": 0, "locked_until": None})
@@ -138,15 +170,48 @@ async def unlock(req: Request) -> None:
 async def new_credentials(
     passwords: Passwords, password: str, user: dict[str, Any], field: str = "password"
 ) -> dict[str, Any]:
-    """The stored fields of a user's new password; 40001 for one that was used recently."""
-    await passwords.check_new(password, _used(user), field)
-    return credentials(passwords, await passwords.hash(password), _used(user))
+    """Return the fields to store for a new password. Raises 40001 if it was used recently."""
+    await passwords.check_new(password, _list_used_hashes(user), field)
+    return credentials(passwords, await passwords.hash(password), _list_used_hashes(user))
 
 
 def credentials(passwords: Passwords, hashed: str, used: Sequence[str] = ()) -> dict[str, Any]:
-    """The stored fields of a password; `used` are the hashes of those before it, oldest first."""
+    """Return the fields to store for a password; `used` are the hashes of earlier ones, oldest first."""
     return {"password_hash": hashed, "password_history": passwords.history(used)}
 
 
-def _used(user: dict[str, Any]) -> list[str]:
+def _list_used_hashes(user: dict[str, Any]) -> list[str]:
     return [*(user.get("password_history") or ()), user["password_hash"]]
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        USERS,
+        at="/api/v1/system/users",
+        resource="system:user",
+        noun="user",
+        list=list_users,
+        create=create,
+        update=update,
+        delete=delete,
+        refusals=_REFUSALS,
+    ),
+    route(
+        "POST /api/v1/system/users/{id}/reset-password",
+        reset_password,
+        summary="Give a user a new password",
+        access="system:user:reset-password",
+        returns=NEW_PASSWORD,
+        collection=USERS.name,
+        errors=(STALE,),
+        refusals=(*MANAGING, *_OWN_PASSWORD),
+    ),
+    route(
+        "POST /api/v1/system/users/{id}/unlock",
+        unlock,
+        summary="Unlock a user",
+        access="system:user:unlock",
+        collection=USERS.name,
+        refusals=MANAGING,
+    ),
+)

@@ -28,8 +28,14 @@ async def test_a_login_answers_tokens_user_and_permissions(people: People) -> No
     role = await people.role(["system:department:list"])
     session = (await people.admin.log_in((await people.account([role]))["username"])).session
     assert set(session) == {
-        "accessToken", "refreshToken", "tokenType", "expiresIn", "refreshExpiresIn", "userInfo", "permissions",
-    }  # fmt: skip
+        "accessToken",
+        "refreshToken",
+        "tokenType",
+        "expiresIn",
+        "refreshExpiresIn",
+        "userInfo",
+        "permissions",
+    }
     assert session["permissions"] == ["system:department:list"]
 
 
@@ -83,8 +89,9 @@ async def test_every_attempt_is_logged_with_its_outcome(tradewind: Running, peop
     await people.admin.log_in(user["username"])
     entries = await logged(tradewind, user_id=user["id"])
     assert [(entry["event"], entry["code"], entry["address"]) for entry in entries] == [
-        ("login", 40010, "127.0.0.1"), ("login", 0, "127.0.0.1"),
-    ]  # fmt: skip
+        ("login", 40010, "127.0.0.1"),
+        ("login", 0, "127.0.0.1"),
+    ]
 
 
 async def test_a_locked_and_a_disabled_account_leave_their_refusals_in_the_log(

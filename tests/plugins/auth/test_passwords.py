@@ -44,9 +44,17 @@ async def stored(running: Running, user_id: int) -> dict[str, Any]:
         ("Aa1 aaaaaa", False),
         ("密码Aa1!aaaa", True),
     ],
-    ids=["all kinds", "nine characters", "no upper case", "no lower case", "no digit", "no symbol", "a blank is none",
-         "Chinese"],
-)  # fmt: skip
+    ids=[
+        "all kinds",
+        "nine characters",
+        "no upper case",
+        "no lower case",
+        "no digit",
+        "no symbol",
+        "a blank is none",
+        "Chinese",
+    ],
+)
 async def test_a_password_has_ten_characters_of_four_kinds(people: People, password: str, meets: bool) -> None:
     body = {"username": unique("user"), "password": password}
     reply = await people.admin.post(USERS_PATH, body)
@@ -213,10 +221,21 @@ async def test_ones_own_password_is_not_reset_without_the_old_one(people: People
 
 # -- forced change
 
-OPEN = {"GET /api/v1/auth/profile": 0, "PATCH /api/v1/auth/profile": 0, "GET /api/v1/auth/codes": 0, "POST /api/v1/auth/refresh": 0,
-        "PUT /api/v1/auth/password": 0, "POST /api/v1/auth/logout": 0}  # fmt: skip
-SHUT = ("GET /api/v1/auth/sessions", "GET /api/v1/system/menus",
-        "GET /api/v1/system/departments", "POST /api/v1/system/departments", "GET /api/v1/system/users")  # fmt: skip
+OPEN = {
+    "GET /api/v1/auth/profile": 0,
+    "PATCH /api/v1/auth/profile": 0,
+    "GET /api/v1/auth/codes": 0,
+    "POST /api/v1/auth/refresh": 0,
+    "PUT /api/v1/auth/password": 0,
+    "POST /api/v1/auth/logout": 0,
+}
+SHUT = (
+    "GET /api/v1/auth/sessions",
+    "GET /api/v1/system/menus",
+    "GET /api/v1/system/departments",
+    "POST /api/v1/system/departments",
+    "GET /api/v1/system/users",
+)
 
 
 @pytest.mark.parametrize("endpoint", [*OPEN, *SHUT])

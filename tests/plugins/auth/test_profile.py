@@ -22,9 +22,20 @@ async def test_a_person_is_described_with_the_names_that_vben_admin_reads(people
     person = await people.person(scope="department", department_id=department)
     user = expect(await person.get(PROFILE))["user"]
     assert set(user) == {
-        "userId", "username", "realName", "avatar", "email", "mobile", "department", "roles", "dataScope", "isSuper",
-        "mustChangePassword", "homePath", "lastLoginAt",
-    }  # fmt: skip
+        "userId",
+        "username",
+        "realName",
+        "avatar",
+        "email",
+        "mobile",
+        "department",
+        "roles",
+        "dataScope",
+        "isSuper",
+        "mustChangePassword",
+        "homePath",
+        "lastLoginAt",
+    }
     assert user["department"]["id"] == department
     assert user["dataScope"] == "department"
     assert user["isSuper"] is False
@@ -62,10 +73,18 @@ async def test_name_addresses_and_avatar_are_ones_own_to_change(people: People) 
 
 @pytest.mark.parametrize(
     "values",
-    [{"is_super": True}, {"role_ids": [1]}, {"department_id": 1}, {"username": "root"}, {"must_change_password": False},
-     {"password": "Correct-horse-8"}, {"status": "enabled"}, {"version": 1}],
+    [
+        {"is_super": True},
+        {"role_ids": [1]},
+        {"department_id": 1},
+        {"username": "root"},
+        {"must_change_password": False},
+        {"password": "Correct-horse-8"},
+        {"status": "enabled"},
+        {"version": 1},
+    ],
     ids=lambda values: next(iter(values)),
-)  # fmt: skip
+)
 async def test_nothing_else_is_ones_own_to_change(people: People, values: dict[str, Any]) -> None:
     person = await people.person()
     reply = await person.patch(PROFILE, values)

@@ -346,10 +346,16 @@ async def process_on(uri: str, database: str, folder: Path) -> AsyncIterator[Ins
     probe.close()
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")},
-        "TRADEWIND_MONGODB_URI": uri, "TRADEWIND_MONGODB_DATABASE": database, "TRADEWIND_DATA_DIR": str(folder),
-        "TRADEWIND_JWT_SECRET": KEYS[0], "TRADEWIND_ADMIN_PASSWORD": PASSWORD, "TRADEWIND_BCRYPT_COST": "4",
-        "TRADEWIND_PLUGINS": "auth,rbac", "TRADEWIND_RATE_LIMITS": "off", "TRADEWIND_REFRESH_GRACE_SECONDS": "60",
-    }  # fmt: skip
+        "TRADEWIND_MONGODB_URI": uri,
+        "TRADEWIND_MONGODB_DATABASE": database,
+        "TRADEWIND_DATA_DIR": str(folder),
+        "TRADEWIND_JWT_SECRET": KEYS[0],
+        "TRADEWIND_ADMIN_PASSWORD": PASSWORD,
+        "TRADEWIND_BCRYPT_COST": "4",
+        "TRADEWIND_PLUGINS": "auth,rbac",
+        "TRADEWIND_RATE_LIMITS": "off",
+        "TRADEWIND_REFRESH_GRACE_SECONDS": "60",
+    }
     server = Path(__file__).parents[3] / "server.py"
     output = (folder / f"{port}.log").open("wb")
     process = await asyncio.create_subprocess_exec(

@@ -67,9 +67,11 @@ async def test_every_401_says_how_to_come_in(tradewind: Running, people: People)
     replies = [await Client(tradewind.url, token).get(PROFILE) for token in (None, "x.y.z", expired)]
     replies.append(await refresh(tradewind.url, "x.y.z"))
     assert [(reply.code, reply.headers["WWW-Authenticate"]) for reply in replies] == [
-        (40100, "Bearer"), (40100, "Bearer"), (40101, 'Bearer error="invalid_token"'),
+        (40100, "Bearer"),
+        (40100, "Bearer"),
+        (40101, 'Bearer error="invalid_token"'),
         (40102, 'Bearer error="invalid_token"'),
-    ]  # fmt: skip
+    ]
 
 
 async def test_an_expired_refresh_token_is_40102(tradewind: Running, people: People) -> None:

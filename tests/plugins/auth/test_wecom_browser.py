@@ -20,9 +20,15 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium"),
 ]
 QUIET = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+)
 FETCH = """
 const [method, address, body, done] = arguments;
 const options = {method, headers: {"Content-Type": "application/json"}, body: body && JSON.stringify(body)};

@@ -89,12 +89,17 @@ async def platform_on(uri: str, data_dir: Path) -> AsyncIterator[Platform]:
         servers = {
             first_scan: await stack.enter_async_context(
                 serving(
-                    uri, data_dir, PLUGINS, mongodb_database=database, wecom_first_scan=first_scan,
-                    wecom_default_role="staff", **settings(wecom),
+                    uri,
+                    data_dir,
+                    PLUGINS,
+                    mongodb_database=database,
+                    wecom_first_scan=first_scan,
+                    wecom_default_role="staff",
+                    **settings(wecom),
                 )
             )
             for first_scan in ("link", "create", "refuse")
-        }  # fmt: skip
+        }
         people = People(await Client(servers["link"].url).log_in("admin"))
         staff = {"code": "staff", "name": "员工"}
         role = expect(await people.admin.post("/api/v1/system/roles", staff))["id"]

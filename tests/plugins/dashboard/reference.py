@@ -38,11 +38,12 @@ def agreed(found: Records) -> list[Mapping[str, Any]]:
 
 def overview(found: Records) -> dict[str, Any]:
     return {
-        "customers": len(found["customers"]), "opportunities": len(found["opportunities"]),
+        "customers": len(found["customers"]),
+        "opportunities": len(found["opportunities"]),
         "contract_amount": money(one["amount"] for one in agreed(found)),
         "received_amount": money(one["amount"] for one in found["payments"]),
         "pending_approvals": sum(one["status"] == "pending" for one in found["instances"]),
-    }  # fmt: skip
+    }
 
 
 def sales_trend(found: Records, days: Sequence[str]) -> list[dict[str, Any]]:
@@ -79,9 +80,10 @@ def finance(found: Records, first: str, last: str) -> dict[str, Any]:
     flows = [flow for flow in flows if first <= flow[0] <= last]
     count = (int(last[:4]) - int(first[:4])) * 12 + int(last[5:7]) - int(first[5:7]) + 1
     months = last_months(count, date.fromisoformat(last))
-    return {**_result(flows), "items": [
-        {"month": month, **_result([flow for flow in flows if flow[0][:7] == month])} for month in months
-    ]}  # fmt: skip
+    return {
+        **_result(flows),
+        "items": [{"month": month, **_result([flow for flow in flows if flow[0][:7] == month])} for month in months],
+    }
 
 
 def _result(flows: Sequence[tuple[str, str, str]]) -> dict[str, str]:
@@ -111,10 +113,13 @@ def stock(found: Records) -> dict[str, tuple[Decimal, Decimal]]:
 
 def trade(found: Records, months: Sequence[str]) -> list[dict[str, Any]]:
     return [
-        {"month": month, "sales": _ordered(found["sales-orders"], month, "delivered"),
-         "purchase": _ordered(found["purchase-orders"], month, "received")}
+        {
+            "month": month,
+            "sales": _ordered(found["sales-orders"], month, "delivered"),
+            "purchase": _ordered(found["purchase-orders"], month, "received"),
+        }
         for month in months
-    ]  # fmt: skip
+    ]
 
 
 def _ordered(orders: Sequence[Mapping[str, Any]], month: str, done: str) -> str:

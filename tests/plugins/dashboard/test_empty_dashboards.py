@@ -17,7 +17,10 @@ CORE = ("rbac", "auth", "system", "dashboard")
 NOTHING = "0.00"
 EMPTY: dict[str, Any] = {
     "overview": {
-        "customers": 0, "opportunities": 0, "contract_amount": NOTHING, "received_amount": NOTHING,
+        "customers": 0,
+        "opportunities": 0,
+        "contract_amount": NOTHING,
+        "received_amount": NOTHING,
         "pending_approvals": 0,
     },
     "customer-distribution": {"by_industry": [], "by_level": []},
@@ -26,15 +29,21 @@ EMPTY: dict[str, Any] = {
     "employee-distribution": {"items": []},
     "stock-value-by-warehouse": {"items": []},
     "finance-summary?date_from=2026-02-10&date_to=2026-03-10": {
-        "income": NOTHING, "expense": NOTHING, "profit": NOTHING,
-        "items": [{"month": month, "income": NOTHING, "expense": NOTHING, "profit": NOTHING}
-                  for month in ("2026-02", "2026-03")],
+        "income": NOTHING,
+        "expense": NOTHING,
+        "profit": NOTHING,
+        "items": [
+            {"month": month, "income": NOTHING, "expense": NOTHING, "profit": NOTHING}
+            for month in ("2026-02", "2026-03")
+        ],
     },
     "attendance-summary?date_from=2026-02-28&date_to=2026-03-01": {
-        "present": 0, "late": 0, "missed_punch": 0,
+        "present": 0,
+        "late": 0,
+        "missed_punch": 0,
         "items": [{"date": date, "present": 0, "late": 0, "missed_punch": 0} for date in ("2026-02-28", "2026-03-01")],
     },
-}  # fmt: skip
+}
 ROWS: dict[str, tuple[str, dict[str, Any], int]] = {
     "sales-trend": ("date", {"amount": NOTHING, "count": 0}, 30),
     "contract-trend": ("month", {"count": 0, "amount": NOTHING}, 12),
@@ -68,8 +77,13 @@ async def test_the_funnel_shows_every_stage_in_order(mongodb_uri: str, tmp_path:
     async with without_data(mongodb_uri, tmp_path, "crm") as admin:
         items = expect(await admin.get("/api/dashboard/opportunity-funnel", headers={"Accept-Language": "en"}))["items"]
         assert [item["stage"] for item in items] == [
-            "initial", "qualified", "proposal", "negotiation", "won", "lost",
-        ]  # fmt: skip
+            "initial",
+            "qualified",
+            "proposal",
+            "negotiation",
+            "won",
+            "lost",
+        ]
         assert items[0] == {"stage": "initial", "name": "Initial", "count": 0, "amount": "0.00"}
 
 

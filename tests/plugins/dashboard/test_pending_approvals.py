@@ -21,8 +21,11 @@ async def test_approvals_under_way_are_counted_in_scope_and_where_shared(tradewi
     flows = tradewind.service.database.store(DEFINITIONS)
     flow = await flows.create(completed(DEFINITIONS, {"name": "flow", "enabled": False}))
     for by, status, with_whom in (
-        (actor, "pending", []), (actor, "approved", []), (colleague, "pending", shared), (colleague, "pending", []),
-    ):  # fmt: skip
+        (actor, "pending", []),
+        (actor, "approved", []),
+        (colleague, "pending", shared),
+        (colleague, "pending", []),
+    ):
         store = tradewind.service.database.store(INSTANCES, by)
         asked = {"title": "asked", "status": status, "shared_with": with_whom, "initiator_id": by.user_id}
         asked["definition_id"] = flow["id"]

@@ -40,11 +40,21 @@ async def attended(tradewind: Running, person: Client, *days: str) -> None:
     """Daily results of the person, who came on each of these days."""
     store = tradewind.service.database.store(DAYS)
     person_id = person.user["userId"]
-    await store.create_many([
-        {"employee_id": ObjectId(), "employee_name": "Mei", "user_id": person_id, "department_id": None, "day": day,
-         "status": "normal", "late_minutes": 0, "early_minutes": 0}
-        for day in days
-    ])  # fmt: skip
+    await store.create_many(
+        [
+            {
+                "employee_id": ObjectId(),
+                "employee_name": "Mei",
+                "user_id": person_id,
+                "department_id": None,
+                "day": day,
+                "status": "normal",
+                "late_minutes": 0,
+                "early_minutes": 0,
+            }
+            for day in days
+        ]
+    )
 
 
 def asked(zone: str = "Asia/Shanghai", **query: Any) -> Period:
@@ -62,8 +72,9 @@ async def test_a_payment_at_half_past_four_in_utc_is_of_the_next_shanghai_day(
     trend = expect(await person.get("/api/dashboard/sales-trend?days=7"))
     day = yesterday.date()
     assert {row["date"]: row["amount"] for row in trend["items"] if row["count"]} == {
-        f"{day}": "1.00", f"{day + timedelta(days=1)}": "1.00",
-    }  # fmt: skip
+        f"{day}": "1.00",
+        f"{day + timedelta(days=1)}": "1.00",
+    }
 
 
 async def test_the_last_moment_of_a_month_is_not_of_the_next(tradewind: Running, people: People) -> None:
@@ -106,12 +117,15 @@ async def test_dates_at_the_end_of_the_calendar_are_refused(query: str, people: 
 
 @pytest.mark.parametrize(
     ("name", "query", "code"),
-    [("attendance-summary", "date_from=2016-01-01&date_to=2026-01-07", 0),
-     ("attendance-summary", "date_from=2016-01-01&date_to=2026-01-08", 40001),
-     ("attendance-summary", "date_from=1970-01-01", 40001), ("attendance-summary", "date_to=2199-12-31", 0),
-     ("finance-summary", "date_from=1970-01-01&date_to=2199-12-31", 0),
-     ("sales-ranking", "date_from=1970-01-01&date_to=2199-12-31", 0)],
-)  # fmt: skip
+    [
+        ("attendance-summary", "date_from=2016-01-01&date_to=2026-01-07", 0),
+        ("attendance-summary", "date_from=2016-01-01&date_to=2026-01-08", 40001),
+        ("attendance-summary", "date_from=1970-01-01", 40001),
+        ("attendance-summary", "date_to=2199-12-31", 0),
+        ("finance-summary", "date_from=1970-01-01&date_to=2199-12-31", 0),
+        ("sales-ranking", "date_from=1970-01-01&date_to=2199-12-31", 0),
+    ],
+)
 async def test_a_series_is_whole_or_refused(name: str, query: str, code: int, admin: Client) -> None:
     reply = await admin.get(f"/api/dashboard/{name}?{query}")
     expect(reply, code)
@@ -148,10 +162,18 @@ async def test_a_mistyped_year_empties_no_default_dashboard(tradewind: Running, 
 
 @pytest.mark.parametrize(
     "query",
-    ["sales-trend?days=0", "sales-trend?days=367", "contract-trend?months=0", "contract-trend?months=37",
-     "finance-summary?date_from=2026-02-30", "finance-summary?date_from=2026-02-02&date_to=2026-02-01",
-     "sales-ranking?by=orders", "sales-ranking?limit=0", "overview?days=3"],
-)  # fmt: skip
+    [
+        "sales-trend?days=0",
+        "sales-trend?days=367",
+        "contract-trend?months=0",
+        "contract-trend?months=37",
+        "finance-summary?date_from=2026-02-30",
+        "finance-summary?date_from=2026-02-02&date_to=2026-02-01",
+        "sales-ranking?by=orders",
+        "sales-ranking?limit=0",
+        "overview?days=3",
+    ],
+)
 async def test_a_query_out_of_bounds_is_refused(query: str, admin: Client) -> None:
     expect(await admin.get(f"/api/dashboard/{query}"), 40001)
 

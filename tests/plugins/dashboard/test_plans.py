@@ -37,9 +37,13 @@ async def test_payments_of_some_days_are_counted_by_the_index(path: str, tradewi
 
 @pytest.mark.parametrize(
     ("path", "collection"),
-    [("opportunity-funnel", "crm_opportunities"), ("customer-distribution", "crm_customers"),
-     ("sales-ranking", "crm_payments"), ("finance-summary", "finance_vouchers")],
-)  # fmt: skip
+    [
+        ("opportunity-funnel", "crm_opportunities"),
+        ("customer-distribution", "crm_customers"),
+        ("sales-ranking", "crm_payments"),
+        ("finance-summary", "finance_vouchers"),
+    ],
+)
 async def test_everything_is_read_as_it_lies(path: str, collection: str, tradewind: Running, admin: Client) -> None:
     async with profiled(tradewind.service.database) as reads:
         expect(await admin.get(f"/api/dashboard/{path}"))

@@ -25,9 +25,10 @@ from plugins.testing import Client, People, eventually, expect, serving
 pytestmark = pytest.mark.gen_test(timeout=60)
 PATH = "/api/dashboard/acme-orders"
 ROUTE = dashboard_route(
-    "acme-orders", summary="Show the orders",
+    "acme-orders",
+    summary="Show the orders",
     returns={"orders": integer(nullable=False), "who": array(obj("AcmeWho", {"name": text()}), nullable=False)},
-)  # fmt: skip
+)
 
 
 def acme(*parts: Dashboard, routes: Sequence[Any] = (ROUTE,)) -> Plugin:
@@ -51,7 +52,7 @@ class Arrivals(Shared):
 @asynccontextmanager
 async def served(
     uri: str, folder: Path, *plugins: Plugin, arrivals: Arrivals | None = None, **settings: Any
-) -> AsyncIterator[Client]:  # fmt: skip
+) -> AsyncIterator[Client]:
     loaded = [*load_plugins(("rbac", "auth", "system", "dashboard")), *plugins]
     async with serving(uri, folder, plugins=loaded, **settings) as running:
         running.service.part(Executions).shared = arrivals or Arrivals()
@@ -102,10 +103,11 @@ FIGURES = {
     "weight": quantity(nullable=False),
 }
 MONTHS = dashboard_route(
-    "acme-orders", summary="Show the orders",
+    "acme-orders",
+    summary="Show the orders",
     returns={**FIGURES, "items": array(obj("AcmeMonth", {"month": text(nullable=False), **FIGURES}), nullable=False)},
     query={"months": integer(minimum=1, maximum=36, default=2, nullable=False)},
-)  # fmt: skip
+)
 NO_FIGURES = {"orders": 0, "hours": 0, "cost": "0.00", "weight": "0"}
 
 

@@ -35,11 +35,14 @@ LISTS = {
     "approvals": ("instances",),
 }
 MODULES = ("crm", "inventory", "finance", "approval")
-_SEES = sorted({
-    route.access for route in CATALOGUE.routes
-    if route.access.startswith(f"{RESOURCE}:")
-    or (route.method == "GET" and route.access.endswith(":list") and route.access.split(":")[0] in MODULES)
-})  # fmt: skip
+_SEES = sorted(
+    {
+        route.access
+        for route in CATALOGUE.routes
+        if route.access.startswith(f"{RESOURCE}:")
+        or (route.method == "GET" and route.access.endswith(":list") and route.access.split(":")[0] in MODULES)
+    }
+)
 
 
 @dataclass
@@ -53,8 +56,17 @@ class Company:
 
     async def records(self, count: int) -> None:
         """Records of everybody: `count` payments, and fewer of the rest."""
-        makers = {self._customer: 1, self._lead: 1, self._opportunity: 1, self._contract: 1, self._payment: 3,
-                  self._order: 1, self._stock: 1, self._voucher: 2, self._approval: 1}  # fmt: skip
+        makers = {
+            self._customer: 1,
+            self._lead: 1,
+            self._opportunity: 1,
+            self._contract: 1,
+            self._payment: 3,
+            self._order: 1,
+            self._stock: 1,
+            self._voucher: 2,
+            self._approval: 1,
+        }
         for maker, weight in makers.items():
             for number in range(count * weight // 3):
                 await maker(number)
@@ -90,8 +102,14 @@ class Company:
 
     async def _customer(self, number: int) -> dict[str, Any]:
         pick = self.chance.choice
-        return await self._made(CUSTOMERS, {"name": f"customer {number}", "industry": pick(["retail", "energy", "", None]),
-                                            "level": pick(["A", "B", None])})  # fmt: skip
+        return await self._made(
+            CUSTOMERS,
+            {
+                "name": f"customer {number}",
+                "industry": pick(["retail", "energy", "", None]),
+                "level": pick(["A", "B", None]),
+            },
+        )
 
     async def _lead(self, number: int) -> None:
         source, status = self.chance.choice(["website", "phone", None]), self.chance.choice(list(LEAD_STATES.states))
@@ -100,21 +118,44 @@ class Company:
     async def _opportunity(self, number: int) -> None:
         customer = await self.database.store(CUSTOMERS).find_one({})
         stage = self.chance.choice(list(OPPORTUNITY_STAGES.states))
-        await self._made(OPPORTUNITIES, {"name": f"deal {number}", "customer_id": customer and customer["id"],
-                                         "amount": self._money(), "stage": stage})  # fmt: skip
+        await self._made(
+            OPPORTUNITIES,
+            {
+                "name": f"deal {number}",
+                "customer_id": customer and customer["id"],
+                "amount": self._money(),
+                "stage": stage,
+            },
+        )
 
     async def _contract(self, number: int) -> dict[str, Any]:
         customer = await self.database.store(CUSTOMERS).find_one({})
-        return await self._made(CONTRACTS, {
-            "customer_id": customer and customer["id"], "name": f"contract {number}", "number": f"C-{number}", "amount": self._money(), "owner_id": self._person(),
-            "status": self.chance.choice(list(CONTRACT_STATES.states)), "signed_date": self._day(),
-            "received_amount": store_money(Decimal(0)), "planned_amount": store_money(Decimal(0)),
-        })  # fmt: skip
+        return await self._made(
+            CONTRACTS,
+            {
+                "customer_id": customer and customer["id"],
+                "name": f"contract {number}",
+                "number": f"C-{number}",
+                "amount": self._money(),
+                "owner_id": self._person(),
+                "status": self.chance.choice(list(CONTRACT_STATES.states)),
+                "signed_date": self._day(),
+                "received_amount": store_money(Decimal(0)),
+                "planned_amount": store_money(Decimal(0)),
+            },
+        )
 
     async def _payment(self, number: int) -> None:
         contract = await self.database.store(CONTRACTS).find_one({})
-        await self._made(PAYMENTS, {"contract_id": contract and contract["id"], "amount": self._money(),
-                                    "paid_at": self.moment(), "owner_id": self._person()})  # fmt: skip
+        await self._made(
+            PAYMENTS,
+            {
+                "contract_id": contract and contract["id"],
+                "amount": self._money(),
+                "paid_at": self.moment(),
+                "owner_id": self._person(),
+            },
+        )
 
     async def _order(self, number: int) -> None:
         product = await self._made(PRODUCTS, {"sku": f"sku {number}", "name": "thing"})
@@ -125,39 +166,68 @@ class Company:
             Decimal(self.chance.randrange(1, 10**6)) / 10_000,
             Decimal(self.chance.randrange(1, 10**5)) / 100,
         )
-        line = {"product_id": product["id"], "quantity": store_quantity(quantity), "price": store_money(price),
-                "discount": self.chance.choice([None, store_quantity(Decimal("0.15"))]),
-                "amount": self._money(), done: store_quantity(quantity / 2)}  # fmt: skip
-        await self._made(SALES_ORDERS if selling else PURCHASE_ORDERS, {
-            "number": f"O-{number}", "lines": [line], "amount": line["amount"], "ordered_on": self._day(),
-            "status": self.chance.choice(list(states.states)),
-            **({"customer_name": "somebody"} if selling else {"supplier_id": supplier["id"]}),
-        })  # fmt: skip
+        line = {
+            "product_id": product["id"],
+            "quantity": store_quantity(quantity),
+            "price": store_money(price),
+            "discount": self.chance.choice([None, store_quantity(Decimal("0.15"))]),
+            "amount": self._money(),
+            done: store_quantity(quantity / 2),
+        }
+        await self._made(
+            SALES_ORDERS if selling else PURCHASE_ORDERS,
+            {
+                "number": f"O-{number}",
+                "lines": [line],
+                "amount": line["amount"],
+                "ordered_on": self._day(),
+                "status": self.chance.choice(list(states.states)),
+                **({"customer_name": "somebody"} if selling else {"supplier_id": supplier["id"]}),
+            },
+        )
 
     async def _stock(self, number: int) -> None:
         warehouse = await self._made(WAREHOUSES, {"code": f"w {number}", "name": f"warehouse {number}"})
         for product in range(self.chance.randrange(3)):
-            await self.database.store(STOCK).create({
-                "product_id": f"{product:024x}", "warehouse_id": warehouse["id"], "value": self._money(),
-                "quantity": store_quantity(Decimal(self.chance.randrange(1, 10**8)) / 10_000),
-                "average_cost": store_money(Decimal(1)), "warehouse_creator_id": warehouse["creator_id"],
-                "warehouse_department_id": warehouse["creator_department_id"],
-            })  # fmt: skip
+            await self.database.store(STOCK).create(
+                {
+                    "product_id": f"{product:024x}",
+                    "warehouse_id": warehouse["id"],
+                    "value": self._money(),
+                    "quantity": store_quantity(Decimal(self.chance.randrange(1, 10**8)) / 10_000),
+                    "average_cost": store_money(Decimal(1)),
+                    "warehouse_creator_id": warehouse["creator_id"],
+                    "warehouse_department_id": warehouse["creator_department_id"],
+                }
+            )
 
     async def _voucher(self, number: int) -> None:
-        account = await self.database.store(ACCOUNTS).create({
-            "code": f"a {number}", "name": "account", "type": "bank", "balance": store_money(Decimal(0)),
-        })  # fmt: skip
-        await self._made(VOUCHERS, {
-            "number": f"V-{number}", "kind": self.chance.choice(["income", "expense", "transfer"]),
-            "amount": self._money(), "day": self._day(), "account_id": account["id"],
-        })  # fmt: skip
+        account = await self.database.store(ACCOUNTS).create(
+            {
+                "code": f"a {number}",
+                "name": "account",
+                "type": "bank",
+                "balance": store_money(Decimal(0)),
+            }
+        )
+        await self._made(
+            VOUCHERS,
+            {
+                "number": f"V-{number}",
+                "kind": self.chance.choice(["income", "expense", "transfer"]),
+                "amount": self._money(),
+                "day": self._day(),
+                "account_id": account["id"],
+            },
+        )
 
     async def _approval(self, number: int) -> None:
         status = self.chance.choice(list(STATES.states))
         flow = await self.database.store(DEFINITIONS).create(completed(DEFINITIONS, {"name": f"flow {number}"}))
-        await self._made(INSTANCES, {"title": f"asked {number}", "status": status, "initiator_id": self._person(),
-                                     "definition_id": flow["id"]})  # fmt: skip
+        await self._made(
+            INSTANCES,
+            {"title": f"asked {number}", "status": status, "initiator_id": self._person(), "definition_id": flow["id"]},
+        )
 
 
 async def founded(admin: Client, database: Database, chance: random.Random) -> Company:

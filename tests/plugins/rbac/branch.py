@@ -13,11 +13,18 @@ MENUS = "/api/v1/system/menus"
 DEPARTMENTS = "/api/v1/system/departments"
 SESSIONS = "/api/v1/system/sessions"
 MANAGING = [
-    *(f"system:{what}:{action}" for what in ("user", "role", "menu", "department")
-      for action in ("list", "read", "create", "update", "delete")),
-    "system:role:grant", "system:user:reset-password", "system:user:unlock", "system:user:kick-out",
-    "system:session:list", "system:session:delete",
-]  # fmt: skip
+    *(
+        f"system:{what}:{action}"
+        for what in ("user", "role", "menu", "department")
+        for action in ("list", "read", "create", "update", "delete")
+    ),
+    "system:role:grant",
+    "system:user:reset-password",
+    "system:user:unlock",
+    "system:user:kick-out",
+    "system:session:list",
+    "system:session:delete",
+]
 HELD = ["crm:customer:list", "crm:customer:read"]
 NOT_HELD = "crm:customer:delete"
 

@@ -18,8 +18,16 @@ from tests.plugins.rbac.branch import MANAGING
 
 Record = dict[str, Any]
 Held = frozenset[str]
-ACCOUNT = ("username", "password_hash", "role_ids", "department_id", "status", "is_super", "must_change_password",
-           "deleted")  # fmt: skip
+ACCOUNT = (
+    "username",
+    "password_hash",
+    "role_ids",
+    "department_id",
+    "status",
+    "is_super",
+    "must_change_password",
+    "deleted",
+)
 
 
 @dataclass(frozen=True)
@@ -93,9 +101,10 @@ class State:
         """The department and all under it, by their parents."""
         found = {department}
         while more := {
-            id for id, one in self.departments.items()
+            id
+            for id, one in self.departments.items()
             if one["parent_id"] in found and not one["deleted"] and id not in found
-        }:  # fmt: skip
+        }:
             found |= more
         return found
 
@@ -121,9 +130,17 @@ async def found_company(running: Running, people: People, scope: str) -> Company
     inner, leaf = await people.department(branch), await people.department(branch)
     foreign = await people.department(top)
     far = await people.department(foreign)
-    menu = expect(await people.admin.post("/api/v1/system/menus", {
-        "type": "button", "code": unique("own"), "title": "x", "apis": [{"method": "GET", "path": "/api/v1/notes/notes"}],
-    }))["id"]  # fmt: skip
+    menu = expect(
+        await people.admin.post(
+            "/api/v1/system/menus",
+            {
+                "type": "button",
+                "code": unique("own"),
+                "title": "x",
+                "apis": [{"method": "GET", "path": "/api/v1/notes/notes"}],
+            },
+        )
+    )["id"]
     named = [branch, inner] if scope == "custom" else []
     managing = await people.role([*MANAGING, "notes:note:list", "notes:note:read"], scope, named)
     plain = await people.role(["notes:note:read"], "department")
@@ -136,10 +153,17 @@ async def found_company(running: Running, people: People, scope: str) -> Company
         held = expect(await people.admin.get(f"/api/v1/system/roles/{role}"))["menu_ids"]
         expect(await people.admin.put(f"/api/v1/system/roles/{role}/menus", {"menu_ids": [*held, menu]}))
     hired: list[tuple[list[int], int, Record]] = [
-        ([managing], branch, {}), ([plain], inner, {}), ([managing, strong], branch, {}), ([plain, wide], branch, {}),
-        ([plain, off], inner, {}), ([shared], inner, {}), ([shared, plain], far, {}), ([idle], foreign, {}),
-        ([], branch, {"is_super": True}), ([plain], branch, {"status": "disabled"}),
-    ]  # fmt: skip
+        ([managing], branch, {}),
+        ([plain], inner, {}),
+        ([managing, strong], branch, {}),
+        ([plain, wide], branch, {}),
+        ([plain, off], inner, {}),
+        ([shared], inner, {}),
+        ([shared, plain], far, {}),
+        ([idle], foreign, {}),
+        ([], branch, {"is_super": True}),
+        ([plain], branch, {"status": "disabled"}),
+    ]
     accounts = [await people.account(roles, department, **fields) for roles, department, fields in hired]
     for account in accounts:
         if account["status"] == "enabled":
@@ -148,7 +172,12 @@ async def found_company(running: Running, people: People, scope: str) -> Company
                 attacker = client
     declared = [one["id"] for one in await people.menus() if (one["permission"] or "").startswith("notes:")]
     return Company(
-        running, people, [top, branch, inner, leaf, foreign, far],
-        [managing, plain, strong, wide, shared, idle, off], [menu, *declared], [one["id"] for one in accounts],
-        accounts[0]["id"], {accounts[0]["id"]: attacker},
-    )  # fmt: skip
+        running,
+        people,
+        [top, branch, inner, leaf, foreign, far],
+        [managing, plain, strong, wide, shared, idle, off],
+        [menu, *declared],
+        [one["id"] for one in accounts],
+        accounts[0]["id"],
+        {accounts[0]["id"]: attacker},
+    )

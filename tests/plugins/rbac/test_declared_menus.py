@@ -36,10 +36,17 @@ def acme(title: str, *actions: str) -> Plugin:
         ),
         menus=(
             Menu("acme", Message("协议管理", "Agreements"), path="/acme", order=50),
-            Menu("acme.agreement", Message(title, title), path="/acme/agreements", parent="acme",
-                 resource="acme:agreement", icon="lucide:file", order=1),
+            Menu(
+                "acme.agreement",
+                Message(title, title),
+                path="/acme/agreements",
+                parent="acme",
+                resource="acme:agreement",
+                icon="lucide:file",
+                order=1,
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 BASE = load_plugins(("auth", "rbac"))
@@ -88,8 +95,10 @@ async def test_a_page_and_its_buttons_are_derived_from_the_routes(site: Site) ->
     people = await site.start(acme("协议", "list", "sign"))
     menus = await declared(people)
     assert [(menu["type"], menu["permission"]) for menu in menus.values()] == [
-        ("directory", None), ("menu", "acme:agreement:list"), ("button", "acme:agreement:sign"),
-    ]  # fmt: skip
+        ("directory", None),
+        ("menu", "acme:agreement:list"),
+        ("button", "acme:agreement:sign"),
+    ]
     assert menus["acme:agreement:sign"]["apis"] == [{"method": "POST", "path": "/api/v1/acme/agreements/sign"}]
     assert menus["acme:agreement:sign"]["parent_id"] == menus["acme.agreement"]["id"]
 

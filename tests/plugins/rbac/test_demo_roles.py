@@ -13,8 +13,15 @@ DAILY = {
     "finance:expense-claim:submit",
     "approval:task:agree",
 }
-RULES = {"hrm:shift:update", "hrm:employee:update", "hrm:leave:approve", "hrm:leave-allowance:create",
-         "approval:definition:update", "notification:announcement:create", "finance:period:close"}  # fmt: skip
+RULES = {
+    "hrm:shift:update",
+    "hrm:employee:update",
+    "hrm:leave:approve",
+    "hrm:leave-allowance:create",
+    "approval:definition:update",
+    "notification:announcement:create",
+    "finance:period:close",
+}
 
 
 async def codes(admin: Client, tradewind: Running, name: str) -> set[str]:

@@ -161,10 +161,17 @@ async def test_a_withdrawn_menu_is_told_apart_from_a_missing_grant(
     tradewind: Running, admin: Client, people: People
 ) -> None:
     path = f"/api/v1/{unique('gone')}/{{id}}"
-    await tradewind.service.database.store(MENUS).create({
-        "type": "button", "code": unique("gone"), "title": "旧按钮", "title_en": "Old button", "withdrawn": True,
-        "apis": [{"method": "GET", "path": path}], "role_ids": [],
-    })  # fmt: skip
+    await tradewind.service.database.store(MENUS).create(
+        {
+            "type": "button",
+            "code": unique("gone"),
+            "title": "旧按钮",
+            "title_en": "Old button",
+            "withdrawn": True,
+            "apis": [{"method": "GET", "path": path}],
+            "role_ids": [],
+        }
+    )
     user = await people.account()
     reasons = (await explained(admin, user["id"], "GET", path.replace("{id}", "7")))["reasons"]
     assert '"Old button" declared this API, but is withdrawn: no loaded plugin declares it' in reasons

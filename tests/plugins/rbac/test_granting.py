@@ -317,8 +317,11 @@ async def test_a_new_menu_is_granted_to_nobody_by_its_maker(branch: Branch) -> N
 
 
 async def test_titles_and_order_of_any_menu_may_be_edited(branch: Branch) -> None:
-    made = expect(await branch.people.admin.post(MENUS, {"type": "button", "code": unique("menu"), "title": "x",
-                                                         "apis": [DELETE_API]}))  # fmt: skip
+    made = expect(
+        await branch.people.admin.post(
+            MENUS, {"type": "button", "code": unique("menu"), "title": "x", "apis": [DELETE_API]}
+        )
+    )
     path = f"{MENUS}/{made['id']}"
     changed = expect(await branch.manager.patch(path, {"title": "新", "order": 7, "apis": [DELETE_API], "version": 1}))
     assert (changed["title"], changed["order"]) == ("新", 7)

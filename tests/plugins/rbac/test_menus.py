@@ -52,8 +52,18 @@ async def test_a_node_has_the_fields_that_vben_admin_takes_for_a_route(people: P
     (directory,) = await own(await people.person(DEPARTMENTS))
     (page,) = directory["children"]
     assert set(page) == {
-        "id", "parent_id", "type", "code", "name", "path", "component", "redirect", "permissions", "meta", "children",
-    }  # fmt: skip
+        "id",
+        "parent_id",
+        "type",
+        "code",
+        "name",
+        "path",
+        "component",
+        "redirect",
+        "permissions",
+        "meta",
+        "children",
+    }
     assert set(page["meta"]) == {"title", "icon", "order", "hideInMenu", "keepAlive", "link", "iframeSrc"}
     assert (directory["type"], page["type"]) == ("directory", "menu")
     assert (page["name"], page["path"], page["component"]) == (
@@ -133,8 +143,26 @@ async def test_titles_are_chinese_or_english_as_asked(people: People) -> None:
 async def test_all_menus_are_a_tree_of_full_records_with_buttons(people: People) -> None:
     (system,) = [node for node in expect(await people.admin.get(f"{AT}/all")) if node["code"] == "system"]
     (page,) = [node for node in system["children"] if node["code"] == "system.department"]
-    assert {"id", "parent_id", "type", "code", "name", "title", "path", "component", "redirect", "icon", "order", "hidden",
-            "link", "permission", "apis", "role_ids", "version", "children"} <= set(page)  # fmt: skip
+    assert {
+        "id",
+        "parent_id",
+        "type",
+        "code",
+        "name",
+        "title",
+        "path",
+        "component",
+        "redirect",
+        "icon",
+        "order",
+        "hidden",
+        "link",
+        "permission",
+        "apis",
+        "role_ids",
+        "version",
+        "children",
+    } <= set(page)
     assert {"method": "GET", "path": "/api/v1/system/departments"} in page["apis"]
     buttons = {node["permission"]: node["apis"] for node in page["children"] if node["type"] == "button"}
     assert buttons["system:department:create"] == [{"method": "POST", "path": "/api/v1/system/departments"}]

@@ -106,8 +106,13 @@ class Attack:
         return reply
 
     async def hire(self) -> Reply:
-        body = {"username": unique("hired"), "password": PASSWORD, "must_change_password": False,
-                "role_ids": self.several(self.company.roles), "department_id": self.chosen(self.company.departments)}  # fmt: skip
+        body = {
+            "username": unique("hired"),
+            "password": PASSWORD,
+            "must_change_password": False,
+            "role_ids": self.several(self.company.roles),
+            "department_id": self.chosen(self.company.departments),
+        }
         reply = await self.client.post(USERS, body)
         if reply.code == 0:
             self.company.users.append(reply.data["id"])
@@ -135,9 +140,13 @@ class Attack:
         return await self.client.put(f"{ROLES}/{self.one(self.company.roles)}/menus", {"menu_ids": menus})
 
     async def make_role(self) -> Reply:
-        body = {"code": unique("made"), "name": "x", "data_scope": self.chosen(SCOPES),
-                "data_scope_department_ids": self.several(self.company.departments),
-                "menu_ids": self.several(self.company.menus)}  # fmt: skip
+        body = {
+            "code": unique("made"),
+            "name": "x",
+            "data_scope": self.chosen(SCOPES),
+            "data_scope_department_ids": self.several(self.company.departments),
+            "menu_ids": self.several(self.company.menus),
+        }
         reply = await self.client.post(ROLES, body)
         if reply.code == 0:
             self.company.roles.append(reply.data["id"])
@@ -190,13 +199,31 @@ class Attack:
 KINDS: dict[str, Callable[[Attack], Awaitable[Reply]]] = {
     kind.__name__: kind
     for kind in (
-        Attack.give_roles, Attack.take_roles, Attack.move_user, Attack.switch_user, Attack.rename_user,
-        Attack.set_password, Attack.reset_password, Attack.hire, Attack.delete_user, Attack.kick_out,
-        Attack.change_scope, Attack.switch_role, Attack.grant, Attack.make_role, Attack.delete_role, Attack.bind,
-        Attack.swap_codes, Attack.delete_menu, Attack.rename_department, Attack.move_department, Attack.lead,
-        Attack.make_department, Attack.delete_department,
+        Attack.give_roles,
+        Attack.take_roles,
+        Attack.move_user,
+        Attack.switch_user,
+        Attack.rename_user,
+        Attack.set_password,
+        Attack.reset_password,
+        Attack.hire,
+        Attack.delete_user,
+        Attack.kick_out,
+        Attack.change_scope,
+        Attack.switch_role,
+        Attack.grant,
+        Attack.make_role,
+        Attack.delete_role,
+        Attack.bind,
+        Attack.swap_codes,
+        Attack.delete_menu,
+        Attack.rename_department,
+        Attack.move_department,
+        Attack.lead,
+        Attack.make_department,
+        Attack.delete_department,
     )
-}  # fmt: skip
+}
 numbers = st.integers(0, 11)
 steps = st.builds(Step, st.sampled_from(sorted(KINDS)), numbers, numbers, numbers, st.frozensets(numbers, max_size=4))
 
@@ -260,8 +287,14 @@ def test_no_sequence_of_steps_ends_with_more(io_loop: IOLoop, server: Running) -
         finally:
             await put_back(server, before)
 
-    @settings(max_examples=EXAMPLES, deadline=None, print_blob=True, derandomize=True, phases=(Phase.generate, Phase.shrink),
-              suppress_health_check=list(HealthCheck))  # fmt: skip
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        print_blob=True,
+        derandomize=True,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
     @given(st.sampled_from(["department_and_below", "custom"]), st.lists(steps, min_size=STEPS, max_size=2 * STEPS))
     def hold(scope: str, sequence: Sequence[Step]) -> None:
         io_loop.run_sync(lambda: run(scope, sequence))

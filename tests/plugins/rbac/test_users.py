@@ -17,9 +17,23 @@ AT = "/api/v1/system/users"
 
 async def test_a_user_record_has_the_fields_of_the_contract(people: People) -> None:
     assert {
-        "id", "username", "real_name", "avatar", "email", "mobile", "department_id", "role_ids", "status", "is_super",
-        "must_change_password", "wecom_user_id", "locked_until", "last_login_at", "version", "created_at",
-    } <= set(await people.account())  # fmt: skip
+        "id",
+        "username",
+        "real_name",
+        "avatar",
+        "email",
+        "mobile",
+        "department_id",
+        "role_ids",
+        "status",
+        "is_super",
+        "must_change_password",
+        "wecom_user_id",
+        "locked_until",
+        "last_login_at",
+        "version",
+        "created_at",
+    } <= set(await people.account())
 
 
 async def test_a_user_name_is_taken_once(people: People) -> None:
@@ -37,11 +51,16 @@ async def test_a_user_name_is_free_again_after_a_delete(people: People) -> None:
 
 @pytest.mark.parametrize(
     ("values", "field"),
-    [({"role_ids": [999_999]}, "role_ids"), ({"department_id": 999_999}, "department_id"),
-     ({"locked_until": None}, "locked_until"), ({"password_hash": "x"}, "password_hash"),
-     ({"wecom_user_id": "x"}, "wecom_user_id"), ({"id": 1}, "id")],
+    [
+        ({"role_ids": [999_999]}, "role_ids"),
+        ({"department_id": 999_999}, "department_id"),
+        ({"locked_until": None}, "locked_until"),
+        ({"password_hash": "x"}, "password_hash"),
+        ({"wecom_user_id": "x"}, "wecom_user_id"),
+        ({"id": 1}, "id"),
+    ],
     ids=["role", "department", "lock", "hash", "WeCom binding", "id"],
-)  # fmt: skip
+)
 async def test_a_reference_to_nothing_and_a_field_of_the_service_are_refused(
     people: People, values: dict[str, Any], field: str
 ) -> None:
