@@ -31,7 +31,7 @@ from plugins.api import (
 )
 from plugins.finance.documents import EXPENSE_CLAIMS, PAY_CLAIM_BODY, REJECT_BODY
 from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, NOT_IN_STATE, PERIOD_CLOSED
-from plugins.finance.states import CLAIM_STATES, filter_allowing, get_target
+from plugins.finance.states import CLAIM_STATES, after, allows
 from plugins.finance.vouchers import Record, book, book_in_transaction, get_day
 
 BIZ_TYPE = "EXPENSE"
@@ -42,7 +42,7 @@ REQUESTED_EVENT, CANCELLED_EVENT = "approval.requested", "approval.cancelled"
 DECISION_EVENT = "approval.finished"
 # outcome of an approval → action on the claim
 OUTCOMES = {"approved": "approve", "rejected": "reject", "returned": "withdraw", "withdrawn": "withdraw"}
-_EDITABLE = filter_allowing(CLAIM_STATES, "submit")
+_EDITABLE = allows(CLAIM_STATES, "submit")
 
 
 async def create(req: Request) -> Record:
@@ -74,14 +74,14 @@ async def submit(req: Request) -> Record:
     async def work() -> Record:
         claims = req.store(EXPENSE_CLAIMS)
         submission = {
-            "status": get_target(CLAIM_STATES, "submit"),
+            "status": after(CLAIM_STATES, "submit"),
             "submitted_at": req.now,
             "submitted_by": req.actor.user_id,
             "decided_at": None,
             "reason": None,
         }
         claim = await claims.update(
-            req.path["id"], submission, where=filter_allowing(CLAIM_STATES, "submit"), reason=NOT_IN_STATE
+            req.path["id"], submission, where=allows(CLAIM_STATES, "submit"), reason=NOT_IN_STATE
         )
         await req.emit(SUBMITTED_EVENT, claim=claim, **_refer_to(claim))
         request = {"title": f"{claim['number']} {claim['title']}", "record": as_json(EXPENSE_CLAIMS.read, claim)}
@@ -101,7 +101,7 @@ def make_decision_handler(action: str) -> Handler:
             if action != "withdraw":
                 await refuse_own(req, people_behind(await req.store(EXPENSE_CLAIMS).get(req.path["id"])))
             claim = await req.store(EXPENSE_CLAIMS).update(
-                req.path["id"], values, where=filter_allowing(CLAIM_STATES, action), reason=NOT_IN_STATE
+                req.path["id"], values, where=allows(CLAIM_STATES, action), reason=NOT_IN_STATE
             )
             await req.emit(DECIDED_EVENT, claim=claim)
             await req.emit(CANCELLED_EVENT, reason=claim["reason"], **_refer_to(claim))
@@ -120,11 +120,11 @@ async def apply_approval(service: Service, payload: Mapping[str, Any]) -> None:
     req = payload.get("request")
     claims = req.system_store(EXPENSE_CLAIMS) if req else service.database.store(EXPENSE_CLAIMS)
     claim = await claims.get(payload["resource_id"])
-    if claim["status"] != get_target(CLAIM_STATES, "submit"):
+    if claim["status"] != after(CLAIM_STATES, "submit"):
         return
     values = _decide(action, payload.get("reason"), req.now if req else utc_now())
     values["decided_by"] = payload.get("by")
-    changed = await claims.update(claim["id"], values, where=filter_allowing(CLAIM_STATES, action), reason=NOT_IN_STATE)
+    changed = await claims.update(claim["id"], values, where=allows(CLAIM_STATES, action), reason=NOT_IN_STATE)
     await service.events.emit(DECIDED_EVENT, {**payload, "claim": changed})
 
 
@@ -152,7 +152,7 @@ async def pay(req: Request) -> Record:
                 "claim_id": claim["id"],
             },
         )
-        paid = {"status": get_target(CLAIM_STATES, "pay"), "paid_at": req.now, "voucher_id": voucher["id"]}
+        paid = {"status": after(CLAIM_STATES, "pay"), "paid_at": req.now, "voucher_id": voucher["id"]}
         changed = await claims.update(claim["id"], paid, version=claim["version"])
         await req.emit(PAID_EVENT, claim=changed, voucher=voucher)
         return changed
@@ -165,9 +165,9 @@ async def reopen_payment(payload: Mapping[str, Any]) -> None:
     """Make a claim payable again after the voucher that paid it was reversed."""
     voucher, req = payload["voucher"], payload["request"]
     if voucher["claim_id"]:
-        unpaid = {"status": get_target(CLAIM_STATES, "unpay"), "paid_at": None, "voucher_id": None}
+        unpaid = {"status": after(CLAIM_STATES, "unpay"), "paid_at": None, "voucher_id": None}
         await req.system_store(EXPENSE_CLAIMS).update(
-            voucher["claim_id"], unpaid, where=filter_allowing(CLAIM_STATES, "unpay"), reason=NOT_IN_STATE
+            voucher["claim_id"], unpaid, where=allows(CLAIM_STATES, "unpay"), reason=NOT_IN_STATE
         )
 
 
@@ -176,7 +176,7 @@ def _refer_to(claim: Mapping[str, Any]) -> Record:
 
 
 def _decide(action: str, reason: str | None, now: Any) -> Record:
-    return {"status": get_target(CLAIM_STATES, action), "decided_at": now, "reason": reason}
+    return {"status": after(CLAIM_STATES, action), "decided_at": now, "reason": reason}
 
 
 def _sum_up(lines: Sequence[Mapping[str, Any]]) -> Any:

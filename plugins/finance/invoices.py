@@ -18,7 +18,7 @@ from plugins.finance.messages import (
     PERIOD_CLOSED,
 )
 from plugins.finance.periods import check_open
-from plugins.finance.states import INVOICE_STATES, filter_allowing, get_target
+from plugins.finance.states import INVOICE_STATES, after, allows
 from plugins.finance.vouchers import Record, book, book_in_transaction, get_day
 
 _ZERO = store_money(Decimal(0))
@@ -55,11 +55,11 @@ def make_transition_handler(action: str) -> Handler:
     """Return the handler that takes an invoice to its next state: `confirm`, `void`."""
 
     async def step(req: Request) -> Record:
-        values = {"status": get_target(INVOICE_STATES, action)}
+        values = {"status": after(INVOICE_STATES, action)}
 
         async def work() -> Record:
             invoice = await req.store(INVOICES).update(
-                req.path["id"], values, where=filter_allowing(INVOICE_STATES, action), reason=NOT_IN_STATE
+                req.path["id"], values, where=allows(INVOICE_STATES, action), reason=NOT_IN_STATE
             )
             await check_open(req.service, invoice)
             await open_items.update_from_invoice(req, invoice)
@@ -121,9 +121,9 @@ def _add_payment(invoice: Mapping[str, Any], amount: Decimal) -> Record:
     paid = exact(invoice["paid"]) + amount
     if amount > 0:
         action = "pay" if paid == exact(invoice["total"]) else "pay-part"
-        return {"paid": store_money(paid), "status": get_target(INVOICE_STATES, action)}
+        return {"paid": store_money(paid), "status": after(INVOICE_STATES, action)}
     action = "unpay-part" if paid else "unpay"
-    return {"paid": store_money(paid), "status": get_target(INVOICE_STATES, action)}
+    return {"paid": store_money(paid), "status": after(INVOICE_STATES, action)}
 
 
 async def reopen_payment(payload: Mapping[str, Any]) -> None:

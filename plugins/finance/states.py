@@ -36,11 +36,11 @@ INVOICE_STATES = StateMachine(
 )
 
 
-def filter_allowing(states: StateMachine, action: str) -> dict[str, Any]:
+def allows(states: StateMachine, action: str) -> dict[str, Any]:
     """Return the filter of the records whose state allows `action`."""
     return {"status": {"$in": list(states.transitions[action][0])}}
 
 
-def get_target(states: StateMachine, action: str) -> str:
+def after(states: StateMachine, action: str) -> str:
     """Return the state that `action` leads to."""
     return states.transitions[action][1]

@@ -1,4 +1,4 @@
-"""What inventory knows of the dashboards (CONTRACT 9): the value of the stock, sales and purchases."""
+"""The parts of the dashboards that inventory computes: the value of the stock, sales and purchases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ZERO = Decimal(0)
 
 
 async def stock_value_by_warehouse(req: Request) -> Part:
-    """What is in each warehouse that the caller sees and what it cost, empty ones too, by name."""
+    """Return quantity and value of the stock in each warehouse that the caller can see, by name; empty ones too."""
     sums = {"quantity": {"$sum": "$quantity"}, "value": {"$sum": "$value"}}
     rows, warehouses = await asyncio.gather(
         req.store(STOCK).aggregate([{"$group": {"_id": "$warehouse_id", **sums}}], whole=True),
@@ -31,9 +31,9 @@ async def stock_value_by_warehouse(req: Request) -> Part:
 
 
 async def sales_vs_purchase(req: Request) -> Part:
-    """Orders by the month in which they were made: confirmed, and not cancelled."""
+    """Return the amounts of confirmed orders that were not cancelled, by the month of `ordered_on`."""
     sales, purchases = await asyncio.gather(
-        _ordered(req, SALES_ORDERS, "delivered"), _ordered(req, PURCHASE_ORDERS, "received")
+        _sum_orders(req, SALES_ORDERS, "delivered"), _sum_orders(req, PURCHASE_ORDERS, "received")
     )
     return {
         "items": [
@@ -43,19 +43,19 @@ async def sales_vs_purchase(req: Request) -> Part:
     }
 
 
-async def _ordered(req: Request, orders: Collection, done: str) -> dict[str, Any]:
-    """Month → amount; of an order that was closed early the part that was shipped.
+async def _sum_orders(req: Request, orders: Collection, done: str) -> dict[str, Any]:
+    """Map each month to an amount. Of an order that was closed early, the shipped part counts.
 
-    Apart: the amounts of all others are in an index, those of the few that were closed are in their lines.
+    Two queries: an index has the amounts of most orders, but those of the few closed ones are computed from the lines.
     """
     whole, closed = await asyncio.gather(
-        _by_month(req, orders, {"$nin": ["draft", "pending", "cancelled", "closed"]}, "$amount"),
-        _by_month(req, orders, "closed", _shipped(done)),
+        _sum_by_month(req, orders, {"$nin": ["draft", "pending", "cancelled", "closed"]}, "$amount"),
+        _sum_by_month(req, orders, "closed", _sum_shipped(done)),
     )
     return {month: whole.get(month, _ZERO) + closed.get(month, _ZERO) for month in {**whole, **closed}}
 
 
-async def _by_month(req: Request, orders: Collection, status: Any, amount: Any) -> dict[str, Decimal]:
+async def _sum_by_month(req: Request, orders: Collection, status: Any, amount: Any) -> dict[str, Decimal]:
     rows = await req.store(orders).aggregate(
         [
             {"$match": {**period_of(req).days("ordered_on"), "status": status}},
@@ -65,8 +65,8 @@ async def _by_month(req: Request, orders: Collection, status: Any, amount: Any) 
     return {row["_id"]: exact(row["amount"]) for row in rows}
 
 
-def _shipped(done: str) -> Part:
-    # to the cent, half a cent up, as shipments are priced: `$round` would take half a cent to the even one
+def _sum_shipped(done: str) -> Part:
+    # rounds half a cent up, as shipments are priced; `$round` rounds half to even
     kept = {"$subtract": [1, {"$ifNull": ["$$line.discount", 0]}]}
     exactly = {"$multiply": [f"$$line.{done}", "$$line.price", kept]}
     cents = {"$trunc": [{"$add": [exactly, {"$toDecimal": "0.005"}]}, 2]}

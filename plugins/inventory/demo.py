@@ -1,4 +1,4 @@
-"""Demonstration stock: half a year of buying and selling, through the same rules as every request."""
+"""Demonstration stock: half a year of buying and selling, through the handlers of the API."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import ALL_ROWS, Actor, Collection, Request, Service, store_money, store_quantity, utc_now
-from plugins.inventory import orders, shipments
+from plugins.inventory import order_shipping, orders, stock_counts, transfers
 from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
+from plugins.inventory.trades import PURCHASE, SALE, Trade
 from plugins.rbac.api import Directory
 
 Record = dict[str, Any]
@@ -28,12 +29,12 @@ _CUSTOMERS = ("晨光科技", "远航物流", "云帆软件", "天工机械")
 
 
 async def load(service: Service) -> None:
-    """Products, two warehouses with stock, and six months of orders by the demo people."""
+    """Create products, two warehouses with stock, and six months of orders by the demonstration users."""
     directory = service.part(Directory)
     buyer, seller = await directory.by_username("manager"), await directory.by_username("sales")
     boss = await directory.user(1)
     if buyer and seller and boss:
-        await _Trading(service, _actor(buyer), _actor(seller), _actor(boss)).run()
+        await _Trading(service, _make_actor(buyer), _make_actor(seller), _make_actor(boss)).run()
 
 
 class _Trading:
@@ -42,59 +43,63 @@ class _Trading:
         self.start = utc_now() - timedelta(days=30 * _MONTHS - 10)
 
     async def run(self) -> None:
-        """Master data, opening stock, then one purchase and one sale a month and a transfer at the end."""
-        self.products = await self._made(PRODUCTS, ("sku", "name", "unit", "category", "price", "cost"), _PRODUCTS)
-        self.warehouses = await self._made(WAREHOUSES, ("code", "name", "address"), _WAREHOUSES)
-        self.suppliers = await self._made(SUPPLIERS, ("code", "name", "contact"), _SUPPLIERS)
+        """Create master data and opening stock, then one purchase and one sale a month, and a transfer at the end."""
+        self.products = await self._create_all(
+            PRODUCTS, ("sku", "name", "unit", "category", "price", "cost"), _PRODUCTS
+        )
+        self.warehouses = await self._create_all(WAREHOUSES, ("code", "name", "address"), _WAREHOUSES)
+        self.suppliers = await self._create_all(SUPPLIERS, ("code", "name", "contact"), _SUPPLIERS)
         for warehouse in self.warehouses:
-            lines = [{"product_id": one["id"], "counted": _quantity(120)} for one in self.products]
-            await shipments.count(self._request(self.buyer, self.start, {**_at(warehouse), "lines": lines}))
+            lines = [{"product_id": one["id"], "counted": _to_quantity(120)} for one in self.products]
+            await stock_counts.count(self._make_request(self.buyer, self.start, {**_at(warehouse), "lines": lines}))
         for month in range(_MONTHS):
-            await self._month(month, self.start + timedelta(days=30 * month))
-        await shipments.transfer(
-            self._request(
+            await self._trade_in_month(month, self.start + timedelta(days=30 * month))
+        await transfers.transfer(
+            self._make_request(
                 self.buyer,
                 utc_now(),
                 {
                     "from_warehouse_id": self.warehouses[0]["id"],
                     "to_warehouse_id": self.warehouses[1]["id"],
-                    "lines": [self._line(0, 15)],
+                    "lines": [self._make_line(0, 15)],
                 },
             )
         )
 
-    async def _month(self, month: int, at: datetime) -> None:
+    async def _trade_in_month(self, month: int, at: datetime) -> None:
         warehouse = self.warehouses[month % 2]
         bought = {
             **_at(warehouse),
             "supplier_id": self.suppliers[month % 2]["id"],
-            "lines": [self._line(month, 40 + 5 * month), self._line(month + 1, 30)],
+            "lines": [self._make_line(month, 40 + 5 * month), self._make_line(month + 1, 30)],
         }
         sold = {
             **_at(warehouse),
             "customer_name": _CUSTOMERS[month % len(_CUSTOMERS)],
             "salesperson_id": self.seller.user_id,
-            "lines": [self._line(month, 25 + 4 * month), self._line(month + 1, 20)],
+            "lines": [self._make_line(month, 25 + 4 * month), self._make_line(month + 1, 20)],
         }
-        await self._traded(orders.PURCHASE, self.buyer, at, bought)
-        await self._traded(orders.SALE, self.seller, at + timedelta(days=3), sold)
+        await self._trade(PURCHASE, self.buyer, at, bought)
+        await self._trade(SALE, self.seller, at + timedelta(days=3), sold)
 
-    async def _traded(self, trade: orders.Trade, actor: Actor, at: datetime, body: Record) -> None:
-        order = await orders.creator(trade)(self._request(actor, at, body))
+    async def _trade(self, trade: Trade, actor: Actor, at: datetime, body: Record) -> None:
+        order = await orders.make_create_handler(trade)(self._make_request(actor, at, body))
         path = {"id": str(order["id"])}
-        # who buys does not confirm it
-        confirming = self.boss if trade is orders.PURCHASE else actor
-        await orders.stepper(trade, "confirm")(self._request(confirming, at, {}, path))
-        await orders.shipper(trade)(self._request(actor, at, {}, path))
+        # nobody confirms a purchase order of their own
+        confirming = self.boss if trade is PURCHASE else actor
+        await orders.make_transition_handler(trade, "confirm")(self._make_request(confirming, at, {}, path))
+        await order_shipping.make_shipping_handler(trade)(self._make_request(actor, at, {}, path))
 
-    async def _made(self, collection: Collection, names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Record]:
+    async def _create_all(
+        self, collection: Collection, names: Sequence[str], rows: Sequence[Sequence[str]]
+    ) -> list[Record]:
         store = self.service.database.store(collection, self.buyer, now=self.start)
-        return [await store.create(_typed(dict(zip(names, row, strict=True)))) for row in rows]
+        return [await store.create(_convert_amounts(dict(zip(names, row, strict=True)))) for row in rows]
 
-    def _line(self, product: int, pieces: int) -> Record:
-        return {"product_id": self.products[product % len(self.products)]["id"], "quantity": _quantity(pieces)}
+    def _make_line(self, product: int, pieces: int) -> Record:
+        return {"product_id": self.products[product % len(self.products)]["id"], "quantity": _to_quantity(pieces)}
 
-    def _request(self, actor: Actor, at: datetime, body: Record, path: dict[str, str] | None = None) -> Request:
+    def _make_request(self, actor: Actor, at: datetime, body: Record, path: dict[str, str] | None = None) -> Request:
         return Request(
             service=self.service,
             method="POST",
@@ -110,7 +115,7 @@ class _Trading:
         )
 
 
-def _actor(user: Record) -> Actor:
+def _make_actor(user: Record) -> Actor:
     return Actor(user_id=user["id"], username=user["username"], department_id=user["department_id"])
 
 
@@ -118,10 +123,10 @@ def _at(warehouse: Record) -> Record:
     return {"warehouse_id": warehouse["id"]}
 
 
-def _quantity(pieces: int) -> Any:
+def _to_quantity(pieces: int) -> Any:
     return store_quantity(Decimal(pieces))
 
 
-def _typed(values: Record) -> Record:
+def _convert_amounts(values: Record) -> Record:
     amounts = {name: store_money(Decimal(values[name])) for name in ("price", "cost") if name in values}
     return values | amounts

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from plugins.api import Page, Request
+from plugins.api import Page, Request, Route, route
 from plugins.inventory.records import STOCK_ENTRIES
 
 
 async def list_entries(req: Request) -> Page:
-    """The movements in the warehouses that the caller sees."""
+    """List the movements in the warehouses that the caller can see."""
     return await req.store(STOCK_ENTRIES).page(req.query)
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/inventory/stock/ledger",
+        list_entries,
+        summary="List the stock ledger: every movement",
+        access="inventory:stock:ledger",
+        paged=True,
+        query=STOCK_ENTRIES.list_query,
+        record=STOCK_ENTRIES,
+    ),
+)

@@ -1,4 +1,4 @@
-"""Lines of documents: the products that they name, and their amounts."""
+"""Lines of documents: their products and amounts, and what every document has: a warehouse, a day, a number."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ DATED_EVENT = "finance.dated"
 
 Record = dict[str, Any]
 Line = Mapping[str, Any]
-
-
 ENABLED: Mapping[str, Any] = {"status": "enabled"}
 
 
-async def products_of(req: Request, lines: Sequence[Line], where: Mapping[str, Any] | None = None) -> dict[Any, Record]:
-    """The products by id; 40001 naming each line that repeats one, or whose product the caller does not see.
+async def find_products(
+    req: Request, lines: Sequence[Line], where: Mapping[str, Any] | None = None
+) -> dict[Any, Record]:
+    """Return the products of the lines by id. `where` restricts them further, such as to enabled ones for purchases.
 
-    With `where` nor is there one that does not match: what is disabled is not bought, but its stock can be moved and sold.
+    Raises 40001 for each line that repeats a product, or whose product the caller cannot see or `where` excludes.
     """
     ids = [line["product_id"] for line in lines]
     matching = {"_id": {"$in": ids}, **(where or {})}
@@ -46,10 +46,10 @@ async def products_of(req: Request, lines: Sequence[Line], where: Mapping[str, A
     return found
 
 
-async def warehouse_of(
+async def find_warehouse(
     req: Request, id: Any, field: str = "warehouse_id", where: Mapping[str, Any] | None = None
 ) -> Record:
-    """The warehouse that the body names; 40001 where it names none that the caller sees and that matches `where`."""
+    """Return the warehouse. Raises 40001 for `field` if the caller cannot see it or it does not match `where`."""
     if id is None:
         raise invalid(field, "required")
     found = await req.store(WAREHOUSES).find_one({"_id": id, **(where or {})})
@@ -58,16 +58,19 @@ async def warehouse_of(
     return found
 
 
-async def priced(
+async def price_lines(
     req: Request, lines: Sequence[Line], default: str, done: str, where: Mapping[str, Any] | None = None
 ) -> Record:
-    """The `lines` of a draft with prices and amounts, and their sum; `default` is the product's price to take."""
-    products = await products_of(req, lines, where)
-    made = []
+    """Return the `lines` of a draft with prices and amounts, and their sum as `amount`.
+
+    A line without a price takes the field `default` of its product. `done` names the field of the quantity shipped.
+    """
+    products = await find_products(req, lines, where)
+    priced = []
     for line in lines:
         given = line.get("price")
         unit_price = exact(given if given is not None else products[line["product_id"]][default])
-        made.append(
+        priced.append(
             {
                 "product_id": line["product_id"],
                 "quantity": line["quantity"],
@@ -76,32 +79,35 @@ async def priced(
                 done: store_quantity(Decimal(0)),
             }
         )
-        made[-1]["amount"] = store_money(cost_of(made[-1], exact(line["quantity"])))
-    return {"lines": made, "amount": total(made, "amount")}
+        priced[-1]["amount"] = store_money(compute_cost(priced[-1], exact(line["quantity"])))
+    return {"lines": priced, "amount": add_up(priced, "amount")}
 
 
-def cost_of(line: Line, quantity: Decimal) -> Decimal:
-    """What so many of an order line cost with its discount: rounded once, to the cent."""
+def compute_cost(line: Line, quantity: Decimal) -> Decimal:
+    """Return the price of `quantity` units of an order line with its discount, rounded once, to the cent."""
     return times(quantity, exact(line["price"]) * (1 - exact(line.get("discount"))))
 
 
-def total(lines: Sequence[Line], field: str) -> Any:
-    """The sum of an amount over all lines, as it is stored."""
+def add_up(lines: Sequence[Line], field: str) -> Any:
+    """Return the sum of an amount over all lines, as it is stored."""
     return store_money(sum((exact(line[field]) for line in lines), Decimal(0)))
 
 
-def today(req: Request) -> str:
-    """The business day of the request."""
+def get_today(req: Request) -> str:
+    """Return the business day of the request."""
     return day_of(req.now, req.service.settings.zone).isoformat()
 
 
-async def moved_on(req: Request) -> str:
-    """The day on which the body lets stock change, else today; in the transaction, as whoever keeps the books may refuse it."""
-    day: str = req.body.get("day") or today(req)
+async def date_movement(req: Request) -> str:
+    """Return the day on which stock changes: that of the body, or today.
+
+    Call it inside the transaction: it emits the event that lets finance refuse a day in a closed month.
+    """
+    day: str = req.body.get("day") or get_today(req)
     await req.emit(DATED_EVENT, day=day)
     return day
 
 
-async def numbered(req: Request, prefix: str) -> str:
-    """The next number of a kind of document, such as `PO-00000042`."""
+async def take_number(req: Request, prefix: str) -> str:
+    """Return the next number of a kind of document, such as `PO-00000042`."""
     return f"{prefix}-{await req.service.database.next_number(f'inventory:{prefix}'):08}"

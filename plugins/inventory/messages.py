@@ -1,4 +1,4 @@
-"""The sentences of inventory."""
+"""The messages of inventory."""
 
 from plugins.api import Message
 

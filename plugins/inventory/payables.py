@@ -1,4 +1,4 @@
-"""What is owed for goods received, for a plugin that keeps the books: told in the transaction of the receipt."""
+"""What is owed for goods received: an event for the plugin that keeps the books, in the transaction of the receipt."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import Request, exact, store_money
-from plugins.inventory.lines import cost_of
+from plugins.inventory.lines import compute_cost
 from plugins.inventory.records import SUPPLIERS
 
 EVENT = "finance.payable.changed"
 BIZ_TYPE = "PURCHASE_ORDER"
 
 
-async def tell(req: Request, order: dict[str, Any]) -> None:
-    """Tell what is owed for all that was received of a purchase order, at its prices."""
-    received = (cost_of(line, exact(line["received"])) for line in order["lines"])
+async def announce(req: Request, order: dict[str, Any]) -> None:
+    """Emit what is owed for all that was received of a purchase order, at the prices of the order."""
+    received = (compute_cost(line, exact(line["received"])) for line in order["lines"])
     supplier = await req.system_store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
     await req.emit(
         EVENT,

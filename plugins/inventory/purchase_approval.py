@@ -1,7 +1,7 @@
-"""Purchase orders and approval, joined by events: neither knows the other.
+"""Purchase orders and approvals are connected by events; neither imports the other.
 
-`submit` makes a draft `pending` and emits `approval.requested`; a plugin for approvals answers with
-`approval.finished`. Without one, whoever holds `inventory:purchase-order:confirm` confirms, from `draft` or `pending`.
+`submit` makes a draft `pending` and emits `approval.requested`; an approval plugin emits `approval.finished`. Without
+such a plugin, whoever has the permission `inventory:purchase-order:confirm` confirms, from `draft` or `pending`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,24 @@ from plugins.inventory.states import PURCHASE_STATES, after, allows
 BIZ_TYPE = payables.BIZ_TYPE
 REQUESTED_EVENT, CANCELLED_EVENT = "approval.requested", "approval.cancelled"
 DECISION_EVENT = "approval.finished"
-# how an approval ended → what that does to the order
+# outcome of an approval → action on the order
 OUTCOMES = {"approved": "confirm", "rejected": "reject", "returned": "withdraw", "withdrawn": "withdraw"}
+# action → the event that it emits when an approval has led to it
+DECIDED_EVENTS = {
+    "confirm": "inventory.purchase_order.ordered",
+    "reject": "inventory.purchase_order.draft",
+    "withdraw": "inventory.purchase_order.draft",
+}
 
 
 async def request(req: Request, order: Record) -> None:
-    """Ask for the approval of an order that was submitted; in its transaction."""
-    asked = {"title": order["number"], "record": await _described(req, order), "own": people_behind(order)}
-    await req.emit(REQUESTED_EVENT, **asked, **_resource(order))
+    """Ask for the approval of an order that was submitted, in the same transaction."""
+    payload = {"title": order["number"], "record": await _describe(req, order), "own": people_behind(order)}
+    await req.emit(REQUESTED_EVENT, **payload, **_refer_to(order))
 
 
-async def _described(req: Request, order: Record) -> Record:
-    """The order with names: who is asked may see neither suppliers nor products."""
+async def _describe(req: Request, order: Record) -> Record:
+    """Return the order with names of supplier and products, which the approvers may not be able to look up."""
     supplier = await req.system_store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
     wanted = {"_id": {"$in": [line["product_id"] for line in order["lines"]]}}
     products = {str(one["id"]): one["name"] for one in await req.system_store(PRODUCTS).find(wanted, fields=["name"])}
@@ -40,12 +46,12 @@ async def _described(req: Request, order: Record) -> Record:
 
 
 async def cancel(req: Request, order: Record) -> None:
-    """End the approval of an order that was decided, or taken back, at the order itself; in its transaction."""
-    await req.emit(CANCELLED_EVENT, reason=order["reason"], **_resource(order))
+    """Cancel the approval of an order that was decided or withdrawn at the order itself, in the same transaction."""
+    await req.emit(CANCELLED_EVENT, reason=order["reason"], **_refer_to(order))
 
 
-async def after_approval(service: Service, payload: Mapping[str, Any]) -> None:
-    """An approval ended: do to the order what its outcome says; one that is no longer pending stays as it is."""
+async def apply_approval(service: Service, payload: Mapping[str, Any]) -> None:
+    """Apply the outcome of an approval to its order. An order that is no longer pending is left as it is."""
     action = OUTCOMES.get(payload["outcome"])
     if payload["biz_type"] != BIZ_TYPE or action is None:
         return
@@ -58,8 +64,8 @@ async def after_approval(service: Service, payload: Mapping[str, Any]) -> None:
     if action == "confirm":
         values["confirmed_at"] = req.now if req else utc_now()
     changed = await orders.update(order["id"], values, where=allows(PURCHASE_STATES, action))
-    await service.events.emit(f"inventory.purchase_order.{changed['status']}", {**payload, "record": changed})
+    await service.events.emit(DECIDED_EVENTS[action], {**payload, "record": changed})
 
 
-def _resource(order: Record) -> Record:
+def _refer_to(order: Record) -> Record:
     return {"biz_type": BIZ_TYPE, "resource_id": str(order["id"])}

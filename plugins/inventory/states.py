@@ -1,4 +1,4 @@
-"""The states of purchase and sales orders, and what leads from one to the next."""
+"""The states of purchase and sales orders, and the actions that lead from one to another."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ SALES_STATES = StateMachine(
 
 
 def allows(states: StateMachine, action: str) -> dict[str, Any]:
-    """The filter for records whose state allows `action`."""
+    """Return the filter of the records whose state allows `action`."""
     return {"status": {"$in": list(states.transitions[action][0])}}
 
 
 def after(states: StateMachine, action: str) -> str:
-    """The state that `action` leads to."""
+    """Return the state that `action` leads to."""
     return states.transitions[action][1]

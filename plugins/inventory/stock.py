@@ -1,16 +1,18 @@
-"""Stock on hand, and the ledger that says why: the only place that writes either. Called inside a transaction.
+"""Stock on hand, and the ledger that explains it. Only this file writes them; call it inside a transaction.
 
-Stock never falls below zero: the change is conditional on the quantity, and a transaction that read what another
-one changed runs again. Goods leave at the moving average; with the last piece leaves the last cent.
+Stock never falls below zero: each write is conditional on the quantity that was read, and a transaction that read a
+value which another transaction changed runs again. Goods leave at the moving average cost. The last unit takes the
+remaining value with it, so an empty stock is worth exactly zero.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, exact, share, store_money, store_quantity
+from plugins.api import CONFLICT, ApiError, Request, Route, crud, exact, share, store_money, store_quantity
 from plugins.inventory.messages import NOT_ENOUGH, STOCK_LEFT, WAREHOUSE_GONE
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, WAREHOUSES
 
@@ -29,15 +31,15 @@ class Origin:
 
 @dataclass(frozen=True)
 class Holding:
-    """What a warehouse has of a product: the stock row (None where there never was any), quantity and value."""
+    """The stock of a product in a warehouse: the row (None if there never was any), quantity and value."""
 
     row: Record | None
     quantity: Decimal
     value: Decimal
 
 
-async def holding(req: Request, warehouse: Record, product_id: Any) -> Holding:
-    """What is there now."""
+async def get_holding(req: Request, warehouse: Record, product_id: Any) -> Holding:
+    """Return the stock of a product in a warehouse."""
     row = await req.system_store(STOCK).find_one({"product_id": product_id, "warehouse_id": warehouse["id"]})
     return Holding(row, exact(row["quantity"] if row else None), exact(row["value"] if row else None))
 
@@ -45,23 +47,23 @@ async def holding(req: Request, warehouse: Record, product_id: Any) -> Holding:
 async def put(
     req: Request, warehouse: Record, product_id: Any, quantity: Decimal, value: Decimal, origin: Origin
 ) -> None:
-    """Add goods that are worth `value`."""
-    held = await holding(req, warehouse, product_id)
+    """Add goods worth `value`."""
+    held = await get_holding(req, warehouse, product_id)
     await _book(req, warehouse, product_id, held, quantity, value, origin)
 
 
 async def take(req: Request, warehouse: Record, product_id: Any, quantity: Decimal, origin: Origin) -> Decimal:
-    """Take goods out and answer what they were worth; 40901 where there are not enough."""
-    held = await holding(req, warehouse, product_id)
+    """Take goods out and return what they were worth. Raises 40901 if there are not enough."""
+    held = await get_holding(req, warehouse, product_id)
     if held.quantity < quantity:
-        raise await _not_enough(req, product_id, held.quantity, quantity)
+        raise await _make_not_enough(req, product_id, held.quantity, quantity)
     value = share(held.value, quantity, held.quantity)
     await _book(req, warehouse, product_id, held, -quantity, -value, origin)
     return value
 
 
-async def clear_rows(req: Request, filter: Record) -> None:
-    """Delete the empty stock rows of a product or warehouse that goes; 40901 where stock is left."""
+async def delete_empty_rows(req: Request, filter: Record) -> None:
+    """Delete the stock rows of a product or warehouse that is deleted. Raises 40901 if stock is left."""
     store = req.system_store(STOCK)
     for row in await store.find(filter):
         await store.delete(row["id"], where={"quantity": store_quantity(Decimal(0))}, reason=STOCK_LEFT)
@@ -84,7 +86,7 @@ async def _book(
     }
     store = req.system_store(STOCK)
     if held.row is None:
-        await _claim_place(req, warehouse["id"], product_id)
+        await _register_first_row(req, warehouse["id"], product_id)
         await store.create({**place, **amounts})
     else:
         unchanged = {"quantity": store_quantity(held.quantity), "value": store_money(held.value)}
@@ -104,18 +106,32 @@ async def _book(
     )
 
 
-async def _claim_place(req: Request, warehouse_id: Any, product_id: Any) -> None:
-    # touches both, so that a first row and a deletion, or two first rows, cannot happen side by side
+async def _register_first_row(req: Request, warehouse_id: Any, product_id: Any) -> None:
+    # writes to both records, so that a concurrent deletion, or another first row, is a write conflict
     for collection, id in ((WAREHOUSES, warehouse_id), (PRODUCTS, product_id)):
         if await req.system_store(collection).change_quietly({"_id": id}, {"$inc": {"stock_rows": 1}}) is None:
             raise ApiError(CONFLICT, WAREHOUSE_GONE)
 
 
-async def _not_enough(req: Request, product_id: Any, held: Decimal, wanted: Decimal) -> ApiError:
+async def _make_not_enough(req: Request, product_id: Any, held: Decimal, wanted: Decimal) -> ApiError:
     product = await req.system_store(PRODUCTS).find_one({"_id": product_id})
-    amounts = {"held": _shown(held), "wanted": _shown(wanted)}
+    amounts = {"held": _format(held), "wanted": _format(wanted)}
     return ApiError(CONFLICT, NOT_ENOUGH.filled(sku=product["sku"] if product else product_id, **amounts))
 
 
-def _shown(quantity: Decimal) -> str:
+def _format(quantity: Decimal) -> str:
     return format(store_quantity(quantity).to_decimal(), "f")
+
+
+def sort_by_product(lines: Sequence[Record]) -> list[Record]:
+    """Return the lines in the order in which every document changes stock, so that documents do not deadlock."""
+    return sorted(lines, key=lambda line: str(line["product_id"]))
+
+
+ROUTES: tuple[Route, ...] = crud(
+    STOCK,
+    at="/api/v1/inventory/stock",
+    resource="inventory:stock",
+    noun="stock row",
+    only=("list",),
+)

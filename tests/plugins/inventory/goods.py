@@ -45,7 +45,7 @@ class Goods:
         return str(expect(await self.client.post(f"{AT}/suppliers", {"code": code, "name": code}))["id"])
 
     async def count(self, quantity: Any, cost: str | None = None) -> Reply:
-        """Count what is there."""
+        """Count the stock."""
         line = {"product_id": self.product_id, "counted": str(quantity), "cost": cost}
         return await self.client.post(f"{AT}/stock-counts", {"warehouse_id": self.warehouse_id, "lines": [line]})
 
@@ -85,7 +85,7 @@ class Goods:
         return await self.client.post(f"{AT}/transfers", body)
 
     async def stock(self, warehouse_id: str | None = None) -> tuple[str, str]:
-        """Quantity and value in a warehouse, as the service tells."""
+        """Quantity and value in a warehouse, read over HTTP."""
         where = f"product_id={self.product_id}&warehouse_id={warehouse_id or self.warehouse_id}"
         rows = expect(await self.client.get(f"{AT}/stock?{where}"))["items"]
         return (rows[0]["quantity"], rows[0]["value"]) if rows else ("0", "0.00")

@@ -59,7 +59,7 @@ def test_stock_is_what_the_model_says(
     async def compare() -> None:
         goods, model = await Goods.fresh(admin), Model()
         for kind, quantity, price in moves:
-            reply = await moved(goods, kind, quantity, price)
+            reply = await move(goods, kind, quantity, price)
             assert reply.code == (0 if model.move(kind, Fraction(quantity), Fraction(price)) else 40901)
             stock = await goods.stock()
             assert [Fraction(amount) for amount in stock] == [model.quantity, model.value]
@@ -72,7 +72,7 @@ def test_stock_is_what_the_model_says(
     io_loop.run_sync(compare, timeout=60)
 
 
-async def moved(goods: Goods, kind: str, quantity: str, price: str) -> Any:
+async def move(goods: Goods, kind: str, quantity: str, price: str) -> Any:
     """One movement, as a person makes it."""
     if kind == "count":
         return await goods.count(quantity, price)

@@ -1,0 +1,79 @@
+"""Stock counts: the stock becomes what was counted, in one document."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from plugins.api import Request, Route, conflicts, crud, exact, new_id, share, store_money, store_quantity, times
+from plugins.inventory.documents import STOCK_COUNTS
+from plugins.inventory.lines import (
+    DATED_EVENT,
+    Record,
+    add_up,
+    date_movement,
+    find_products,
+    find_warehouse,
+    take_number,
+)
+from plugins.inventory.messages import WAREHOUSE_GONE
+from plugins.inventory.stock import Holding, Origin, get_holding, put, sort_by_product, take
+
+
+async def count(req: Request) -> Record:
+    """Set the stock to what was counted. Opening stock, losses and finds are ledger entries like any other."""
+    body = dict(req.body)
+
+    async def work() -> Record:
+        warehouse = await find_warehouse(req, body["warehouse_id"])
+        products = await find_products(req, body["lines"])
+        document = {"document_id": new_id(), "number": await take_number(req, "SC"), "day": await date_movement(req)}
+        lines = [
+            await _count_line(req, warehouse, line, products[line["product_id"]], document)
+            for line in sort_by_product(body["lines"])
+        ]
+        values = {**body, "number": document["number"], "day": document["day"], "lines": lines}
+        return await req.store(STOCK_COUNTS).create(
+            {**values, "value": add_up(lines, "value")}, id=document["document_id"]
+        )
+
+    return await req.transaction(work)
+
+
+async def _count_line(req: Request, warehouse: Record, line: Record, product: Record, document: Record) -> Record:
+    held = await get_holding(req, warehouse, product["id"])
+    difference = exact(line["counted"]) - held.quantity
+    origin = Origin("count", **document)
+    value = Decimal(0)
+    if difference < 0:
+        value = -await take(req, warehouse, product["id"], -difference, origin)
+    elif difference > 0:
+        value = _value_found(difference, line, held, product)
+        await put(req, warehouse, product["id"], difference, value, origin)
+    return {
+        "product_id": product["id"],
+        "counted": line["counted"],
+        "cost": line.get("cost"),
+        "expected": store_quantity(held.quantity),
+        "difference": store_quantity(difference),
+        "value": store_money(value),
+    }
+
+
+def _value_found(found: Decimal, line: Record, held: Holding, product: Record) -> Decimal:
+    if line.get("cost") is not None:
+        return times(found, exact(line["cost"]))
+    if held.quantity:
+        return share(held.value, found, held.quantity)
+    return times(found, exact(product["cost"]))
+
+
+ROUTES: tuple[Route, ...] = crud(
+    STOCK_COUNTS,
+    at="/api/v1/inventory/stock-counts",
+    resource="inventory:stock-count",
+    noun="stock count",
+    only=("list", "read", "create"),
+    create=count,
+    asks=(DATED_EVENT,),
+    refusals_of={"create": conflicts(WAREHOUSE_GONE)},
+)
