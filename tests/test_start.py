@@ -11,9 +11,11 @@ import pytest
 
 from config.embedded.folder import Folder
 from plugins.testing import eventually
+from tests.floors import database_seconds
 from tests.server_process import ROOT, environment, server_process
 
 SECONDS = 3.0
+TIMES = 4  # on an idle machine the database alone takes three quarters of a second
 
 
 def loaded_by(program: str) -> set[str]:
@@ -60,10 +62,13 @@ async def test_a_second_start_takes_less_than_three_seconds(tmp_path: Path) -> N
     env = environment("", tmp_path / "data", PLUGINS="")
     async with server_process(env, tmp_path) as first:
         await first.url()
-    seconds: list[float] = []
-    while len(seconds) < 3 and min(seconds, default=SECONDS) >= SECONDS:  # others may use the machine at that moment
+    took: list[tuple[float, float]] = []
+    for _ in range(3):  # others may use the machine at that moment
+        limit = max(SECONDS, TIMES * database_seconds(tmp_path / "data"))
         begun = time.monotonic()
         async with server_process(env, tmp_path) as again:
             await again.url()
-            seconds.append(round(time.monotonic() - begun, 2))
-    assert min(seconds) < SECONDS
+            took.append((round(time.monotonic() - begun, 2), round(limit, 2)))
+        if took[-1][0] < limit:
+            return
+    raise AssertionError(took)
