@@ -12,10 +12,10 @@ from datetime import date, timedelta
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-from handlers.calendar import day_of, last_days, last_months, start_of
-from handlers.errors import invalid
 from handlers.request import Request
-from handlers.schema import FIRST_DAY, Field
+from handlers.schema.calendar import day_of, last_days, last_months, start_of
+from handlers.schema.errors import invalid
+from handlers.schema.fields import FIRST_DAY, Field
 
 Compute = Callable[[Request], Awaitable[Mapping[str, Any]]]
 Unit = Literal["date", "month"]

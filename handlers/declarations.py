@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from handlers.conversion import decode
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
-from handlers.errors import ErrorKind
-from handlers.messages import Message
 from handlers.route import Route
-from handlers.schema import Field
-from handlers.validation import Checker
+from handlers.schema.conversion import decode
+from handlers.schema.errors import ErrorKind
+from handlers.schema.fields import Field
+from handlers.schema.messages import Message
+from handlers.schema.validation import Checker
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,10 @@ from cryptography.fernet import Fernet
 from config.database import DatabaseUnavailable, Document, Driver, DuplicateKey
 from handlers.data.collection import Collection, Index
 from handlers.data.database import utc_now
-from handlers.errors import BAD_REQUEST, IDEMPOTENCY_REUSED, ApiError, unavailable
 from handlers.jobs import Jobs
 from handlers.request import Request
-from handlers.schema import text
+from handlers.schema.errors import BAD_REQUEST, IDEMPOTENCY_REUSED, ApiError, unavailable
+from handlers.schema.fields import text
 from handlers.tasks import end
 
 IDEMPOTENCY_KEYS = Collection(

@@ -16,8 +16,17 @@ from config.database import DatabaseUnavailable, begin_waiting
 from config.logs import log_request, request_context
 from handlers.actor import ANONYMOUS, Actor
 from handlers.data.listing import Page
-from handlers.envelope import failed, ok
-from handlers.errors import (
+from handlers.docs.response_checks import ResponseChecks
+from handlers.idempotency import answer_once
+from handlers.metrics import Metrics
+from handlers.operation_log import OperationLog
+from handlers.ports import Authenticator, Authorizer
+from handlers.rate_limit import RateLimit
+from handlers.request import Request
+from handlers.route import METHODS, PUBLIC, SUPER, Route
+from handlers.routing import Router
+from handlers.schema.envelope import failed, ok
+from handlers.schema.errors import (
     BAD_REQUEST,
     FORBIDDEN,
     INTERNAL,
@@ -33,20 +42,11 @@ from handlers.errors import (
     invalid,
     unavailable,
 )  # fmt: skip
-from handlers.idempotency import answer_once
-from handlers.metrics import Metrics
-from handlers.oplog import OperationLog
-from handlers.ports import Authenticator, Authorizer
-from handlers.projection import project
-from handlers.ratelimit import RateLimit
-from handlers.redaction import redacted
-from handlers.request import Request
-from handlers.response_checks import ResponseChecks
-from handlers.route import METHODS, PUBLIC, SUPER, Route
-from handlers.routing import Router
-from handlers.schema import MAX_TEXT
+from handlers.schema.fields import MAX_TEXT
+from handlers.schema.projection import project
+from handlers.schema.redaction import redacted
+from handlers.schema.validation import MAX_ERRORS
 from handlers.tasks import within
-from handlers.validation import MAX_ERRORS
 
 log = logging.getLogger("tradewind.request")
 _COUNTED_METHODS = frozenset((*METHODS, "HEAD"))

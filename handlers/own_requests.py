@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from handlers.errors import CONFLICT, ApiError
-from handlers.messages import Message
 from handlers.ports import OwnRequests
 from handlers.route import Refusal
+from handlers.schema.errors import CONFLICT, ApiError
+from handlers.schema.messages import Message
 
 if TYPE_CHECKING:
     from handlers.request import Request

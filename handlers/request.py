@@ -9,17 +9,17 @@ from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from handlers.actor import ANONYMOUS, Actor
-from handlers.calendar import day_of
 from handlers.data.collection import Collection
 from handlers.data.database import utc_now
 from handlers.data.scope import Scope
 from handlers.data.store import Store
-from handlers.errors import FieldError, ValidationFailed
-from handlers.messages import Language
-from handlers.schema import Field
+from handlers.http.streams import BodyStream
+from handlers.schema.calendar import day_of
+from handlers.schema.errors import FieldError, ValidationFailed
+from handlers.schema.fields import Field
+from handlers.schema.messages import Language
+from handlers.schema.validation import MAX_ERRORS, Checker, QueryChecker, digit_faults, future_faults, parse_json
 from handlers.service import Service
-from handlers.streams import BodyStream
-from handlers.validation import MAX_ERRORS, Checker, QueryChecker, digit_faults, future_faults, parse_json
 
 Result = TypeVar("Result")
 Part = TypeVar("Part")

@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import Any, Final, TypedDict, Unpack
 
 from handlers.data.collection import Collection
-from handlers.errors import (
+from handlers.request import Request
+from handlers.schema.errors import (
     BAD_REQUEST,
     CONFLICT,
     FORBIDDEN,
@@ -31,10 +32,9 @@ from handlers.errors import (
     UNAVAILABLE,
     ErrorKind,
 )
-from handlers.messages import Message
-from handlers.request import Request
-from handlers.schema import NOTHING, Field
-from handlers.validation import Checker, QueryChecker
+from handlers.schema.fields import NOTHING, Field
+from handlers.schema.messages import Message
+from handlers.schema.validation import Checker, QueryChecker
 
 Handler = Callable[[Request], Awaitable[Any]]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
-from handlers.errors import BAD_REQUEST, METHOD_NOT_ALLOWED, NOT_FOUND, ApiError
 from handlers.route import Route
+from handlers.schema.errors import BAD_REQUEST, METHOD_NOT_ALLOWED, NOT_FOUND, ApiError
 
 
 @dataclass

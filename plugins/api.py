@@ -3,9 +3,7 @@
 from config.database import DatabaseUnavailable
 from config.settings import EnvironmentSettings
 from handlers.actor import ANONYMOUS, SYSTEM, Actor
-from handlers.addresses import network_of
-from handlers.calendar import day_of, last_days, last_months, start_of
-from handlers.confined import Confined, Lane, TooCostly, Work, WorkFailed
+from handlers.confined.pool import Confined, Lane, TooCostly, Work, WorkFailed
 from handlers.dashboards import Dashboard, Period, period_of
 from handlers.data.collection import Collection, Index, new_id
 from handlers.data.dangling import remove_dangling
@@ -17,8 +15,22 @@ from handlers.data.series import by_day, by_month
 from handlers.data.shared import Shared
 from handlers.data.store import Store
 from handlers.declarations import Catalogue, Dictionary, Item, Menu, Option, StateMachine
-from handlers.envelope import as_json
-from handlers.errors import (
+from handlers.events import Events
+from handlers.http.addresses import network_of
+from handlers.http.multipart import Form, FormFile
+from handlers.idempotency import answer_once
+from handlers.jobs import Jobs
+from handlers.lifecycle import Answer, refusal
+from handlers.operation_log import OPERATION_LOGS
+from handlers.own_requests import REFUSES_OWN, may_decide_on_own, people_behind, refuse_own
+from handlers.ports import Authenticator, Authorizer, OwnRequests
+from handlers.rate_limit import RateLimit
+from handlers.request import Request
+from handlers.route import PUBLIC, SIGNED_IN, SUPER, Handler, Refusal, Route, RouteOptions, conflicts, route
+from handlers.routing import Router
+from handlers.schema.calendar import day_of, last_days, last_months, start_of
+from handlers.schema.envelope import as_json
+from handlers.schema.errors import (
     ACCOUNT_DISABLED,
     BAD_REQUEST,
     CONFLICT,
@@ -47,23 +59,7 @@ from handlers.errors import (
     invalid,
     unavailable,
 )  # fmt: skip
-from handlers.events import Events
-from handlers.idempotency import answer_once
-from handlers.jobs import Jobs
-from handlers.json_schema import json_schema
-from handlers.lifecycle import Answer, refusal
-from handlers.messages import RULES, Language, Message
-from handlers.money import exact, rounded, share, store_money, store_quantity, times
-from handlers.multipart import Form, FormFile
-from handlers.oplog import OPERATION_LOGS
-from handlers.own_requests import REFUSES_OWN, may_decide_on_own, people_behind, refuse_own
-from handlers.ports import Authenticator, Authorizer, OwnRequests
-from handlers.ratelimit import RateLimit
-from handlers.redaction import redacted
-from handlers.request import Request
-from handlers.route import PUBLIC, SIGNED_IN, SUPER, Handler, Refusal, Route, RouteOptions, conflicts, route
-from handlers.routing import Router
-from handlers.schema import (
+from handlers.schema.fields import (
     BLANK,
     FIRST_DAY,
     LAST_DAY,
@@ -88,6 +84,10 @@ from handlers.schema import (
     timestamp,
     tree_of,
 )  # fmt: skip
+from handlers.schema.json_schema import json_schema
+from handlers.schema.messages import RULES, Language, Message
+from handlers.schema.money import exact, rounded, share, store_money, store_quantity, times
+from handlers.schema.redaction import redacted
 from handlers.service import Service
 from plugins.crud import crud
 from plugins.plugin import Plugin

@@ -10,10 +10,10 @@ from typing import Any, TypedDict, Unpack
 
 from handlers.data.collection import Collection
 from handlers.data.listing import Page
-from handlers.errors import DUPLICATE, STALE, ErrorKind
 from handlers.request import Request
 from handlers.route import Handler, Refusal, Route, RouteOptions, route
-from handlers.schema import NOTHING
+from handlers.schema.errors import DUPLICATE, STALE, ErrorKind
+from handlers.schema.fields import NOTHING
 
 ACTIONS = ("list", "read", "create", "update", "delete")
 

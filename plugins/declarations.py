@@ -11,18 +11,18 @@ import jsonschema_rs
 
 from handlers.data.collection import SEARCH_FIELDS, Collection
 from handlers.declarations import Menu, Option, StateMachine
-from handlers.errors import CORE_ERRORS, ErrorKind, ValidationFailed
+from handlers.docs.components import NameTaken
+from handlers.docs.openapi import check_names
+from handlers.docs.system import CORE_ROUTES
 from handlers.idempotency import IDEMPOTENCY_KEYS
-from handlers.json_schema import json_schema
-from handlers.openapi import check_names
-from handlers.openapi_components import NameTaken
-from handlers.oplog import OPERATION_LOGS
-from handlers.patterns import syntax_fault
+from handlers.operation_log import OPERATION_LOGS
 from handlers.ports import Authenticator, Authorizer
 from handlers.route import METHODS, PERMISSION, PUBLIC, SIGNED_IN, SUPER, Route
-from handlers.schema import Field, fields_in, obj
-from handlers.system import CORE_ROUTES
-from handlers.validation import Checker
+from handlers.schema.errors import CORE_ERRORS, ErrorKind, ValidationFailed
+from handlers.schema.fields import Field, fields_in, obj
+from handlers.schema.json_schema import json_schema
+from handlers.schema.patterns import syntax_fault
+from handlers.schema.validation import Checker
 from plugins.declared_types import type_problems
 from plugins.plugin import Plugin
 

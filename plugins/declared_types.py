@@ -13,9 +13,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
 from handlers.declarations import Dictionary, Item, Menu, Option, StateMachine
-from handlers.errors import ErrorKind
 from handlers.request import Request
 from handlers.route import Refusal, Route
+from handlers.schema.errors import ErrorKind
 from handlers.service import Service
 from plugins.plugin import Plugin
 

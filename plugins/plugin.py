@@ -10,9 +10,9 @@ from config.settings import EnvironmentSettings
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
 from handlers.declarations import Dictionary, Menu, Option, StateMachine
-from handlers.errors import ErrorKind
-from handlers.messages import Message
 from handlers.route import Refusal, Route
+from handlers.schema.errors import ErrorKind
+from handlers.schema.messages import Message
 from handlers.service import Service
 
 

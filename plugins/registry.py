@@ -15,9 +15,9 @@ from pathlib import Path
 from traceback import extract_tb
 
 from handlers.declarations import Catalogue
-from handlers.errors import CORE_ERRORS
+from handlers.docs.system import CORE_ROUTES
 from handlers.route import Route
-from handlers.system import CORE_ROUTES
+from handlers.schema.errors import CORE_ERRORS
 from plugins.declarations import CORE_COLLECTIONS, all_of, problems_of
 from plugins.declared_types import type_problems
 from plugins.plugin import Plugin

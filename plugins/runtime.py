@@ -23,21 +23,21 @@ from config.database import (
 from config.embedded.diagnosis import explain_os_error
 from config.local_secrets import demo_password, local_secret
 from config.settings import Settings
-from handlers.app import Front, listen
-from handlers.confined import Confined
+from handlers.confined.pool import Confined
 from handlers.data.database import PREPARE_SECONDS, AlikeRecords, Database, Lease
 from handlers.data.indexing import SearchIndexing
+from handlers.data.orphans import end_orphans_for_ever
 from handlers.declarations import Catalogue
-from handlers.draining import drain
+from handlers.docs.response_checks import ResponseChecks
+from handlers.docs.system import Description, Readiness
+from handlers.http.app import Front, listen
+from handlers.http.draining import drain
 from handlers.jobs import Jobs
 from handlers.metrics import Metrics
-from handlers.oplog import OPERATION_LOGS, OperationLog, kept_for
-from handlers.orphans import end_orphans_for_ever
-from handlers.ratelimit import RateLimit
-from handlers.response_checks import ResponseChecks
+from handlers.operation_log import OPERATION_LOGS, OperationLog, kept_for
+from handlers.rate_limit import RateLimit
 from handlers.routing import Router
 from handlers.service import Service
-from handlers.system import Description, Readiness
 from plugins.plugin import Plugin
 from plugins.registry import freeze
 

@@ -25,7 +25,7 @@ from tornado.simple_httpclient import SimpleAsyncHTTPClient
 from config.database import open_driver
 from config.embedded import acquire
 from config.settings import Settings
-from handlers.errors import TOKEN_EXPIRED
+from handlers.schema.errors import TOKEN_EXPIRED
 from plugins.plugin import Plugin
 from plugins.registry import load_plugins
 from plugins.runtime import Running, running

@@ -22,7 +22,7 @@ from config.embedded import EmbeddedError
 from config.settings import Settings
 from handlers.actor import SYSTEM
 from handlers.data.database import Database, utc_now
-from handlers.oplog import OPERATION_LOGS
+from handlers.operation_log import OPERATION_LOGS
 from plugins.auth.records import SESSIONS
 from plugins.rbac.passwords import Passwords
 from plugins.rbac.records import USERS

@@ -16,8 +16,8 @@ from urllib.parse import urlencode, urlsplit
 import jwt
 from tornado.httpclient import HTTPRequest
 
-from handlers.errors import CONFLICT, NOT_FOUND, PASSWORD_CHANGE_REQUIRED, UNAUTHENTICATED
 from handlers.route import PUBLIC
+from handlers.schema.errors import CONFLICT, NOT_FOUND, PASSWORD_CHANGE_REQUIRED, UNAUTHENTICATED
 from plugins.auth.sessions import Sessions
 from plugins.rbac.api import USERS, Directory
 from plugins.runtime import Running

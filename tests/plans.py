@@ -10,13 +10,13 @@ from typing import Any
 from bson import ObjectId
 from bson.codec_options import CodecOptions, DatetimeConversion
 
-from handlers.conversion import decode
 from handlers.data.collection import Collection
 from handlers.data.database import Database, utc_now
 from handlers.data.listing import after_cursor, list_filter, make_cursor, sort_keys
 from handlers.data.scope import Scope
 from handlers.data.store import Store
-from handlers.schema import Field
+from handlers.schema.conversion import decode
+from handlers.schema.fields import Field
 from tests.samples import sample
 
 ROWS, PEOPLE, DEPARTMENTS = 1000, 50, 20

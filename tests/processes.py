@@ -8,7 +8,7 @@ from pathlib import Path
 
 def workers(parent: int | str = "self") -> set[int]:
     """The worker processes of a process that have not been reaped yet."""
-    return {pid for pid in children(parent) if "handlers.confined_worker" in _command(pid)}
+    return {pid for pid in children(parent) if "handlers.confined.worker" in _command(pid)}
 
 
 def children(parent: int | str = "self") -> set[int]:

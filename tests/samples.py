@@ -10,12 +10,12 @@ from typing import Any
 import hypothesis
 from hypothesis import strategies
 
-from handlers.conversion import decode
 from handlers.data.collection import Collection
-from handlers.errors import ValidationFailed
-from handlers.openapi import example
-from handlers.schema import Field
-from handlers.validation import Checker
+from handlers.docs.openapi import example
+from handlers.schema.conversion import decode
+from handlers.schema.errors import ValidationFailed
+from handlers.schema.fields import Field
+from handlers.schema.validation import Checker
 from plugins.testing import PASSWORD, unique
 
 Refer = Callable[[str], Awaitable[Any]]

@@ -73,7 +73,7 @@ def test_bson_is_known_to_the_data_layer_alone() -> None:
 
 
 def test_tornado_web_is_imported_where_it_meets_the_lifecycle_alone() -> None:
-    places = ("handlers/app.py", "handlers/sockets.py")
+    places = ("handlers/http/app.py", "handlers/http/sockets.py")
     assert offences(lambda file: within(file, *RUNS) and not within(file, *places), _packages("tornado.web")) == []
 
 

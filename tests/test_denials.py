@@ -15,10 +15,10 @@ import jwt
 import pytest
 from tornado.httpclient import HTTPRequest
 
-from handlers.errors import CONFLICT, NOT_FOUND, ApiError
-from handlers.messages import Message
 from handlers.request import Request
 from handlers.route import PUBLIC, SIGNED_IN, conflicts, route
+from handlers.schema.errors import CONFLICT, NOT_FOUND, ApiError
+from handlers.schema.messages import Message
 from plugins.plugin import Plugin
 from plugins.registry import load_plugins
 from plugins.runtime import Running

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from config.settings import EnvironmentSettings, Settings
-from handlers.envelope import to_json
-from handlers.errors import ErrorKind
-from handlers.messages import Message
-from handlers.openapi import describe
-from handlers.schema import Field
-from handlers.validation import Checker
+from handlers.docs.openapi import describe
+from handlers.schema.envelope import to_json
+from handlers.schema.errors import ErrorKind
+from handlers.schema.fields import Field
+from handlers.schema.messages import Message
+from handlers.schema.validation import Checker
 from plugins.registry import load_plugins
 from tests.catalogue import CATALOGUE
 from tests.described import Described, escaped

@@ -12,8 +12,8 @@ import pytest
 
 from handlers.data.collection import Collection, Index
 from handlers.data.store import Store
-from handlers.errors import ApiError
 from handlers.route import Route
+from handlers.schema.errors import ApiError
 from plugins.rbac.api import Directory, Policy
 from plugins.runtime import Running
 from plugins.testing import expect

@@ -16,12 +16,12 @@ from tornado.ioloop import IOLoop
 
 from config.database import open_driver
 from config.settings import Settings
-from handlers.conversion import decode
 from handlers.data.collection import Collection
 from handlers.data.database import Database, utc_now
 from handlers.data.store import Store
 from handlers.route import Route
-from handlers.schema import Field
+from handlers.schema.conversion import decode
+from handlers.schema.fields import Field
 from plugins.runtime import Running
 from plugins.testing import Client, expect, unique
 from tests.catalogue import CATALOGUE

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from handlers.route import Route
-from handlers.schema import NOTHING, Field
+from handlers.schema.fields import NOTHING, Field
 from plugins.runtime import Running
 from plugins.testing import Client, Reply, expect
 from tests.catalogue import CATALOGUE

@@ -10,7 +10,7 @@ import pytest
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
-from handlers.oplog import OperationLog
+from handlers.operation_log import OperationLog
 from handlers.route import PUBLIC, SUPER, Route
 from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect, unique

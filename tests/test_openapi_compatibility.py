@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from handlers.envelope import to_json
-from handlers.openapi import describe
-from handlers.system import VERSION
+from handlers.docs.openapi import describe
+from handlers.docs.system import VERSION
+from handlers.schema.envelope import to_json
 from tests.catalogue import CATALOGUE
 from tests.openapi_comparison import breaks
 

@@ -15,10 +15,10 @@ import regress
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handlers.json_schema import json_schema
-from handlers.openapi import describe
-from handlers.patterns import syntax_fault
-from handlers.schema import array, fields_in, mapping, obj, text, tree_of
+from handlers.docs.openapi import describe
+from handlers.schema.fields import array, fields_in, mapping, obj, text, tree_of
+from handlers.schema.json_schema import json_schema
+from handlers.schema.patterns import syntax_fault
 from tests.catalogue import CATALOGUE
 
 

@@ -13,11 +13,11 @@ from bson import ObjectId
 from bson.errors import InvalidId
 
 from config.database import IndexSpec
-from handlers.conversion import decode
 from handlers.data.folding import sort_key
 from handlers.data.search import FORM, FORM_NAME, search_values
-from handlers.errors import NOT_FOUND, ApiError
-from handlers.schema import Field, array, boolean, integer, obj, object_id, text, timestamp, tree_of
+from handlers.schema.conversion import decode
+from handlers.schema.errors import NOT_FOUND, ApiError
+from handlers.schema.fields import Field, array, boolean, integer, obj, object_id, text, timestamp, tree_of
 
 LIVE: Mapping[str, Any] = {"deleted": False}
 SEARCH_FIELDS = ("search_text", "search_grams")

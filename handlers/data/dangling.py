@@ -13,7 +13,7 @@ from typing import Any
 from config.database import Document
 from handlers.data.collection import Collection
 from handlers.data.database import Database
-from handlers.errors import ApiError
+from handlers.schema.errors import ApiError
 
 _BATCH = 5000
 

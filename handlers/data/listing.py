@@ -12,10 +12,10 @@ from typing import Any
 import orjson
 
 from config.database import Document
-from handlers.conversion import Undecodable, decode_stored, encode
 from handlers.data.collection import MAX_DEPTH, OUTDATED, Collection
 from handlers.data.search import former_filter, search_filter, search_key, symbols_filter
-from handlers.errors import invalid
+from handlers.schema.conversion import Undecodable, decode_stored, encode
+from handlers.schema.errors import invalid
 
 
 @dataclass(frozen=True)

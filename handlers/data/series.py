@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from handlers.calendar import settled_since, start_of
 from handlers.dashboards import MOST_POINTS, Period
 from handlers.data.store import Store
+from handlers.schema.calendar import settled_since, start_of
 
 Stage = dict[str, Any]
 _DAY_MS = 86_400_000

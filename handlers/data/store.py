@@ -18,8 +18,17 @@ from handlers.data.collection import LIVE, SEARCHED, Collection
 from handlers.data.listing import Page, after_cursor, check_depth, list_filter, make_cursor, sort_keys
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.search import search_key
-from handlers.errors import CONFLICT, DUPLICATE, NOT_FOUND, STALE, ApiError, ErrorKind, FieldError, ValidationFailed
-from handlers.messages import Message
+from handlers.schema.errors import (
+    CONFLICT,
+    DUPLICATE,
+    NOT_FOUND,
+    STALE,
+    ApiError,
+    ErrorKind,
+    FieldError,
+    ValidationFailed,
+)
+from handlers.schema.messages import Message
 
 if TYPE_CHECKING:
     from handlers.data.database import Database

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from config.database import DatabaseUnavailable, Driver, open_driver
 from config.embedded import EmbeddedError
 from config.settings import Settings
-from handlers.money import exact
+from handlers.schema.money import exact
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.finance.documents import INVOICES, OPEN_ITEMS
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS

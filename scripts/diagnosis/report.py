@@ -16,7 +16,7 @@ from config.embedded import EmbeddedError, acquire
 from config.embedded.folder import Folder
 from config.settings import EnvironmentSettings, Settings
 from handlers.data.database import Database, utc_now
-from handlers.unnamed_proxies import KEPT, NOTES
+from handlers.http.unnamed_proxies import KEPT, NOTES
 from plugins.auth.settings import AuthSettings
 from plugins.plugin import Plugin
 from plugins.rbac.policy import Policy

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from config.settings import DESKTOP_AND_DEV_ORIGINS, EnvironmentSettings, Settings
-from handlers.addresses import listed, networks
+from handlers.http.addresses import listed, networks
 from plugins.auth.settings import WECOM_NEEDS, AuthSettings
 from plugins.rbac.settings import RbacSettings
 from scripts.diagnosis.findings import Finding, Level

@@ -13,10 +13,10 @@ import httptools
 from tornado import httputil
 from tornado.iostream import IOStream
 
-from handlers.app import Server
-from handlers.fast_http import FastConnection
-from handlers.fast_server import FastServer, Limits
-from handlers.receiving import Receiving
+from handlers.http.app import Server
+from handlers.http.fast_connection import FastConnection
+from handlers.http.fast_server import FastServer, Limits
+from handlers.http.receiving import Receiving
 from scripts.hostile_http.reading import Asked, Ended, Reading, fields_of
 
 _LIMITS = Limits(header_bytes=65_536, extra_bytes=16_384, request_seconds=30, idle_seconds=75)

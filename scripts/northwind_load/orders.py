@@ -1,7 +1,7 @@
 """Reads the Northwind orders with their lines. Pure: no network, nothing printed.
 
 What a line costs is unitPrice x quantity x (1 - discount), to the cent, half a cent away from zero; an order costs
-the sum of its lines. That is the service's own rule (`handlers/money.py`). Freight is not part of it.
+the sum of its lines. That is the service's own rule (`handlers/schema/money.py`). Freight is not part of it.
 """
 
 from collections import defaultdict

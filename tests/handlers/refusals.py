@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from handlers.errors import CORE_ERRORS
+from handlers.schema.errors import CORE_ERRORS
 from plugins.runtime import Running
 from plugins.testing import Reply
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from handlers.errors import ApiError
-from handlers.validation import parse_json
+from handlers.schema.errors import ApiError
+from handlers.schema.validation import parse_json
 from plugins.runtime import Running
 from plugins.testing import Client, expect
 from tests.handlers.probe import WIDGETS_AT

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from handlers.calendar import day_of, last_days, last_months, settled_since, start_of
+from handlers.schema.calendar import day_of, last_days, last_months, settled_since, start_of
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 

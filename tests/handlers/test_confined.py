@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from handlers.actor import Actor
-from handlers.confined import Confined, Lane, TooCostly, WorkFailed
-from handlers.errors import BAD_REQUEST, RATE_LIMITED, UNAVAILABLE, ApiError
+from handlers.confined.pool import Confined, Lane, TooCostly, WorkFailed
 from handlers.request import Request
+from handlers.schema.errors import BAD_REQUEST, RATE_LIMITED, UNAVAILABLE, ApiError
 from plugins.testing import eventually
 
 pytestmark = pytest.mark.gen_test(timeout=20)

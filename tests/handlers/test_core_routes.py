@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tornado.ioloop import IOLoop
 
-from handlers.unnamed_proxies import NOTES, UnnamedProxies
+from handlers.http.unnamed_proxies import NOTES, UnnamedProxies
 from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect, serving, unique

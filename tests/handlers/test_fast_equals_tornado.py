@@ -13,7 +13,7 @@ import pytest
 from tornado.ioloop import IOLoop
 from tornado.netutil import bind_sockets
 
-from handlers.app import Front, listen
+from handlers.http.app import Front, listen
 from plugins.runtime import Running
 from tests.handlers.probe import AT, WIDGETS_AT
 

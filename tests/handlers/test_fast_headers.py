@@ -1,6 +1,6 @@
 """Headers that are remembered are those of requests that carry the very same fields, and there is room for them."""
 
-from handlers.fast_headers import Headers, HeadersCache
+from handlers.http.fast_headers import Headers, HeadersCache
 
 Fields = list[tuple[bytes, bytes]]
 HOST = (b"Host", b"localhost")

@@ -17,9 +17,9 @@ import pytest
 
 from handlers.data.listing import after_cursor, sort_keys
 from handlers.data.search import search_filter
-from handlers.errors import ApiError
-from handlers.multipart import read_form
-from handlers.validation import Checker, parse_json
+from handlers.http.multipart import read_form
+from handlers.schema.errors import ApiError
+from handlers.schema.validation import Checker, parse_json
 from plugins.cms.cleaning import clean, clean_markdown
 from plugins.cms.complexity import TooComplex
 from plugins.crm.customer_columns import WIDTHS

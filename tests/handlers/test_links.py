@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from handlers.errors import ValidationFailed
-from handlers.schema import Field, link
-from handlers.validation import Checker
+from handlers.schema.errors import ValidationFailed
+from handlers.schema.fields import Field, link
+from handlers.schema.validation import Checker
 from plugins.testing import Client, People, expect, unique
 from tests.catalogue import CATALOGUE
 

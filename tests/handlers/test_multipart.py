@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handlers.multipart import FormPart, FormPartEnd, read_form
-from handlers.openapi import describe
+from handlers.docs.openapi import describe
+from handlers.http.multipart import FormPart, FormPartEnd, read_form
 from plugins.api import ApiError, Route
 from tests.catalogue import CATALOGUE
 from tests.plugins.files.samples import BOUNDARY, form

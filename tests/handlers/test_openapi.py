@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from handlers.envelope import to_json
-from handlers.openapi import check_names, describe
-from handlers.openapi_components import NameTaken
+from handlers.docs.components import NameTaken
+from handlers.docs.openapi import check_names, describe
+from handlers.docs.system import VERSION
 from handlers.request import Request
 from handlers.route import PUBLIC, Route, route
-from handlers.schema import NOTHING, Field, choice, integer, obj, text
-from handlers.system import VERSION
-from handlers.validation import Checker
+from handlers.schema.envelope import to_json
+from handlers.schema.fields import NOTHING, Field, choice, integer, obj, text
+from handlers.schema.validation import Checker
 from plugins.registry import RegistryError, freeze, load_plugins
 
 ROOT = Path(__file__).resolve().parents[2]

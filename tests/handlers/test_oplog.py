@@ -10,7 +10,7 @@ import pytest
 
 from config.database import Driver, open_driver
 from config.settings import Settings
-from handlers.oplog import OPERATION_LOGS, OperationLog
+from handlers.operation_log import OPERATION_LOGS, OperationLog
 from plugins.testing import eventually
 
 pytestmark = pytest.mark.gen_test(timeout=20)

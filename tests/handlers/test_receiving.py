@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tornado.netutil import bind_sockets
 
-from handlers.addresses import networks
-from handlers.app import listen
-from handlers.errors import RATE_LIMITED, UNAVAILABLE, ApiError
-from handlers.fast_server import FastServer
-from handlers.receiving import Receiving
+from handlers.http.addresses import networks
+from handlers.http.app import listen
+from handlers.http.fast_server import FastServer
+from handlers.http.receiving import Receiving
+from handlers.schema.errors import RATE_LIMITED, UNAVAILABLE, ApiError
 from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Reply, eventually, expect, serving

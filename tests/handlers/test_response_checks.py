@@ -11,7 +11,7 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
 from handlers.data.listing import Page
-from handlers.response_checks import ResponseChecks
+from handlers.docs.response_checks import ResponseChecks
 from plugins.api import (
     NOTHING,
     PUBLIC,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from config.database import DatabaseUnavailable
-from handlers import system
 from handlers.declarations import Catalogue, StateMachine
-from handlers.messages import Message
+from handlers.docs import system
+from handlers.schema.messages import Message
 from handlers.service import Service
 from plugins.registry import load_plugins
 from plugins.runtime import Running

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from handlers.errors import ValidationFailed
-from handlers.json_schema import json_schema
-from handlers.schema import Field, array, boolean, choice, integer, number, obj, text
-from handlers.validation import Checker
+from handlers.schema.errors import ValidationFailed
+from handlers.schema.fields import Field, array, boolean, choice, integer, number, obj, text
+from handlers.schema.json_schema import json_schema
+from handlers.schema.validation import Checker
 
 NAMES = st.sampled_from(["name", "code", "lines", "amount", "note"])
 FLAGS = st.fixed_dictionaries({"required": st.booleans()})

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
-from handlers.conversion import encode_amount, store_money
+from handlers.schema.conversion import encode_amount, store_money
 from plugins.runtime import Running
 from plugins.testing import Client, Reply, expect, unique
 from tests.handlers.probe import WIDGETS, WIDGETS_AT

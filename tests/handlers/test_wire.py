@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from handlers.answer_lines import field_lines
-from handlers.messages import language_of
+from handlers.http.response_head import field_lines
+from handlers.schema.messages import language_of
 from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect, unique
 from tests.handlers.probe import AT, INSIDE, WIDGETS_AT

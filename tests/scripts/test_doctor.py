@@ -15,7 +15,7 @@ from tornado.ioloop import IOLoop
 from config.database import IndexSpec
 from config.settings import Settings
 from handlers.data.database import Database, utc_now
-from handlers.unnamed_proxies import NOTES
+from handlers.http.unnamed_proxies import NOTES
 from plugins.auth.settings import AuthSettings
 from plugins.rbac.declared_menus import synchronise
 from plugins.rbac.policy import Policy

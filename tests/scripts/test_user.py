@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from handlers.oplog import OPERATION_LOGS
+from handlers.operation_log import OPERATION_LOGS
 from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, eventually, expect
 from tests.plugins.auth.servers import PASSWORD_PATH, PROFILE, instances, try_login

@@ -1,7 +1,7 @@
 """Collections for the tests of the data layer."""
 
 from handlers.data.collection import Collection, Index
-from handlers.schema import integer, object_id, text
+from handlers.schema.fields import integer, object_id, text
 
 NOTES = Collection(
     name="probe_notes",

@@ -15,7 +15,7 @@ from config.database import Driver
 from handlers.data.collection import OUTDATED, OUTDATED_INDEX, Collection
 from handlers.data.database import Database, Lease, utc_now
 from handlers.data.indexing import SearchIndexing
-from handlers.schema import array, text
+from handlers.schema.fields import array, text
 from plugins.testing import eventually, unique
 from tests.handlers.data.conftest import opened
 

@@ -10,7 +10,7 @@ from handlers.actor import Actor
 from handlers.data.database import Database
 from handlers.data.scope import Scope
 from handlers.data.store import Store
-from handlers.errors import ApiError
+from handlers.schema.errors import ApiError
 from plugins.testing import unique
 from tests.handlers.data.records import CHILDREN, COUNTERS_LOG, NOTES
 from tests.handlers.probe import WIDGETS

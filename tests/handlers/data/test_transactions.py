@@ -8,7 +8,7 @@ import pytest
 
 from handlers.data.database import Database
 from handlers.data.mirror import Mirror, RecordCache
-from handlers.errors import CONFLICT, ApiError
+from handlers.schema.errors import CONFLICT, ApiError
 from plugins.testing import unique
 from tests.handlers.data.records import NOTES
 

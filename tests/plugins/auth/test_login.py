@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handlers.addresses import network_of
+from handlers.http.addresses import network_of
 from plugins.api import utc_now
 from plugins.rbac.api import USERS, Passwords, credentials
 from plugins.runtime import Running

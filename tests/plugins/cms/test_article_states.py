@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from handlers.conversion import parse_time
+from handlers.schema.conversion import parse_time
 from plugins.testing import Client, eventually, expect
 from tests.plugins.cms.content import ARTICLES, PUBLIC, change, draft, from_now, publish, published
 

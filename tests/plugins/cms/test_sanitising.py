@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
-from handlers.confined import Confined
+from handlers.confined.pool import Confined
 from plugins.cms.rendering import Renderer
 from tests.plugins.cms.xss_vectors import HTML, MARKDOWN
 

@@ -10,7 +10,7 @@ import pytest
 
 from config.database import DatabaseUnavailable
 from handlers.actor import Actor
-from handlers.confined import Confined
+from handlers.confined.pool import Confined
 from handlers.data import collection
 from handlers.data.search import search_values
 from plugins.crm.customer_export import Workbook

@@ -12,11 +12,11 @@ from zoneinfo import ZoneInfo
 import pytest
 from bson import ObjectId
 
-from handlers.conversion import store_money
 from handlers.dashboards import Period, period_of
 from handlers.data.series import by_day, by_month
-from handlers.errors import ValidationFailed
 from handlers.request import Request
+from handlers.schema.conversion import store_money
+from handlers.schema.errors import ValidationFailed
 from plugins.crm.contract_records import PAYMENTS
 from plugins.hrm.attendance_records import DAYS
 from plugins.runtime import Running

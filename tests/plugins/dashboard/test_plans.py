@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from handlers.conversion import store_money
 from handlers.data.database import utc_now
+from handlers.schema.conversion import store_money
 from plugins.crm.contract_records import PAYMENTS
 from plugins.runtime import Running
 from plugins.testing import Client, expect

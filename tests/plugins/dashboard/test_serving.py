@@ -13,9 +13,9 @@ import pytest
 
 from handlers.dashboards import Dashboard, period_of
 from handlers.data.shared import Shared
-from handlers.messages import Message
 from handlers.request import Request
-from handlers.schema import array, integer, money, number, obj, quantity, text
+from handlers.schema.fields import array, integer, money, number, obj, quantity, text
+from handlers.schema.messages import Message
 from plugins.dashboard.api import dashboard_route
 from plugins.dashboard.serving import Executions
 from plugins.plugin import Plugin

@@ -10,9 +10,9 @@ from decimal import Decimal
 from typing import Any
 
 from handlers.actor import Actor
-from handlers.conversion import store_money, store_quantity
 from handlers.data.collection import Collection
 from handlers.data.database import Database
+from handlers.schema.conversion import store_money, store_quantity
 from plugins.approval.records import DEFINITIONS, INSTANCES
 from plugins.approval.states import STATES
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from handlers.openapi import describe
+from handlers.docs.openapi import describe
 from handlers.route import Route
 from plugins.files.objects import Files
 from plugins.files.records import ATTACHMENTS, OBJECTS

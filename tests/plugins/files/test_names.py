@@ -2,7 +2,7 @@
 
 import pytest
 
-from handlers.errors import ValidationFailed
+from handlers.schema.errors import ValidationFailed
 from plugins.api import utc_now
 from plugins.files.names import KEY, MAX_NAME, STEM, clean_name, disposition, new_key
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
-from handlers.money import rounded
+from handlers.schema.money import rounded
 from plugins.runtime import Running
 from plugins.testing import Client
 from scripts.diagnosis.ledgers import differences

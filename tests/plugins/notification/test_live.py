@@ -13,7 +13,7 @@ from tornado.http1connection import HTTP1Connection
 
 from config.database import DatabaseUnavailable
 from config.database.direct_driver import DirectDriver
-from handlers.sockets import Socket
+from handlers.http.sockets import Socket
 from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, People, eventually, expect, serving, unique

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from handlers.oplog import OPERATION_LOGS
+from handlers.operation_log import OPERATION_LOGS
 from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, unique
 

@@ -1,0 +1,328 @@
+"""Work that may cost more than its input suggests: it is done in worker processes, a few at a time, within limits.
+
+A plugin opens a `Lane` for each kind of such work. What a lane runs is a function of a module, named
+`package.module:function`; it gets an iterator over the pieces of its input and arguments that JSON can carry, and
+returns bytes. The module should import little, as every process imports it anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, deque
+from collections.abc import Awaitable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any, Self, TypeVar
+
+from handlers.confined.process import WorkerEnded, WorkerProcess
+from handlers.request import Request
+from handlers.schema.errors import BAD_REQUEST, RATE_LIMITED, ApiError, unavailable
+from handlers.schema.messages import BUSY, STOPPING, TOO_MANY_OF_YOURS
+
+log = logging.getLogger("tradewind.confined")
+_RETRY_SECONDS = 5
+_IDLE_SECONDS = 30.0
+_IDLE_PROCESSES = 2
+_GRACE_SECONDS = 1.0  # of a stop
+NOBODY = 0
+Result = TypeVar("Result")
+
+
+class TooCostly(Exception):
+    """The work took more memory or time than its lane allows."""
+
+
+class WorkFailed(Exception):
+    """The function raised: `kind` is the name of the exception's class, `text` what it said."""
+
+    def __init__(self, kind: str, text: str) -> None:
+        super().__init__(f"{kind}: {text}")
+        self.kind = kind
+        self.text = text
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the work of one lane may take.
+
+    `at_once` jobs run; `waiting` more wait, each for `patience_seconds`. One person has at most `each` of all these.
+    A job takes at most `cpu_seconds` of processor time, `seconds` in all, `memory_bytes`, and writes files of at most
+    `file_bytes` each.
+    """
+
+    at_once: int
+    memory_bytes: int
+    waiting: int = 16
+    each: int = 4
+    patience_seconds: float = 10.0
+    seconds: float = 30.0
+    cpu_seconds: int = 10
+    file_bytes: int = 0
+
+
+class Confined:
+    """The worker processes of this service, and the lanes that share them.
+
+    `at_once` and `memory_bytes` are the settings of the deployment for every lane.
+    """
+
+    def __init__(self, at_once: int, memory_bytes: int) -> None:
+        self._at_once = at_once
+        self._memory_bytes = memory_bytes
+        self._threads = ThreadPoolExecutor(1, "worker-processes")
+        self._idle: deque[tuple[WorkerProcess, asyncio.TimerHandle]] = deque()
+        self._lanes: list[Lane] = []
+        self.stopping = False
+        self.cpu_seconds = 0.0
+
+    def lane(self, name: str, **limits: Any) -> Lane:
+        """A lane with these `Limits`; what is not given is the deployment's, or the default."""
+        given = {"at_once": self._at_once, "memory_bytes": self._memory_bytes, **limits}
+        lane = Lane(self, name, Limits(**given))
+        self._lanes.append(lane)
+        return lane
+
+    async def take(self) -> WorkerProcess:
+        """A process that has nothing to do."""
+        while self._idle:
+            process, ending = self._idle.pop()
+            ending.cancel()
+            if process.is_running:
+                return process
+            self.discard(process)
+        return await WorkerProcess.start(self._threads)
+
+    def give_back(self, process: WorkerProcess) -> None:
+        """It did its job and can do another."""
+        if self.stopping or len(self._idle) >= _IDLE_PROCESSES:
+            self.discard(process)
+            return
+        ending = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self._end_oldest)
+        self._idle.append((process, ending))
+
+    def _end_oldest(self) -> None:
+        self.discard(self._idle.popleft()[0])
+
+    def discard(self, process: WorkerProcess) -> None:
+        """End a process."""
+        process.kill()
+        self._threads.submit(process.reap)
+
+    def stop(self) -> None:
+        """Begin nothing more; what runs has a moment to end."""
+        self.stopping = True
+        for lane in self._lanes:
+            lane.end_waiting()
+        asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._end_running)
+
+    def _end_running(self) -> None:
+        for lane in self._lanes:
+            lane.end_all()
+
+    async def close(self) -> None:
+        """End every process."""
+        self.stopping = True
+        self._end_running()
+        while self._idle:
+            process, ending = self._idle.popleft()
+            ending.cancel()
+            self.discard(process)
+        await asyncio.to_thread(self._threads.shutdown)
+
+
+class Lane:
+    """One kind of work, and how much of it may run and wait."""
+
+    def __init__(self, confined: Confined, name: str, limits: Limits) -> None:
+        self.confined = confined
+        self.name = name
+        self.limits = limits
+        self._present: set[Work] = set()
+        self._taken = 0
+        self._waiting: deque[Work] = deque()
+        self._of_person: Counter[int] = Counter()
+
+    async def run(self, function: str, data: bytes, *arguments: Any, request: Request | None = None) -> bytes:
+        """What `function` makes of `data`. Refusals as in `begin` and `Work.result`."""
+        async with await self.begin(function, *arguments, request=request) as work:
+            await work.send(data)
+            return await work.result()
+
+    async def begin(self, function: str, *arguments: Any, request: Request | None = None) -> Work:
+        """Begin a job, whose input is then sent; close what this returns. A client that goes away ends its job.
+
+        Raises 50300 while too many others wait, 42900 for a person who has too many of them, both with `Retry-After`.
+        """
+        work = Work(self, request)
+        try:
+            await self._admit(work)
+            await work.start(function, arguments)
+        except BaseException:
+            work.close()
+            raise
+        return work
+
+    async def _admit(self, work: Work) -> None:
+        limits = self.limits
+        if self.confined.stopping:
+            raise unavailable(reason=STOPPING)
+        if work.person != NOBODY and self._of_person[work.person] >= limits.each:
+            raise ApiError(RATE_LIMITED, TOO_MANY_OF_YOURS, headers={"Retry-After": str(_RETRY_SECONDS)})
+        free = self._taken < limits.at_once
+        if not free and len(self._waiting) >= limits.waiting:
+            raise unavailable(_RETRY_SECONDS, BUSY)
+        self._present.add(work)
+        self._of_person[work.person] += 1
+        if free:
+            self._taken += 1
+            work.turn.set_result(None)
+        else:
+            await self._wait(work)
+
+    async def _wait(self, work: Work) -> None:
+        self._waiting.append(work)
+        try:
+            async with asyncio.timeout(self.limits.patience_seconds):
+                await work.turn
+        except TimeoutError as error:
+            raise unavailable(_RETRY_SECONDS, BUSY) from error
+        finally:
+            if work in self._waiting:
+                self._waiting.remove(work)
+
+    def release(self, work: Work) -> None:
+        """The job is over: the next one has its turn."""
+        if work not in self._present:
+            return
+        self._present.discard(work)
+        self._of_person[work.person] -= 1
+        self._of_person += Counter()  # forgets who has none
+        if not work.has_turn:
+            return
+        while self._waiting:
+            following = self._waiting.popleft()
+            if not following.turn.done():
+                following.turn.set_result(None)
+                return
+        self._taken -= 1
+
+    def end_waiting(self) -> None:
+        """The service stops: nobody waits any longer."""
+        for work in list(self._waiting):
+            work.end("stopping")
+
+    def end_all(self) -> None:
+        """The service stops: end what runs, too."""
+        for work in list(self._present):
+            work.end("stopping")
+
+
+class Work:
+    """One job. Send its input, ask for its result, and close it: `async with await lane.begin(…) as work`."""
+
+    def __init__(self, lane: Lane, request: Request | None) -> None:
+        self._lane = lane
+        self._confined = lane.confined
+        self.person = request.actor.user_id if request is not None else NOBODY
+        self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._process: WorkerProcess | None = None
+        self._reply: asyncio.Task[tuple[bytes, dict[str, Any]]] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._ended = ""
+        self._reusable = False
+        self._forget_client = request.when_left(lambda: self.end("left")) if request is not None else lambda: None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def has_turn(self) -> bool:
+        """Whether the job was admitted to run."""
+        return self.turn.done() and not self.turn.cancelled() and self.turn.exception() is None
+
+    async def start(self, function: str, arguments: Sequence[Any]) -> None:
+        """Lane: the job has its turn."""
+        limits = self._lane.limits
+        process = self._process = await self._confined.take()
+        if self._ended:
+            raise self._failure()
+        self._timer = asyncio.get_running_loop().call_later(limits.seconds, self.end, "time")
+        job = {"function": function, "arguments": arguments, **asdict(limits)}
+        await self._told(process.begin(job))
+        self._reply = asyncio.create_task(process.reply())
+
+    async def send(self, piece: bytes) -> None:
+        """A piece of the input; waits while the process is behind. Raises as `result` does."""
+        process, reply = self._running()
+        await self._told(process.send(piece))
+        if reply.done():
+            self._check(await self._told(reply))
+
+    async def result(self) -> bytes:
+        """What the function returned, now that its input is whole.
+
+        Raises `TooCostly` for work beyond the limits of the lane, `WorkFailed` for a function that raised, 50300 when
+        the service stops meanwhile, and 40000 when the client went away.
+        """
+        process, reply = self._running()
+        await self._told(process.end_input())
+        result, done = await self._told(reply)
+        self._reusable = done["reusable"]
+        self._confined.cpu_seconds += done["cpu_seconds"]
+        self._check((result, done))
+        return result
+
+    def _running(self) -> tuple[WorkerProcess, asyncio.Task[tuple[bytes, dict[str, Any]]]]:
+        if self._process is None or self._reply is None:
+            raise RuntimeError("the job was not begun")
+        return self._process, self._reply
+
+    async def _told(self, talk: Awaitable[Result]) -> Result:
+        try:
+            return await talk
+        except WorkerEnded as error:
+            raise self._failure() from error
+
+    def _check(self, reply: tuple[bytes, dict[str, Any]]) -> None:
+        failure = reply[1]["failure"]
+        if failure is None:
+            return
+        if failure["kind"] == "MemoryError":
+            raise self._failure()
+        raise WorkFailed(failure["kind"], failure["text"])
+
+    def _failure(self) -> Exception:
+        if self._ended == "left":
+            return ApiError(BAD_REQUEST)
+        if self._ended == "stopping":
+            return unavailable(reason=STOPPING)
+        log.warning("work ended at its limits", extra={"lane": self._lane.name, "limit": self._ended or "memory, cpu"})
+        return TooCostly(self._lane.name)
+
+    def end(self, reason: str) -> None:
+        """End the job now, wherever it is; whoever waits for it is told."""
+        if self._ended:
+            return
+        self._ended = reason
+        if not self.turn.done():
+            self.turn.set_exception(self._failure())
+        if self._process is not None:
+            self._process.kill()
+
+    def close(self) -> None:
+        """Let the process go. A job that is not over ends with it."""
+        self._forget_client()
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._reply is not None and not self._reply.cancel() and not self._reply.cancelled():
+            self._reply.exception()  # whoever asks for no result wants to hear of no failure
+        process, self._process = self._process, None
+        if process is not None and self._reusable and not self._ended:
+            self._confined.give_back(process)
+        elif process is not None:
+            self._confined.discard(process)
+        self._lane.release(self)

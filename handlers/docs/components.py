@@ -1,0 +1,140 @@
+"""The named parts of the OpenAPI document: shapes, errors and headers, each written once and referred to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+from handlers.schema.errors import LOCKED, RATE_LIMITED, UNAVAILABLE, ErrorKind
+from handlers.schema.fields import NOTHING, Field
+from handlers.schema.json_schema import JsonSchema, Mode, json_schema, object_schema
+
+_HEADERS: Mapping[str, JsonSchema] = {
+    "X-Request-ID": {"description": "Names this request in every log.", "schema": {"type": "string"}},
+    "Idempotency-Replayed": {
+        "description": "`true`: the response to an earlier request with the same `Idempotency-Key`.",
+        "schema": {"type": "string", "enum": ["true"]},
+    },
+    "ETag": {"description": "Names this state of the answer.", "schema": {"type": "string"}},
+    "Retry-After": {"description": "Come again after so many seconds.", "schema": {"type": "integer", "minimum": 1}},
+}
+_WAIT = (LOCKED, RATE_LIMITED, UNAVAILABLE)
+
+
+class Document(Protocol):
+    """The part of an OpenAPI document that holds what is referred to by name, as apispec has it."""
+
+    def schema(self, component_id: str, component: JsonSchema) -> Any:
+        """Add a shape."""
+
+    def header(self, component_id: str, component: JsonSchema) -> Any:
+        """Add a header."""
+
+    def response(self, component_id: str, component: JsonSchema) -> Any:
+        """Add a response."""
+
+
+class NameTaken(ValueError):
+    """Two different parts have one name; the message says which."""
+
+
+def wrapped(code: JsonSchema, data: JsonSchema) -> JsonSchema:
+    """The envelope (SPEC 2.1) around `data`."""
+    return {
+        "type": "object",
+        "properties": {"code": code, "msg": {"type": "string"}, "data": data},
+        "required": ["code", "msg", "data"],
+        "additionalProperties": False,
+    }
+
+
+class Components:
+    """Writes each named part when it is first referred to; raises `NameTaken` when another one has its name.
+
+    A shape that requests and answers write alike has one name; one that differs is `<name>Input` in requests. Without a
+    `document` the names are looked at alone.
+    """
+
+    def __init__(self, document: Document | None = None) -> None:
+        self._writers: dict[str, Callable[[str, JsonSchema], Any]] = (
+            {}
+            if document is None
+            else {"schemas": document.schema, "headers": document.header, "responses": document.response}
+        )
+        self._written: dict[tuple[str, str], JsonSchema] = {}
+        self._shapes: dict[str, list[tuple[Mode, object]]] = {}
+
+    @property
+    def schemas(self) -> dict[str, JsonSchema]:
+        """The shapes that were written, by name."""
+        return {name: content for (part, name), content in self._written.items() if part == "schemas"}
+
+    def named(self, field: Field, mode: Mode) -> JsonSchema:
+        """The `$ref` of an object that has a name."""
+        name = field.title or ""
+        if mode == "input" and _alike(field):
+            mode = "reply"
+        if mode == "input" and not name.endswith(("Create", "Update", "Body")):
+            name = f"{name}Input"
+        known = self._shapes.setdefault(name, [])
+        if (mode, field.fields) not in known:
+            # noted before it is written: the children of a tree refer back to it
+            known.append((mode, field.fields))
+            self._write("schemas", name, object_schema(field, mode, self.named))
+        return _reference("schemas", name)
+
+    def headers(self, *names: str) -> JsonSchema:
+        """The headers of an answer."""
+        return {name: self._write("headers", name, _HEADERS[name]) for name in names}
+
+    def failures(self, kinds: Iterable[ErrorKind]) -> dict[str, JsonSchema]:
+        """Status → the answer that carries one of `kinds`."""
+        by_status: dict[int, list[ErrorKind]] = {}
+        for kind in sorted(kinds, key=lambda kind: kind.code):
+            by_status.setdefault(kind.status, []).append(kind)
+        return {str(status): self._failure(alike) for status, alike in sorted(by_status.items())}
+
+    def _failure(self, kinds: list[ErrorKind]) -> JsonSchema:
+        choices = [self._error(kind) for kind in kinds]
+        waits = ("Retry-After",) if any(kind in _WAIT for kind in kinds) else ()
+        answer = {
+            "description": "; ".join(f"{kind.code} {kind.message.en}" for kind in kinds),
+            "headers": self.headers("X-Request-ID", *waits),
+            "content": {"application/json": {"schema": choices[0] if len(choices) == 1 else {"oneOf": choices}}},
+        }
+        return self._write("responses", "Or".join(_pascal(kind.name) for kind in kinds), answer)
+
+    def _error(self, kind: ErrorKind) -> JsonSchema:
+        data = {"type": "null"} if kind.data is NOTHING else json_schema(kind.data, "reply", self.named)
+        error = {"description": kind.when, **wrapped({"type": "integer", "const": kind.code}, data)}
+        return self._write("schemas", f"{_pascal(kind.name)}Error", error)
+
+    def _write(self, part: str, name: str, content: JsonSchema) -> JsonSchema:
+        if (part, name) not in self._written:
+            self._written[part, name] = content
+            if part in self._writers:
+                self._writers[part](name, content)
+        elif self._written[part, name] != content:
+            raise NameTaken(f"two different {part} called {name}")
+        return _reference(part, name)
+
+
+def _reference(part: str, name: str) -> JsonSchema:
+    return {"$ref": f"#/components/{part}/{name}"}
+
+
+def _pascal(name: str) -> str:
+    return "".join(word.capitalize() for word in name.replace("-", "_").replace(".", "_").split("_"))
+
+
+def _alike(field: Field, above: tuple[Field, ...] = ()) -> bool:
+    """Whether a request writes the shape exactly as an answer does."""
+    if field in above:
+        return True
+    if field.kind in ("money", "quantity") or field.default is not None:
+        return False
+    children = (field.fields or {}).values()
+    if not all(child.required and not child.read_only and not child.write_only for child in children):
+        return False
+    inner = [*children, *([field.items] if field.items else [])]
+    return all(_alike(child, (*above, field)) for child in inner)

@@ -1,0 +1,236 @@
+"""Routes → OpenAPI 3.1 by apispec: what the front ends generate their types from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from handlers.data.listing import make_cursor
+from handlers.docs.components import Components, wrapped
+from handlers.docs.tags import described_tags, tags_of
+from handlers.route import PUBLIC, Route
+from handlers.schema.envelope import PAGE_FIELDS
+from handlers.schema.fields import NOTHING, Field, array, obj, text
+from handlers.schema.json_schema import JsonSchema, Mode, json_schema
+
+_TITLE = "Tradewind"
+_ABOUT = """Back end of a business platform. Every JSON answer is an envelope `{code, msg, data}`; `code` 0 is success.
+Log in, then send `Authorization: Bearer <accessToken>`.
+A 401 with code 40101 means: refresh, then replay. `msg` is Chinese, English with `Accept-Language: en`.
+Amounts of money are strings with two decimals; one that is sent as a number has at most 15 significant digits.
+Times are RFC 3339 in UTC. Days and times that are sent lie between 1970-01-01 and 2199-12-31. Every answer names its
+`X-Request-ID`; give one of your own to follow a request through the logs."""
+
+_SWITCHED = "A WebSocket (RFC 6455). Its messages are JSON, as x-websocket-messages says."
+
+
+def describe(routes: Iterable[Route], version: str) -> dict[str, Any]:
+    """The OpenAPI document of `routes`. Raises `NameTaken` when two shapes or two errors have one name."""
+    from apispec import APISpec  # takes a moment, and most processes are never asked
+
+    routes = tuple(routes)
+    tags = tags_of(routes)
+    spec = APISpec(
+        title=_TITLE,
+        version=version,
+        openapi_version="3.1.0",
+        info={"description": _ABOUT, "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}},
+        servers=[{"url": "/"}],
+        tags=described_tags(routes, tags),
+    )
+    spec.components.security_scheme("bearer", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"})
+    components, records = Components(spec.components), _records(routes)
+    by_path: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        by_path.setdefault(route.path, {})[route.method.lower()] = {
+            **_operation(route, components, records),
+            "tags": [tags[route.name]],
+        }
+    for path, operations in by_path.items():
+        spec.path(path=path, operations=operations)
+    document: dict[str, Any] = spec.to_dict()
+    document["components"] = {part: dict(sorted(named.items())) for part, named in document["components"].items()}
+    return document
+
+
+def check_names(routes: Iterable[Route]) -> dict[str, JsonSchema]:
+    """The shapes that the document has by name. Raises `NameTaken` as `describe` does, which takes five times as long."""
+    routes = tuple(routes)
+    components = Components()
+    for route in routes:
+        for field, mode in _shapes(route):
+            json_schema(field, mode, components.named)
+    components.failures({kind for route in routes for kind in route.every_error})
+    return components.schemas
+
+
+def _shapes(route: Route) -> Iterator[tuple[Field, Mode]]:
+    """What a route takes and gives, each as a request or as an answer."""
+    yield from ((shape, "input") for shape in (route.body, route.form) if shape is not None)
+    yield from ((message, "reply") for message in route.messages.values())
+    if not (route.socket or route.bare or route.returns is NOTHING):
+        yield page_of(route.returns) if route.paged else route.returns, "reply"
+
+
+def _operation(route: Route, components: Components, records: Mapping[str, Mapping[str, Field]]) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": operation_id(route),
+        "summary": route.summary,
+        "parameters": [*_in_path(route, records), *_in_query(route), *_in_header(route)],
+        "responses": {**_success(route, components), **components.failures(route.every_error)},
+        "security": [] if route.access == PUBLIC else [{"bearer": []}],
+    }
+    if route.etag:
+        operation["responses"]["304"] = {"description": "Unchanged since the answer with the `ETag` in If-None-Match"}
+    if route.ranges:
+        operation["responses"]["206"] = {**operation["responses"]["200"], "description": "The part that Range names"}
+    if route.description:
+        operation["description"] = route.description
+    if route.messages:
+        operation["x-websocket-messages"] = {
+            name: json_schema(message, "reply", components.named) for name, message in route.messages.items()
+        }
+    if route.guarded:
+        operation["x-permission"] = route.access
+    if route.body is not None:
+        schema = json_schema(route.body, "input", components.named)
+        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+    if route.form is not None:
+        schema = json_schema(route.form, "input", components.named)
+        operation["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
+    return operation
+
+
+def operation_id(route: Route) -> str:
+    """A stable name: `get_acme_agreements_id`."""
+    path = re.sub(r"^/(api/)?(v1/)?", "", route.path)
+    return route.operation or f"{route.method.lower()}_{re.sub(r'[^a-z0-9]+', '_', path.lower()).strip('_')}"
+
+
+def _records(routes: Iterable[Route]) -> dict[str, Mapping[str, Field]]:
+    """Path → the fields of what is found there: they say what an identifier in a path is."""
+    answered = ((route.path, route.returns.items or route.returns) for route in routes)
+    return {path: record.fields for path, record in answered if record.fields}
+
+
+def _in_path(route: Route, records: Mapping[str, Mapping[str, Field]]) -> list[dict[str, Any]]:
+    parameters = []
+    for name in route.parameters:
+        head = route.path.partition(f"/{{{name}}}")[0]
+        record = {**records.get(head, {}), **records.get(f"{head}/{{{name}}}", {})}
+        field = record.get(name) or record.get("id") or text()
+        schema = {"type": "integer" if field.kind == "integer" else "string"}
+        parameters.append({"name": name, "in": "path", "required": True, "schema": schema, "example": example(field)})
+    return parameters
+
+
+def _in_query(route: Route) -> list[dict[str, Any]]:
+    return [_query_parameter(name, field, route) for name, field in route.query.items()]
+
+
+def _query_parameter(name: str, field: Field, route: Route) -> dict[str, Any]:
+    # an optional parameter is left out, never null; its words stand beside the schema
+    schema = json_schema(field.but(nullable=False, default=None, description=None, example=None), "input")
+    parameter: dict[str, Any] = {"name": name, "in": "query", "required": field.required, "schema": schema}
+    if field.default is not None:
+        schema["default"] = field.default
+    if field.kind == "array":
+        parameter |= {"style": "form", "explode": False}
+    if field.description:
+        parameter["description"] = field.description
+    return {**parameter, "example": _cursor(route) if name == "cursor" and "sort" in route.query else example(field)}
+
+
+def _cursor(route: Route) -> str:
+    """A cursor for the order that the `sort` parameter shows."""
+    order = str(route.query["sort"].example).split(",")
+    keys = [(_stored(key.removeprefix("-")), -1 if key.startswith("-") else 1) for key in order]
+    if keys[-1][0] != "_id":
+        keys.append(("_id", keys[-1][1]))
+    shown = {name: example(field) for name, field in (route.returns.fields or {}).items()}
+    return make_cursor(keys, {**shown, "_id": shown.get("id")})
+
+
+def _stored(name: str) -> str:
+    return "_id" if name == "id" else name
+
+
+def _in_header(route: Route) -> list[dict[str, Any]]:
+    parameters = []
+    if route.keyed:
+        parameters.append({
+            "name": "Idempotency-Key", "in": "header", "required": False,
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+            "description": "A retry with the same key, path and body within 24 h changes nothing and gets the first response.",
+            "example": f"{operation_id(route)}-0001",
+        })  # fmt: skip
+    if route.etag:
+        parameters.append({
+            "name": "If-None-Match", "in": "header", "required": False, "schema": {"type": "string"},
+            "description": "The `ETag` of an answer that the client holds.", "example": 'W/"0"',
+        })  # fmt: skip
+    if route.ranges:
+        parameters.append({
+            "name": "Range", "in": "header", "required": False, "schema": {"type": "string"},
+            "description": "One range of bytes; with `If-Range` only of the content that the client holds.",
+            "example": "bytes=0-1023",
+        })  # fmt: skip
+    return parameters
+
+
+_EXAMPLES = {
+    "integer": 1, "number": 1.5, "boolean": True, "money": "100.00", "quantity": "1", "day": "2026-11-20",
+    "timestamp": "2026-11-20T08:00:00.000Z", "object_id": "65f0c0ffee65f0c0ffee65f0", "text": "text", "any": "text",
+}  # fmt: skip
+
+
+def example(field: Field) -> Any:
+    """A value that `field` accepts, as a client would send it."""
+    if field.example is not None:
+        return field.example
+    if field.default is not None:
+        return field.default
+    if field.kind == "array" and field.items is not None:
+        return [example(field.items)]
+    return field.rules["enum"][0] if "enum" in field.rules else _EXAMPLES.get(field.kind)
+
+
+def _success(route: Route, components: Components) -> dict[str, Any]:
+    """Status → the answer of a request that goes well."""
+    if route.socket:
+        return {"101": {"description": _SWITCHED}}
+    if route.bare:
+        content = {media: {"schema": _bare_schema(media)} for media in _media_types(route.bare)}
+    else:
+        content = {"application/json": {"schema": wrapped({"type": "integer", "const": 0}, _data(route, components))}}
+    names = ["X-Request-ID"]
+    if route.etag:
+        names.append("ETag")
+    if route.keyed:
+        names.append("Idempotency-Replayed")
+    return {"200": {"description": "OK", "headers": components.headers(*names), "content": content}}
+
+
+def _data(route: Route, components: Components) -> JsonSchema:
+    if route.returns is NOTHING:
+        return {"type": "null"}
+    return json_schema(page_of(route.returns) if route.paged else route.returns, "reply", components.named)
+
+
+def page_of(record: Field) -> Field:
+    """The shape of one page of a list of `record` (CONTRACT 1)."""
+    items = array(record, max_items=200, nullable=False)
+    return obj(record.title and f"{record.title}Page", {"items": items, **PAGE_FIELDS}, nullable=False)
+
+
+def _media_types(bare: str) -> list[str]:
+    return [media.partition(";")[0].strip() for media in bare.split(",")]
+
+
+def _bare_schema(media: str) -> JsonSchema:
+    if media == "application/json":
+        return {"type": "object", "additionalProperties": True}
+    if media.startswith("text/") or media.endswith("xml"):
+        return {"type": "string"}
+    return {"type": "string", "format": "binary"}

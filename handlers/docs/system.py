@@ -1,0 +1,248 @@
+"""The core's own routes: health, readiness, metrics, OpenAPI, the docs page, shared constants."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Callable, Mapping
+from contextvars import Context
+from functools import cached_property, lru_cache, partial
+from importlib.resources import files
+from typing import Any
+
+from handlers.data.database import Database
+from handlers.declarations import Catalogue
+from handlers.docs.openapi import describe
+from handlers.http.addresses import listed, networks
+from handlers.lifecycle import Answer
+from handlers.metrics import Metrics
+from handlers.operation_log import OperationLog
+from handlers.request import Request
+from handlers.route import PUBLIC, Refusal, Route, route
+from handlers.schema.envelope import to_json
+from handlers.schema.errors import NOT_FOUND, ApiError, unavailable
+from handlers.schema.fields import array, choice, integer, mapping, obj, text
+from handlers.schema.messages import NOT_READY, STOPPING, UNLISTED_ADDRESS
+from handlers.service import ReadinessCheck
+
+log = logging.getLogger("tradewind.system")
+VERSION = "0.1.0"
+_READY_SECONDS = 2.0
+_READY_AGE_SECONDS = 1.0
+_PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
+    "Cache-Control": "no-cache",
+}
+
+
+async def health(req: Request) -> dict[str, str]:
+    """The process answers; the database is not asked (SPEC 4.7)."""
+    return {"status": "ok"}
+
+
+async def ready(req: Request) -> dict[str, Any]:
+    """The process can serve: the database and every part that a plugin named answer, and no stop is under way.
+
+    Raises 50300 that names what does not answer within two seconds. What it tells is a second old at most.
+    """
+    if req.service.draining:
+        raise unavailable(reason=STOPPING)
+    answers = await req.part(Readiness).answers()
+    missing = [name for name, answered in answers.items() if not answered]
+    if missing:
+        raise unavailable(reason=NOT_READY.filled(parts=", ".join(missing)))
+    return {"status": "ready", "checks": list(answers)}
+
+
+class Readiness:
+    """Whether the database and what plugins named answer; asked once a second at most, however many want to know."""
+
+    def __init__(self, database: Database, named: Mapping[str, ReadinessCheck]) -> None:
+        self._database = database
+        self._named = named
+        self._asked_at = -math.inf
+        self._asking: asyncio.Task[dict[str, bool]] | None = None
+
+    async def answers(self) -> dict[str, bool]:
+        """By the name of what was asked: whether it answered within two seconds."""
+        now = asyncio.get_running_loop().time()
+        if self._asking is None or (self._asking.done() and now - self._asked_at >= _READY_AGE_SECONDS):
+            self._asked_at = now
+            # not in the log context of the request that happens to come first, nor ended with it
+            self._asking = asyncio.create_task(self._ask(), context=Context())
+        return await asyncio.shield(self._asking)
+
+    async def _ask(self) -> dict[str, bool]:
+        checks: dict[str, ReadinessCheck] = {"database": partial(_ping, self._database), **self._named}
+        answers = await asyncio.gather(*(_answers(name, check) for name, check in checks.items()))
+        return dict(zip(checks, answers, strict=True))
+
+
+async def _ping(database: Database) -> None:
+    await database.driver.command({"ping": 1})
+
+
+async def _answers(name: str, check: ReadinessCheck) -> bool:
+    try:
+        async with asyncio.timeout(_READY_SECONDS):
+            await check()
+    except Exception as error:
+        log.warning("not ready", extra={"check": name, "reason": f"{type(error).__name__}: {error}"[:300]})
+        return False
+    return True
+
+
+async def metrics(req: Request) -> bytes:
+    """Prometheus metrics, for the addresses of the setting only, and for nobody through a proxy that hides its clients."""
+    if req.behind_unnamed_proxy or not listed(req.remote_ip, networks(req.service.settings.metrics_clients)):
+        raise ApiError(NOT_FOUND)
+    req.part(Metrics).operations_waiting.set(req.part(OperationLog).waiting)
+    return req.part(Metrics).text()
+
+
+class Description:
+    """The OpenAPI document of this process, written once, when somebody first asks for it."""
+
+    def __init__(self, routes: tuple[Route, ...]) -> None:
+        self._routes = routes
+
+    @cached_property
+    def text(self) -> bytes:
+        """The document as JSON; the first time it takes a fifth of a second."""
+        return to_json(describe(self._routes, VERSION))
+
+
+async def openapi(req: Request) -> bytes:
+    """The OpenAPI 3.1 document."""
+    description = req.part(Description)
+    return await asyncio.to_thread(lambda: description.text)
+
+
+async def docs(req: Request) -> Answer:
+    """The page to read and try the API; it needs no outside address."""
+    return Answer(200, await asyncio.to_thread(_own, "docs.html"), _PAGE_HEADERS, _HTML)
+
+
+def _asset(name: str, read: Callable[[], bytes], media_type: str, cache: str) -> Route:
+    """The route of one file of the docs page."""
+
+    async def docs_asset(req: Request) -> Answer:
+        return Answer(200, await asyncio.to_thread(read), {"Cache-Control": cache}, media_type)
+
+    return route(f"GET /api/docs/{name}", docs_asset, summary=f"File {name} of the documentation page", access=PUBLIC,
+                 bare=media_type, tag="meta")  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def _own(name: str) -> bytes:
+    return (files("handlers.docs") / name).read_bytes()
+
+
+@lru_cache(maxsize=8)
+def _packaged(name: str) -> bytes:
+    return (files("swagger_ui") / "static" / name).read_bytes()
+
+
+async def constants(req: Request) -> dict[str, Any]:
+    """What the clients share as constants: codes, dictionaries, state machines, permissions (SPEC 1)."""
+    catalogue, language = req.part(Catalogue), req.language
+    return {
+        "error_codes": [
+            {"name": kind.name, "code": kind.code, "status": kind.status, "message": kind.message.text(language)}
+            for kind in sorted(catalogue.errors, key=lambda kind: kind.code)
+        ],
+        "dictionaries": {
+            dictionary.type: [
+                {"value": item.value, "label": item.label.text(language), "color": item.color}
+                for item in dictionary.items
+            ]
+            for dictionary in catalogue.dictionaries
+        },
+        "state_machines": {
+            machine.name: {
+                "initial": machine.initial,
+                "states": {state: label.text(language) for state, label in machine.states.items()},
+                "transitions": [
+                    {"action": action, "from": list(sources), "to": target}
+                    for action, (sources, target) in machine.transitions.items()
+                ],
+            }
+            for machine in catalogue.state_machines
+        },
+        "permissions": list(catalogue.permissions),
+    }
+
+
+_HEALTH = obj("Health", {"status": choice("ok", nullable=False)}, nullable=False)
+_READINESS = obj(
+    "Readiness",
+    {
+        "status": choice("ready", nullable=False),
+        "checks": array(text(nullable=False), nullable=False, description="What was asked, and answered."),
+    },
+    nullable=False,
+)
+_ERROR_CODE = obj(
+    "ErrorCode",
+    {
+        "name": text(nullable=False),
+        "code": integer(nullable=False, description="`code` of the envelope."),
+        "status": integer(nullable=False, description="The HTTP status that comes with it."),
+        "message": text(nullable=False),
+    },
+    nullable=False,
+)
+_OPTION = obj(
+    "DictionaryOption",
+    {"value": text(nullable=False), "label": text(nullable=False), "color": text(nullable=False)},
+    nullable=False,
+)
+_TRANSITION = obj(
+    "StateTransition",
+    {
+        "action": text(nullable=False),
+        "from": array(text(nullable=False), nullable=False),
+        "to": text(nullable=False),
+    },
+    nullable=False,
+)
+_STATE_MACHINE = obj(
+    "StateMachine",
+    {
+        "initial": text(nullable=False),
+        "states": mapping(text(nullable=False), nullable=False, description="State → label."),
+        "transitions": array(_TRANSITION, nullable=False),
+    },
+    nullable=False,
+)
+_CONSTANTS = obj(
+    "Constants",
+    {
+        "error_codes": array(_ERROR_CODE, max_items=10_000, nullable=False),
+        "dictionaries": mapping(array(_OPTION, max_items=1000, nullable=False), nullable=False, description="By type."),
+        "state_machines": mapping(_STATE_MACHINE, nullable=False, description="By name."),
+        "permissions": array(text(nullable=False), max_items=10_000, nullable=False),
+    },
+    nullable=False,
+)
+
+_UNLISTED = Refusal(NOT_FOUND, when=UNLISTED_ADDRESS)
+_HTML = "text/html; charset=utf-8"
+_SCRIPT = "text/javascript; charset=utf-8"
+_FOR_A_DAY = "public, max-age=86400"
+
+CORE_ROUTES: tuple[Route, ...] = (
+    route("GET /api/health", health, summary="Liveness", access=PUBLIC, returns=_HEALTH, tag="meta"),
+    route("GET /api/health/ready", ready, summary="Readiness", access=PUBLIC, returns=_READINESS, tag="meta"),
+    route("GET /metrics", metrics, summary="Prometheus metrics", access=PUBLIC, tag="meta", refusals=(_UNLISTED,),
+          bare="text/plain; version=0.0.4; charset=utf-8"),
+    route("GET /api/openapi.json", openapi, summary="This description", access=PUBLIC, bare="application/json", tag="meta"),
+    route("GET /api/docs", docs, summary="Documentation page", access=PUBLIC, bare=_HTML, tag="meta"),
+    _asset("start.js", partial(_own, "docs.js"), _SCRIPT, "no-cache"),
+    _asset("swagger-ui-bundle.js", partial(_packaged, "swagger-ui-bundle.js"), _SCRIPT, _FOR_A_DAY),
+    _asset("swagger-ui.css", partial(_packaged, "swagger-ui.css"), "text/css; charset=utf-8", _FOR_A_DAY),
+    _asset("favicon.png", partial(_packaged, "favicon-32x32.png"), "image/png", _FOR_A_DAY),
+    route("GET /api/v1/meta/constants", constants, summary="Constants that clients share", access=PUBLIC,
+          returns=_CONSTANTS, etag=True, tag="meta"),
+)  # fmt: skip

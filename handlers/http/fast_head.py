@@ -1,0 +1,139 @@
+"""The head of a request, read by llhttp and held against its own bytes.
+
+llhttp alone takes two spaces in a request line, `ICE/1.0`, `RTSP/1.0` and HTTP/0.9, and skips a body that comes with an
+offer to upgrade. So it is given heads only: where one ends is decided by the empty line, and both have to agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import httptools
+from tornado import httputil
+
+from handlers.http.fast_body import Body, ChunkedBody, SizedBody
+from handlers.http.fast_headers import Headers, HeadersCache
+from handlers.schema.errors import BAD_REQUEST, HEADERS_TOO_LARGE, ApiError
+
+_END = b"\r\n\r\n"
+_MOST_FIELDS = 200  # each takes hundreds of bytes of memory, however short it is
+
+
+@dataclass(slots=True)
+class Head:
+    """The head of a request; `upgrades` where the client offers to change the protocol."""
+
+    start: httputil.RequestStartLine
+    headers: Headers
+    keep_alive: bool
+    upgrades: bool = False
+
+    def body(self, limit: int) -> Body | None:
+        """What reads the body, None where there is none; `limit` is for the extensions and trailers of chunks."""
+        if self.headers.chunked:
+            return ChunkedBody(limit)
+        return SizedBody(self.headers.length) if self.headers.length else None
+
+
+class HeadReader:
+    """Reads the heads of one connection. `waiting`: bytes of a head that is not whole yet."""
+
+    def __init__(self, longest: int, cache: HeadersCache) -> None:
+        self._longest = longest
+        self._cache = cache
+        self._parser = httptools.HttpRequestParser(self)
+        self.waiting = b""
+        self._url = b""
+        self._fields: list[tuple[bytes, bytes]] = []
+        self._ended = self._keep_alive = False
+
+    # -- httptools
+
+    def on_url(self, url: bytes) -> None:
+        """A part of the target."""
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header field."""
+        self._fields.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        """The head is whole for llhttp, which forgets it with the end of the message."""
+        self._ended = True
+        self._keep_alive = self._parser.should_keep_alive()
+
+    # -- the bytes
+
+    def read(self, data: bytes, at: int) -> tuple[Head | None, int]:
+        """Read on in `data` from `at`: the head, once it is whole, and where reading stopped. Raises 40000, 43100."""
+        if self.waiting:
+            return self._read_on(data, at)
+        end = data.find(_END, at) + len(_END)
+        if end < len(_END):
+            self.waiting = data[at:] if at else data
+            self._check_part(self.waiting)
+            return None, len(data)
+        raw = data[at:end]
+        return self._whole(raw, raw), end
+
+    def _read_on(self, data: bytes, at: int) -> tuple[Head | None, int]:
+        known = len(self.waiting)
+        raw = self.waiting + data[at : at + self._longest]
+        end = raw.find(_END, max(0, known - len(_END) + 1)) + len(_END)
+        if end < len(_END):
+            self.waiting = raw
+            self._check_part(raw[known:])
+            return None, len(data)
+        self.waiting = b""
+        return self._whole(raw[:end], raw[known:end]), at + end - known
+
+    def _check_part(self, part: bytes) -> None:
+        if len(self.waiting) > self._longest or len(self._fields) > _MOST_FIELDS:
+            raise ApiError(HEADERS_TOO_LARGE)
+        try:
+            self._parser.feed_data(part)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            raise ApiError(BAD_REQUEST) from error
+        if self._ended:
+            raise ApiError(BAD_REQUEST)
+
+    def _whole(self, raw: bytes, last: bytes) -> Head:
+        """The head of these bytes, of which llhttp has not seen the `last`."""
+        upgrades = False
+        try:
+            self._parser.feed_data(last)
+        except httptools.HttpParserUpgrade:
+            upgrades = True
+        except httptools.HttpParserError as error:
+            raise ApiError(BAD_REQUEST) from error
+        if not self._ended:
+            raise ApiError(BAD_REQUEST)
+        fields, url, method = self._fields, self._url, self._parser.get_method()
+        self._fields, self._url, self._ended = [], b"", False
+        if len(raw) > self._longest or len(fields) > _MOST_FIELDS:
+            raise ApiError(HEADERS_TOO_LARGE)
+        headers = self._cache.of(fields)
+        if raw.startswith(b" HTTP/1.1\r\n", len(method) + len(url) + 1):
+            version, kept = "HTTP/1.1", self._keep_alive
+        else:
+            version, kept = self._unusual(raw, b"%b %b " % (method, url), headers)
+        if not headers.framed:
+            raise ApiError(BAD_REQUEST)  # RFC 9112 section 6.3
+        if upgrades or headers.chunked or headers.length:
+            self._parser = httptools.HttpRequestParser(self)  # this one would go on with the body
+            kept = kept and method != b"CONNECT"
+        start = httputil.RequestStartLine(method.decode(), url.decode("latin-1"), version)
+        return Head(start, headers, kept, upgrades)
+
+    def _unusual(self, raw: bytes, line: bytes, headers: Headers) -> tuple[str, bool]:
+        """The version of a request line that begins as `line`, and whether the connection is kept.
+
+        One empty line may stand before it (RFC 9112 section 2.2). Raises 40000 where the request line is another than
+        llhttp took it for, and for a transfer coding in HTTP/1.0 (section 6.1).
+        """
+        rest = raw.removeprefix(b"\r\n")
+        if rest.startswith(line + b"HTTP/1.1\r\n"):
+            return "HTTP/1.1", self._keep_alive
+        if rest.startswith(line + b"HTTP/1.0\r\n") and not headers.chunked:
+            return "HTTP/1.0", self._keep_alive and headers.get("Connection", "").lower() == "keep-alive"
+        raise ApiError(BAD_REQUEST)

@@ -1,0 +1,92 @@
+"""The header fields of a request that llhttp has checked, as Tornado's delegates know them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from lru import LRU
+from tornado import httputil
+
+from handlers.http.request_head import Heading
+
+_LONGEST_KNOWN = 64
+_LONGEST_LENGTH = 20  # digits
+_LONGEST_KEPT = 2048
+_MOST_KEPT = 40  # a field takes hundreds of bytes of memory, however short it is; browsers send some twenty
+
+
+@lru_cache(maxsize=1000)
+def _known(name: str) -> str:
+    return "-".join([word.capitalize() for word in name.split("-")])
+
+
+@lru_cache(maxsize=1000)
+def _known_raw(raw: bytes) -> str:
+    return _known(raw.decode("latin-1"))
+
+
+def _field_name(raw: bytes) -> str:
+    """A field's name as Tornado writes it: `Content-Type`; a client's long inventions are not remembered."""
+    return _known_raw(raw) if len(raw) <= _LONGEST_KNOWN else _known.__wrapped__(raw.decode("latin-1"))
+
+
+class Headers(httputil.HTTPHeaders):
+    """Tornado's headers, made of fields that llhttp has checked already, and read without detours.
+
+    Several requests may share one: nobody changes it. `size`: the bytes that the fields take. `chunked`, and `length` in
+    bytes: how the body comes, where there is one. `framed`: whether that is beyond doubt, and a coding that is known.
+    """
+
+    def __init__(self, fields: Iterable[tuple[bytes, bytes]] = (), size: int = 0) -> None:
+        self.heading: Heading | None = None
+        self.size = size
+        self._as_list: dict[str, list[str]] = {}
+        self._combined_cache: dict[str, str] = {}
+        for raw, value in fields:
+            name, text = _field_name(raw), value.decode("latin-1").strip(" \t")
+            if name in self._as_list:
+                self._as_list[name].append(text)
+            else:
+                self._as_list[name] = [text]
+        codings, lengths = self._as_list.get("Transfer-Encoding", ()), self._as_list.get("Content-Length", ())
+        length = _length(lengths)
+        self.chunked = bool(codings)
+        self.length = length or 0
+        self.framed = (
+            [coding.lower() for coding in codings] == ["chunked"] and not lengths if codings else length is not None
+        )
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of a field, several joined by commas; `default` where there is none."""
+        values = self._as_list.get(name) or self._as_list.get(_known(name))
+        if values is None:
+            return default
+        return values[0] if len(values) == 1 else ",".join(values)
+
+
+def _length(values: Sequence[str]) -> int | None:
+    """The bytes that a body is declared to have, 0 without a word; None where that is no number (RFC 9110, 8.6)."""
+    if not values:
+        return 0
+    sound = len(values) == 1 and len(values[0]) <= _LONGEST_LENGTH and values[0].isascii() and values[0].isdigit()
+    return int(values[0]) if sound else None
+
+
+class HeadersCache:
+    """The headers of requests that carry the same fields as others before them, as those of one client do."""
+
+    def __init__(self, size: int) -> None:
+        self._kept: LRU[tuple[tuple[bytes, bytes], ...], Headers] = LRU(size)
+
+    def of(self, fields: Sequence[tuple[bytes, bytes]]) -> Headers:
+        """The headers of `fields`; long or many ones are not remembered."""
+        key = tuple(fields)
+        headers: Headers | None = self._kept.get(key)
+        if headers is None:
+            size = sum([len(name) + len(value) + 4 for name, value in fields])
+            headers = Headers(fields, size)
+            if size <= _LONGEST_KEPT and len(fields) <= _MOST_KEPT:
+                self._kept[key] = headers
+        return headers

@@ -1,0 +1,99 @@
+"""What the header fields of a request say to the server itself, read once for all requests that carry the same ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from tornado import httputil
+
+from handlers.http.addresses import FORWARDING
+from handlers.http.response_head import field_lines
+from handlers.schema.messages import Language, language_of
+
+_REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
+_BEARER = re.compile(r"^Bearer +([A-Za-z0-9._~+/=-]+)$", re.IGNORECASE)
+# a name, an address or nothing, and a port (RFC 3986 sections 3.2.2 and 3.2.3), without the comma that no host has
+_HOST = re.compile(r"([A-Za-z0-9._~!$&'()*+;=%-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?")
+_EXPOSED = ", ".join(
+    [
+        "X-Request-ID",
+        "X-Possible-Duplicates",
+        "Content-Location",
+        "Content-Disposition",
+        "Content-Range",
+        "Accept-Ranges",
+        "ETag",
+        "Retry-After",
+        "Idempotency-Replayed",
+    ]
+)
+_VARY = "Origin, Accept-Language"  # the envelope's `msg` is in the caller's language
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The caller's request id where it is sound, language, declared length of the body in bytes, whether a WebSocket
+    is asked for, the state of `Host`, the bearer token, the CORS headers of the answer, as lines too, and whether a proxy sent it."""
+
+    request_id: str | None
+    language: Language
+    length: int
+    upgrades: bool
+    host: Literal["sound", "missing", "unsound"]
+    bearer: str | None
+    cors: Mapping[str, str]
+    cors_lines: str
+    forwarded: bool = False
+
+
+def read_heading(headers: httputil.HTTPHeaders, origins: Collection[str]) -> Heading:
+    """The heading of `headers`; `origins` may read the answers (CONTRACT 1)."""
+    supplied, cors = headers.get("X-Request-ID"), _cors(headers.get("Origin"), origins)
+    return Heading(
+        request_id=supplied if supplied and _REQUEST_ID.match(supplied) else None,
+        language=language_of(headers.get("Accept-Language")),
+        length=_declared_length(headers.get("Content-Length", "0")),
+        upgrades=_upgrades(headers),
+        host=_host_of(headers),
+        bearer=bearer_of(headers),
+        cors=cors,
+        cors_lines=field_lines(cors),
+        forwarded=any(name in headers for name in FORWARDING),
+    )
+
+
+def bearer_of(headers: Mapping[str, str]) -> str | None:
+    """The token of `Authorization: Bearer …` (RFC 6750 section 2.1)."""
+    found = _BEARER.match(headers.get("Authorization", ""))
+    return found.group(1) if found else None
+
+
+def _declared_length(told: str) -> int:
+    return int(told) if len(told) <= 20 and told.isascii() and told.isdigit() else 0
+
+
+def _upgrades(headers: httputil.HTTPHeaders) -> bool:
+    """Whether a WebSocket is asked for; what `Connection` does not name is no offer (RFC 9110 section 7.8)."""
+    options = [option.strip() for option in headers.get("Connection", "").lower().split(",")]
+    return "upgrade" in options and headers.get("Upgrade", "").lower() == "websocket"
+
+
+def _host_of(headers: httputil.HTTPHeaders) -> Literal["sound", "missing", "unsound"]:
+    host = headers.get("Host")  # several come joined by a comma
+    if host is None:
+        return "missing"
+    return "sound" if _HOST.fullmatch(host) else "unsound"
+
+
+def _cors(origin: str | None, origins: Collection[str]) -> Mapping[str, str]:
+    if origin is None or origin not in origins:
+        return {"Vary": _VARY}
+    return {
+        "Vary": _VARY,
+        "Access-Control-Allow-Origin": origin,
+        "Access-Control-Allow-Credentials": "true",
+        "Access-Control-Expose-Headers": _EXPOSED,
+    }

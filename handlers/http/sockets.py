@@ -1,0 +1,191 @@
+"""WebSockets: a route whose handler talks for as long as the client stays (RFC 6455, by Tornado).
+
+The handshake goes through the same checks as a request: route, token, permission. Browsers cannot set headers on a
+WebSocket, so the token may come as the subprotocol `bearer.<token>` (CONTRACT 10).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Any
+
+from tornado import httputil
+from tornado.web import Application
+from tornado.websocket import WebSocketClosedError, WebSocketHandler
+
+from config.database import DatabaseUnavailable, begin_waiting
+from handlers.docs.response_checks import ResponseChecks
+from handlers.http.addresses import Network, client_address
+from handlers.http.request_head import bearer_of
+from handlers.lifecycle import admit, authenticate, find_route, refusal, route_of
+from handlers.ports import Authorizer
+from handlers.request import Request
+from handlers.schema.envelope import failed, to_json
+from handlers.schema.errors import INTERNAL, ApiError, unavailable
+from handlers.schema.messages import language_of
+from handlers.schema.validation import parse_json
+from handlers.service import Service
+from handlers.tasks import within
+
+log = logging.getLogger("tradewind.sockets")
+SUBPROTOCOL = "bearer."
+PING_SECONDS = 30
+MAX_MESSAGE_BYTES = 64 << 10
+WAITING_MESSAGES = 100
+GOING_AWAY, POLICY, OVERLOADED, FAILED = 1001, 1008, 1013, 1011
+
+
+class Sockets:
+    """The open WebSockets of a process."""
+
+    def __init__(self, service: Service, proxies: tuple[Network, ...], origins: frozenset[str]) -> None:
+        self.service = service
+        self.proxies = proxies
+        self.origins = origins
+        self.open: set[Socket] = set()
+        self.ended = asyncio.Event()
+        self.application = Application(
+            [(r".*", Socket, {"sockets": self})],
+            websocket_ping_interval=PING_SECONDS,
+            websocket_max_message_size=MAX_MESSAGE_BYTES,
+            log_function=lambda handler: None,
+        )
+
+    def shake_hands(
+        self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
+    ) -> None:
+        """Answer a handshake, and go on with the client where it is not refused."""
+        request = httputil.HTTPServerRequest(connection=connection, start_line=start, headers=headers)
+        self.application.get_handler_delegate(request, Socket, {"sockets": self}).execute()
+
+    async def close(self, seconds: float = 2) -> None:
+        """Tell every client that this process goes away, and give them a moment to hear it."""
+        for socket in list(self.open):
+            socket.close(GOING_AWAY)
+        try:
+            async with asyncio.timeout(seconds):
+                while self.open:
+                    self.ended.clear()
+                    await self.ended.wait()
+        except TimeoutError:
+            log.info("clients did not say goodbye", extra={"open": len(self.open)})
+
+
+class Socket(WebSocketHandler):
+    """One client. The route's handler gets it as `req.socket`: `await socket.send(…)`, `async for message in socket`."""
+
+    def initialize(self, sockets: Sockets) -> None:
+        """Tornado: one for each handshake."""
+        self._sockets = sockets
+        self._arrived: deque[Any] = deque()
+        self._changed = asyncio.Event()
+        self._gone = False
+        self._task: asyncio.Task[None] | None = None
+
+    async def prepare(self) -> None:
+        """The checks of a request; a refusal is answered in the envelope, without an upgrade."""
+        request = self._request()
+        begin_waiting()
+        try:
+            find_route(request)
+            await within(request.service.request_limit, admit(request))
+        except ApiError as error:
+            self._refuse(request, error)
+        except (DatabaseUnavailable, TimeoutError):
+            self._refuse(request, unavailable())
+        except Exception:
+            log.exception("handshake failed", extra={"request_id": request.id})
+            self._refuse(request, ApiError(INTERNAL))
+        self._asked = request
+
+    def _request(self) -> Request:
+        headers = self.request.headers
+        offered = [part.strip() for part in headers.get("Sec-WebSocket-Protocol", "").split(",")]
+        token = next((part.removeprefix(SUBPROTOCOL) for part in offered if part.startswith(SUBPROTOCOL)), "")
+        connection: Any = self.request.connection
+        return Request(
+            service=self._sockets.service, method="GET", target=self.request.path, raw_query=self.request.query,
+            id=secrets.token_hex(16), headers=headers, socket=self, language=language_of(headers.get("Accept-Language")),
+            bearer=bearer_of({"Authorization": headers.get("Authorization", f"Bearer {token}")}), remote_ip=client_address(connection, headers, self._sockets.proxies),
+        )  # fmt: skip
+
+    def _refuse(self, request: Request, error: ApiError) -> None:
+        self.set_status(error.kind.status)
+        self.set_header("Content-Type", "application/json; charset=utf-8")
+        for name, value in {**error.headers, "X-Request-ID": request.id}.items():
+            self.set_header(name, value)
+        self.finish(failed(error, request.language))
+
+    def check_origin(self, origin: str) -> bool:
+        """Browsers of other origins are refused; programs send none."""
+        return origin in self._sockets.origins or origin.partition("//")[2] == self.request.host
+
+    def select_subprotocol(self, subprotocols: list[str]) -> str | None:
+        """The one that carried the token, which the client insists to hear back."""
+        return next((part for part in subprotocols if part.startswith(SUBPROTOCOL)), None)
+
+    async def open(self, *args: str, **kwargs: str) -> None:
+        """Tornado: the client is there."""
+        self._sockets.open.add(self)
+        self._task = asyncio.create_task(self._run(), name="socket")
+
+    async def _run(self) -> None:
+        try:
+            await route_of(self._asked).handler(self._asked)
+            self.close()
+        except WebSocketClosedError:
+            pass
+        except ApiError as error:
+            self.close(POLICY, error.kind.name)
+        except Exception:
+            log.exception("socket failed", extra={"request_id": self._asked.id})
+            self.close(FAILED)
+
+    async def on_message(self, message: str | bytes) -> None:
+        """Tornado: a message. What is no JSON, or more than a client may have waiting, ends the connection."""
+        if len(self._arrived) >= WAITING_MESSAGES:
+            self.close(OVERLOADED)
+            return
+        settings = self._asked.service.settings
+        raw = message.encode() if isinstance(message, str) else message
+        try:
+            self._arrived.append(parse_json(raw, settings.max_json_depth, settings.max_json_values))
+        except ApiError:
+            self.close(POLICY, "messages are JSON")
+        self._changed.set()
+
+    def on_close(self) -> None:
+        """Tornado: the client went away."""
+        self._sockets.open.discard(self)
+        self._sockets.ended.set()
+        self._gone = True
+        self._changed.set()
+        if self._task is not None:
+            self._task.cancel()
+
+    async def send(self, value: Any) -> None:
+        """Send a JSON message; raises `WebSocketClosedError` when the client is gone."""
+        message = to_json(value).decode()
+        self._sockets.service.part(ResponseChecks).look_at_message(route_of(self._asked), value, message)
+        await self.write_message(message)
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        """The client's messages, until it goes."""
+        while not self._gone:
+            while self._arrived:
+                yield self._arrived.popleft()
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def still_allowed(self) -> None:
+        """Raise 40100 or 40300 when the session ended, or the permission was taken away, since the handshake."""
+        request = self._asked
+        await authenticate(request)
+        # without the rate limit: what the service asks by itself is no request of the person
+        kind = await refusal(request.actor, route_of(request), request.part(Authorizer))
+        if kind is not None:
+            raise ApiError(kind)

@@ -1,0 +1,149 @@
+"""The operation log: every write by a logged-in user, refused ones too (SPEC 5.5, CONTRACT 5).
+
+Entries wait in a bounded queue and are written in batches, so no answer waits for them. What does not fit goes to
+the process log as a line of its own; what was accepted is written before the process ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from bson import ObjectId
+
+from config.database import DatabaseUnavailable, Driver
+from handlers.data.collection import Collection, Index
+from handlers.schema.envelope import to_json
+from handlers.schema.fields import anything, integer, number, text, timestamp
+from handlers.tasks import end
+
+log = logging.getLogger("tradewind.oplog")
+_BATCH = 100  # encoding more at once would keep requests waiting
+_RETRY_SECONDS = 1.0
+
+
+OPERATION_LOGS = Collection(
+    name="core_operation_logs",
+    title="OperationLog",
+    plain=True,
+    default_sort="-at",
+    fields={
+        "at": timestamp(nullable=False, sort=True, filter=True),
+        "user_id": integer(nullable=False, filter=True),
+        "username": text(nullable=False, filter=True),
+        "permission": text(filter=True),
+        "summary": text(),
+        "method": text(nullable=False, filter=True),
+        "path": text(max_length=2000, nullable=False, filter=True),
+        "route": text(),
+        "status": integer(nullable=False, filter=True),
+        "code": integer(nullable=False, filter=True),
+        "milliseconds": number(nullable=False),
+        "address": text(nullable=False, filter=True),
+        "user_agent": text(),
+        "request_id": text(nullable=False, filter=True),
+        "resource_id": text(filter=True),
+        "exemption": text(
+            max_length=64,
+            filter=True,
+            example="own_request",
+            description="The rule that a super administrator was spared.",
+        ),
+        "body": anything(),
+    },
+    indexes=(
+        Index("-at", "-_id"),
+        Index("user_id", "-at", "-_id"),
+        Index("path", "-at", "-_id"),
+        Index("code", "-at", "-_id"),
+        # of a few entries in a million
+        Index("exemption", where={"exemption": {"$type": "string"}}),
+        *(
+            Index(name)
+            for name in ("username", "permission", "method", "status", "address", "request_id", "resource_id")
+        ),
+    ),
+)
+
+
+def kept_for(days: int) -> Collection:
+    """The operation log whose entries are removed after `days`."""
+    return replace(OPERATION_LOGS, indexes=(*OPERATION_LOGS.indexes, Index("at", expire_seconds=days * 86_400)))
+
+
+class OperationLog:
+    """The queue and its writer."""
+
+    def __init__(self, driver: Driver, collection: Collection, limit: int) -> None:
+        self._driver = driver
+        self._collection = collection
+        self._limit = limit
+        self._waiting: deque[dict[str, Any]] = deque()
+        self._arrived = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def record(self, entry: dict[str, Any]) -> None:
+        """Accept an entry; never waits, never raises."""
+        if len(self._waiting) >= self._limit:
+            log.error("operation log queue is full", extra={"entry": to_json(entry).decode()})
+            return
+        self._waiting.append({"_id": ObjectId(), **entry})
+        self._arrived.set()
+
+    @property
+    def waiting(self) -> int:
+        """Entries not yet written."""
+        return len(self._waiting)
+
+    def start(self) -> None:
+        """Begin to write."""
+        self._task = asyncio.create_task(self._run(), name="operation-log")
+
+    async def stop(self) -> None:
+        """Write what was accepted, then end."""
+        if self._task:
+            await end([self._task])
+        try:
+            while self._waiting:
+                await self._write()
+        except DatabaseUnavailable:
+            for entry in self._waiting:
+                log.error("operation log entry not stored", extra={"entry": to_json(entry).decode()})
+
+    async def _run(self) -> None:
+        while True:
+            await self._arrived.wait()
+            self._arrived.clear()
+            try:
+                while self._waiting:
+                    await self._write()
+            except Exception:
+                log.warning("operation log waits for the database", extra={"waiting": self.waiting})
+                await asyncio.sleep(_RETRY_SECONDS)
+                self._arrived.set()
+
+    async def _write(self) -> None:
+        batch = [self._waiting[i] for i in range(min(_BATCH, len(self._waiting)))]
+        # those that are missing, so that a batch written twice after a time-out stands once
+        try:
+            await self._driver.insert_missing(self._collection.name, batch)
+        except DatabaseUnavailable:
+            raise
+        except Exception:
+            await self._write_one_by_one(batch)
+        for _ in batch:
+            self._waiting.popleft()
+
+    async def _write_one_by_one(self, batch: Sequence[dict[str, Any]]) -> None:
+        """An entry that the database refuses must not keep the others waiting: it goes to the process log."""
+        for entry in batch:
+            try:
+                await self._driver.insert_missing(self._collection.name, [entry])
+            except DatabaseUnavailable:
+                raise
+            except Exception:
+                log.exception("operation log entry not stored", extra={"entry": repr(entry)})

@@ -1,0 +1,201 @@
+"""Values between the wire and MongoDB, both ways (CONTRACT 1). What comes in passed its JSON Schema before."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any, get_args
+
+from bson import Decimal128, ObjectId
+from bson.tz_util import utc as stored_utc
+
+from handlers.schema.fields import AMOUNT_DIGITS, FIRST_DAY, LAST_DAY, Field, Kind
+
+_CENT = Decimal("0.01")
+_BITS = struct.Struct("<QQ")  # a Decimal128 (IEEE 754-2008, binary encoding): sign, exponent and a whole number
+_BIAS = 6176  # what the exponent is stored above
+_MOST_PLACES = 34
+EXACT_DIGITS = 15  # a float tells every decimal number of so many digits from all others (IEEE 754, DBL_DIG)
+_FIRST_MOMENT = datetime.fromisoformat(f"{FIRST_DAY}T00:00:00Z")
+_LAST_MOMENT = datetime.fromisoformat(f"{LAST_DAY}T23:59:59.999Z")
+
+
+class Undecodable(ValueError):
+    """A value that has the right JSON type and is still wrong; `rule` is a key of `messages.RULES`."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(rule)
+        self.rule = rule
+
+
+def decode(field: Field, value: Any) -> Any:
+    """Turn one wire value that passed its schema into what MongoDB stores; raises `Undecodable`."""
+    if value is None:
+        return None
+    decoder = _DECODERS.get(field.kind)
+    return decoder(field, value) if decoder else value
+
+
+def _decode_amount(field: Field, value: Any) -> Decimal128:
+    places = 2 if field.kind == "money" else 4
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation as error:
+        raise Undecodable("decimals") from error
+    if amount.is_finite() and abs(amount) >= 10**AMOUNT_DIGITS:
+        raise Undecodable("maximum")
+    if isinstance(value, float) and significant_digits(repr(value)) > EXACT_DIGITS:
+        raise Undecodable("digits")
+    if not amount.is_finite() or amount != round(amount, places):
+        raise Undecodable("decimals")
+    for rule, outside in (("minimum", amount.__lt__), ("maximum", amount.__gt__)):
+        if rule in field.rules and outside(Decimal(field.rules[rule])):
+            raise Undecodable(rule)
+    return store_money(amount) if field.kind == "money" else store_quantity(amount)
+
+
+def significant_digits(number: str) -> int:
+    """How many digits a number in decimal notation has, without zeros before and after them."""
+    mantissa = number.lower().partition("e")[0]
+    return len(mantissa.replace(".", "").lstrip("-").strip("0"))
+
+
+def store_money(amount: Decimal) -> Decimal128:
+    """An exact amount as it is stored: two decimals."""
+    cents = int(amount.quantize(_CENT).scaleb(2))
+    low, high = abs(cents) & 0xFFFFFFFFFFFFFFFF, abs(cents) >> 64
+    return Decimal128.from_bid(_BITS.pack(low, (cents < 0) << 63 | (_BIAS - 2) << 49 | high))
+
+
+def store_quantity(amount: Decimal) -> Decimal128:
+    """An exact quantity as it is stored: no trailing zeros, no exponent."""
+    trimmed = amount.quantize(Decimal("0.0001")).normalize() + 0
+    exponent = trimmed.as_tuple().exponent
+    return Decimal128(trimmed.quantize(Decimal(1)) if isinstance(exponent, int) and exponent > 0 else trimmed)
+
+
+def parse_time(value: str) -> datetime:
+    """An RFC 3339 moment as an aware UTC time cut to milliseconds; raises ValueError, `Undecodable` for the year 0 or 10000."""
+    moment = datetime.fromisoformat(value)
+    if moment.tzinfo is None:
+        raise ValueError("a time needs its offset")
+    try:
+        moment = moment.astimezone(UTC)
+    except OverflowError as error:
+        raise Undecodable("bounds") from error
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def _decode_timestamp(field: Field, value: Any) -> datetime:
+    try:
+        moment = parse_time(value)
+    except Undecodable:
+        raise
+    except ValueError as error:
+        raise Undecodable("format") from error
+    if not _FIRST_MOMENT <= moment <= _LAST_MOMENT:
+        raise Undecodable("bounds")
+    return moment
+
+
+def _decode_day(field: Field, value: Any) -> str:
+    try:
+        date.fromisoformat(value)  # the schema lets the year 0 pass, which no calendar here has
+    except ValueError as error:
+        raise Undecodable("format") from error
+    if not FIRST_DAY <= value <= LAST_DAY:
+        raise Undecodable("bounds")
+    return str(value)
+
+
+def _decode_integer(field: Field, value: Any) -> int:
+    # JSON Schema takes 1.0 and 1e3 for integers
+    return int(value)
+
+
+def _decode_id(field: Field, value: Any) -> ObjectId:
+    return ObjectId(value)
+
+
+def _decode_array(field: Field, value: Sequence[Any]) -> list[Any]:
+    return [decode(field.items, item) for item in value] if field.items is not None else list(value)
+
+
+def _decode_object(field: Field, value: Mapping[str, Any]) -> dict[str, Any]:
+    fields = field.fields or {}
+    return {name: decode(fields[name], item) for name, item in value.items()}
+
+
+_DECODERS: dict[Kind, Callable[[Field, Any], Any]] = {
+    "integer": _decode_integer,
+    "money": _decode_amount,
+    "quantity": _decode_amount,
+    "timestamp": _decode_timestamp,
+    "day": _decode_day,
+    "object_id": _decode_id,
+    "array": _decode_array,
+    "object": _decode_object,
+}
+
+
+def decode_stored(field: Field, value: Any) -> Any:
+    """A value that `encode` wrote, as it is stored; it may be outside of what its field accepts today. Raises ValueError."""
+    if field.kind == "timestamp":
+        return parse_time(value)
+    if field.kind == "object_id":
+        if not ObjectId.is_valid(value):
+            raise Undecodable("pattern")
+        return ObjectId(value)
+    if field.kind in ("money", "quantity"):
+        try:
+            amount = Decimal(value)
+        except InvalidOperation as error:
+            raise Undecodable("decimals") from error
+        if not amount.is_finite() or len(amount.as_tuple().digits) > _MOST_PLACES:
+            raise Undecodable("decimals")
+        return Decimal128(amount)
+    return value
+
+
+PLAIN = frozenset(get_args(Kind)) - _DECODERS.keys()  # the kinds whose values are stored as they came
+
+
+def encode(value: Any) -> Any:
+    """What orjson does not know: BSON types and times, as CONTRACT 1 writes them. Raises TypeError on others."""
+    encoder = _ENCODERS.get(type(value))
+    if encoder is None:
+        raise TypeError(type(value).__name__)
+    return encoder(value)
+
+
+def encode_time(moment: datetime) -> str:
+    """RFC 3339 in UTC with milliseconds. What MongoDB gives without a zone is UTC."""
+    zone = moment.tzinfo
+    # the zones that are UTC by themselves need not be asked, which costs more than all the rest
+    utc = moment if zone is None or zone is stored_utc or zone is UTC else moment.astimezone(UTC)
+    return utc.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+
+def encode_amount(amount: Decimal128) -> str:
+    """All digits of a stored amount, without an exponent. The library's way takes eight times as long, and a list has
+    many of them.
+    """
+    low, high = _BITS.unpack(amount.bid)
+    exponent = (high >> 49 & 0x3FFF) - _BIAS
+    if not -_MOST_PLACES < exponent <= 0 or high >> 61 & 3 == 3:
+        return format(amount.to_decimal(), "f")
+    digits = str((high & 0x1FFFFFFFFFFFF) << 64 | low)
+    if exponent:
+        digits = digits.zfill(1 - exponent)
+        digits = f"{digits[:exponent]}.{digits[exponent:]}"
+    return f"-{digits}" if high >> 63 else digits
+
+
+_ENCODERS: Mapping[type, Callable[[Any], str]] = {
+    datetime: encode_time,
+    ObjectId: str,
+    Decimal128: encode_amount,
+    Decimal: lambda amount: format(amount, "f"),
+}

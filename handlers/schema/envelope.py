@@ -1,0 +1,60 @@
+"""The shape of every JSON answer: `{code, msg, data}` (SPEC 2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from handlers.schema.conversion import encode
+from handlers.schema.errors import MAX_FAULTS, ApiError, ValidationFailed
+from handlers.schema.fields import MAX_TEXT, Field, integer, text
+from handlers.schema.messages import RULES, SUCCESS, Language
+from handlers.schema.projection import project
+
+_OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
+
+PAGE_FIELDS: Mapping[str, Field] = {
+    "total": integer(minimum=0, description="Rows in all; null without the count."),
+    "page": integer(minimum=1, nullable=False),
+    "page_size": integer(minimum=1, nullable=False),
+    "next_cursor": text(max_length=2000, description="Give it as `cursor` for the next page; null at the end."),
+}
+
+
+def to_json(value: Any) -> bytes:
+    """JSON as CONTRACT section 1 writes it: RFC 3339 times, decimals as strings, identifiers as text."""
+    return orjson.dumps(value, default=encode, option=_OPTIONS)
+
+
+def as_json(shape: Field, record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record as an answer of this shape shows it, in JSON's own types: for those who do not know the collection."""
+    shown: dict[str, Any] = orjson.loads(to_json(project(shape, record)))
+    return shown
+
+
+def ok(data: Any, language: Language = "zh") -> bytes:
+    """The envelope of a success."""
+    return to_json({"code": 0, "msg": SUCCESS.text(language), "data": data})
+
+
+def failed(error: ApiError, language: Language = "zh") -> bytes:
+    """The envelope of an error, in the caller's language."""
+    return to_json({"code": error.kind.code, "msg": error.reason.text(language), "data": error_data(error, language)})
+
+
+def error_data(error: ApiError, language: Language) -> Any:
+    """The `data` of an error; for a validation failure each field with its rule and a sentence, 100 of them at most."""
+    if not isinstance(error, ValidationFailed):
+        return error.data
+    return {
+        "errors": [
+            {
+                "field": fault.field[:MAX_TEXT],
+                "rule": fault.rule,
+                "message": RULES.get(fault.rule, RULES["invalid"]).text(language),
+            }
+            for fault in error.errors[:MAX_FAULTS]
+        ]
+    }

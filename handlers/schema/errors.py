@@ -1,0 +1,220 @@
+"""The error catalogue: every error is a value, raised by name and turned into an answer in one place.
+
+Codes, statuses and conditions are those of CONTRACT section 2; the README's table is generated from here.
+A plugin declares its own `ErrorKind` values with codes in a range of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from handlers.schema.fields import NOTHING, Field, array, obj, text
+from handlers.schema.messages import Message
+
+
+@dataclass(frozen=True)
+class ErrorKind:
+    """One row of the catalogue: `name` for code, `code` and HTTP `status` on the wire, `message`, and `when`.
+
+    `data` is the shape of what the envelope carries with it.
+    """
+
+    name: str
+    code: int
+    status: int
+    message: Message
+    when: str = ""
+    data: Field = NOTHING
+
+
+class ApiError(Exception):
+    """An error that the caller is told of.
+
+    `reason` is a more exact sentence than the kind's own; `data` goes into the envelope;
+    `headers` onto the answer.
+    """
+
+    def __init__(
+        self,
+        kind: ErrorKind,
+        reason: Message | None = None,
+        *,
+        data: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(kind.name)
+        self.kind = kind
+        self.reason = reason or kind.message
+        self.data = data
+        self.headers = {**_challenge(kind), **(headers or {})}
+
+
+def _challenge(kind: ErrorKind) -> dict[str, str]:
+    """Every 401 says how to come in (RFC 9110 section 15.5.2, RFC 6750 section 3)."""
+    if kind.status != 401:
+        return {}
+    return {"WWW-Authenticate": "Bearer" if kind is UNAUTHENTICATED else 'Bearer error="invalid_token"'}
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """A field at fault: `field` is a path such as `items[2].quantity`, `rule` a key of `messages.RULES`."""
+
+    field: str
+    rule: str
+
+
+class ValidationFailed(ApiError):
+    """40001, naming every field at fault."""
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        super().__init__(INVALID)
+        self.errors = list(errors)
+
+
+def invalid(field: str, rule: str) -> ValidationFailed:
+    """The 40001 for one field."""
+    return ValidationFailed([FieldError(field, rule)])
+
+
+def unavailable(retry_after: int = 2, reason: Message | None = None) -> ApiError:
+    """The 50300 of a back end that is out of reach; the client may come again in `retry_after` seconds."""
+    return ApiError(UNAVAILABLE, reason, headers={"Retry-After": str(retry_after)})
+
+
+def _kind(name: str, code: int, status: int, zh: str, en: str, when: str, data: Field = NOTHING) -> ErrorKind:
+    return ErrorKind(name, code, status, Message(zh, en), when, data)
+
+
+_FAULT = obj("FieldError", {name: text(nullable=False) for name in ("field", "rule", "message")}, nullable=False)
+MAX_FAULTS = 100
+_FAULTS = obj(None, {"errors": array(_FAULT, max_items=MAX_FAULTS, nullable=False)}, nullable=False)
+_TAKEN = obj(None, {"field": text(nullable=False)}, nullable=False)
+_TRACE = obj(None, {"request_id": text(nullable=False)}, nullable=False)
+
+
+BAD_REQUEST = _kind(
+    "bad_request", 40000, 400, "请求格式错误", "Malformed request", "malformed request: broken JSON, header, encoding"
+)
+INVALID = _kind(
+    "invalid",
+    40001,
+    400,
+    "参数校验失败",
+    "Validation failed",
+    "validation failed; `data.errors` names every field",
+    _FAULTS,
+)
+LOGIN_REFUSED = _kind(
+    "login_refused",
+    40010,
+    400,
+    "用户名或密码错误",
+    "Wrong user name or password",
+    "log-in refused, or wrong old password",
+)
+WECOM_REFUSED = _kind(
+    "wecom_refused",
+    40011,
+    400,
+    "企业微信登录被拒绝",
+    "WeCom log-in refused",
+    "WeCom code or state refused, or an outsider",
+)
+UNAUTHENTICATED = _kind(
+    "unauthenticated", 40100, 401, "请先登录", "Log in first", "no token, not a valid one, or its session was ended"
+)
+TOKEN_EXPIRED = _kind(
+    "token_expired", 40101, 401, "登录已过期", "Access token expired", "access token expired: refresh and replay"
+)
+REFRESH_REFUSED = _kind(
+    "refresh_refused",
+    40102,
+    401,
+    "刷新令牌已失效，请重新登录",
+    "Refresh token not accepted; log in again",
+    "refresh token expired, revoked, reused or not one",
+)
+FORBIDDEN = _kind(
+    "forbidden",
+    40300,
+    403,
+    "没有权限",
+    "Permission denied",
+    "no role → menu → API binding, or granting wider than one holds",
+)
+PASSWORD_CHANGE_REQUIRED = _kind(
+    "password_change_required",
+    40301,
+    403,
+    "请先修改密码",
+    "Change the password first",
+    "the password must be changed first",
+)
+SUPER_ONLY = _kind(
+    "super_only", 40302, 403, "仅超级管理员可操作", "Super administrator only", "for the super administrator only"
+)
+ACCOUNT_DISABLED = _kind(
+    "account_disabled", 40303, 403, "账号已停用", "Account disabled", "log-in refused: the account is disabled"
+)
+NOT_FOUND = _kind(
+    "not_found", 40400, 404, "资源不存在", "Not found", "no such path or record, or one outside the caller's data scope"
+)
+METHOD_NOT_ALLOWED = _kind(
+    "method_not_allowed", 40500, 405, "请求方法不允许", "Method not allowed", "method not allowed, with `Allow`"
+)
+REQUEST_TIMEOUT = _kind(
+    "request_timeout", 40800, 408, "请求超时", "Request timed out", "the request did not arrive within the time limit"
+)
+DUPLICATE = _kind(
+    "duplicate", 40900, 409, "数据重复", "Already exists", "duplicate of a unique key; `data.field`", _TAKEN
+)
+CONFLICT = _kind(
+    "conflict",
+    40901,
+    409,
+    "当前状态不允许该操作",
+    "In use, or not allowed in this state",
+    "in use, or its state forbids it",
+)
+STALE = _kind(
+    "stale", 40902, 409, "数据已被他人修改，请刷新后重试", "Changed by someone else; reload", "stale `version`"
+)
+IDEMPOTENCY_REUSED = _kind(
+    "idempotency_reused",
+    40903,
+    409,
+    "幂等键已用于其他请求",
+    "Idempotency key used for another request",
+    "idempotency key reused for another request",
+)
+TOO_LARGE = _kind("too_large", 41300, 413, "请求体过大", "Body too large", "body or file too large")
+MEDIA_TYPE = _kind(
+    "media_type", 41500, 415, "不支持的内容类型", "Media type not accepted", "media type or file type not accepted"
+)
+RANGE = _kind("range", 41600, 416, "请求范围无效", "Range not satisfiable", "range not satisfiable")
+LOCKED = _kind(
+    "locked",
+    42300,
+    423,
+    "账号已锁定，请稍后再试",
+    "Account locked; try later",
+    "locked after failed log-ins, `Retry-After`",
+)
+RATE_LIMITED = _kind("rate_limited", 42900, 429, "请求过于频繁", "Too many requests", "rate limit, with `Retry-After`")
+HEADERS_TOO_LARGE = _kind(
+    "headers_too_large", 43100, 431, "请求头过大", "Header block too large", "header block too large"
+)
+INTERNAL = _kind("internal", 50000, 500, "服务器内部错误", "Internal error", "a bug; quote the request id", _TRACE)
+UNAVAILABLE = _kind(
+    "unavailable",
+    50300,
+    503,
+    "服务暂不可用，请稍后重试",
+    "Service unavailable; try later",
+    "database or store out of reach",
+)
+
+CORE_ERRORS: tuple[ErrorKind, ...] = tuple(value for value in list(globals().values()) if isinstance(value, ErrorKind))

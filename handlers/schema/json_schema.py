@@ -1,0 +1,100 @@
+"""The JSON Schema of a field, as a request or an answer carries it; OpenAPI 3.1 uses the same dialect."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Literal
+
+from handlers.schema.fields import AMOUNT_DIGITS, Field, Kind
+
+JsonSchema = dict[str, Any]
+Mode = Literal["input", "reply"]
+
+
+def json_schema(
+    field: Field, mode: Mode, component: Callable[[Field, Mode], JsonSchema | None] | None = None
+) -> JsonSchema:
+    """The JSON Schema of `field` as a request carries it (`input`) or an answer does (`reply`).
+
+    `component` may answer a `$ref` for an object that has a name.
+    """
+    shared = component(field, mode) if component and field.kind == "object" and field.title else None
+    schema = shared if shared is not None else _plain_schema(field, mode, component)
+    if field.nullable:
+        schema = _or_null(schema)
+    if shared is None or field.nullable:
+        schema = {**schema, **_notes(field, mode)}
+    return schema
+
+
+def _plain_schema(field: Field, mode: Mode, component: Callable[[Field, Mode], JsonSchema | None] | None) -> JsonSchema:
+    if field.kind == "object":
+        return object_schema(field, mode, component)
+    if field.kind == "array" and field.items is not None:
+        return {"type": "array", "items": json_schema(field.items, mode, component), **field.rules}
+    if field.kind == "mapping" and field.items is not None:
+        return {"type": "object", "additionalProperties": json_schema(field.items, mode, component)}
+    if field.kind in ("money", "quantity"):
+        return _amount_schema(field, mode)
+    return {**_BASE[field.kind], **field.rules}
+
+
+_BASE: dict[Kind, JsonSchema] = {
+    "text": {"type": "string"},
+    "integer": {"type": "integer"},
+    "number": {"type": "number"},
+    "boolean": {"type": "boolean"},
+    "timestamp": {"type": "string", "format": "date-time", "maxLength": 40},
+    "day": {"type": "string", "format": "date", "maxLength": 10},
+    "object_id": {"type": "string", "pattern": "^[0-9a-f]{24}$"},
+    "any": {},
+}
+
+
+def object_schema(field: Field, mode: Mode, component: Callable[[Field, Mode], JsonSchema | None] | None) -> JsonSchema:
+    """The object's own schema, never a `$ref` to itself."""
+    fields = {
+        name: child
+        for name, child in (field.fields or {}).items()
+        if not (child.read_only if mode == "input" else child.write_only) and (child.documented or component is None)
+    }
+    required = [name for name, child in fields.items() if child.required or mode == "reply"]
+    schema: JsonSchema = {
+        "type": "object",
+        "properties": {name: json_schema(child, mode, component) for name, child in fields.items()},
+        "additionalProperties": False,
+    }
+    return {**schema, "required": required} if required else schema
+
+
+def _amount_schema(field: Field, mode: Mode) -> JsonSchema:
+    places = 2 if field.kind == "money" else 4
+    if mode == "reply":
+        decimals = r"\.[0-9]{2}" if field.kind == "money" else r"(\.[0-9]{1,4})?"
+        return {"type": "string", "pattern": f"^-?[0-9]+{decimals}$"}
+    return {"type": ["string", "number"], "pattern": rf"^-?[0-9]{{1,{AMOUNT_DIGITS}}}(\.[0-9]{{1,{places}}})?$"}
+
+
+def _or_null(schema: JsonSchema) -> JsonSchema:
+    if not schema:
+        return schema
+    if "$ref" in schema:
+        return {"anyOf": [schema, {"type": "null"}]}
+    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    return {**schema, "type": [*types, "null"], **({"enum": [*schema["enum"], None]} if "enum" in schema else {})}
+
+
+def _notes(field: Field, mode: Mode) -> JsonSchema:
+    notes: JsonSchema = {}
+    words = [field.description] if field.description else []
+    if mode == "input" and field.past:
+        words.append("Not later than tomorrow.")
+    if mode == "input" and field.default is not None:
+        # in words: openapi-typescript makes a property that has the keyword `default` one that must be given
+        words.append(f"Default: `{json.dumps(field.default, ensure_ascii=False, default=str)}`.")
+    if words:
+        notes["description"] = " ".join(words)
+    if field.example is not None:
+        notes["examples"] = [field.example]
+    return notes

@@ -1,0 +1,49 @@
+"""What never reaches a log: passwords, tokens, secrets, keys."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+from config.logs import is_secret_name
+from handlers.schema.fields import Field
+
+HIDDEN = "***"
+_MAX_DEPTH = 8
+_MAX_ITEMS = 50
+_MAX_TEXT = 500
+_MAX_NAME = 100
+
+
+def redacted(value: Any, shape: Field | None = None, depth: int = 0) -> Any:
+    """A copy of a JSON value with every secret hidden and everything long cut short.
+
+    A secret is what is named like one, and what `shape` declares to be one.
+    """
+    if shape is not None and shape.secret:
+        return HIDDEN
+    if depth > _MAX_DEPTH:
+        return "…"
+    if isinstance(value, str):
+        return value[:_MAX_TEXT]
+    if isinstance(value, dict):
+        known = (shape.fields if shape else None) or {}
+        shown = {}
+        for name, item in islice(value.items(), _MAX_ITEMS):
+            kept, hidden = _key(name) if len(name) <= _MAX_NAME else _key.__wrapped__(name)
+            shown[kept] = HIDDEN if hidden else redacted(item, known.get(name), depth + 1)
+        return shown
+    if isinstance(value, list):
+        return [redacted(item, shape.items if shape else None, depth + 1) for item in value[:_MAX_ITEMS]]
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return str(value)
+    return value
+
+
+@lru_cache(maxsize=2000)
+def _key(name: str) -> tuple[str, bool]:
+    """A key as MongoDB holds it, without NUL and none of the `$ref` and `$id` that it would read as a reference; and
+    whether it names a secret."""
+    kept = name[:_MAX_NAME].replace("\x00", "\\0")
+    return (f"\\{kept}" if kept.startswith("$") else kept), is_secret_name(name)
