@@ -123,9 +123,11 @@ class Store:
 
     async def _search_hint(self, query: Mapping[str, Any]) -> str | None:
         """The index of search where it leads to few records: the planner would spend as long on trying a dozen others."""
-        key = search_key(query.get("q") or "")
         unsure = self.collection.plain or self.collection.name in self._database.outdated
-        if key is None or unsure or self._driver.in_transaction:
+        if not query.get("q") or unsure or self._driver.in_transaction:
+            return None
+        key = search_key(query["q"])
+        if key is None:
             return None
         matching = {**self._live(), **key}
         found = await self._driver.count(self.collection.name, matching, limit=_FEW + 1, hint=SEARCHED.name)
