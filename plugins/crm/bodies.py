@@ -1,4 +1,4 @@
-"""The bodies and answers of crm's actions."""
+"""The request and response bodies of crm's actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records of crm about money: contracts, what is to be paid and when, what was received."""
+"""Collections of crm about money: contracts, payment plans and payments."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CONTRACTS = Collection(
         Index("number", unique=True, where={"number": {"$type": "string"}}),
         Index("customer_id", "-created_at"),
         Index("owner_id", "-created_at"),
-        # holds all that the figures of what was signed need
+        # covers the queries of the dashboards by signing date
         Index("status", "-signed_date", "amount", "owner_id"),
         Index("opportunity_id"),
     ),
@@ -91,7 +91,7 @@ PAYMENTS = Collection(
         Index("customer_id", "-created_at"),
         Index("owner_id", "-paid_at"),
         Index("-paid_at"),
-        # holds all that the figures of a range of days need
+        # covers the queries of the dashboards by day
         Index("-paid_at", "amount", "owner_id"),
     ),
     internal=(EDITORS,),
@@ -102,7 +102,7 @@ VERSION_BODY = obj("CrmVersionBody", {"version": VERSION}, nullable=False)
 
 
 def reason_body(name: str, *, required: bool) -> Field:
-    """A body with a `reason`, and the `version` that is checked when given."""
+    """A body with a `reason`, and a `version` that is checked when given."""
     return obj(
         name,
         {"reason": text(required=required, max_length=500, example="预算取消"), "version": VERSION},

@@ -1,7 +1,7 @@
-"""Contracts: their numbers, and their way from draft to end.
+"""Contracts: their numbers, and their states from draft to end.
 
-Approval is joined by events. `submit` makes a contract pending and emits `approval.requested`; a plugin for
-approvals answers with `approval.finished`. Without one, whoever holds `crm:contract:approve` decides.
+Approval works by events. `submit` makes a contract pending and emits `approval.requested`; an approval plugin emits
+`approval.finished` when it is decided. Without such a plugin, whoever holds `crm:contract:approve` decides.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from plugins.api import (
     utc_now,
 )
 from plugins.api import exact as amount_of
-from plugins.crm import below, receivables
+from plugins.crm import customer_children, receivables
 from plugins.crm.bodies import REJECT, TERMINATE
 from plugins.crm.contract_records import CONTRACTS, PLANS, VERSION_BODY
-from plugins.crm.customers import bury
+from plugins.crm.customers import soft_delete_many
 from plugins.crm.messages import CONTRACT_FIXED, WRONG_STATE
-from plugins.crm.ownership import REFUSES_READERS, editable, owner_of, referred, sharing_below
+from plugins.crm.ownership import REFUSES_READERS, build_child_sharing, find_reference, get_editable, resolve_owner
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES
 from plugins.crm.states import CONTRACT_STATES, after, allows
 
@@ -46,34 +46,34 @@ BIZ_TYPE = receivables.BIZ_TYPE
 SUBMITTED_EVENT = "crm.contract.submitted"
 REQUESTED_EVENT, CANCELLED_EVENT = "approval.requested", "approval.cancelled"
 DECISION_EVENT = "approval.finished"
-# how an approval ended → what that does to the contract
+# outcome of an approval → action on the contract
 OUTCOMES = {"approved": "approve", "rejected": "reject", "returned": "withdraw", "withdrawn": "withdraw"}
-# what ends the approval of a contract at the contract itself
+# decisions, and all actions that end an approval under way
 _DECISIONS = ("approve", "reject")
-_DECIDED_HERE = ("withdraw", *_DECISIONS)
+_APPROVAL_ENDING = ("withdraw", *_DECISIONS)
 _EDITABLE = allows(CONTRACT_STATES, "submit")
 _TRIES = 20
 
 
 async def create(req: Request) -> Record:
-    """A draft; its number is the one given, or the next of the year."""
-    customer = await referred(req, CUSTOMERS, "customer_id", req.body["customer_id"])
+    """Create a draft. Its number is the one given, or the next of the year."""
+    customer = await find_reference(req, CUSTOMERS, "customer_id", req.body["customer_id"])
     await _check(req, req.body, {"customer_id": customer["id"]})
-    owner_id = await owner_of(req, req.body)
+    owner_id = await resolve_owner(req, req.body)
     nothing = store_money(amount_of(None))
     values = {**req.body, "received_amount": nothing, "planned_amount": nothing}
 
     async def work() -> Record:
         number = values.get("number") or await _next_number(req)
-        return await below.insert(req, CONTRACTS, {**values, "number": number}, customer, owner_id)
+        return await customer_children.insert(req, CONTRACTS, {**values, "number": number}, customer, owner_id)
 
     return await req.transaction(work)
 
 
 async def _next_number(req: Request) -> str:
-    """The next number of the year: in the transaction, so that one that fails leaves no gap.
+    """The next number of the year. It is drawn within the transaction, so that a failed creation leaves no gap.
 
-    Numbers that somebody gave by hand are passed over.
+    Numbers that were given by hand are skipped.
     """
     year = day_of(req.now, req.service.settings.zone).year
     contracts = req.system_store(CONTRACTS)
@@ -87,8 +87,8 @@ async def _next_number(req: Request) -> str:
 
 async def update(req: Request) -> Record:
     """Change a draft or a rejected contract."""
-    values, version = below.versioned(req)
-    before = await editable(req, CONTRACTS, req.path["id"])
+    values, version = customer_children.split_version(req)
+    before = await get_editable(req, CONTRACTS, req.path["id"])
     await _check(req, {name: value for name, value in values.items() if value != before[name]}, {**before, **values})
     where = dict(_EDITABLE)
     if "amount" in values and amount_of(values["amount"]) < amount_of(before["planned_amount"]):
@@ -97,7 +97,9 @@ async def update(req: Request) -> Record:
         where["$expr"] = {"$gte": [values["amount"], "$planned_amount"]}
 
     async def work() -> Record:
-        changed = await below.update(req, CONTRACTS, before, values, version, where=where, reason=CONTRACT_FIXED)
+        changed = await customer_children.update(
+            req, CONTRACTS, before, values, version, where=where, reason=CONTRACT_FIXED
+        )
         if any(changed[name] != before[name] for name in ("customer_id", "owner_id")):
             await _move_plans(req, changed)
         return changed
@@ -106,20 +108,20 @@ async def update(req: Request) -> Record:
 
 
 async def _move_plans(req: Request, contract: Mapping[str, Any]) -> None:
-    """The plans of a contract are its customer's and its owner's."""
+    """Move the plans of a contract to its customer and owner."""
     customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
     owner_id = contract["owner_id"]
-    theirs = {"customer_id": customer["id"], "owner_id": owner_id, **sharing_below(customer, owner_id, 0)}
+    theirs = {"customer_id": customer["id"], "owner_id": owner_id, **build_child_sharing(customer, owner_id, 0)}
     await req.system_store(PLANS).change_many({"contract_id": contract["id"]}, {"$set": theirs})
 
 
 async def delete(req: Request) -> None:
-    """Delete a draft or a rejected contract with its payment plans; the number is not given again."""
+    """Delete a draft or a rejected contract with its payment plans. Its number is not reused."""
 
     async def work() -> None:
-        contract = await editable(req, CONTRACTS, req.path["id"])
+        contract = await get_editable(req, CONTRACTS, req.path["id"])
         await req.store(CONTRACTS).delete(contract["id"], where=_EDITABLE, reason=CONTRACT_FIXED)
-        await bury(req, PLANS, {"contract_id": contract["id"]})
+        await soft_delete_many(req, PLANS, {"contract_id": contract["id"]})
 
     await req.transaction(work)
 
@@ -128,26 +130,26 @@ async def _check(req: Request, given: Mapping[str, Any], whole: Mapping[str, Any
     whole = {**whole, **given}
     if ("customer_id" in given or "opportunity_id" in given) and whole.get("opportunity_id") is not None:
         same = {"customer_id": whole["customer_id"]}
-        await referred(req, OPPORTUNITIES, "opportunity_id", whole["opportunity_id"], **same)
+        await find_reference(req, OPPORTUNITIES, "opportunity_id", whole["opportunity_id"], **same)
     start, end = whole.get("start_date"), whole.get("end_date")
     if start and end and end < start:
         raise invalid("end_date", "minimum")
 
 
-# -- its way
+# -- transitions
 
 
 async def submit(req: Request) -> Record:
-    """Ask for approval. A listener of the event may decide at once, as part of it."""
+    """Submit a contract for approval. A listener may decide within the same transaction."""
 
     async def work() -> Record:
-        asked = {"submitted_at": req.now, "submitted_by": req.actor.user_id, "decided_at": None, "reason": None}
-        contract = await _move(req, "submit", asked)
+        submitted = {"submitted_at": req.now, "submitted_by": req.actor.user_id, "decided_at": None, "reason": None}
+        contract = await _move(req, "submit", submitted)
         this = {"biz_type": BIZ_TYPE, "resource_id": str(contract["id"])}
         await req.emit(SUBMITTED_EVENT, contract=contract, **this)
         customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
         title = f"{contract['number']} {contract['name']}"
-        # who is asked may not see the customer
+        # approvers may not be allowed to see the customer
         record = {**as_json(CONTRACTS.read, contract), "customer": customer["name"]}
         await req.emit(REQUESTED_EVENT, title=title, record=record, own=people_behind(contract), **this)
         return await req.store(CONTRACTS).get(contract["id"])
@@ -157,45 +159,45 @@ async def submit(req: Request) -> Record:
 
 async def withdraw(req: Request) -> Record:
     """Take a contract back from approval."""
-    return await _decided(req, "withdraw", {"submitted_at": None, "submitted_by": None})
+    return await _decide(req, "withdraw", {"submitted_at": None, "submitted_by": None})
 
 
 async def approve(req: Request) -> Record:
     """Bring a pending contract into force."""
-    contract = await editable(req, CONTRACTS, req.path["id"])
-    return await _decided(req, "approve", _approval(req.service, contract, req.now))
+    contract = await get_editable(req, CONTRACTS, req.path["id"])
+    return await _decide(req, "approve", _build_approval(req.service, contract, req.now))
 
 
 async def reject(req: Request) -> Record:
-    """Refuse a pending contract."""
-    return await _decided(req, "reject", {"decided_at": req.now, "reason": req.body.get("reason")})
+    """Reject a pending contract."""
+    return await _decide(req, "reject", {"decided_at": req.now, "reason": req.body.get("reason")})
 
 
 async def complete(req: Request) -> Record:
     """Close a contract that was fulfilled."""
-    return await _decided(req, "complete", {"ended_at": req.now})
+    return await _decide(req, "complete", {"ended_at": req.now})
 
 
 async def terminate(req: Request) -> Record:
     """End a contract before its time."""
-    return await _decided(req, "terminate", {"ended_at": req.now, "reason": req.body["reason"]})
+    return await _decide(req, "terminate", {"ended_at": req.now, "reason": req.body["reason"]})
 
 
-async def _decided(req: Request, action: str, values: Mapping[str, Any]) -> Record:
+async def _decide(req: Request, action: str, values: Mapping[str, Any]) -> Record:
     async def work() -> Record:
         contract = await _move(req, action, values)
-        await req.emit(_event_of(action), contract=contract)
-        if action in _DECIDED_HERE:
+        await req.emit(_event_name(action), contract=contract)
+        if action in _APPROVAL_ENDING:
             this = {"biz_type": BIZ_TYPE, "resource_id": str(contract["id"])}
             await req.emit(CANCELLED_EVENT, reason=contract["reason"], **this)
-        await receivables.tell(req.service, req, contract["id"])
+        await receivables.publish(req.service, req, contract["id"])
         return contract
 
     return await req.transaction(work)
 
 
 async def _move(req: Request, action: str, values: Mapping[str, Any]) -> Record:
-    before = await editable(req, CONTRACTS, req.path["id"])
+    before = await get_editable(req, CONTRACTS, req.path["id"])
     if action in _DECISIONS:
         await refuse_own(req, people_behind(before))
     return await _change(
@@ -211,19 +213,19 @@ async def _change(
     return await store.update(id, changes, version=version, where=where, reason=reason)
 
 
-def _approval(service: Service, contract: Mapping[str, Any], now: datetime) -> Record:
-    # figures count contracts by the day of signing, so each one in force has it
+def _build_approval(service: Service, contract: Mapping[str, Any], now: datetime) -> Record:
+    # dashboards count contracts by signing date, so every contract in force has one
     today = day_of(now, service.settings.zone).isoformat()
     return {"decided_at": now, "signed_date": contract["signed_date"] or today}
 
 
-def _event_of(action: str) -> str:
-    done = {"withdraw": "withdrawn", "approve": "approved", "reject": "rejected", "complete": "completed"}
-    return f"crm.contract.{done.get(action, 'terminated')}"
+def _event_name(action: str) -> str:
+    participles = {"withdraw": "withdrawn", "approve": "approved", "reject": "rejected", "complete": "completed"}
+    return f"crm.contract.{participles.get(action, 'terminated')}"
 
 
 async def apply_decision(service: Service, payload: Mapping[str, Any]) -> None:
-    """An approval ended: do to the contract what its outcome says; one that is no longer pending stays as it is."""
+    """Apply the outcome of an approval to its contract. A contract that is no longer pending stays unchanged."""
     action = OUTCOMES.get(payload["outcome"])
     if payload["biz_type"] != BIZ_TYPE or action is None:
         return
@@ -235,10 +237,10 @@ async def apply_decision(service: Service, payload: Mapping[str, Any]) -> None:
     now = utc_now()
     values = {"decided_at": now, "reason": payload.get("reason")}
     if action == "approve":
-        values = _approval(service, contract, now)
+        values = _build_approval(service, contract, now)
     changed = await _change(store, contract["id"], action, values, None, WRONG_STATE)
-    await service.events.emit(_event_of(action), {**payload, "contract": changed})
-    await receivables.tell(service, req, contract["id"])
+    await service.events.emit(_event_name(action), {**payload, "contract": changed})
+    await receivables.publish(service, req, contract["id"])
 
 
 ROUTES: tuple[Route, ...] = (

@@ -1,4 +1,4 @@
-"""A customer as a row of a table, and back. Headers are field names; a part of an object has a dot in its own."""
+"""Conversion between customers and rows of a table. Headers are field names, with a dot for parts of an object."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plugins.crm.sheets import Cells
 ID = "id"
 _SEPARATOR = ";"
 _LIST_CELL, _SHORT_CELL = 4000, 100
-# as JSON writes them: for Python `1_0` and `٣` are numbers too
+# numbers as JSON writes them; Python also accepts `1_0` and `٣`
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,16}\s*", re.ASCII)
 _NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?\s*", re.ASCII)
 
@@ -37,13 +37,13 @@ def _columns() -> dict[str, Field]:
 
 
 COLUMNS = _columns()
-# characters of a cell, over which its row is refused whatever it says
+# the most characters of a cell; a row with a longer one is refused
 WIDTHS = {name: _width(field) for name, field in COLUMNS.items()}
-_TOLD_COLUMNS = 20
+_REPORTED_COLUMNS = 20
 
 
-def cells_of(record: Mapping[str, Any]) -> Cells:
-    """The row of a customer."""
+def to_cells(record: Mapping[str, Any]) -> Cells:
+    """The cells of a customer's row."""
     return [_cell(_value(record, name)) for name in COLUMNS]
 
 
@@ -61,18 +61,20 @@ def _cell(value: Any) -> str | float | None:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def given(headers: list[str], cells: list[str], zone: ZoneInfo) -> dict[str, Any]:
-    """What a row gives, as the body of a creation is; an empty cell gives nothing.
+def parse_row(headers: list[str], cells: list[str], zone: ZoneInfo) -> dict[str, Any]:
+    """Convert a row to the body of a creation. Empty cells are left out.
 
-    A time without a zone, as spreadsheets have it, is one of the business time zone. A cell beyond the headers stands
-    under the number of its column, which the check refuses as an unknown field.
+    A time without a zone, as spreadsheets have it, is taken in the business time zone. A cell beyond the headers gets
+    the number of its column as its name, which validation refuses as an unknown field.
     """
-    body: dict[str, Any] = {str(place): text for place, text in islice(_beyond(headers, cells), _TOLD_COLUMNS)}
+    body: dict[str, Any] = {
+        str(place): text for place, text in islice(_find_cells_beyond(headers, cells), _REPORTED_COLUMNS)
+    }
     for column, text in zip(headers, cells, strict=False):
         if not text.strip():
             continue
         name, _, part = column.partition(".")
-        value = _typed(COLUMNS[column], text, zone)
+        value = _convert(COLUMNS[column], text, zone)
         if part:
             body.setdefault(name, {})[part] = value
         else:
@@ -80,11 +82,11 @@ def given(headers: list[str], cells: list[str], zone: ZoneInfo) -> dict[str, Any
     return body
 
 
-def _beyond(headers: list[str], cells: list[str]) -> Iterator[tuple[int, str]]:
+def _find_cells_beyond(headers: list[str], cells: list[str]) -> Iterator[tuple[int, str]]:
     return ((place, text) for place, text in enumerate(cells, 1) if place > len(headers) and text.strip())
 
 
-def _typed(field: Field, text: str, zone: ZoneInfo) -> Any:
+def _convert(field: Field, text: str, zone: ZoneInfo) -> Any:
     try:
         if field.kind == "integer":
             return int(text) if _INTEGER.fullmatch(text) else text
@@ -94,13 +96,13 @@ def _typed(field: Field, text: str, zone: ZoneInfo) -> Any:
             moment = datetime.fromisoformat(text.strip())
             return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).isoformat()
     except ValueError:
-        return text  # the check says what is wrong with it
+        return text  # validation reports what is wrong with it
     if field.kind == "array":
-        return _list(text)
+        return _split_list(text)
     return text
 
 
-def _list(text: str) -> Any:
+def _split_list(text: str) -> Any:
     if text.startswith("["):
         try:
             return json.loads(text)
@@ -109,8 +111,8 @@ def _list(text: str) -> Any:
     return [part.strip() for part in text.split(_SEPARATOR) if part.strip()]
 
 
-def faults(failure: ValidationFailed, headers: list[str]) -> list[tuple[str, str]]:
-    """Column and rule of each fault: `tags[2]` is one of the column `tags`."""
+def locate_errors(failure: ValidationFailed, headers: list[str]) -> list[tuple[str, str]]:
+    """Column and rule of each validation error: an error in `tags[2]` belongs to the column `tags`."""
     found = []
     for error in failure.errors:
         name = error.field.partition("[")[0]

@@ -1,4 +1,4 @@
-"""Customers as a table, streamed: what the caller's scope and filters show, some hundred rows at a time."""
+"""Export of customers as a table. Rows within the caller's scope and filters are streamed, a page at a time."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from plugins.api import (
     day_of,
     route,
 )
-from plugins.crm.customer_columns import COLUMNS, cells_of
+from plugins.crm.customer_columns import COLUMNS, to_cells
 from plugins.crm.lanes import Lanes
 from plugins.crm.records import CUSTOMERS
-from plugins.crm.sheets import CSV_MARK, CSV_MEDIA, XLSX_MEDIA, Cells, as_csv, harmless
+from plugins.crm.sheets import CSV_MARK, CSV_MEDIA, XLSX_MEDIA, Cells, as_csv, escape_cell
 
-_AT_ONCE = 500
+_PAGE_SIZE = 500
 _CHUNK = 64 << 10
 _ATTEMPTS = 3
-_READ = tuple(CUSTOMERS.writable)
+_EXPORTED_FIELDS = tuple(CUSTOMERS.writable)
 _PAGING = ("page", "page_size", "with_total", "cursor")
 QUERY = {
     "format": choice("csv", "xlsx", default="csv", nullable=False, example="csv"),
@@ -44,44 +44,44 @@ MEDIA = {"csv": CSV_MEDIA, "xlsx": XLSX_MEDIA}
 
 
 async def export(req: Request) -> Answer:
-    """The table. Its first page is read before the answer begins, so that a bad query is an error and no broken file."""
+    """Stream the table. The first page is read before the response begins, so that a bad query fails cleanly."""
     query = dict(req.query)
     form = query.pop("format")
-    first = await _page(req, query, None)
+    first = await _read_page(req, query, None)
     name = f"customers-{day_of(req.now, req.service.settings.zone):%Y%m%d}.{form}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    rows = _rows(req, query, first)
-    stream = _csv(rows) if form == "csv" else await Workbook.begin(req.part(Lanes).writing, req, rows)
+    rows = _read_rows(req, query, first)
+    stream = _encode_csv(rows) if form == "csv" else await Workbook.begin(req.part(Lanes).writing, req, rows)
     return Answer(200, b"", headers, MEDIA[form], stream=stream)
 
 
-async def _rows(req: Request, query: dict[str, Any], page: Page) -> AsyncIterator[list[Cells]]:
+async def _read_rows(req: Request, query: dict[str, Any], page: Page) -> AsyncIterator[list[Cells]]:
     yield [list(COLUMNS)]
     while True:
-        yield [cells_of(record) for record in page.items]
+        yield [to_cells(record) for record in page.items]
         if page.next_cursor is None:
             return
-        # by cursor, so that each page is a query of its own: none runs for long, and none skips rows
-        page = await _next_page(req, query, page.next_cursor)
+        # by cursor, each page is a query of its own: no query runs for long, and no rows are skipped
+        page = await _read_next_page(req, query, page.next_cursor)
 
 
-async def _csv(rows: AsyncIterator[list[Cells]]) -> AsyncIterator[bytes]:
+async def _encode_csv(rows: AsyncIterator[list[Cells]]) -> AsyncIterator[bytes]:
     yield CSV_MARK
     async for some in rows:
         yield await asyncio.to_thread(as_csv, some)
 
 
 class Workbook:
-    """The bytes of a workbook that a worker process writes. `aclose` ends the process wherever it is."""
+    """Streams a workbook that a worker process writes. `aclose` ends the process, however far it is."""
 
     def __init__(self, work: Work, folder: tempfile.TemporaryDirectory[str], rows: AsyncIterator[list[Cells]]) -> None:
         self._work = work
         self._folder = folder
-        self._bytes = self._made(rows)
+        self._bytes = self._stream(rows)
 
     @classmethod
     async def begin(cls, lane: Lane, req: Request | None, rows: AsyncIterator[list[Cells]]) -> Workbook:
-        """Begin to write; refusals as in `Lane.begin`."""
+        """Start writing. Raises what `Lane.begin` raises."""
         folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="tradewind-export-")
         try:
             path = str(Path(folder.name) / "table.xlsx")
@@ -94,40 +94,40 @@ class Workbook:
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self._bytes
 
-    async def _made(self, rows: AsyncIterator[list[Cells]]) -> AsyncGenerator[bytes, None]:
+    async def _stream(self, rows: AsyncIterator[list[Cells]]) -> AsyncGenerator[bytes, None]:
         try:
             async for some in rows:
                 await self._work.send(await asyncio.to_thread(_as_json, some))
             await self._work.result()
         except TooCostly as error:
             raise ApiError(TOO_LARGE) from error
-        self._work.close()  # a client that is slow to take the file keeps nobody from writing another
+        self._work.close()  # frees the lane: a slow download does not block other exports
         with (Path(self._folder.name) / "table.xlsx").open("rb") as file:
             while chunk := await asyncio.to_thread(file.read, _CHUNK):
                 yield chunk
 
     async def aclose(self) -> None:
-        """Leave nothing behind."""
+        """End the worker process and remove its files."""
         await self._bytes.aclose()
         self._work.close()
         await asyncio.to_thread(self._folder.cleanup)
 
 
 def _as_json(rows: list[Cells]) -> bytes:
-    return orjson.dumps([[harmless(cell) for cell in row] for row in rows])
+    return orjson.dumps([[escape_cell(cell) for cell in row] for row in rows])
 
 
-async def _next_page(req: Request, query: dict[str, Any], cursor: str) -> Page:
-    """As `_page`; a table that has begun cannot say that it failed, so what a rebuilt index ends is asked for again."""
+async def _read_next_page(req: Request, query: dict[str, Any], cursor: str) -> Page:
+    """Read a page, and retry it if a rebuilt index ended the query: a table that has begun cannot report an error."""
     for _ in range(_ATTEMPTS - 1):
         with suppress(DatabaseUnavailable):
-            return await _page(req, query, cursor)
-    return await _page(req, query, cursor)
+            return await _read_page(req, query, cursor)
+    return await _read_page(req, query, cursor)
 
 
-async def _page(req: Request, query: dict[str, Any], cursor: str | None) -> Page:
-    asked = {**query, "page": 1, "page_size": _AT_ONCE, "with_total": False, "cursor": cursor}
-    return await req.store(CUSTOMERS).page(asked, fields=_READ)
+async def _read_page(req: Request, query: dict[str, Any], cursor: str | None) -> Page:
+    page_query = {**query, "page": 1, "page_size": _PAGE_SIZE, "with_total": False, "cursor": cursor}
+    return await req.store(CUSTOMERS).page(page_query, fields=_EXPORTED_FIELDS)
 
 
 ROUTES: tuple[Route, ...] = (

@@ -1,6 +1,6 @@
-"""Customers: their owner, and the public pool of those without one.
+"""Customers: creation, changes, and their owners and collaborators.
 
-Who is handed a customer sees it besides their data scope, which goes by its creator (SPEC 2.5).
+Data scope goes by the creator of a customer. Its owner and collaborators see it besides.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from plugins.api import (
 )
 from plugins.crm.bodies import COLLABORATORS, TRANSFER, TRANSFER_MANY, TRANSFERRED
 from plugins.crm.contract_records import CONTRACTS
-from plugins.crm.customer_keys import derived
-from plugins.crm.duplicates import candidates
+from plugins.crm.customer_keys import derive_keys
+from plugins.crm.duplicates import find_candidates
 from plugins.crm.messages import HAS_BUSINESS, NO_TRANSFER, READ_ONLY, SAME_OWNER
 from plugins.crm.ownership import (
     REFUSES_READERS,
-    editable,
-    enabled_user,
-    hand_down,
+    build_sharing,
+    check_enabled_user,
+    get_editable,
+    may_change_owner,
     may_edit,
-    may_hand_over,
-    owner_of,
-    share_down,
-    sharing,
+    propagate_owner,
+    propagate_sharing,
+    resolve_owner,
 )
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, OPPORTUNITIES
 
@@ -47,89 +47,89 @@ _WARNED = 10  # candidates that the header names
 
 
 async def create(req: Request) -> Record:
-    """A customer; its owner is the caller unless another is named. A header names those that look the same."""
-    await warn_of_twins(req, req.body)
-    await owner_of(req, req.body)
-    # without scope: the owner, who may be the caller, need not be among the people whom the caller sees
-    return await req.system_store(CUSTOMERS).create(new_customer(req, req.body))
+    """Create a customer, owned by the caller unless the body names an owner. A header names possible duplicates."""
+    await warn_of_duplicates(req, req.body)
+    await resolve_owner(req, req.body)
+    # without data scope: the caller need not be allowed to see the account of the owner
+    return await req.system_store(CUSTOMERS).create(build_customer(req, req.body))
 
 
-async def warn_of_twins(req: Request, values: Mapping[str, Any]) -> None:
-    """Name the customers that look like the one to be made, as far as the caller sees them, in a header."""
-    twins = await candidates(req, values.get("name"), values.get("phone"), _WARNED)
-    if twins:
-        req.answer_headers[WARNING_HEADER] = ",".join(str(one["id"]) for one in twins)
+async def warn_of_duplicates(req: Request, values: Mapping[str, Any]) -> None:
+    """Set a header with the ids of the customers that look the same and that the caller may see."""
+    found = await find_candidates(req, values.get("name"), values.get("phone"), _WARNED)
+    if found:
+        req.answer_headers[WARNING_HEADER] = ",".join(str(one["id"]) for one in found)
 
 
-def new_customer(req: Request, given: Mapping[str, Any]) -> Record:
-    """What is stored of a customer that is made from the body `given`."""
+def build_customer(req: Request, given: Mapping[str, Any]) -> Record:
+    """The values to store for a new customer, from the body `given`."""
     owner_id = given.get("owner_id", req.actor.user_id)
     since = req.now if owner_id is not None else None
     return {
         **given,
         "owner_id": owner_id,
         "owned_since": since,
-        **derived(given),
-        **sharing(owner_id, (), req.actor.user_id),
+        **derive_keys(given),
+        **build_sharing(owner_id, (), req.actor.user_id),
     }
 
 
 async def update(req: Request) -> Record:
-    """Change a customer; a new owner is handed it, and everything below."""
+    """Change a customer. A new owner also gets the records of the customer."""
     values = dict(req.body)
     version = values.pop("version")
-    before = await editable(req, CUSTOMERS, req.path["id"])
+    before = await get_editable(req, CUSTOMERS, req.path["id"])
     owner_id = values.get("owner_id", before["owner_id"])
     if owner_id != before["owner_id"]:
         if version != before["version"]:
-            raise ApiError(STALE)  # the owner may be what changed meanwhile
-        if not await may_hand_over(req, owner_id):
+            raise ApiError(STALE)  # another request may have changed the owner
+        if not await may_change_owner(req, owner_id):
             raise ApiError(FORBIDDEN, NO_TRANSFER)
     return await change(req, before, values, version)
 
 
 async def change(req: Request, before: Mapping[str, Any], values: Mapping[str, Any], version: int | None) -> Record:
-    """Write `values` into a customer; as its owner changes, so does who sees what is below."""
-    changes = {**values, **derived(values)}
+    """Write `values` to a customer. A new owner also gets the records of the customer."""
+    changes = {**values, **derive_keys(values)}
     store = req.store(CUSTOMERS)
     if values.get("owner_id", before["owner_id"]) == before["owner_id"]:
-        # the same owner is no reference to check: the caller may not see that account
+        # an unchanged owner is not checked: the caller may not be allowed to see the account
         changes.pop("owner_id", None)
         return await store.update(before["id"], changes, version=version)
 
     async def work() -> Record:
         owner_id = values["owner_id"]
         if owner_id is not None:
-            await enabled_user(req, "owner_id", owner_id)
-        handed = handed_over(req, before, owner_id)
+            await check_enabled_user(req, "owner_id", owner_id)
+        handed = build_owner_change(req, before, owner_id)
         changed = await store.update(before["id"], {**changes, **handed}, version=version)
-        await hand_down(req.system_store, changed)
+        await propagate_owner(req.system_store, changed)
         return changed
 
     return await req.transaction(work)
 
 
-def handed_over(req: Request, customer: Mapping[str, Any], owner_id: int | None) -> Record:
+def build_owner_change(req: Request, customer: Mapping[str, Any], owner_id: int | None) -> Record:
     """The fields of a customer that change with its owner."""
-    stay = [one for one in customer["collaborators"] if owner_id is not None and one["user_id"] != owner_id]
+    remaining = [one for one in customer["collaborators"] if owner_id is not None and one["user_id"] != owner_id]
     return {
         "owner_id": owner_id,
         "owned_since": req.now if owner_id is not None else None,
         "pool_left_at": None,
-        "collaborators": stay,
-        **sharing(owner_id, stay, customer["creator_id"]),
+        "collaborators": remaining,
+        **build_sharing(owner_id, remaining, customer["creator_id"]),
     }
 
 
 async def transfer(req: Request) -> Record:
-    """Give a customer, and everything below it, to another owner."""
-    owner_id = await enabled_user(req, "owner_id", req.body["owner_id"])
-    return await give(req, req.path["id"], owner_id, req.body.get("version"))
+    """Give a customer, with its records, to another owner."""
+    owner_id = await check_enabled_user(req, "owner_id", req.body["owner_id"])
+    return await transfer_one(req, req.path["id"], owner_id, req.body.get("version"))
 
 
 async def transfer_many(req: Request) -> Record:
-    """Give several customers to another owner, all or none; those that are the owner's already stay as they are."""
-    owner_id = await enabled_user(req, "owner_id", req.body["owner_id"])
+    """Give several customers to another owner, all or none. Customers of that owner already stay unchanged."""
+    owner_id = await check_enabled_user(req, "owner_id", req.body["owner_id"])
     ids = req.body["customer_ids"]
     store = req.store(CUSTOMERS)
     found = {row["id"]: row for row in await store.find({"_id": {"$in": ids}})}
@@ -142,30 +142,30 @@ async def transfer_many(req: Request) -> Record:
 
     async def work() -> None:
         for id in moving:
-            await give(req, id, owner_id, None)
+            await transfer_one(req, id, owner_id, None)
 
     await req.transaction(work)
     return {"transferred": len(moving)}
 
 
-async def give(req: Request, id: Any, owner_id: int, version: int | None) -> Record:
-    """Make `owner_id` the owner of a customer that the caller may change."""
+async def transfer_one(req: Request, id: Any, owner_id: int, version: int | None) -> Record:
+    """Make `owner_id` the owner of one customer that the caller may change."""
 
     async def work() -> Record:
-        before = await editable(req, CUSTOMERS, id)
+        before = await get_editable(req, CUSTOMERS, id)
         if before["owner_id"] == owner_id:
             raise ApiError(CONFLICT, SAME_OWNER)
-        # without scope: the new owner need not be among the people whom the caller sees
+        # without data scope: the caller need not be allowed to see the account of the new owner
         store = req.system_store(CUSTOMERS)
-        changed = await store.update(before["id"], handed_over(req, before, owner_id), version=version)
-        await hand_down(req.system_store, changed)
+        changed = await store.update(before["id"], build_owner_change(req, before, owner_id), version=version)
+        await propagate_owner(req.system_store, changed)
         return changed
 
     return await req.transaction(work)
 
 
 async def share(req: Request) -> Record:
-    """Set the collaborators of a customer; they see everything below it, and change it where they may write."""
+    """Set the collaborators of a customer. They see its records, and change them with `write` access."""
     given = req.body["collaborators"]
     people = [one["user_id"] for one in given]
     for place, user_id in enumerate(people):
@@ -173,37 +173,37 @@ async def share(req: Request) -> Record:
             raise invalid(f"collaborators[{place}].user_id", "duplicate")
 
     async def work() -> Record:
-        before = await editable(req, CUSTOMERS, req.path["id"])
+        before = await get_editable(req, CUSTOMERS, req.path["id"])
         for place, user_id in enumerate(people):
-            await enabled_user(req, f"collaborators[{place}].user_id", user_id)
+            await check_enabled_user(req, f"collaborators[{place}].user_id", user_id)
         changed = await req.system_store(CUSTOMERS).update(
             before["id"],
-            {"collaborators": given, **sharing(before["owner_id"], given, before["creator_id"])},
+            {"collaborators": given, **build_sharing(before["owner_id"], given, before["creator_id"])},
             version=req.body.get("version"),
         )
-        await share_down(req.system_store, changed)
+        await propagate_sharing(req.system_store, changed)
         return changed
 
     return await req.transaction(work)
 
 
 async def delete(req: Request) -> None:
-    """Delete a customer with its contacts and follow-ups; one with opportunities or contracts stays."""
+    """Delete a customer with its contacts and follow-ups. Raises 40901 if it has opportunities or contracts."""
 
     async def work() -> None:
-        customer = await editable(req, CUSTOMERS, req.path["id"])
+        customer = await get_editable(req, CUSTOMERS, req.path["id"])
         of_customer = {"customer_id": customer["id"]}
         if any([await req.system_store(one).count(of_customer) for one in (OPPORTUNITIES, CONTRACTS)]):
             raise ApiError(CONFLICT, HAS_BUSINESS)
         await req.store(CUSTOMERS).delete(customer["id"])
         for collection in (CONTACTS, FOLLOW_UPS):
-            await bury(req, collection, of_customer)
+            await soft_delete_many(req, collection, of_customer)
 
     await req.transaction(work)
 
 
-async def bury(req: Request, collection: Collection, filter: Mapping[str, Any]) -> None:
-    """Delete softly what goes with a record that is deleted."""
+async def soft_delete_many(req: Request, collection: Collection, filter: Mapping[str, Any]) -> None:
+    """Soft-delete the records of `collection` that match `filter`."""
     await req.system_store(collection).change_many(filter, {"$set": {"deleted": True, "deleted_at": req.now}})
 
 

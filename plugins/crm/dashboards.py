@@ -1,4 +1,4 @@
-"""What crm knows of the dashboards (CONTRACT 9): customers, leads, opportunities, contracts and payments received."""
+"""Dashboards of crm: customers, leads, opportunities, contracts and payments received."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from plugins.rbac.api import Directory
 Part = dict[str, Any]
 _NONE = Message("未填写", "Unspecified")
 _TOTAL: Mapping[str, Any] = {"amount": {"$sum": "$amount"}, "count": {"$sum": 1}}
-# contract figures count what was agreed: contracts in force or completed
+# figures of contracts count those in force or completed
 _AGREED: Mapping[str, Any] = {"status": {"$in": list(PAYABLE)}}
 
 
 async def overview(req: Request) -> Part:
-    """The totals of everything that the caller sees."""
+    """Totals of what the caller may see."""
     customers, opportunities, agreed, received = await asyncio.gather(
         req.store(CUSTOMERS).count(),
         req.store(OPPORTUNITIES).count(),
-        _amount(req.store(CONTRACTS), _AGREED),
-        _amount(req.store(PAYMENTS), {}),
+        _sum_amount(req.store(CONTRACTS), _AGREED),
+        _sum_amount(req.store(PAYMENTS), {}),
     )
     return {
         "customers": customers,
@@ -37,7 +37,7 @@ async def overview(req: Request) -> Part:
     }
 
 
-async def _amount(store: Store, where: Mapping[str, Any]) -> Any:
+async def _sum_amount(store: Store, where: Mapping[str, Any]) -> Any:
     rows = await store.aggregate([{"$match": where}, {"$group": {"_id": None, **_TOTAL}}], whole=not where)
     return rows[0]["amount"] if rows else None
 
@@ -49,7 +49,7 @@ async def sales_trend(req: Request) -> Part:
 
 
 async def finance_summary(req: Request) -> Part:
-    """Payments received are income."""
+    """Income by month: payments received."""
     months = await by_month(req.store(PAYMENTS), "paid_at", period_of(req), _TOTAL)
     items = [{"month": month, "income": row["amount"], "profit": row["amount"]} for month, row in months.items()]
     income = sum(exact(item["income"]) for item in items)
@@ -68,7 +68,7 @@ async def contract_trend(req: Request) -> Part:
 
 
 async def sales_ranking(req: Request) -> Part:
-    """The owners of payments or contracts, the highest amount first; of equal ones the longest-serving first."""
+    """Owners of payments or contracts, the highest amount first; equal amounts by user id."""
     period = period_of(req)
     by_payments = req.query["by"] == "payments"
     store = req.store(PAYMENTS if by_payments else CONTRACTS)
@@ -92,23 +92,23 @@ async def sales_ranking(req: Request) -> Part:
 
 
 async def customer_distribution(req: Request) -> Part:
-    """Customers by industry and by level, the most first."""
+    """Customers by industry and by level, the largest count first."""
     fields = ("industry", "level")
-    # both in one reading
+    # one pass over the collection for both fields
     rows = await req.store(CUSTOMERS).aggregate(
         [{"$group": {"_id": {field: f"${field}" for field in fields}, "value": {"$sum": 1}}}], whole=True
     )
-    return {f"by_{field}": _slices(req, ((row["_id"].get(field), row["value"]) for row in rows)) for field in fields}
+    return {f"by_{field}": _to_slices(req, ((row["_id"].get(field), row["value"]) for row in rows)) for field in fields}
 
 
 async def lead_source_distribution(req: Request) -> Part:
-    """Leads by source, the most first."""
+    """Leads by source, the largest count first."""
     rows = await req.store(LEADS).aggregate([{"$group": {"_id": "$source", "value": {"$sum": 1}}}], whole=True)
-    return {"items": _slices(req, ((row["_id"], row["value"]) for row in rows))}
+    return {"items": _to_slices(req, ((row["_id"], row["value"]) for row in rows))}
 
 
-def _slices(req: Request, counted: Iterable[tuple[str | None, int]]) -> list[Part]:
-    """The slices of a pie, the largest first; what is empty and what is missing are one."""
+def _to_slices(req: Request, counted: Iterable[tuple[str | None, int]]) -> list[Part]:
+    """Slices of a pie chart, the largest first. Empty and missing values are one slice."""
     totals: Counter[str] = Counter()
     for name, count in counted:
         totals[name or ""] += count
@@ -117,7 +117,7 @@ def _slices(req: Request, counted: Iterable[tuple[str | None, int]]) -> list[Par
 
 
 async def opportunity_funnel(req: Request) -> Part:
-    """Every stage in the order of a deal, with its opportunities."""
+    """Count and amount of opportunities by stage, in the order of a deal."""
     rows = await req.store(OPPORTUNITIES).aggregate([{"$group": {"_id": "$stage", **_TOTAL}}], whole=True)
     found = {row["_id"]: row for row in rows}
     return {

@@ -1,4 +1,4 @@
-"""Demonstration business: what the people of the demo company would have entered over the last year."""
+"""Demonstration data: what the people of the demo company would have entered over the last year."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _MONTHS = 12
 
 
 async def load(service: Service) -> None:
-    """Twenty customers of the demo people, and everything below them; all in one transaction."""
+    """Create twenty customers with their records, in one transaction."""
     directory = service.part(Directory)
     people = [user for name in ("sales", "manager", "staff") if (user := await directory.by_username(name))]
     boss = await directory.user(1)
@@ -76,7 +76,7 @@ class _Demo:
         }
 
     async def load(self) -> None:
-        """Customers first, then what is below them."""
+        """Create customers first, then their records."""
         made = [await self._customer(number, name) for number, name in enumerate(_NAMES)]
         for number, customer in enumerate(made):
             await self._around(number, customer)
@@ -160,7 +160,7 @@ class _Demo:
     async def _enter(
         self, handler: Callable[[Request], Awaitable[Record]], shape: Field, body: Record, person: int, days_ago: int
     ) -> Record:
-        """Create a record as a person would have, so many days ago."""
+        """Create a record as a person would have done, `days_ago` days ago."""
         wire = {name: str(value) if name.endswith("_id") else value for name, value in body.items()}
         check = self._checks[shape]
         req = self._request(person, days_ago)
@@ -175,7 +175,7 @@ class _Demo:
         person: int | None,
         days_ago: int,
     ) -> None:
-        """Act on a record; without a person the boss does, as nobody approves what they made."""
+        """Call an action on a record. Without a person the boss acts, because nobody may approve their own."""
         req = self._request(person, days_ago)
         req.path, req.body = {"id": str(record["id"])}, body
         await handler(req)

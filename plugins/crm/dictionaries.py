@@ -1,4 +1,4 @@
-"""The enumerations that clients show, with their labels."""
+"""Dictionaries: the enumerations that clients show, with their labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Customers that look the same: a warning, never a refusal."""
+"""Customers that look the same. Clients are warned; a creation is never refused for it."""
 
 from __future__ import annotations
 
@@ -36,31 +36,31 @@ QUERY = {
 
 
 async def find(req: Request) -> Page:
-    """A page of the customers in the caller's sight whose name or phone is the same but for spelling."""
-    keys = _keys(req.query.get("name"), req.query.get("phone"))
+    """A page of the customers that the caller may see and whose normalized name or phone is the same."""
+    keys = _build_keys(req.query.get("name"), req.query.get("phone"))
     paging = {name: req.query[name] for name in QUERY if name not in keys and name in req.query}
-    page = await req.store(CUSTOMERS).page(paging, _same(keys), shown=_SHOWN)
-    return replace(page, items=_matched(page.items, keys))
+    page = await req.store(CUSTOMERS).page(paging, _match_any(keys), shown=_SHOWN)
+    return replace(page, items=_add_matches(page.items, keys))
 
 
-async def candidates(req: Request, name: str | None, phone: str | None, limit: int) -> list[dict[str, Any]]:
-    """The first customers that the caller sees with this name or this phone, the oldest first."""
-    keys = _keys(name, phone)
+async def find_candidates(req: Request, name: str | None, phone: str | None, limit: int) -> list[dict[str, Any]]:
+    """The oldest customers that the caller may see with this normalized name or phone."""
+    keys = _build_keys(name, phone)
     if not any(keys.values()):
         return []
-    return _matched(await req.store(CUSTOMERS).find(_same(keys), sort=_ORDER, limit=limit), keys)
+    return _add_matches(await req.store(CUSTOMERS).find(_match_any(keys), sort=_ORDER, limit=limit), keys)
 
 
-def _keys(name: str | None, phone: str | None) -> dict[str, str | None]:
+def _build_keys(name: str | None, phone: str | None) -> dict[str, str | None]:
     return {"name": name_key(name), "phone": phone_key(phone)}
 
 
-def _same(keys: Mapping[str, str | None]) -> dict[str, Any]:
+def _match_any(keys: Mapping[str, str | None]) -> dict[str, Any]:
     wanted = [{f"{field}_key": key} for field, key in keys.items() if key]
     return {"$or": wanted} if wanted else {"_id": {"$in": []}}
 
 
-def _matched(rows: list[dict[str, Any]], keys: Mapping[str, str | None]) -> list[dict[str, Any]]:
+def _add_matches(rows: list[dict[str, Any]], keys: Mapping[str, str | None]) -> list[dict[str, Any]]:
     return [
         {**row, "matches": [field for field, key in keys.items() if key and row.get(f"{field}_key") == key]}
         for row in rows

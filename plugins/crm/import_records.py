@@ -1,4 +1,4 @@
-"""The records of imports: what was asked for, how far it is, and what was wrong; and the rows that wait."""
+"""Collections of imports: their options, progress and errors, and the rows that are not written yet."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Writes the rows of an import, a chunk at a time; any instance can go on where one stopped.
+"""Writes the rows of an import in chunks. Any instance can continue where another one stopped.
 
-A chunk is one transaction with its count and its end, so no row is written twice. A bad row stops only itself, unless
-the import is `atomic`.
+A chunk, its counts and its removal from the queue are one transaction, so no row is written twice. A bad row fails
+alone, unless the import is `atomic`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from plugins.api import (
     ValidationFailed,
     utc_now,
 )
-from plugins.crm.customer_columns import faults, given
-from plugins.crm.customers import change, new_customer
+from plugins.crm.customer_columns import locate_errors, parse_row
+from plugins.crm.customers import build_customer, change
 from plugins.crm.import_records import IMPORT_ROWS, IMPORTS, MAX_FAULTS
-from plugins.crm.ownership import enabled_user, may_edit, may_hand_over
+from plugins.crm.ownership import check_enabled_user, may_change_owner, may_edit
 from plugins.crm.records import CUSTOMERS
 from plugins.rbac.api import Directory, Policy
 
@@ -48,16 +48,16 @@ DONE = Message(
     "Customers imported: {created} new, {updated} changed, {failed} failed",
 )
 _LEASE_SECONDS = 60
-_LONGEST_READING = timedelta(hours=6)
+_MAX_READING = timedelta(hours=6)
 _TRIES = 3
-_AT_ONCE, _BREATH = 100, 20
+_INSERT_SIZE, _YIELD_EVERY = 100, 20
 _ID = re.compile(r"^[0-9a-f]{24}$")
 log = logging.getLogger("tradewind.crm")
 
 
 async def resume(service: Service) -> None:
-    """Go on with imports that no instance works on any more; one whose file never arrived whole has failed."""
-    lost = {"status": "reading", "created_at": {"$lt": utc_now() - _LONGEST_READING}}
+    """Continue imports that no instance works on. Imports whose file was never received completely have failed."""
+    lost = {"status": "reading", "created_at": {"$lt": utc_now() - _MAX_READING}}
     while await service.database.store(IMPORTS).change_quietly(lost, {"$set": {"status": "failed"}}):
         log.warning("import given up: its file was not read to the end")
     for record in await service.database.store(IMPORTS).find({"status": "running"}, limit=100):
@@ -65,18 +65,18 @@ async def resume(service: Service) -> None:
 
 
 async def run(service: Service, id: Any, *, notify: bool = False) -> None:
-    """Write what is left of an import, unless another instance does; `notify` tells the person when it is done."""
+    """Write the remaining rows of an import, unless another instance does. `notify`: notify its creator at the end."""
     lease = Lease(service.database, f"crm.import:{id}", _LEASE_SECONDS)
     if not await lease.acquire():
         return
     try:
         record = await service.database.store(IMPORTS).get(id)
         if record["status"] == "running":
-            work = _Import(await _request(service, record), record, lease, notify)
+            work = _Import(await _build_request(service, record), record, lease, notify)
             await (work.all_or_none() if record["atomic"] else work.row_by_row())
             await _finish(work.req, id, notify)
     except (DatabaseUnavailable, _TakenOver) as reason:
-        # it stays `running`: `resume` goes on with what is left
+        # the status stays `running`: `resume` continues
         log.warning("import interrupted", extra={"import_id": str(id), "reason": str(reason)[:300]})
     except Exception:
         log.exception("import failed", extra={"import_id": str(id)})
@@ -85,8 +85,8 @@ async def run(service: Service, id: Any, *, notify: bool = False) -> None:
         await lease.release()
 
 
-async def _request(service: Service, record: Record) -> Request:
-    """Who asked for the import, with the rights of today."""
+async def _build_request(service: Service, record: Record) -> Request:
+    """A request of the import's creator, with their current permissions."""
     directory = service.part(Directory)
     user = await directory.user(record["creator_id"])
     if user is None or user["status"] != "enabled":
@@ -113,11 +113,11 @@ async def _finish(req: Request, id: Any, notify: bool) -> None:
             data={"import_id": str(id)},
             key=f"crm.import:{id}",
         )
-        await _tell_progress(req, record, over=True)
+        await _send_progress(req, record, over=True)
 
 
-async def _tell_progress(req: Request, record: Record, *, over: bool = False) -> None:
-    """How far an import is, for whoever is looking on."""
+async def _send_progress(req: Request, record: Record, *, over: bool = False) -> None:
+    """Push the progress of an import to the clients of its creator."""
     counts = {name: record[name] for name in ("done", "total", "created", "updated", "unchanged", "failed")}
     data = {"import_id": str(record["id"]), **counts}
     await req.emit(
@@ -135,24 +135,24 @@ class _TakenOver(Exception):
 
 @dataclass
 class _Report:
-    """What became of some rows."""
+    """Counts and errors of some rows."""
 
     counts: Counter[str] = field(default_factory=Counter)
     errors: list[Record] = field(default_factory=list)
 
-    def refuse(self, row: int, found: Sequence[tuple[str, str]]) -> None:
+    def add_errors(self, row: int, found: Sequence[tuple[str, str]]) -> None:
         self.counts["failed"] += 1
         self.errors += [{"row": row, "column": column, "rule": rule} for column, rule in found]
 
     @property
     def change(self) -> Record:
-        """The update of the import's record."""
-        kept = {"$each": self.errors, "$slice": MAX_FAULTS}
-        return {"$inc": dict(self.counts), **({"$push": {"errors": kept}} if self.errors else {})}
+        """The update operators for the import's record."""
+        errors = {"$each": self.errors, "$slice": MAX_FAULTS}
+        return {"$inc": dict(self.counts), **({"$push": {"errors": errors}} if self.errors else {})}
 
 
 class _Import:
-    """One import under way."""
+    """One import that this instance works on."""
 
     def __init__(self, req: Request, record: Record, lease: Lease, notify: bool) -> None:
         self.req = req
@@ -164,20 +164,20 @@ class _Import:
         self._update_permission = self._update.access
 
     async def row_by_row(self) -> None:
-        """Chunk after chunk, each with its count."""
+        """Write chunk after chunk; a bad row fails alone."""
         while chunk := await self._next():
             for attempt in range(_TRIES):
                 try:
                     await self.req.transaction(lambda chunk=chunk: self._chunk(chunk))  # type: ignore[misc]
                     break
                 except ApiError as error:
-                    # somebody took a code meanwhile: seen at the next attempt
+                    # another request took a code meanwhile: the next attempt sees it
                     if error.kind is not DUPLICATE or attempt == _TRIES - 1:
                         raise
             if self._notify:
-                await _tell_progress(self.req, await self.req.system_store(IMPORTS).get(self._record["id"]))
+                await _send_progress(self.req, await self.req.system_store(IMPORTS).get(self._record["id"]))
             if not await self._lease.renew():
-                raise _TakenOver("another instance goes on with it")
+                raise _TakenOver("another instance continues it")
 
     async def _next(self) -> Record | None:
         rows = await self.req.system_store(IMPORT_ROWS).find({"import_id": self._record["id"]}, sort="id", limit=1)
@@ -189,7 +189,7 @@ class _Import:
         await self.req.system_store(IMPORTS).change_quietly({"_id": self._record["id"]}, report.change)
 
     async def all_or_none(self) -> None:
-        """Every row is checked first; with one bad row nothing is written."""
+        """Check all rows first, and write nothing if one is bad."""
         of_import = {"import_id": self._record["id"]}
         rows = [
             row
@@ -215,15 +215,15 @@ class _Import:
         req = replace(self.req, now=utc_now())
         report = _Report(Counter(done=len(rows)))
         zone = req.service.settings.zone
-        bodies = [(line, given(self._record["headers"], cells, zone)) for line, cells in rows]
-        known = await _Known.of(req, [body for _, body in bodies])
+        bodies = [(line, parse_row(self._record["headers"], cells, zone)) for line, cells in rows]
+        known = await _Known.load(req, [body for _, body in bodies])
         for number, (line, body) in enumerate(bodies):
-            if number % _BREATH == 0:
-                await asyncio.sleep(0)  # other requests have their turn
+            if number % _YIELD_EVERY == 0:
+                await asyncio.sleep(0)  # yield to other requests
             try:
                 outcome = await self._row(req, body, known, write)
             except ValidationFailed as failure:
-                report.refuse(line, faults(failure, self._record["headers"]))
+                report.add_errors(line, locate_errors(failure, self._record["headers"]))
             else:
                 report.counts[outcome] += 1
         if write:
@@ -233,32 +233,32 @@ class _Import:
     async def _row(self, req: Request, body: Record, known: _Known, write: bool) -> str:
         """`created`, `updated` or `unchanged`. Raises `ValidationFailed`."""
         if write and known.is_new(body):
-            await known.insert_new(req)  # an earlier row makes the customer that this one is about
-        there = known.target(body)
+            await known.insert_new(req)  # an earlier row creates the customer that this one changes
+        existing = known.find_target(body)
         values = {name: value for name, value in body.items() if name != "id"}
-        if there is None:
+        if existing is None:
             checked = req.checked(self._create.check_body, values) if self._create.check_body else values
             await _check_owner(req, checked, req.actor.user_id)
-            known.add_new(new_customer(req, checked))
+            known.add_new(build_customer(req, checked))
             return "created"
         checked = req.checked(self._update.check_body, {**values, "version": 1}) if self._update.check_body else values
-        changes = {name: value for name, value in checked.items() if name != "version" and value != there.get(name)}
+        changes = {name: value for name, value in checked.items() if name != "version" and value != existing.get(name)}
         if not changes:
             return "unchanged"
         if not await req.part(Policy).holds(req.actor, self._update_permission):
             raise ValidationFailed([FieldError("id" if "id" in body else "code", "permission")])
-        known.refuse_taken_code(changes, there)
-        if not may_edit(req, there):
+        known.refuse_taken_code(changes, existing)
+        if not may_edit(req, existing):
             raise ValidationFailed([FieldError("name", "invalid")])
-        await _check_owner(req, changes, there["owner_id"])
-        if "owner_id" in changes and not await may_hand_over(req, changes["owner_id"]):
+        await _check_owner(req, changes, existing["owner_id"])
+        if "owner_id" in changes and not await may_change_owner(req, changes["owner_id"]):
             raise ValidationFailed([FieldError("owner_id", "invalid")])
-        known.add(await change(req, there, changes, there["version"]) if write else {**there, **changes})
+        known.add(await change(req, existing, changes, existing["version"]) if write else {**existing, **changes})
         return "updated"
 
 
 class _Known:
-    """The customers that some rows may be about: those in the caller's sight, and the codes of all others."""
+    """The customers that some rows refer to: those that the caller may see, and the codes of all others."""
 
     def __init__(self, seen: Sequence[Record], taken: Sequence[Record]) -> None:
         self._new: list[Record] = []
@@ -267,68 +267,68 @@ class _Known:
         self._by_code = {record["code"]: record["id"] for record in [*taken, *seen] if record["code"] is not None}
 
     @classmethod
-    async def of(cls, req: Request, bodies: Sequence[Mapping[str, Any]]) -> _Known:
-        """Look them up, all at once."""
+    async def load(cls, req: Request, bodies: Sequence[Mapping[str, Any]]) -> _Known:
+        """Load the customers that the rows refer to."""
         codes = [body["code"] for body in bodies if "code" in body]
         ids = [CUSTOMERS.parse_id(body["id"]) for body in bodies if _ID.match(body.get("id", ""))]
         mine, all_of_them = req.store(CUSTOMERS), req.system_store(CUSTOMERS)
-        # two queries: an `$or` of both is planned over no index of codes
-        # in order, or the planner may read all customers by an index that begins with the wanted ones
+        # two queries: for an `$or` the planner does not use the index of codes
+        # sorted by the indexed field: otherwise the planner may scan another index
         seen = await mine.find({"_id": {"$in": ids}}, sort="id") if ids else []
         seen += await mine.find({"code": {"$in": codes}}, sort="code") if codes else []
         taken = await all_of_them.find({"code": {"$in": codes}}, sort="code", fields=["code"]) if codes else []
         return cls(seen, taken)
 
-    def target(self, body: Mapping[str, Any]) -> Record | None:
-        """The customer that a row changes: by its `id`, else by its `code`; None for a new one."""
+    def find_target(self, body: Mapping[str, Any]) -> Record | None:
+        """The customer that a row changes, by `id` or else by `code`; None for a new customer."""
         if "id" in body and not _ID.match(body["id"]):
             raise ValidationFailed([FieldError("id", "pattern")])
         by_id = self._by_id.get(CUSTOMERS.parse_id(body["id"])) if "id" in body else None
         if by_id is not None or body.get("code") not in self._by_code:
             return by_id
-        there = self._by_id.get(self._by_code[body["code"]])
-        if there is None:
-            raise _taken()
-        return there
+        existing = self._by_id.get(self._by_code[body["code"]])
+        if existing is None:
+            raise _duplicate_code()
+        return existing
 
     def refuse_taken_code(self, changes: Mapping[str, Any], record: Mapping[str, Any]) -> None:
-        """A row that is about one customer cannot give it the code of another."""
+        """Raise if a row gives a customer the code of another one."""
         if self._by_code.get(changes.get("code"), record["id"]) != record["id"]:
-            raise _taken()
+            raise _duplicate_code()
 
     def is_new(self, body: Mapping[str, Any]) -> bool:
-        """Whether the row's code is that of a customer which is still to be inserted."""
+        """Whether the row has the code of a customer that is not inserted yet."""
         return body.get("code") in self._new_codes
 
     def add_new(self, values: Record) -> None:
-        """A row makes this customer; `insert_new` does it."""
+        """Queue a new customer for `insert_new`."""
         self._new.append(values)
         self._new_codes |= {values["code"]} if values.get("code") is not None else set()
 
     async def insert_new(self, req: Request) -> None:
-        """Insert what the rows made so far, all at once."""
+        """Insert the queued customers."""
         new, self._new, self._new_codes = self._new, [], set()
-        for start in range(0, len(new), _AT_ONCE):
-            # without scope, as in `customers.create`: each row's owner was checked
-            for record in await req.system_store(CUSTOMERS).create_many(new[start : start + _AT_ONCE]):
+        for start in range(0, len(new), _INSERT_SIZE):
+            # without data scope, as in `customers.create`: the owner of each row was checked
+            for record in await req.system_store(CUSTOMERS).create_many(new[start : start + _INSERT_SIZE]):
                 self.add(record)
 
     def add(self, record: Record) -> None:
-        """A row made or changed this one; a later row may be about it."""
+        """Note a created or changed customer: later rows may refer to it."""
         self._by_id[record["id"]] = record
         if record["code"] is not None:
             self._by_code[record["code"]] = record["id"]
 
 
-def _taken() -> ValidationFailed:
+def _duplicate_code() -> ValidationFailed:
     return ValidationFailed([FieldError("code", "duplicate")])
 
 
 def _route(service: Service, body: Field) -> Route:
-    """The route that takes this body: a row is checked as a request is."""
+    """The route with this body, whose checks also apply to rows."""
     return next(route for route in service.part(Catalogue).routes if route.body is body)
 
 
 async def _check_owner(req: Request, values: Mapping[str, Any], present: int | None) -> None:
     if values.get("owner_id", present) not in (None, present):
-        await enabled_user(req, "owner_id", values["owner_id"])
+        await check_enabled_user(req, "owner_id", values["owner_id"])

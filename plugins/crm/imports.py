@@ -1,4 +1,6 @@
-"""Customers from a table: the file is taken in, its rows are put into the database, and import_run.py writes them."""
+"""Import of customers from a table. The file is received, its rows are queued in the database, and import_run.py writes
+them.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +50,8 @@ MAX_ATOMIC, MAX_ATOMIC_BYTES = 5000, 32 << 20
 
 
 @dataclass(frozen=True)
-class _Given:
-    """What a form holds; the file's content is in `path`."""
+class _Upload:
+    """The values of a form. The content of its file is in `path`."""
 
     path: Path
     file_name: str
@@ -59,33 +61,33 @@ class _Given:
 
 @dataclass(frozen=True)
 class _Table:
-    """What was read out of a file: lines of `path`, of which the first has the headers, and how many rows they hold."""
+    """A table that was read from a file. The first line of `path` has the headers; `total` is the number of rows."""
 
     path: Path
     total: int
 
 
 async def start(req: Request) -> Record:
-    """Take a file in. A small one is done when this answers, a large one goes on behind: read its progress."""
+    """Start an import. A small one is finished when this returns; a large one continues in the background."""
     with tempfile.TemporaryDirectory(prefix="tradewind-import-") as folder:
-        most = req.service.settings_of(CrmSettings).crm_import_bytes
-        given = await _receive(Form(req, most), Path(folder) / "table")
-        return await _begin(req, given, await _read(req, given.path))
+        max_bytes = req.service.settings_of(CrmSettings).crm_import_bytes
+        upload = await _receive(Form(req, max_bytes), Path(folder) / "table")
+        return await _begin(req, upload, await _read(req, upload.path))
 
 
 async def list_imports(req: Request) -> Page:
-    """A page of the imports that the caller sees: their counts, without what was wrong row by row."""
+    """A page of the imports that the caller may see, with their counts but without the errors of rows."""
     return await req.store(IMPORTS).page(req.query, fields=tuple(IMPORT_SUMMARY.fields or ()))
 
 
 async def read(req: Request) -> Record:
-    """How far an import is, and what was wrong, in the caller's language."""
+    """One import with its progress, and its errors in the caller's language."""
     record = await req.store(IMPORTS).get(req.path["id"])
     return {**record, "errors": [{**one, "message": RULES[one["rule"]].text(req.language)} for one in record["errors"]]}
 
 
 async def _read(req: Request, path: Path) -> _Table:
-    """The table of a file, read in a worker process. Refuses what is no table, and what is too large unpacked."""
+    """Read a table in a worker process. Raises 41500 for other files, 41300 for too large ones."""
     target = path.with_suffix(".lines")
     try:
         if await asyncio.to_thread(is_archive, path):
@@ -97,42 +99,42 @@ async def _read(req: Request, path: Path) -> _Table:
     except (TooLargeUnpacked, TooCostly) as error:
         raise ApiError(TOO_LARGE, TABLE_TOO_LARGE) from error
     except WorkFailed as failure:
-        raise _refusals().get(failure.kind, failure) from failure
+        raise _errors_by_name().get(failure.kind, failure) from failure
     return _Table(target, int(total))
 
 
-def _refusals() -> dict[str, Exception]:
-    """By the name of what reading raised."""
+def _errors_by_name() -> dict[str, Exception]:
+    """The error to raise, by the name of the exception in the worker process."""
     return {
         "Unreadable": ApiError(MEDIA_TYPE, UNREADABLE),
         "TooManyRows": ApiError(TOO_LARGE, TOO_MANY_ROWS.filled(rows=MAX_ROWS)),
-        "OSError": ApiError(TOO_LARGE, TABLE_TOO_LARGE),  # the kernel lets it write no more
+        "OSError": ApiError(TOO_LARGE, TABLE_TOO_LARGE),  # the worker process reached its limit of file size
     }
 
 
-async def _begin(req: Request, given: _Given, table: _Table) -> Record:
-    lines = _lines(table.path)
-    headers = _checked_headers(await asyncio.to_thread(next, lines))
-    if given.flags["atomic"] and (table.total > MAX_ATOMIC or table.path.stat().st_size > MAX_ATOMIC_BYTES):
+async def _begin(req: Request, upload: _Upload, table: _Table) -> Record:
+    lines = _read_lines(table.path)
+    headers = _check_headers(await asyncio.to_thread(next, lines))
+    if upload.flags["atomic"] and (table.total > MAX_ATOMIC or table.path.stat().st_size > MAX_ATOMIC_BYTES):
         raise invalid("atomic", "maxItems")
-    mine = new_id()
+    new = new_id()
 
     async def once() -> bytes:
-        values = {"file_name": given.file_name[:255], "headers": headers, **given.flags}
-        await req.system_store(IMPORTS).create(values, id=mine)
-        return str(mine).encode()
+        values = {"file_name": upload.file_name[:255], "headers": headers, **upload.flags}
+        await req.system_store(IMPORTS).create(values, id=new)
+        return str(new).encode()
 
-    # what the idempotency key stands for, and what the operation log tells
-    said = {"file_name": given.file_name, "sha256": given.digest, **given.flags}
-    req.raw_body = json.dumps(said, ensure_ascii=False).encode()
+    # in place of the body: what the idempotency key is compared by, and what the operation log shows
+    summary = {"file_name": upload.file_name, "sha256": upload.digest, **upload.flags}
+    req.raw_body = json.dumps(summary, ensure_ascii=False).encode()
     id = (await answer_once(req, once) if "Idempotency-Key" in req.headers else await once()).decode()
     req.path = {"id": id}
-    if id == str(mine):
-        await _run(req, mine, lines, table.total)
+    if id == str(new):
+        await _run(req, new, lines, table.total)
     return await read(req)
 
 
-def _lines(path: Path) -> Iterator[Any]:
+def _read_lines(path: Path) -> Iterator[Any]:
     with path.open("rb") as file:
         yield from map(orjson.loads, file)
 
@@ -157,7 +159,7 @@ async def _keep_rows(req: Request, id: Any, lines: Iterator[list[Row]]) -> None:
         await store.create({"import_id": id, "at": req.now, "rows": rows})
 
 
-def _checked_headers(headers: list[str]) -> list[str]:
+def _check_headers(headers: list[str]) -> list[str]:
     if not headers:
         raise invalid("file", "required")
     times = Counter(headers)
@@ -168,7 +170,7 @@ def _checked_headers(headers: list[str]) -> list[str]:
     return headers
 
 
-async def _receive(form: Form, path: Path) -> _Given:
+async def _receive(form: Form, path: Path) -> _Upload:
     file_name, digest = "", hashlib.sha256()
     with path.open("wb") as file:
         async for piece in form:
@@ -177,7 +179,7 @@ async def _receive(form: Form, path: Path) -> _Given:
             else:
                 digest.update(piece)
                 await asyncio.to_thread(file.write, piece)
-    return _Given(path, file_name, digest.hexdigest(), form.values)
+    return _Upload(path, file_name, digest.hexdigest(), form.values)
 
 
 ROUTES: tuple[Route, ...] = (

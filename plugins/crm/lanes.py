@@ -1,4 +1,4 @@
-"""How much of the work on tables is done at once."""
+"""Limits of the worker processes that read and write tables."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _LARGEST_FILE = 1 << 30
 
 @dataclass(frozen=True)
 class Lanes:
-    """Where tables are read for imports, and written for exports."""
+    """The lanes in which worker processes read tables for imports and write them for exports."""
 
     reading: Lane
     writing: Lane
 
     @classmethod
     def open(cls, confined: Confined) -> Self:
-        """Open them. A person has two of each under way; an export lasts as long as its rows take to be read."""
+        """Open both lanes. One person may use two of each at a time; an export takes as long as reading its rows."""
         largest = {"each": 2, "file_bytes": _LARGEST_FILE}
         return cls(
             confined.lane("crm.import", cpu_seconds=60, seconds=120, patience_seconds=15, **largest),

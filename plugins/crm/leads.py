@@ -1,4 +1,4 @@
-"""Leads: people who may become customers, and the step by which they do."""
+"""Leads: people who may become customers, and their conversion."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import CONFLICT, DUPLICATE, STALE, ApiError, Request, Route, conflicts, crud, invalid, route
-from plugins.crm import below, opportunities
+from plugins.crm import customer_children, opportunities
 from plugins.crm.bodies import CONVERT, CONVERTED
-from plugins.crm.customers import new_customer, warn_of_twins
+from plugins.crm.customers import build_customer, warn_of_duplicates
 from plugins.crm.messages import LEAD_CLOSED, NO_SUCH_STEP
-from plugins.crm.ownership import REFUSES_READERS, editable, enabled_user, owner_of, referred, sharing
+from plugins.crm.ownership import (
+    REFUSES_READERS,
+    build_sharing,
+    check_enabled_user,
+    find_reference,
+    get_editable,
+    resolve_owner,
+)
 from plugins.crm.records import CONTACTS, CUSTOMERS, LEADS
 from plugins.crm.states import LEAD_STATES, after, allows, leads_to
 
@@ -20,25 +27,25 @@ _TO_CUSTOMER = ("phone", "email", "source", "remark")
 
 
 async def create(req: Request) -> Record:
-    """A lead; its owner is the caller unless another is named."""
+    """Create a lead, owned by the caller unless the body names an owner."""
     if req.body.get("status") == after(LEAD_STATES, "convert"):
         raise invalid("status", "enum")
-    owner_id = await owner_of(req, req.body)
-    shared = sharing(owner_id, (), req.actor.user_id)
+    owner_id = await resolve_owner(req, req.body)
+    shared = build_sharing(owner_id, (), req.actor.user_id)
     return await req.system_store(LEADS).create({**req.body, "owner_id": owner_id, **shared})
 
 
 async def update(req: Request) -> Record:
-    """Change a lead; its status moves as the state machine says, and to `converted` by `convert` alone."""
-    values, version = below.versioned(req)
-    before = await editable(req, LEADS, req.path["id"])
+    """Change a lead. Its status follows the state machine; only `convert` sets `converted`."""
+    values, version = customer_children.split_version(req)
+    before = await get_editable(req, LEADS, req.path["id"])
     status: str = values.get("status") or before["status"]
     if values.get("owner_id", before["owner_id"]) == before["owner_id"]:
         values.pop("owner_id", None)
     else:
         if values["owner_id"] is not None:
-            await enabled_user(req, "owner_id", values["owner_id"])
-        values |= sharing(values["owner_id"], (), before["creator_id"])
+            await check_enabled_user(req, "owner_id", values["owner_id"])
+        values |= build_sharing(values["owner_id"], (), before["creator_id"])
     if status == after(LEAD_STATES, "convert") != before["status"]:
         raise invalid("status", "enum")
     allowed = status == before["status"] or leads_to(LEAD_STATES, before["status"], status)
@@ -50,17 +57,17 @@ async def update(req: Request) -> Record:
 
 async def delete(req: Request) -> None:
     """Delete a lead."""
-    lead = await editable(req, LEADS, req.path["id"])
+    lead = await get_editable(req, LEADS, req.path["id"])
     await req.store(LEADS).delete(lead["id"])
 
 
 async def convert(req: Request) -> Record:
-    """Make a customer (or take a given one), a contact and an opportunity of a lead: all of them, or nothing."""
+    """Create a contact and an opportunity from a lead, for a new or a given customer, in one transaction."""
 
     async def work() -> Record:
-        lead = await editable(req, LEADS, req.path["id"])
+        lead = await get_editable(req, LEADS, req.path["id"])
         store = req.store(LEADS)
-        # first, so that of two who convert at once one waits here
+        # first, so that concurrent conversions conflict here
         await store.update(
             lead["id"],
             {"status": after(LEAD_STATES, "convert"), "converted_at": req.now},
@@ -68,11 +75,13 @@ async def convert(req: Request) -> Record:
             where=allows(LEAD_STATES, "convert"),
             reason=LEAD_CLOSED,
         )
-        customer = await _customer(req, lead)
-        # a customer that is there has its own person to ask first
-        first = req.body.get("customer_id") is None
-        contact = await below.insert(req, CONTACTS, _contact(lead, first), customer, customer["owner_id"])
-        opportunity = await _opportunity(req, lead, customer)
+        customer = await _get_or_create_customer(req, lead)
+        # an existing customer may have a primary contact already
+        primary = req.body.get("customer_id") is None
+        contact = await customer_children.insert(
+            req, CONTACTS, _build_contact(lead, primary), customer, customer["owner_id"]
+        )
+        opportunity = await _create_opportunity(req, lead, customer)
         made = {
             "customer_id": customer["id"],
             "contact_id": contact["id"],
@@ -86,22 +95,22 @@ async def convert(req: Request) -> Record:
     return await req.transaction(work)
 
 
-async def _customer(req: Request, lead: Mapping[str, Any]) -> Record:
+async def _get_or_create_customer(req: Request, lead: Mapping[str, Any]) -> Record:
     given = req.body.get("customer_id")
     if given is not None:
-        return await referred(req, CUSTOMERS, "customer_id", given)
+        return await find_reference(req, CUSTOMERS, "customer_id", given)
     values = {name: lead[name] for name in _TO_CUSTOMER if lead[name] is not None}
     name = req.body.get("customer_name") or lead["company"] or lead["name"]
     values |= {"name": name, "owner_id": lead["owner_id"] or req.actor.user_id}
-    await warn_of_twins(req, values)
-    return await req.system_store(CUSTOMERS).create(new_customer(req, values))
+    await warn_of_duplicates(req, values)
+    return await req.system_store(CUSTOMERS).create(build_customer(req, values))
 
 
-def _contact(lead: Mapping[str, Any], first: bool) -> Record:
-    return {**{name: lead[name] for name in ("name", "phone", "email")}, "is_primary": first}
+def _build_contact(lead: Mapping[str, Any], primary: bool) -> Record:
+    return {**{name: lead[name] for name in ("name", "phone", "email")}, "is_primary": primary}
 
 
-async def _opportunity(req: Request, lead: Mapping[str, Any], customer: Mapping[str, Any]) -> Record | None:
+async def _create_opportunity(req: Request, lead: Mapping[str, Any], customer: Mapping[str, Any]) -> Record | None:
     given = req.body.get("opportunity", {})
     if given is None:
         return None

@@ -1,4 +1,4 @@
-"""The sentences of crm."""
+"""Messages of crm."""
 
 from plugins.api import Message
 
@@ -38,7 +38,7 @@ UNREADABLE = Message(
     "文件无法读取：需要 UTF-8 编码的 CSV 或 XLSX", "The file cannot be read: CSV in UTF-8, or XLSX, is needed"
 )
 
-# what an explanation says (GET /authorization/explain)
+# shown by GET /authorization/explain only
 NOT_FOR_YOU = Message(
     "公海中没有该客户，您的数据范围内也没有",
     "There is no such customer, neither in the pool nor within your data scope",

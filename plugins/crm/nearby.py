@@ -9,7 +9,7 @@ from typing import Any
 from plugins.api import Page, Request, Route, number, obj, route, rows_before
 from plugins.crm.records import CUSTOMERS
 
-_EARTH_METRES = 6_378_100.0  # the radius that MongoDB reckons with
+_EARTH_METRES = 6_378_100.0  # the radius that MongoDB uses
 NEARBY = obj(
     "NearbyCustomer",
     {**CUSTOMERS.all_fields, "distance": number(nullable=False, description="Metres.")},
@@ -29,7 +29,7 @@ DESCRIPTION = (
 
 
 async def find(req: Request) -> Page:
-    """A page of the customers in the caller's sight within `radius` metres, the nearest first."""
+    """A page of the customers within `radius` metres that the caller may see, the nearest first."""
     place, radius = [req.query["lng"], req.query["lat"]], req.query["radius"]
     size, skip = req.query["page_size"], rows_before(req.query)
     near = {"$geometry": {"type": "Point", "coordinates": place}, "$maxDistance": radius}
@@ -40,7 +40,7 @@ async def find(req: Request) -> Page:
 
 
 async def _total(req: Request, before: int, found: int) -> int:
-    """How many there are; the last page, behind which nothing was found, tells it without a count."""
+    """The number of customers in the circle. The last page needs no count."""
     query: Mapping[str, Any] = req.query
     if found <= query["page_size"] and (found or not before):
         return before + found

@@ -19,28 +19,28 @@ from plugins.api import (
     store_money,
 )
 from plugins.api import exact as amount_of
-from plugins.crm import below
+from plugins.crm import customer_children
 from plugins.crm.bodies import ADVANCE, LOSE, WIN
 from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.messages import HAS_CONTRACTS, OPPORTUNITY_CLOSED, OPPORTUNITY_FIXED
-from plugins.crm.ownership import REFUSES_READERS, editable, owner_of, referred
+from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable, resolve_owner
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES, STAGES_KEPT
 from plugins.crm.states import OPEN_STAGES, OPPORTUNITY_STAGES, PROBABILITY, allows
 
 Record = dict[str, Any]
 WON_EVENT, LOST_EVENT = "crm.opportunity.won", "crm.opportunity.lost"
-# what figures are made of: final with the end of the deal
+# dashboards are computed from these fields: they are final once the opportunity is closed
 _FINAL = ("amount", "probability", "expected_close_date")
 
 
 async def create(req: Request) -> Record:
-    """An opportunity of a customer, in the first stage or in another open one."""
-    customer = await referred(req, CUSTOMERS, "customer_id", req.body["customer_id"])
-    return await insert(req, req.body, customer, await owner_of(req, req.body))
+    """Create an opportunity of a customer, in the first stage or another open one."""
+    customer = await find_reference(req, CUSTOMERS, "customer_id", req.body["customer_id"])
+    return await insert(req, req.body, customer, await resolve_owner(req, req.body))
 
 
 async def insert(req: Request, given: Mapping[str, Any], customer: Mapping[str, Any], owner_id: int | None) -> Record:
-    """What a creation stores, from the body and the customer."""
+    """Create an opportunity from the body `given`. Raises 40001 for a stage that is not open."""
     stage = given.get("stage") or OPPORTUNITY_STAGES.initial
     if stage not in OPEN_STAGES:
         raise invalid("stage", "enum")
@@ -49,40 +49,42 @@ async def insert(req: Request, given: Mapping[str, Any], customer: Mapping[str, 
         "stage": stage,
         "amount": given.get("amount") or store_money(amount_of(None)),
         "probability": given["probability"] if given.get("probability") is not None else PROBABILITY[stage],
-        "stage_history": [_step(req, None, stage, None)],
+        "stage_history": [_build_stage_change(req, None, stage, None)],
     }
-    return await below.insert(req, OPPORTUNITIES, values, customer, owner_id)
+    return await customer_children.insert(req, OPPORTUNITIES, values, customer, owner_id)
 
 
 async def update(req: Request) -> Record:
-    """Change an opportunity; another stage is what `advance` does."""
-    values, version = below.versioned(req)
-    before = await editable(req, OPPORTUNITIES, req.path["id"])
+    """Change an opportunity. Another stage has the effect of `advance`."""
+    values, version = customer_children.split_version(req)
+    before = await get_editable(req, OPPORTUNITIES, req.path["id"])
     stage = values.pop("stage", None)
     if values.get("customer_id", before["customer_id"]) != before["customer_id"]:
-        await below.refuse_if_used(req, CONTRACTS, {"opportunity_id": before["id"]}, HAS_CONTRACTS)
+        await customer_children.refuse_if_used(req, CONTRACTS, {"opportunity_id": before["id"]}, HAS_CONTRACTS)
     if stage in (None, before["stage"]):
         final = any(values.get(name, before[name]) != before[name] for name in _FINAL)
         where = {"stage": {"$in": list(OPEN_STAGES)}} if final else None
-        return await below.update(req, OPPORTUNITIES, before, values, version, where=where, reason=OPPORTUNITY_FIXED)
+        return await customer_children.update(
+            req, OPPORTUNITIES, before, values, version, where=where, reason=OPPORTUNITY_FIXED
+        )
     if stage not in OPEN_STAGES:
         raise invalid("stage", "enum")
 
     async def work() -> Record:
         moved = await _move(req, before, f"advance-to-{stage}", version, None, {})
-        return await below.update(req, OPPORTUNITIES, moved, values, None) if values else moved
+        return await customer_children.update(req, OPPORTUNITIES, moved, values, None) if values else moved
 
     return await req.transaction(work)
 
 
 async def advance(req: Request) -> Record:
-    """Move an open opportunity to another open stage, the next one unless told."""
-    before = await editable(req, OPPORTUNITIES, req.path["id"])
-    stage = req.body.get("stage") or _stage_after(before["stage"])
+    """Move an open opportunity to the given open stage, or to the next one."""
+    before = await get_editable(req, OPPORTUNITIES, req.path["id"])
+    stage = req.body.get("stage") or _next_stage(before["stage"])
     return await _move(req, before, f"advance-to-{stage}", req.body.get("version"), None, {})
 
 
-def _stage_after(stage: str) -> str:
+def _next_stage(stage: str) -> str:
     place = OPEN_STAGES.index(stage) + 1 if stage in OPEN_STAGES else len(OPEN_STAGES)
     if place == len(OPEN_STAGES):
         raise ApiError(CONFLICT, OPPORTUNITY_CLOSED)
@@ -100,11 +102,11 @@ async def lose(req: Request) -> Record:
 
 
 async def delete(req: Request) -> None:
-    """Delete an opportunity; one that has contracts stays."""
+    """Delete an opportunity. Raises 40901 if it has contracts."""
 
     async def work() -> None:
-        opportunity = await editable(req, OPPORTUNITIES, req.path["id"])
-        await below.refuse_if_used(req, CONTRACTS, {"opportunity_id": opportunity["id"]}, HAS_CONTRACTS)
+        opportunity = await get_editable(req, OPPORTUNITIES, req.path["id"])
+        await customer_children.refuse_if_used(req, CONTRACTS, {"opportunity_id": opportunity["id"]}, HAS_CONTRACTS)
         await req.store(OPPORTUNITIES).delete(opportunity["id"])
 
     await req.transaction(work)
@@ -114,7 +116,7 @@ async def _close(req: Request, action: str, event: str, values: Mapping[str, Any
     body = req.body
 
     async def work() -> Record:
-        before = await editable(req, OPPORTUNITIES, req.path["id"])
+        before = await get_editable(req, OPPORTUNITIES, req.path["id"])
         closing = {**values, "closed_at": req.now}
         closed = await _move(req, before, action, body.get("version"), body.get("reason"), closing)
         await req.emit(event, opportunity=closed)
@@ -127,10 +129,17 @@ async def _move(
     req: Request, before: Record, action: str, version: int | None, reason: str | None, values: Mapping[str, Any]
 ) -> Record:
     stage = OPPORTUNITY_STAGES.transitions[action][1]
-    step = {"$push": {"stage_history": {"$each": [_step(req, before["stage"], stage, reason)], "$slice": -STAGES_KEPT}}}
+    step = {
+        "$push": {
+            "stage_history": {
+                "$each": [_build_stage_change(req, before["stage"], stage, reason)],
+                "$slice": -STAGES_KEPT,
+            }
+        }
+    }
     if before["stage"] == stage:
         raise ApiError(CONFLICT, OPPORTUNITY_CLOSED)
-    # the stage that was read must still be the one: the history tells of the step between the two
+    # the stage must not have changed since it was read: the history notes both stages
     allowed = {"$and": [allows(OPPORTUNITY_STAGES, action, "stage"), {"stage": before["stage"]}]}
     return await req.store(OPPORTUNITIES).update(
         before["id"],
@@ -142,7 +151,7 @@ async def _move(
     )
 
 
-def _step(req: Request, before: str | None, stage: str, reason: str | None) -> Record:
+def _build_stage_change(req: Request, before: str | None, stage: str, reason: str | None) -> Record:
     return {"from_stage": before, "stage": stage, "at": req.now, "user_id": req.actor.user_id, "reason": reason}
 
 

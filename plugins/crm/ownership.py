@@ -1,7 +1,7 @@
-"""Who a customer and everything below it belongs to.
+"""Ownership of customers and their records.
 
-Data scope goes by the creator (SPEC 2.5). Besides it a record is seen by the people it was handed to (`shared_with`):
-the owner and the collaborators of its customer, and its own owner. `editors` are those of them who may change it.
+Data scope goes by the creator of a record. Besides, the people in `shared_with` see it: the owner and collaborators of
+its customer, and its own owner. Those of them in `editors` may change it.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from plugins.rbac.api import Directory, Policy
 
 Record = dict[str, Any]
 Stores = Callable[[Collection], Store]
-BELOW = (CONTACTS, OPPORTUNITIES, FOLLOW_UPS, CONTRACTS, PLANS, PAYMENTS)
-# what happened stays with the person whose work it was; what is still to be done moves to the new owner
+CHILDREN = (CONTACTS, OPPORTUNITIES, FOLLOW_UPS, CONTRACTS, PLANS, PAYMENTS)
+# records of the past keep their owner; records with work to be done move to the new one
 MOVING = (CONTACTS, OPPORTUNITIES, CONTRACTS, PLANS)
-# nobody works on what is in the pool, but a contract keeps the name of who made it
+# in the pool these have no owner; contracts and plans keep theirs
 LEFT_WITHOUT_OWNER = (CONTACTS, OPPORTUNITIES)
 # for routes that write: people who may only read a record cannot change it
 REFUSES_READERS = Refusal(FORBIDDEN, READ_ONLY, spares_super=True)
 
 
-def sharing(owner_id: int | None, collaborators: Sequence[Mapping[str, Any]], creator_id: int) -> Record:
-    """`shared_with` and `editors` of a customer; its creator sees it anyway."""
+def build_sharing(owner_id: int | None, collaborators: Sequence[Mapping[str, Any]], creator_id: int) -> Record:
+    """`shared_with` and `editors` of a customer. Its creator needs no sharing."""
     editors = {one["user_id"] for one in collaborators if one["access"] == "write"}
     editors |= {owner_id} if owner_id is not None else set()
     people = editors | {one["user_id"] for one in collaborators}
     return {"shared_with": sorted(people - {creator_id}), EDITORS: sorted(editors)}
 
 
-def sharing_below(customer: Mapping[str, Any], owner_id: int | None, creator_id: int) -> Record:
-    """`shared_with` and `editors` of a record below `customer`."""
-    given = sharing(customer["owner_id"], customer["collaborators"], 0)
+def build_child_sharing(customer: Mapping[str, Any], owner_id: int | None, creator_id: int) -> Record:
+    """`shared_with` and `editors` of a record of `customer`."""
+    given = build_sharing(customer["owner_id"], customer["collaborators"], 0)
     own = {owner_id} if owner_id is not None else set()
     return {
         "shared_with": sorted({*given["shared_with"], *own} - {creator_id}),
@@ -45,7 +45,7 @@ def sharing_below(customer: Mapping[str, Any], owner_id: int | None, creator_id:
 
 
 def may_edit(req: Request, record: Mapping[str, Any]) -> bool:
-    """Whether the caller may change a record that they see: by their own scope, as owner, or as an editor."""
+    """Whether the caller may change a visible record: by data scope, as owner, or as an editor."""
     scope, me = req.scope, req.actor.user_id
     return (
         scope.everything
@@ -56,18 +56,19 @@ def may_edit(req: Request, record: Mapping[str, Any]) -> bool:
     )
 
 
-async def editable(req: Request, collection: Collection, id: Any) -> Record:
-    """The record, for a change; 40400 where the caller sees none, 40300 where they may only read it."""
+async def get_editable(req: Request, collection: Collection, id: Any) -> Record:
+    """Get a record to change it. Raises 40400 if it is not visible, 40300 if the caller may only read it."""
     record = await req.store(collection).get(id)
     if not may_edit(req, record):
         raise ApiError(FORBIDDEN, READ_ONLY)
     return record
 
 
-async def referred(req: Request, collection: Collection, field: str, id: Any, **same: Any) -> Record:
-    """The record that `field` names, for a change; 40001 where the caller sees none, or it belongs elsewhere.
+async def find_reference(req: Request, collection: Collection, field: str, id: Any, **same: Any) -> Record:
+    """Find the record that `field` of a body refers to, and that the caller may change.
 
-    `same` are values that it must have, such as the customer.
+    `same` are values that the record must have, such as the customer. Raises 40001 if there is no such visible record,
+    40300 if the caller may only read it.
     """
     record = await req.store(collection).find_one({"_id": id, **same})
     if record is None:
@@ -77,46 +78,46 @@ async def referred(req: Request, collection: Collection, field: str, id: Any, **
     return record
 
 
-async def may_hand_over(req: Request, owner_id: int | None) -> bool:
-    """Whether the caller may give a customer to this owner, or to nobody: as by the routes that are there for it."""
+async def may_change_owner(req: Request, owner_id: int | None) -> bool:
+    """Whether the caller may transfer a customer to this owner, or release it if `owner_id` is None."""
     permission = "crm:customer:transfer" if owner_id is not None else "crm:customer:release"
     return await req.part(Policy).holds(req.actor, permission)
 
 
-async def enabled_user(req: Request, field: str, user_id: int) -> int:
-    """`user_id`, if that is an account in use; else 40001 for `field`."""
+async def check_enabled_user(req: Request, field: str, user_id: int) -> int:
+    """Return `user_id`. Raises 40001 for `field` unless that account exists and is enabled."""
     user = await req.part(Directory).user(user_id)
     if user is None or user["status"] != "enabled":
         raise invalid(field, "reference")
     return user_id
 
 
-async def owner_of(req: Request, values: Mapping[str, Any]) -> int | None:
-    """The owner that a body names, the caller where it names none; 40001 for an account that is not in use."""
+async def resolve_owner(req: Request, values: Mapping[str, Any]) -> int | None:
+    """The owner in the body, or the caller without one. Raises 40001 unless that account is enabled."""
     owner_id: int | None = values.get("owner_id", req.actor.user_id)
-    return owner_id if owner_id in (None, req.actor.user_id) else await enabled_user(req, "owner_id", owner_id)
+    return owner_id if owner_id in (None, req.actor.user_id) else await check_enabled_user(req, "owner_id", owner_id)
 
 
-async def hand_down(stores: Stores, customer: Mapping[str, Any]) -> None:
-    """Give everything below a customer to its new owner, or to nobody; `stores` see it all."""
+async def propagate_owner(stores: Stores, customer: Mapping[str, Any]) -> None:
+    """Give the records of a customer to its new owner, or to nobody. `stores` must not apply data scope."""
     await _set_people(stores, customer, MOVING if customer["owner_id"] is not None else LEFT_WITHOUT_OWNER)
 
 
-async def share_down(stores: Stores, customer: Mapping[str, Any]) -> None:
-    """Let the people of a customer, and nobody else besides its own owner, see each record below it."""
+async def propagate_sharing(stores: Stores, customer: Mapping[str, Any]) -> None:
+    """Share the records of a customer with its owner and collaborators, and nobody else but their own owners."""
     await _set_people(stores, customer, ())
 
 
 async def _set_people(stores: Stores, customer: Mapping[str, Any], moving: Sequence[Collection]) -> None:
     of_customer = {"customer_id": customer["id"]}
-    for collection in BELOW:
-        below = stores(collection)
+    for collection in CHILDREN:
+        store = stores(collection)
         if collection in moving:
             owner_id = customer["owner_id"]
-            given = {"owner_id": owner_id, **sharing_below(customer, owner_id, 0)}
-            await below.change_many(of_customer, {"$set": given})
+            given = {"owner_id": owner_id, **build_child_sharing(customer, owner_id, 0)}
+            await store.change_many(of_customer, {"$set": given})
             continue
-        # what is one's own stays one's own
-        for owner_id in {row["owner_id"] for row in await below.find(of_customer, fields=["owner_id"])}:
+        # these records keep their owners
+        for owner_id in {row["owner_id"] for row in await store.find(of_customer, fields=["owner_id"])}:
             of_owner = {**of_customer, "owner_id": owner_id}
-            await below.change_many(of_owner, {"$set": sharing_below(customer, owner_id, 0)})
+            await store.change_many(of_owner, {"$set": build_child_sharing(customer, owner_id, 0)})

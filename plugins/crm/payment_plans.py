@@ -1,4 +1,4 @@
-"""Payment plans: what is to be paid of a contract, and by when. Their status is that of today."""
+"""Payment plans: amounts of a contract with due dates. Their status is computed for today."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from plugins.api import (
     route,
     store_money,
 )
-from plugins.crm import below, receivables
+from plugins.crm import customer_children, receivables
 from plugins.crm.contract_records import CONTRACTS, PLAN_STATES, PLANS
 from plugins.crm.messages import OVERPLANNED, PLAN_PAID, WRONG_STATE
-from plugins.crm.ownership import REFUSES_READERS, editable, referred
+from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
 from plugins.crm.records import CUSTOMERS
 
 Record = dict[str, Any]
-_OVER = ("completed", "terminated")
+_ENDED = ("completed", "terminated")
 LIST_QUERY = {
     **PLANS.list_query,
     "status": array(
@@ -39,82 +39,84 @@ LIST_QUERY = {
 
 
 async def list_plans(req: Request) -> Page:
-    """A page of plans with the status that they have today."""
+    """A page of plans with their status of today."""
     query = dict(req.query)
     wanted = query.pop("status", None)
     today = _today(req)
-    filter = {"$or": [_having(status, today) for status in wanted]} if wanted else None
+    filter = {"$or": [_status_filter(status, today) for status in wanted]} if wanted else None
     page = await req.store(PLANS).page(query, filter)
-    return Page([_shown(row, today) for row in page.items], page.total, page.page, page.page_size, page.next_cursor)
+    return Page(
+        [_with_status(row, today) for row in page.items], page.total, page.page, page.page_size, page.next_cursor
+    )
 
 
 async def read(req: Request) -> Record:
-    """One plan."""
-    return _shown(await req.store(PLANS).get(req.path["id"]), _today(req))
+    """One plan with its status of today."""
+    return _with_status(await req.store(PLANS).get(req.path["id"]), _today(req))
 
 
 async def create(req: Request) -> Record:
-    """A plan of a contract; all plans together come to no more than the contract."""
-    contract = await referred(req, CONTRACTS, "contract_id", req.body["contract_id"])
+    """Create a plan. All plans of a contract together may not exceed its amount."""
+    contract = await find_reference(req, CONTRACTS, "contract_id", req.body["contract_id"])
     customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
 
     async def work() -> Record:
-        await _plan(req, contract["id"], req.body["amount"])
+        await _add_planned(req, contract["id"], req.body["amount"])
         values = {"paid_amount": store_money(exact(None)), "settled": False, **req.body}
         values["sequence"] = values.get("sequence") or await _next_sequence(req, contract["id"])
-        planned = await below.insert(req, PLANS, values, customer, contract["owner_id"])
-        await receivables.tell(req.service, req, contract["id"])
+        planned = await customer_children.insert(req, PLANS, values, customer, contract["owner_id"])
+        await receivables.publish(req.service, req, contract["id"])
         return planned
 
-    return _shown(await req.transaction(work), _today(req))
+    return _with_status(await req.transaction(work), _today(req))
 
 
 async def update(req: Request) -> Record:
-    """Change a plan; its amount is no less than what was paid on it, and its contract stays."""
-    values, version = below.versioned(req)
+    """Change a plan. Its amount may not fall below what was paid; its contract cannot change."""
+    values, version = customer_children.split_version(req)
 
     async def work() -> Record:
-        before = await editable(req, PLANS, req.path["id"])
+        before = await get_editable(req, PLANS, req.path["id"])
         if values.pop("contract_id", before["contract_id"]) != before["contract_id"]:
             raise invalid("contract_id", "invalid")
         amount, paid = exact(values.get("amount", before["amount"])), exact(before["paid_amount"])
         if amount < paid:
             raise invalid("amount", "minimum")
-        await _plan(req, before["contract_id"], store_money(amount - exact(before["amount"])))
+        await _add_planned(req, before["contract_id"], store_money(amount - exact(before["amount"])))
         changes = {**values, "settled": paid >= amount}
         if values.get("due_date", before["due_date"]) != before["due_date"]:
             changes["reminded"] = None
         planned = await req.store(PLANS).update(
             before["id"], changes, version=version, where={"paid_amount": before["paid_amount"]}, reason=PLAN_PAID
         )
-        await receivables.tell(req.service, req, before["contract_id"])
+        await receivables.publish(req.service, req, before["contract_id"])
         return planned
 
-    return _shown(await req.transaction(work), _today(req))
+    return _with_status(await req.transaction(work), _today(req))
 
 
 async def delete(req: Request) -> None:
-    """Delete a plan on which nothing was paid."""
+    """Delete a plan. Raises 40901 if something was paid on it."""
 
     async def work() -> None:
-        plan = await editable(req, PLANS, req.path["id"])
+        plan = await get_editable(req, PLANS, req.path["id"])
         if exact(plan["paid_amount"]):
             raise ApiError(CONFLICT, PLAN_PAID)
         await req.store(PLANS).delete(plan["id"])
-        await _plan(req, plan["contract_id"], store_money(-exact(plan["amount"])))
-        await receivables.tell(req.service, req, plan["contract_id"])
+        await _add_planned(req, plan["contract_id"], store_money(-exact(plan["amount"])))
+        await receivables.publish(req.service, req, plan["contract_id"])
 
     await req.transaction(work)
 
 
-async def _plan(req: Request, contract_id: Any, amount: Any) -> None:
-    """Add to what is planned of a contract, in one step with the check that it does not pass the contract's amount."""
+async def _add_planned(req: Request, contract_id: Any, amount: Any) -> None:
+    """Add to the planned amount of a contract. One conditional update checks that it stays within the contract."""
     total = {"$add": ["$planned_amount", amount]}
-    fits = {"_id": contract_id, "status": {"$nin": list(_OVER)}, "$expr": {"$lte": [total, "$amount"]}}
+    fits = {"_id": contract_id, "status": {"$nin": list(_ENDED)}, "$expr": {"$lte": [total, "$amount"]}}
     planned = await req.system_store(CONTRACTS).change_quietly(fits, [{"$set": {"planned_amount": total}}])
     if planned is None:
         contract = await req.system_store(CONTRACTS).get(contract_id)
-        raise ApiError(CONFLICT, WRONG_STATE if contract["status"] in _OVER else OVERPLANNED)
+        raise ApiError(CONFLICT, WRONG_STATE if contract["status"] in _ENDED else OVERPLANNED)
 
 
 async def _next_sequence(req: Request, contract_id: Any) -> int:
@@ -126,7 +128,7 @@ def _today(req: Request) -> str:
     return day_of(req.now, req.service.settings.zone).isoformat()
 
 
-def _shown(plan: Mapping[str, Any], today: str) -> Record:
+def _with_status(plan: Mapping[str, Any], today: str) -> Record:
     paid = exact(plan["paid_amount"])
     if paid >= exact(plan["amount"]):
         status = "paid"
@@ -137,8 +139,8 @@ def _shown(plan: Mapping[str, Any], today: str) -> Record:
     return {**plan, "status": status}
 
 
-def _having(status: str, today: str) -> Record:
-    """The filter for the plans that `_shown` gives this status."""
+def _status_filter(status: str, today: str) -> Record:
+    """The filter for plans to which `_with_status` gives this status."""
     if status == "paid":
         return {"settled": True}
     if status == "overdue":

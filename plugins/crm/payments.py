@@ -1,4 +1,4 @@
-"""Payments received: never more than what is open of the contract, or of the plan that they are for."""
+"""Payments received: never more than the open amount of the contract, or of the plan that they are for."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from plugins.api import CONFLICT, STALE, ApiError, Collection, Request, Route, conflicts, crud, day_of, exact
-from plugins.crm import below, receivables
+from plugins.crm import customer_children, receivables
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.messages import NOT_PAYABLE, OVERPAID
-from plugins.crm.ownership import REFUSES_READERS, editable, referred
+from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
 from plugins.crm.records import CUSTOMERS
 
 Record = dict[str, Any]
@@ -20,43 +20,43 @@ PAYABLE = ("in_force", "completed")
 
 
 async def create(req: Request) -> Record:
-    """A payment received for a contract in force, or completed; 40901 where it is more than what is open."""
+    """Create a payment for a contract in force or completed. Raises 40901 if it exceeds the open amount."""
     body = req.body
-    contract = await referred(req, CONTRACTS, "contract_id", body["contract_id"])
+    contract = await find_reference(req, CONTRACTS, "contract_id", body["contract_id"])
     if body.get("plan_id") is not None:
-        await referred(req, PLANS, "plan_id", body["plan_id"], contract_id=contract["id"])
+        await find_reference(req, PLANS, "plan_id", body["plan_id"], contract_id=contract["id"])
     customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
     values = {**body, "paid_at": body.get("paid_at") or req.now}
 
     async def work() -> Record:
-        await _date(req, values["paid_at"])
+        await _announce_day(req, values["paid_at"])
         await _receive(req, contract["id"], body.get("plan_id"), body["amount"])
-        payment = await below.insert(req, PAYMENTS, values, customer, contract["owner_id"])
+        payment = await customer_children.insert(req, PAYMENTS, values, customer, contract["owner_id"])
         await req.emit(RECEIVED_EVENT, payment=payment, contract=contract)
-        await receivables.tell(req.service, req, contract["id"])
+        await receivables.publish(req.service, req, contract["id"])
         return payment
 
     return await req.transaction(work)
 
 
 async def delete(req: Request) -> None:
-    """Take a payment back that was entered by mistake: what is open grows again."""
+    """Delete a payment that was entered by mistake, and add it to the open amount again."""
 
     async def work() -> None:
-        payment = await editable(req, PAYMENTS, req.path["id"])
-        await _date(req, payment["paid_at"])
+        payment = await get_editable(req, PAYMENTS, req.path["id"])
+        await _announce_day(req, payment["paid_at"])
         await req.store(PAYMENTS).delete(payment["id"])
-        await _add(req, CONTRACTS, payment["contract_id"], "received_amount", _negative(payment["amount"]))
+        await _add(req, CONTRACTS, payment["contract_id"], "received_amount", _negate(payment["amount"]))
         if payment["plan_id"] is not None:
-            await _add(req, PLANS, payment["plan_id"], "paid_amount", _negative(payment["amount"]))
+            await _add(req, PLANS, payment["plan_id"], "paid_amount", _negate(payment["amount"]))
         await req.emit(REMOVED_EVENT, payment=payment)
-        await receivables.tell(req.service, req, payment["contract_id"])
+        await receivables.publish(req.service, req, payment["contract_id"])
 
     await req.transaction(work)
 
 
-async def _date(req: Request, moment: datetime) -> None:
-    """Tell whoever keeps the books on which day money is entered or taken back; they may refuse."""
+async def _announce_day(req: Request, moment: datetime) -> None:
+    """Announce the business day of a payment or its removal. Listeners that keep the books may refuse it."""
     await req.emit(DATED_EVENT, day=day_of(moment, req.service.settings.zone).isoformat())
 
 
@@ -66,13 +66,13 @@ async def _receive(req: Request, contract_id: Any, plan_id: Any, amount: Any) ->
         contract = await req.system_store(CONTRACTS).get(contract_id)
         if contract["status"] not in PAYABLE:
             raise ApiError(CONFLICT, NOT_PAYABLE)
-        raise _overpaid(contract, "received_amount")
+        raise _overpaid_error(contract, "received_amount")
     if plan_id is not None and await _add(req, PLANS, plan_id, "paid_amount", amount) is None:
-        raise _overpaid(await req.system_store(PLANS).get(plan_id), "paid_amount")
+        raise _overpaid_error(await req.system_store(PLANS).get(plan_id), "paid_amount")
 
 
-def _overpaid(record: Mapping[str, Any], paid: str) -> ApiError:
-    """The refusal of more than is open of a contract or a plan; it says how much that is."""
+def _overpaid_error(record: Mapping[str, Any], paid: str) -> ApiError:
+    """The error for a payment that exceeds the open amount, with that amount in its data."""
     unpaid = f"{exact(record['amount']) - exact(record[paid]):.2f}"
     return ApiError(CONFLICT, OVERPAID.filled(open=unpaid), data={"open": unpaid})
 
@@ -80,7 +80,7 @@ def _overpaid(record: Mapping[str, Any], paid: str) -> ApiError:
 async def _add(
     req: Request, collection: Collection, id: Any, field: str, amount: Any, where: Mapping[str, Any] | None = None
 ) -> Record | None:
-    """Add to what was received, in one step with the check that it does not pass `amount`; None where it would."""
+    """Add to the received amount in one conditional update. Returns None if it would exceed `amount`."""
     total = {"$add": [f"${field}", amount]}
     change: list[Mapping[str, Any]] = [{"$set": {field: total, "version": {"$add": ["$version", 1]}}}]
     if collection is PLANS:
@@ -89,7 +89,7 @@ async def _add(
     return await req.system_store(collection).change_quietly(fits, change)
 
 
-def _negative(amount: Any) -> Record:
+def _negate(amount: Any) -> Record:
     return {"$subtract": [0, amount]}
 
 

@@ -1,4 +1,4 @@
-"""The public pool: customers that nobody owns. Released by hand or for want of follow-up, claimed by one."""
+"""The public pool: customers without an owner. People release and claim them; neglected customers return to it."""
 
 from __future__ import annotations
 
@@ -24,52 +24,52 @@ from plugins.api import (
     route,
     utc_now,
 )
-from plugins.crm.customers import handed_over
+from plugins.crm.customers import build_owner_change
 from plugins.crm.messages import CLAIM_LIMIT, IN_POOL, NOT_FOR_YOU, NOT_IN_POOL
 from plugins.crm.options import CLAIM_LIMIT_KEY, RETURN_DAYS_KEY
-from plugins.crm.ownership import REFUSES_READERS, Stores, editable, hand_down, sharing
+from plugins.crm.ownership import REFUSES_READERS, Stores, build_sharing, get_editable, propagate_owner
 from plugins.crm.records import CUSTOMERS
 from plugins.system.api import Configs
 
 RELEASED_EVENT = "crm.customer.released"
-# one document a person: those who claim at once wait for each other, so that the limit holds
+# one document per person: concurrent claims of a person conflict here, so that the limit holds
 CLAIMANTS = Collection(
     name="crm_claimants", title="Claimant", fields={"claims": integer()}, ids="integer", plain=True, default_sort="id"
 )
 _RACE = timedelta(minutes=1)
-_AT_ONCE = 500
+_BATCH = 500
 Record = dict[str, Any]
 log = logging.getLogger("tradewind.crm")
 
 
 async def list_pool(req: Request) -> Page:
-    """The customers that nobody owns, for everybody who may claim."""
+    """A page of the customers in the pool, for everybody who may claim."""
     return await req.system_store(CUSTOMERS).page(req.query, {"owner_id": None})
 
 
 async def release(req: Request) -> Record:
-    """Put a customer into the public pool; its collaborators lose sight of it."""
+    """Put a customer into the public pool. Its collaborators no longer see it."""
 
     async def work() -> Record:
-        before = await editable(req, CUSTOMERS, req.path["id"])
+        before = await get_editable(req, CUSTOMERS, req.path["id"])
         released = await req.store(CUSTOMERS).update(
-            before["id"], handed_over(req, before, None), where={"owner_id": {"$ne": None}}, reason=IN_POOL
+            before["id"], build_owner_change(req, before, None), where={"owner_id": {"$ne": None}}, reason=IN_POOL
         )
-        await hand_down(req.system_store, released)
+        await propagate_owner(req.system_store, released)
         return released
 
     return await req.transaction(work)
 
 
 async def claim(req: Request) -> Record:
-    """Take a customer out of the pool; of several who try at once, one does."""
+    """Take a customer out of the pool. Of several concurrent claims one succeeds."""
     me = req.actor.user_id
     pool = req.system_store(CUSTOMERS)
     key = CUSTOMERS.parse_id(req.path["id"])
     limit = await req.part(Configs).value(CLAIM_LIMIT_KEY)
 
     async def work() -> Record | None:
-        # counting up is a change each time: an unchanged document would be no conflict
+        # an increment changes the document each time; without a change there would be no write conflict
         await req.system_store(CLAIMANTS).upsert(me, {}, {"$inc": {"claims": 1}})
         customer = await pool.find_one({"_id": key, "owner_id": None})
         if customer is None:
@@ -77,16 +77,16 @@ async def claim(req: Request) -> Record:
         if limit and await pool.count({"owner_id": me, "pool_left_at": {"$ne": None}}) >= limit:
             raise ApiError(CONFLICT, CLAIM_LIMIT.filled(limit=limit))
         mine = {"owner_id": me, "owned_since": req.now, "pool_left_at": req.now}
-        mine |= sharing(me, customer["collaborators"], customer["creator_id"])
+        mine |= build_sharing(me, customer["collaborators"], customer["creator_id"])
         claimed = await pool.change_one({"_id": key, "owner_id": None}, mine)
         if claimed is not None:
-            await hand_down(req.system_store, claimed)
+            await propagate_owner(req.system_store, claimed)
         return claimed
 
     claimed = await req.transaction(work)
     if claimed is not None:
         return claimed
-    # who lost a race may know that it was there; for everybody else it is as invisible as before
+    # the loser of a race saw the customer in the pool; for anybody else it stays invisible
     if await pool.find_one({"_id": key, "pool_left_at": {"$gt": req.now - _RACE}}) or await req.store(CUSTOMERS).get(
         key
     ):
@@ -95,9 +95,9 @@ async def claim(req: Request) -> Record:
 
 
 async def return_neglected(service: Service) -> None:
-    """Put customers into the pool that their owner has not followed up for as long as the setting says.
+    """Return customers to the pool that were not followed up for as many days as the option says.
 
-    A follow-up at the same moment wins: each return is one conditional change.
+    Each return is one conditional update, so a concurrent follow-up wins.
     """
     days = await service.part(Configs).value(RETURN_DAYS_KEY)
     if not days:
@@ -107,12 +107,12 @@ async def return_neglected(service: Service) -> None:
     def stores(collection: Collection) -> Store:
         return service.database.store(collection, now=now)
 
-    while rows := await stores(CUSTOMERS).find(_neglected(now - timedelta(days=days)), limit=_AT_ONCE):
+    while rows := await stores(CUSTOMERS).find(_neglected_filter(now - timedelta(days=days)), limit=_BATCH):
         for row in rows:
-            await _return(service, stores, row, now - timedelta(days=days))
+            await _return_to_pool(service, stores, row, now - timedelta(days=days))
 
 
-def _neglected(since: datetime) -> Record:
+def _neglected_filter(since: datetime) -> Record:
     return {
         "owner_id": {"$ne": None},
         "owned_since": {"$lt": since},
@@ -120,13 +120,21 @@ def _neglected(since: datetime) -> Record:
     }
 
 
-async def _return(service: Service, stores: Stores, customer: Record, since: datetime) -> None:
-    free = {"owner_id": None, "owned_since": None, "pool_left_at": None, "collaborators": [], **sharing(None, (), 0)}
+async def _return_to_pool(service: Service, stores: Stores, customer: Record, since: datetime) -> None:
+    free = {
+        "owner_id": None,
+        "owned_since": None,
+        "pool_left_at": None,
+        "collaborators": [],
+        **build_sharing(None, (), 0),
+    }
 
     async def work() -> Record | None:
-        released: Record | None = await stores(CUSTOMERS).change_one({"_id": customer["id"], **_neglected(since)}, free)
+        released: Record | None = await stores(CUSTOMERS).change_one(
+            {"_id": customer["id"], **_neglected_filter(since)}, free
+        )
         if released is not None:
-            await hand_down(stores, released)
+            await propagate_owner(stores, released)
         return released
 
     released = await service.database.transaction(work)

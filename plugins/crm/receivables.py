@@ -1,4 +1,4 @@
-"""What is owed on contracts, for a plugin that keeps the books: told whenever it changes, in the same transaction."""
+"""Receivables of contracts, for a plugin that keeps the books. Each change is emitted within its transaction."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ EVENT = "finance.receivable.changed"
 _OWED = ("in_force", "completed", "terminated")
 
 
-async def tell(service: Service, request: Request | None, contract_id: Any) -> None:
-    """Tell what is owed on a contract now; nothing on one that is not in force yet, no more on one that was terminated."""
+async def publish(service: Service, request: Request | None, contract_id: Any) -> None:
+    """Emit what is owed on a contract now.
+
+    Nothing is emitted for a contract that was never in force. Nothing more is owed on a terminated one.
+    """
     stores = service.database.store
     contract = await stores(CONTRACTS).get(contract_id)
     if contract["status"] not in _OWED:
@@ -42,6 +45,6 @@ async def tell(service: Service, request: Request | None, contract_id: Any) -> N
 
 
 def _schedule(plans: Sequence[Mapping[str, Any]]) -> Record:
-    """The plans as a schedule, and the day by which the next of them is to be paid."""
-    parts = [{"due_on": plan["due_date"], "amount": plan["amount"], "paid": plan["paid_amount"]} for plan in plans]
-    return {"schedule": parts, "due_on": next((plan["due_date"] for plan in plans if not plan["settled"]), None)}
+    """The plans as a schedule, and the due date of the next open one."""
+    schedule = [{"due_on": plan["due_date"], "amount": plan["amount"], "paid": plan["paid_amount"]} for plan in plans]
+    return {"schedule": schedule, "due_on": next((plan["due_date"] for plan in plans if not plan["settled"]), None)}

@@ -1,4 +1,4 @@
-"""The records of crm around a customer: contacts, leads, opportunities, follow-ups. Contracts: contract_records.py."""
+"""Collections of crm: customers, contacts, leads, opportunities and follow-ups. contract_records.py has the others."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COLLABORATOR = obj(
         "access": choice("read", "write", required=True, description="`write` changes the customer and all below it."),
     },
 )
-# who may change a record that was handed to them; the others of `shared_with` read it
+# `editors` may change a record that is shared with them; the others in `shared_with` only read it
 SHARED: dict[str, Any] = {"scoped": True, "shared": True}
 EDITORS = "editors"
 OWNER = integer(minimum=1, ref="rbac_users", filter=True, description="Who is responsible; the caller by default.")
@@ -75,7 +75,16 @@ CUSTOMERS = Collection(
         Index("next_follow_at"),
         Index("2dsphere:point"),
     ),
-    internal=("pool_left_at", "owned_since", "name_key", "phone_key", "point", "reminded_for", "made_below", EDITORS),
+    internal=(
+        "pool_left_at",
+        "owned_since",
+        "name_key",
+        "phone_key",
+        "point",
+        "reminded_for",
+        "children_created",
+        EDITORS,
+    ),
     **SHARED,
 )
 

@@ -1,6 +1,7 @@
-"""Reminders in the notification centre: a customer that is to be followed up, a payment that is due or late.
+"""Reminders in the notification centre: customers to follow up, payments that are due or overdue.
 
-Each is noted at its record in the transaction that sends it, so it comes once, whichever instance runs the job.
+Each reminder is noted in its record by the transaction that sends it, so it is sent once, whichever instance runs the
+job.
 """
 
 from __future__ import annotations
@@ -19,26 +20,26 @@ from plugins.system.api import Configs
 
 Record = dict[str, Any]
 SEND_EVENT = "notification.send"
-# what is older was to be reminded of before this service looked: an import of old data sends no flood
+# older dates send no reminder: an import of old data must not flood people
 _LATEST_FOLLOW_UP, _LATEST_PAYMENT = timedelta(days=7), timedelta(days=30)
 
 
 async def remind(service: Service) -> None:
-    """Send what is to be reminded of now and was not before."""
+    """Send all reminders that are due and were not sent before."""
     now = utc_now()
-    await _follow_ups(service, now)
+    await _remind_of_follow_ups(service, now)
     days = await service.part(Configs).value(REMINDER_DAYS_KEY)
     today = day_of(now, service.settings.zone)
     first, last = (today - _LATEST_PAYMENT).isoformat(), (today + timedelta(days=days)).isoformat()
-    await _payments(service, {"$gte": first, "$lt": today.isoformat()}, "overdue", PAYMENT_OVERDUE)
-    await _payments(service, {"$gte": today.isoformat(), "$lte": last}, "due", PAYMENT_DUE)
+    await _remind_of_payments(service, {"$gte": first, "$lt": today.isoformat()}, "overdue", PAYMENT_OVERDUE)
+    await _remind_of_payments(service, {"$gte": today.isoformat(), "$lte": last}, "due", PAYMENT_DUE)
 
 
-async def _follow_ups(service: Service, now: datetime) -> None:
+async def _remind_of_follow_ups(service: Service, now: datetime) -> None:
     due = {
         "next_follow_at": {"$gt": now - _LATEST_FOLLOW_UP, "$lte": now},
         "owner_id": {"$ne": None},
-        # who was there since need not be reminded
+        # a follow-up since then makes the reminder unnecessary
         "$expr": {
             "$and": [{"$ne": ["$reminded_for", "$next_follow_at"]}, {"$lt": ["$last_follow_at", "$next_follow_at"]}]
         },
@@ -54,7 +55,7 @@ async def _follow_ups(service: Service, now: datetime) -> None:
         await _send(service, CUSTOMERS, row, {**due, "next_follow_at": row["next_follow_at"]}, note, message)
 
 
-async def _payments(service: Service, days: Mapping[str, str], stage: str, sentence: Message) -> None:
+async def _remind_of_payments(service: Service, days: Mapping[str, str], stage: str, sentence: Message) -> None:
     due = {"settled": False, "due_date": days, "owner_id": {"$ne": None}, "reminded": {"$ne": stage}}
     async for row in _store(service, PLANS).stream({}, due):
         contract = await _store(service, CONTRACTS).get(row["contract_id"])

@@ -1,7 +1,7 @@
-"""Cells of tables, and tables as CSV. Worker processes load this: it imports nothing of the service.
+"""Cells of tables, and tables as CSV. Worker processes load this module, so it imports nothing of the service.
 
-A cell that a spreadsheet would run as a formula gets an apostrophe in front; reading takes it off again, so what was
-written is read back as it was.
+A cell that a spreadsheet would run as a formula gets an apostrophe in front. Reading removes it again, so an export
+can be imported unchanged.
 """
 
 from __future__ import annotations
@@ -15,43 +15,43 @@ from typing import Any
 Cells = Sequence[str | float | None]
 CSV_MEDIA = "text/csv; charset=utf-8"
 XLSX_MEDIA = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-# UTF-8 with this mark at its beginning, without which Excel takes it for another encoding
+# the byte order mark of UTF-8, without which Excel assumes another encoding
 CSV_MARK = "\ufeff".encode()
-# OWASP: CSV injection. Full-width signs are read as plain ones in East Asian editions, blanks before them are skipped
+# OWASP, CSV injection. East Asian editions read full-width signs as plain ones; blanks before them are skipped
 _FORMULA = r"[=+\-@\t\r\n＝＋－＠]"
 _RUN = re.compile(rf"['\s]*{_FORMULA}")
 _GUARDED = re.compile(rf"'['\s]*{_FORMULA}")
 
 
-def harmless(cell: str | float | None) -> str | float | None:
-    """A cell that no spreadsheet runs."""
+def escape_cell(cell: str | float | None) -> str | float | None:
+    """Escape a cell so that no spreadsheet runs it as a formula."""
     if not isinstance(cell, str):
         return cell
     guarded = _RUN_INSIDE.sub(r"\1'\2", cell)
     return f"'{guarded}" if _RUN.match(guarded) else guarded
 
 
-# where lists are separated by `;` a spreadsheet splits a CSV there whatever is quoted, and at ends of lines
+# in locales with `;` as separator, spreadsheets split cells at it and at line ends, quoted or not
 _INSIDE = r"((?:'|[^\S\r\n])*[=+\-@＝＋－＠])"
 _RUN_INSIDE = re.compile(rf"([;\r\n]){_INSIDE}")
 _GUARDED_INSIDE = re.compile(rf"([;\r\n])'{_INSIDE}")
 
 
-def plain(cell: str) -> str:
-    """What `harmless` was given."""
+def unescape_cell(cell: str) -> str:
+    """Undo `escape_cell`."""
     bare = cell[1:] if _GUARDED.match(cell) else cell
     return _GUARDED_INSIDE.sub(r"\1\2", bare)
 
 
 def as_csv(rows: Sequence[Cells]) -> bytes:
-    """Rows as CSV in UTF-8, every cell harmless."""
+    """Rows as CSV in UTF-8, with every cell escaped."""
     text = io.StringIO(newline="")
-    csv.writer(text).writerows([harmless(cell) for cell in row] for row in rows)
+    csv.writer(text).writerows([escape_cell(cell) for cell in row] for row in rows)
     return text.getvalue().encode()
 
 
 def as_text(value: Any) -> str:
-    """A cell of a workbook as the text that a person sees."""
+    """A cell of a workbook as the text that people see."""
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer():

@@ -1,4 +1,4 @@
-"""The states of leads, opportunities and contracts, and what leads from one to the next."""
+"""The state machines of leads, opportunities and contracts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from plugins.api import Message, StateMachine
 
 OPEN_STAGES = ("initial", "qualified", "proposal", "negotiation")
-# how likely a deal is by its stage, in percent, until somebody says better
+# default probability of a deal by its stage, in percent
 PROBABILITY = {"initial": 10, "qualified": 30, "proposal": 50, "negotiation": 80, "won": 100, "lost": 0}
 
 LEAD_STATES = StateMachine(
@@ -41,7 +41,7 @@ OPPORTUNITY_STAGES = StateMachine(
         "lost": Message("输单", "Lost"),
     },
     transitions={
-        # a deal may also skip stages, or fall back
+        # a deal may skip stages or move back
         **{f"advance-to-{to}": (tuple(one for one in OPEN_STAGES if one != to), to) for to in OPEN_STAGES},
         "win": (OPEN_STAGES, "won"),
         "lose": (OPEN_STAGES, "lost"),
@@ -81,5 +81,5 @@ def after(machine: StateMachine, action: str) -> str:
 
 
 def leads_to(machine: StateMachine, before: str, to: str) -> bool:
-    """Whether some action leads from one state straight to the other."""
+    """Whether an action leads from `before` to `to` directly."""
     return any(before in sources and to == target for sources, target in machine.transitions.values())

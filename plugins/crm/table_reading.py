@@ -1,7 +1,7 @@
-"""Reads a table out of a file of any kind, in a worker process: what reads workbooks holds all of them.
+"""Reads a table from a CSV or XLSX file in a worker process, because reading a workbook holds all of it in memory.
 
-It writes a file of lines that are JSON: the headers, then lists of `[number, cells]`. The service reads it a line at a
-time, so nothing here may make a long line. It imports nothing of the service.
+The result is a file of JSON lines: the headers, then lists of `[number, cells]`. The service reads it line by line, so
+lines must stay short. This module imports nothing of the service.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from xml.parsers import expat
 import orjson
 from python_calamine import CalamineError, CalamineWorkbook
 
-from plugins.crm.sheets import as_text, plain
+from plugins.crm.sheets import as_text, unescape_cell
 from plugins.crm.workbooks import MAX_CELL, MAX_COLUMNS, MAX_ROWS, is_archive
 
-AT_ONCE = 200  # rows of a line: they are written in one transaction
+ROWS_PER_LINE = 200  # written in one transaction
 _LINE_BYTES = 256 << 10
-_CUT = "…"  # what is longer than its column takes is refused by its row, and need not be kept
+_CUT = "…"  # marks a cell that is too long: its row is refused, so the rest need not be kept
 _TEXTS = "sharedstrings.xml"
 _CHUNK = 64 << 10
 Row = tuple[int, list[str]]
@@ -36,47 +36,47 @@ class TooManyRows(ValueError):
 
 
 def read_table(pieces: Iterator[bytes], source: str, target: str, widths: Mapping[str, int]) -> bytes:
-    """Write the rows of `source` to `target`; how many there are.
+    """Write the rows of `source` to `target`, and return their number.
 
-    `widths` says of each column that is known how long a cell may be. With a header that is unknown or comes twice
-    nothing but the headers is written. Raises `Unreadable`, `TooManyRows`.
+    `widths` maps each known column to the most characters of a cell. If a header is unknown or duplicate, only the
+    headers are written. Raises `Unreadable` and `TooManyRows`.
     """
-    rows = _rows(Path(source))
-    headers = _headers(next(rows, None), len(widths))
+    rows = _read_rows(Path(source))
+    headers = _trim_headers(next(rows, None), len(widths))
     total = 0
     with Path(target).open("wb") as file:
         file.write(orjson.dumps(headers) + b"\n")
         if set(headers) <= set(widths) and len(set(headers)) == len(headers):
-            for line, count in _lines(_narrowed(rows, [widths[header] for header in headers])):
+            for line, count in _batch_lines(_limit_widths(rows, [widths[header] for header in headers])):
                 file.write(line)
                 total += count
     return b"%d" % total
 
 
-def _headers(first: Row | None, known: int) -> list[str]:
+def _trim_headers(first: Row | None, known: int) -> list[str]:
     headers = [header.strip() for header in first[1]] if first else []
     while headers and not headers[-1]:
         headers.pop()
-    # among one more than there are, one is unknown or comes twice
+    # one more than the known columns suffices: then one of them is unknown or duplicate
     return [header[:100] for header in headers[: known + 1]]
 
 
-def _narrowed(rows: Iterator[Row], widths: Sequence[int]) -> Iterator[Row]:
-    """Rows whose cells are no longer than their columns take, by one character at most."""
+def _limit_widths(rows: Iterator[Row], widths: Sequence[int]) -> Iterator[Row]:
+    """Rows with cells cut to one character more than their columns take."""
     known = len(widths)
     for number, cells in rows:
         while len(cells) > known and not cells[-1].strip():
             cells.pop()
         kept = [cell if len(cell) <= width else cell[:width] + _CUT for cell, width in zip(cells, widths, strict=False)]
-        # what stands beyond the headers is told by its place
+        # cells beyond the headers are reported by their position only
         beyond = [cell.strip()[:1] for cell in cells[known:MAX_COLUMNS]]
         if len(cells) > MAX_COLUMNS:
             beyond[-1] = _CUT
         yield number, kept + beyond
 
 
-def _lines(rows: Iterator[Row]) -> Iterator[tuple[bytes, int]]:
-    """Lines of so many rows or bytes, and how many rows each has."""
+def _batch_lines(rows: Iterator[Row]) -> Iterator[tuple[bytes, int]]:
+    """Lines of limited rows and bytes, each with its number of rows."""
     waiting: list[bytes] = []
     size = 0
     for total, row in enumerate(rows, 1):
@@ -84,35 +84,35 @@ def _lines(rows: Iterator[Row]) -> Iterator[tuple[bytes, int]]:
             raise TooManyRows
         waiting.append(orjson.dumps(row))
         size += len(waiting[-1])
-        if len(waiting) == AT_ONCE or size > _LINE_BYTES:
-            yield _line(waiting), len(waiting)
+        if len(waiting) == ROWS_PER_LINE or size > _LINE_BYTES:
+            yield _encode_line(waiting), len(waiting)
             waiting, size = [], 0
     if waiting:
-        yield _line(waiting), len(waiting)
+        yield _encode_line(waiting), len(waiting)
 
 
-def _line(rows: Sequence[bytes]) -> bytes:
+def _encode_line(rows: Sequence[bytes]) -> bytes:
     return b"[" + b",".join(rows) + b"]\n"
 
 
-def _rows(path: Path) -> Iterator[Row]:
-    """Line numbers and cells, empty lines left out."""
+def _read_rows(path: Path) -> Iterator[Row]:
+    """Row numbers and cells, without empty rows."""
     for number, cells in _read_workbook(path) if is_archive(path) else _read_csv(path):
         if any(cell.strip() for cell in cells):
-            yield number, [plain(cell) for cell in cells]
+            yield number, [unescape_cell(cell) for cell in cells]
 
 
 def _read_csv(path: Path) -> Iterator[Row]:
-    with _opened(path) as text:
+    with _open_text(path) as text:
         try:
-            # counted as a spreadsheet does: a cell may have lines of its own
+            # numbered like a spreadsheet: a cell may contain line breaks
             yield from enumerate(csv.reader(text, strict=True), start=1)
         except csv.Error as error:
             raise Unreadable(str(error)) from error
 
 
-def _opened(path: Path) -> IO[str]:
-    """As UTF-8, or as GB 18030, in which Chinese editions of Excel write CSV."""
+def _open_text(path: Path) -> IO[str]:
+    """Open a file as UTF-8, or as GB 18030, which Chinese editions of Excel write."""
     for encoding in ("utf-8-sig", "gb18030"):
         try:
             with path.open(encoding=encoding) as text:
@@ -136,7 +136,7 @@ def _read_workbook(path: Path) -> Iterator[Row]:
 
 
 def _check_texts(path: Path) -> None:
-    """That no text is longer than a cell takes: one may stand in every cell, and is unpacked for each."""
+    """Check that no shared text is longer than a cell may be: it would be copied into every cell that refers to it."""
     try:
         with zipfile.ZipFile(path) as archive:
             for part in archive.infolist():
@@ -148,7 +148,7 @@ def _check_texts(path: Path) -> None:
 
 
 class _Texts:
-    """Measures the texts that the cells of a workbook share."""
+    """Measures the shared texts of a workbook."""
 
     def __init__(self) -> None:
         self._length = 0

@@ -1,4 +1,4 @@
-"""What a workbook says of itself before anybody unpacks it: a few kilobytes may become gigabytes (ECMA-376, APPNOTE.TXT)."""
+"""Checks of a workbook before it is unpacked: a few kilobytes may become gigabytes (ECMA-376, APPNOTE.TXT)."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ ZIP = b"PK\x03\x04"
 MAX_ROWS, MAX_COLUMNS, MAX_CELL = 1_048_576, 16_384, 32_767  # of a worksheet (ECMA-376, and what Excel takes)
 _DIRECTORY_BYTES = 4 << 20
 MAX_UNPACKED = 1 << 30
-_ALWAYS_UNPACKED = 64 << 20  # so much is taken however small it was packed
-_MOST_TIMES = 100  # texts of people are packed to a tenth; XML that says nothing to a thousandth
+_ALWAYS_ACCEPTED = 64 << 20  # accepted whatever the compression ratio
+_MAX_RATIO = 100  # written texts compress to a tenth, empty XML to a thousandth
 _END = struct.Struct("<4s4H2LH")  # the end of the directory (APPNOTE.TXT 4.3.16)
 _END_MARK, _ZIP64_MARK, _ZIP64_BYTES = b"PK\x05\x06", b"PK\x06\x07", 20
 _COMMENT_BYTES = 0xFFFF
 
 
 class NoWorkbook(ValueError):
-    """The file is no archive that a spreadsheet program writes."""
+    """The file is not an archive as spreadsheet programs write it."""
 
 
 class TooLargeUnpacked(ValueError):
-    """The archive says that it holds far more than it should."""
+    """The archive unpacks to far more than a workbook should."""
 
 
 def is_archive(path: Path) -> bool:
-    """Whether the file begins as an archive, which every XLSX is."""
+    """Whether the file begins like a ZIP archive, as every XLSX file does."""
     with path.open("rb") as file:
         return file.read(len(ZIP)) == ZIP
 
 
 def check_archive(path: Path) -> None:
-    """Read the directory of an archive, which stands at its end, and nothing else.
+    """Check the directory at the end of an archive; nothing else is read.
 
-    Raises `NoWorkbook`, and `TooLargeUnpacked` for more than a workbook of people holds.
+    Raises `NoWorkbook` for a damaged archive, `TooLargeUnpacked` for one that unpacks to too much.
     """
     with path.open("rb") as file:
         _check_directory(file)
@@ -44,12 +44,12 @@ def check_archive(path: Path) -> None:
                 unpacked = sum(part.file_size for part in archive.infolist())
         except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
             raise NoWorkbook("directory") from error
-        if unpacked > min(MAX_UNPACKED, max(_ALWAYS_UNPACKED, _MOST_TIMES * path.stat().st_size)):
+        if unpacked > min(MAX_UNPACKED, max(_ALWAYS_ACCEPTED, _MAX_RATIO * path.stat().st_size)):
             raise TooLargeUnpacked
 
 
 def _check_directory(file: BinaryIO) -> None:
-    """That the directory is short: it is read whole."""
+    """Check the size of the directory, which is read as a whole."""
     size = file.seek(0, 2)
     file.seek(max(0, size - _END.size - _COMMENT_BYTES))
     tail = file.read()

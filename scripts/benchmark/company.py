@@ -18,7 +18,7 @@ from pymongo.database import Database
 
 from plugins.approval.records import INSTANCES
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
-from plugins.crm.ownership import sharing
+from plugins.crm.ownership import build_sharing
 from plugins.crm.records import LEADS, OPPORTUNITIES
 from plugins.finance.records import VOUCHERS
 from plugins.hrm.attendance_records import DAYS
@@ -93,7 +93,7 @@ class _Company:
         customer, creator, department = self._owners[of % self._count]
         at = self._moment()
         return {"_id": ObjectId(), "customer_id": customer, "owner_id": creator, **values,
-                **sharing(creator, (), creator), **audited(creator, department, at)}  # fmt: skip
+                **build_sharing(creator, (), creator), **audited(creator, department, at)}  # fmt: skip
 
     def _own(self, of: int, /, **values: Any) -> Row:
         _, creator, department = self._owners[of % self._count]

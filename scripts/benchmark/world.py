@@ -18,8 +18,8 @@ from pymongo import MongoClient
 from pymongo.database import Database
 
 from plugins.crm.contract_records import PAYMENTS
-from plugins.crm.customer_keys import derived
-from plugins.crm.ownership import sharing
+from plugins.crm.customer_keys import derive_keys
+from plugins.crm.ownership import build_sharing
 from plugins.crm.records import CUSTOMERS
 from plugins.rbac.records import USERS
 from scripts.benchmark.servers import DATABASE, RECORDS
@@ -190,8 +190,8 @@ def _customers(
             at = at.replace(microsecond=at.microsecond // 1000 * 1000)
             id = ObjectId()
             batch.append({
-                **CUSTOMERS.defaults, **values, "_id": id, "owned_since": at, **derived(values),
-                **sharing(creator, (), creator), **audited(creator, department, at),
+                **CUSTOMERS.defaults, **values, "_id": id, "owned_since": at, **derive_keys(values),
+                **build_sharing(creator, (), creator), **audited(creator, department, at),
                 **CUSTOMERS.derived(values),
             })  # fmt: skip
             made.append((id, creator, department))
@@ -211,7 +211,7 @@ def make_payments(database: Database[Row], customers: Sequence[tuple[ObjectId, i
                 "_id": ObjectId(), "contract_id": ObjectId(), "customer_id": customer, "plan_id": None,
                 "amount": Decimal128(f"{pick.randrange(100, 9_999_999) / 100:.2f}"),
                 "paid_at": at.replace(microsecond=0), "method": "transfer", "owner_id": creator,
-                **sharing(creator, (), creator), **audited(creator, department, at.replace(microsecond=0)),
+                **build_sharing(creator, (), creator), **audited(creator, department, at.replace(microsecond=0)),
             })  # fmt: skip
         database[PAYMENTS.name].insert_many(batch, ordered=False)
 

@@ -37,20 +37,20 @@ async def test_who_sees_other_departments_alone_owns_what_they_create(admin: Cli
     assert expect(await person.post(CUSTOMERS, {"name": "made"}))["owner_id"] == person.user["userId"]
 
 
-async def test_a_customer_stays_below_which_something_is_made_while_it_is_deleted(
+async def test_a_deletion_fails_when_a_record_of_the_customer_is_created_meanwhile(
     admin: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = expect(await admin.post(CUSTOMERS, {"name": "stays"}))
-    editable, body = customers.editable, {"customer_id": made["id"], "name": "made", "amount": "1"}
+    get_editable, body = customers.get_editable, {"customer_id": made["id"], "name": "made", "amount": "1"}
     replies: list[Reply] = []
 
-    async def made_meanwhile(*given: Any) -> Any:
-        found = await editable(*given)  # the deletion has its picture of the data now
+    async def create_meanwhile(*given: Any) -> Any:
+        found = await get_editable(*given)  # the transaction of the deletion has its snapshot now
         if not replies:
             replies.append(await admin.post(OPPORTUNITIES, body))
         return found
 
-    monkeypatch.setattr(customers, "editable", made_meanwhile)
+    monkeypatch.setattr(customers, "get_editable", create_meanwhile)
     expect(await admin.delete(f"{CUSTOMERS}/{made['id']}"), 40901)
     assert expect(await admin.get(f"{OPPORTUNITIES}/{expect(replies[0])['id']}"))["customer_id"] == made["id"]
 
