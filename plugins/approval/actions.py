@@ -1,15 +1,27 @@
-"""What people do with an approval. Each is one conditional update; a second tap finds no pending task: 40901."""
+"""Actions on an approval. Each is one conditional update, so repeating an action gets 40901."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from plugins.api import CONFLICT, FORBIDDEN, ApiError, Request, invalid, refuse_own
+from plugins.api import (
+    CONFLICT,
+    FORBIDDEN,
+    REFUSES_OWN,
+    ApiError,
+    Refusal,
+    Request,
+    Route,
+    conflicts,
+    invalid,
+    refuse_own,
+    route,
+)
 from plugins.approval import flow
-from plugins.approval.desk import begin, desk_of, judge, reach, remind_of, save
-from plugins.approval.flow import Asked, Case
-from plugins.approval.instances import in_scope
+from plugins.approval.engine import FINISHED_EVENT, activate_node, advance, begin, build_context, save, send_reminders
+from plugins.approval.flow import Approval, Assignee
+from plugins.approval.instances import is_in_scope
 from plugins.approval.messages import (
     ALREADY_ASKED,
     DISABLED,
@@ -20,48 +32,66 @@ from plugins.approval.messages import (
     OF_A_RECORD,
     ONLY_INITIATOR,
     OWN_APPROVERS,
+    TOO_LONG,
 )
-from plugins.approval.names import with_people
-from plugins.approval.people import left_out
-from plugins.approval.records import DEFINITIONS, INITIATOR, INSTANCES
+from plugins.approval.names import add_people
+from plugins.approval.people import find_excluded
+from plugins.approval.records import (
+    ACT_BODY,
+    BACK_BODY,
+    DEFINITIONS,
+    INITIATOR,
+    INSTANCES,
+    REASSIGN_BODY,
+    SHOWN,
+    TRANSFER_BODY,
+)
+from plugins.approval.refusals import INITIATOR_ONLY
 from plugins.approval.states import STATES, after
 from plugins.rbac.api import Directory
 
-Step = Callable[[Request, Case], Awaitable[None]]
+Step = Callable[[Request, Approval], Awaitable[None]]
+_TASK_REFUSALS = conflicts(NO_TASK, NOT_ALLOWED, TOO_LONG)
+_ASSIGNEE_REFUSALS = conflicts(ALREADY_ASKED, NOT_OF_ONES_OWN)
+_REASSIGN_REFUSALS = (
+    Refusal(FORBIDDEN, OWN_APPROVERS),
+    *conflicts(NOT_ASKED, NOT_ALLOWED, TOO_LONG),
+    *_ASSIGNEE_REFUSALS,
+)
 
 
 async def agree(req: Request) -> dict[str, Any]:
-    """Agree to what the caller is asked."""
+    """Agree, as one of the approvers of the current node."""
     return await _act(req, _agree)
 
 
 async def reject(req: Request) -> dict[str, Any]:
-    """Refuse it; what that leads to is the node's mode and its `on_reject`."""
+    """Reject, as one of the approvers. `mode` and `on_reject` of the node decide what follows."""
     return await _act(req, _reject)
 
 
 async def send_back(req: Request) -> dict[str, Any]:
-    """Send it back to the initiator, or to an earlier node, whose people are asked again."""
+    """Send an approval back to the initiator, or to an earlier node, whose approvers are asked again."""
     return await _act(req, _send_back)
 
 
 async def transfer(req: Request) -> dict[str, Any]:
-    """Let somebody else answer in the caller's place."""
+    """Transfer the caller's task to another person."""
     return await _act(req, _transfer)
 
 
 async def reassign(req: Request) -> dict[str, Any]:
-    """Let somebody answer in the place of a person who cannot: gone, ill, or without the permission."""
+    """Reassign the task of a person who cannot decide, because they left, are ill or lack the permission."""
     return await _act(req, _reassign)
 
 
 async def withdraw(req: Request) -> dict[str, Any]:
-    """Take one's own request back."""
+    """Withdraw one's own request."""
     return await _act(req, _withdraw)
 
 
 async def submit(req: Request) -> dict[str, Any]:
-    """Ask for approval of a draft, or again of what came back; what belongs to a record is submitted there."""
+    """Submit a draft or a returned request. Requests of business records are submitted at the record."""
     return await _act(req, _submit)
 
 
@@ -70,120 +100,206 @@ async def _act(req: Request, step: Step) -> dict[str, Any]:
 
     async def work() -> dict[str, Any]:
         before = await store.get(req.path["id"])
-        case = flow.opened(before)
-        await step(req, case)
-        return await save(desk_of(req), before, case)
+        approval = flow.copy_approval(before)
+        await step(req, approval)
+        return await save(build_context(req), before, approval)
 
-    return await with_people(req, await req.transaction(work))
+    return await add_people(req, await req.transaction(work))
 
 
 async def remind(req: Request) -> dict[str, Any]:
-    """Remind who is asked of one's own request; each of them is told once an hour."""
+    """Remind the approvers of one's own request, at most once an hour."""
     instance = await req.store(INSTANCES).get(req.path["id"])
     if instance["initiator_id"] != req.actor.user_id:
         raise ApiError(FORBIDDEN, ONLY_INITIATOR)
-    _refuse_unless(instance, "withdraw")
-    await remind_of(desk_of(req), instance)
-    return await with_people(req, instance)
+    _require_state(instance, "withdraw")
+    await send_reminders(build_context(req), instance)
+    return await add_people(req, instance)
 
 
-async def _agree(req: Request, case: Case) -> None:
-    await _decide(req, case, "agreed", "agree")
-    await judge(desk_of(req), case)
+async def _agree(req: Request, approval: Approval) -> None:
+    await _decide(req, approval, "agreed", "agree")
+    await advance(build_context(req), approval)
 
 
-async def _reject(req: Request, case: Case) -> None:
-    await _decide(req, case, "rejected", "reject")
-    await judge(desk_of(req), case)
+async def _reject(req: Request, approval: Approval) -> None:
+    await _decide(req, approval, "rejected", "reject")
+    await advance(build_context(req), approval)
 
 
-async def _decide(req: Request, case: Case, status: str, action: str, to: str | None = None) -> None:
-    """Answer the caller's task; 40901 where it is about their own request, which only another may answer."""
-    _own_task(req, case)
-    await refuse_own(req, flow.people_behind(case))
-    _answered(req, case, status, action, to)
+async def _decide(req: Request, approval: Approval, status: str, action: str, to: str | None = None) -> None:
+    """Complete the caller's task with a decision. Raises 40901 if the request is their own."""
+    _get_own_task(req, approval)
+    await refuse_own(req, flow.people_behind(approval))
+    _complete_own_task(req, approval, status, action, to)
 
 
-def _answered(req: Request, case: Case, status: str, action: str, to: str | None = None) -> None:
-    task = _own_task(req, case)
-    flow.answer(case, task, status, req.now, req.body.get("comment"))
-    flow.note(case, req.actor.user_id, action, req.now, req.body.get("comment"), to)
+def _complete_own_task(req: Request, approval: Approval, status: str, action: str, to: str | None = None) -> None:
+    task = _get_own_task(req, approval)
+    flow.complete_task(approval, task, status, req.now, req.body.get("comment"))
+    flow.add_history(approval, req.actor.user_id, action, req.now, req.body.get("comment"), to)
 
 
-def _own_task(req: Request, case: Case) -> dict[str, Any]:
-    task = flow.task_of(case, req.actor.user_id) if case["status"] == "pending" else None
+def _get_own_task(req: Request, approval: Approval) -> dict[str, Any]:
+    task = flow.find_task(approval, req.actor.user_id) if approval["status"] == "pending" else None
     if task is None:
         raise ApiError(CONFLICT, NO_TASK)
     return task
 
 
-async def _send_back(req: Request, case: Case) -> None:
-    _own_task(req, case)
+async def _send_back(req: Request, approval: Approval) -> None:
+    _get_own_task(req, approval)
     to = req.body.get("to") or INITIATOR
-    if to != INITIATOR and to not in flow.earlier_nodes(case):
+    if to != INITIATOR and to not in flow.earlier_nodes(approval):
         raise invalid("to", "enum")
-    await _decide(req, case, "sent_back", "send-back", to)
+    await _decide(req, approval, "sent_back", "send-back", to)
     if to == INITIATOR:
-        flow.close(case, after("return"), req.now)
+        flow.close(approval, after("return"), req.now)
     else:
-        await reach(desk_of(req), case, flow.node_of(case, to))
+        await activate_node(build_context(req), approval, flow.get_node(approval, to))
 
 
-async def _transfer(req: Request, case: Case) -> None:
-    _own_task(req, case)
-    user_id = await _successor(req, case)
-    _answered(req, case, "transferred", "transfer", str(user_id))
-    flow.add_task(case, Asked(user_id, req.actor.user_id))
+async def _transfer(req: Request, approval: Approval) -> None:
+    _get_own_task(req, approval)
+    user_id = await _get_assignee(req, approval)
+    _complete_own_task(req, approval, "transferred", "transfer", str(user_id))
+    flow.add_task(approval, Assignee(user_id, req.actor.user_id))
 
 
-async def _reassign(req: Request, case: Case) -> None:
-    # who sees it because they ask or are asked has no say in who is asked
-    own = req.actor.user_id in flow.people_behind(case) and not req.actor.is_super
-    if own or not await in_scope(req, case):
+async def _reassign(req: Request, approval: Approval) -> None:
+    # initiators and approvers may not choose who decides: only people with the approval in their data scope
+    own = req.actor.user_id in flow.people_behind(approval) and not req.actor.is_super
+    if own or not await is_in_scope(req, approval):
         raise ApiError(FORBIDDEN, OWN_APPROVERS)
-    _refuse_unless(case, "withdraw")
-    task = flow.task_of(case, req.body["from_user_id"])
+    _require_state(approval, "withdraw")
+    task = flow.find_task(approval, req.body["from_user_id"])
     if task is None:
         raise ApiError(CONFLICT, NOT_ASKED)
-    user_id = await _successor(req, case)
-    flow.answer(case, task, "reassigned", req.now, req.body.get("comment"))
-    flow.note(case, req.actor.user_id, "reassign", req.now, req.body.get("comment"), str(user_id))
-    flow.add_task(case, Asked(user_id, task["user_id"]))
+    user_id = await _get_assignee(req, approval)
+    flow.complete_task(approval, task, "reassigned", req.now, req.body.get("comment"))
+    flow.add_history(approval, req.actor.user_id, "reassign", req.now, req.body.get("comment"), str(user_id))
+    flow.add_task(approval, Assignee(user_id, task["user_id"]))
 
 
-async def _successor(req: Request, case: Case) -> int:
-    """Who is to be asked instead, by the body: somebody enabled who is not asked yet, and may be."""
+async def _get_assignee(req: Request, approval: Approval) -> int:
+    """The new assignee from the body. Raises 40001 for an account that is not enabled, 40901 for one that may not decide."""
     user_id: int = req.body["user_id"]
     user = await req.part(Directory).user(user_id)
     if user is None or user["status"] != "enabled":
         raise invalid("user_id", "reference")
-    if user_id in flow.asked_now(case):
+    if user_id in flow.get_statuses(approval):
         raise ApiError(CONFLICT, ALREADY_ASKED)
-    if user_id in await left_out(req.service, flow.people_behind(case)):
+    if user_id in await find_excluded(req.service, flow.people_behind(approval)):
         raise ApiError(CONFLICT, NOT_OF_ONES_OWN)
     return user_id
 
 
-async def _withdraw(req: Request, case: Case) -> None:
-    if case["initiator_id"] != req.actor.user_id:
+async def _withdraw(req: Request, approval: Approval) -> None:
+    if approval["initiator_id"] != req.actor.user_id:
         raise ApiError(FORBIDDEN, ONLY_INITIATOR)
-    _refuse_unless(case, "withdraw")
-    flow.note(case, req.actor.user_id, "withdraw", req.now, req.body.get("comment"))
-    flow.close(case, after("withdraw"), req.now)
+    _require_state(approval, "withdraw")
+    flow.add_history(approval, req.actor.user_id, "withdraw", req.now, req.body.get("comment"))
+    flow.close(approval, after("withdraw"), req.now)
 
 
-async def _submit(req: Request, case: Case) -> None:
-    if case["initiator_id"] != req.actor.user_id:
+async def _submit(req: Request, approval: Approval) -> None:
+    if approval["initiator_id"] != req.actor.user_id:
         raise ApiError(FORBIDDEN, ONLY_INITIATOR)
-    _refuse_unless(case, "submit")
-    if case["resource_id"] is not None:
+    _require_state(approval, "submit")
+    if approval["resource_id"] is not None:
         raise ApiError(CONFLICT, OF_A_RECORD)
-    definition = await req.system_store(DEFINITIONS).find_one({"_id": case["definition_id"], "enabled": True})
+    definition = await req.system_store(DEFINITIONS).find_one({"_id": approval["definition_id"], "enabled": True})
     if definition is None:
         raise ApiError(CONFLICT, DISABLED)
-    await begin(desk_of(req), case, req.body.get("comment"))
+    await begin(build_context(req), approval, req.body.get("comment"))
 
 
-def _refuse_unless(case: Case, action: str) -> None:
-    if case["status"] not in STATES.transitions[action][0]:
+def _require_state(approval: Approval, action: str) -> None:
+    if approval["status"] not in STATES.transitions[action][0]:
         raise ApiError(CONFLICT, NOT_ALLOWED)
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "POST /api/v1/approvals/instances/{id}/submit",
+        submit,
+        summary="Ask for approval",
+        access="approval:instance:submit",
+        body=ACT_BODY,
+        returns=SHOWN,
+        collection=INSTANCES.name,
+        refusals=(*INITIATOR_ONLY, *conflicts(OF_A_RECORD, DISABLED, TOO_LONG)),
+    ),
+    route(
+        "POST /api/v1/approvals/instances/{id}/withdraw",
+        withdraw,
+        summary="Take a request back",
+        access="approval:instance:withdraw",
+        body=ACT_BODY,
+        returns=SHOWN,
+        collection=INSTANCES.name,
+        refusals=(*INITIATOR_ONLY, *conflicts(TOO_LONG)),
+    ),
+    route(
+        "POST /api/v1/approvals/instances/{id}/remind",
+        remind,
+        summary="Remind who is asked",
+        access="approval:instance:submit",
+        returns=SHOWN,
+        collection=INSTANCES.name,
+        refusals=INITIATOR_ONLY,
+    ),
+    route(
+        "POST /api/v1/approvals/instances/{id}/reassign",
+        reassign,
+        summary="Let somebody answer who can",
+        access="approval:instance:reassign",
+        body=REASSIGN_BODY,
+        returns=SHOWN,
+        collection=INSTANCES.name,
+        refusals=_REASSIGN_REFUSALS,
+    ),
+    route(
+        "POST /api/v1/approvals/instances/{id}/agree",
+        agree,
+        summary="Agree",
+        access="approval:task:agree",
+        body=ACT_BODY,
+        returns=SHOWN,
+        collection=INSTANCES.name,
+        refusals=(*_TASK_REFUSALS, REFUSES_OWN),
+        asks=(FINISHED_EVENT,),
+    ),
+    route(
+        "POST /api/v1/approvals/instances/{id}/reject",
+        reject,
+        summary="Reject",
+        access="approval:task:reject",
+        body=ACT_BODY,
+        returns=SHOWN,
+        collection=INSTANCES.name,
+        refusals=(*_TASK_REFUSALS, REFUSES_OWN),
+        asks=(FINISHED_EVENT,),
+    ),
+    route(
+        "POST /api/v1/approvals/instances/{id}/send-back",
+        send_back,
+        summary="Send back",
+        access="approval:task:send-back",
+        body=BACK_BODY,
+        returns=SHOWN,
+        collection=INSTANCES.name,
+        refusals=(*_TASK_REFUSALS, REFUSES_OWN),
+        asks=(FINISHED_EVENT,),
+    ),
+    route(
+        "POST /api/v1/approvals/instances/{id}/transfer",
+        transfer,
+        summary="Let somebody else answer",
+        access="approval:task:transfer",
+        body=TRANSFER_BODY,
+        returns=SHOWN,
+        collection=INSTANCES.name,
+        refusals=(*_TASK_REFUSALS, *_ASSIGNEE_REFUSALS),
+    ),
+)

@@ -1,4 +1,4 @@
-"""Conditions on the fields of a record, and the check of JSON that is kept as it came."""
+"""Conditions on the fields of a record, and the check of JSON values that are stored unchanged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plugins.api import invalid
 _LARGEST = 2**63
 
 
-def fits(conditions: Iterable[Mapping[str, Any]] | None, record: Mapping[str, Any]) -> bool:
+def matches(conditions: Iterable[Mapping[str, Any]] | None, record: Mapping[str, Any]) -> bool:
     """Whether every condition holds for the record."""
     return all(_holds(one["op"], _value(record, one["field"]), one.get("value")) for one in conditions or ())
 
@@ -54,7 +54,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _comparable(one: Any, other: Any) -> tuple[Any, Any]:
-    """Both as exact numbers where both are some, amounts of money among them; else as text."""
+    """Both as exact numbers if both look like numbers, amounts of money included; otherwise as text."""
     try:
         first, second = Decimal(str(one)), Decimal(str(other))
     except InvalidOperation:
@@ -63,7 +63,7 @@ def _comparable(one: Any, other: Any) -> tuple[Any, Any]:
 
 
 def check_storable(field: str, value: Any) -> None:
-    """Refuse JSON that the database cannot hold as it is: 40001 for `field`."""
+    """Raise 40001 for `field` if the database cannot store the JSON `value` unchanged."""
     if isinstance(value, Mapping):
         for name, child in value.items():
             if not name or name.startswith("$") or "." in name or "\0" in name:

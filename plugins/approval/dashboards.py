@@ -1,4 +1,4 @@
-"""What approval knows of the dashboards (CONTRACT 9): how many approvals are under way."""
+"""Dashboards of approval: the number of pending approvals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from plugins.approval.states import after
 
 
 async def overview(req: Request) -> dict[str, int]:
-    """The approvals that wait for an answer, of those that the caller sees: in their scope, or shared with them."""
+    """The number of pending approvals that the caller may see."""
     return {"pending_approvals": await req.store(INSTANCES).count({"status": after("submit")})}
 
 

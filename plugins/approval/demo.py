@@ -1,4 +1,4 @@
-"""Demonstration flows, and requests that wait for an answer."""
+"""Demonstration data: flows and pending requests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from plugins.api import Actor, Service, utc_now
 from plugins.approval import flow
-from plugins.approval.desk import Desk, begin, save
+from plugins.approval.engine import ApprovalContext, begin, save
 from plugins.approval.records import DEFINITIONS, INSTANCES
 from plugins.rbac.api import Directory
 
@@ -16,7 +16,7 @@ _REQUESTS = (("采购办公用品", "860.00"), ("客户答谢会场地", "12000.
 
 
 async def load(service: Service) -> None:
-    """A flow for large contracts, one for general requests, and three such requests of the sales person."""
+    """Create a flow for large contracts, one for general requests, and three requests of the sales person."""
     people = [await service.part(Directory).by_username(name) for name in ("manager", "sales")]
     manager, sales = people
     if manager is None or sales is None:
@@ -31,22 +31,22 @@ async def load(service: Service) -> None:
         {"name": "通用审批", "biz_type": "GENERAL", "nodes": [leader], "copies": {"users": [1]}}
     )
     actor = Actor(user_id=sales["id"], username=sales["username"], department_id=sales["department_id"])
-    desk = Desk(service, actor, utc_now())
+    context = ApprovalContext(service, actor, utc_now())
     for title, amount in _REQUESTS:
-        await service.database.transaction(lambda values=(title, amount): _ask(desk, general, *values))  # type: ignore[misc]
+        await service.database.transaction(lambda values=(title, amount): _ask(context, general, *values))  # type: ignore[misc]
 
 
-async def _ask(desk: Desk, definition: dict[str, Any], title: str, amount: str) -> None:
+async def _ask(context: ApprovalContext, definition: dict[str, Any], title: str, amount: str) -> None:
     values = {
-        **flow.blank(desk.actor.user_id, definition["nodes"]),
+        **flow.initial_values(context.actor.user_id, definition["nodes"]),
         "title": title,
         "record": {"amount": amount},
         "definition_id": definition["id"],
         "biz_type": definition["biz_type"],
         "resource_id": None,
-        "initiator_id": desk.actor.user_id,
+        "initiator_id": context.actor.user_id,
     }
-    draft = await desk.service.database.store(INSTANCES, desk.actor).create(values)
-    case = flow.opened(draft)
-    await begin(desk, case)
-    await save(desk, draft, case)
+    draft = await context.service.database.store(INSTANCES, context.actor).create(values)
+    approval = flow.copy_approval(draft)
+    await begin(context, approval)
+    await save(context, draft, approval)

@@ -1,7 +1,7 @@
-"""What an answer does to an approval: plain values in, plain values out, no database.
+"""The rules of an approval: what a decision leads to. These functions use plain values and no database.
 
-A case is a copy of the stored approval that these functions change. Who is asked when a node is reached is fixed
-then, as tasks; `round` tells the tasks of one visit to a node from those of another.
+An `Approval` is a copy of the stored instance, which these functions change. When a node becomes the current one, its
+people get tasks; `round` distinguishes the tasks of one visit to a node from those of another.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from plugins.api import CONFLICT, ApiError
 from plugins.approval.messages import TOO_LONG
 from plugins.approval.records import MAX_STEPS
 
-Case = dict[str, Any]
-Verdict = Literal["pending", "agreed", "rejected"]
-_CHANGING = (
+Approval = dict[str, Any]
+NodeResult = Literal["pending", "agreed", "rejected"]
+_STORED_FIELDS = (
     "definition_id",
     "title",
     "record",
@@ -41,15 +41,15 @@ _ACTED = ("agreed", "rejected", "sent_back", "transferred")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Somebody who is asked, maybe in the place of somebody else."""
+class Assignee:
+    """A person who gets a task, maybe in place of somebody else."""
 
     user_id: int
     on_behalf_of: int | None = None
 
 
-def blank(initiator_id: int, nodes: Sequence[Mapping[str, Any]]) -> Case:
-    """The part of a new approval that flows change."""
+def initial_values(initiator_id: int, nodes: Sequence[Mapping[str, Any]]) -> Approval:
+    """The fields of a new approval that these functions change."""
     return {
         "status": "draft",
         "nodes": list(nodes),
@@ -67,62 +67,62 @@ def blank(initiator_id: int, nodes: Sequence[Mapping[str, Any]]) -> Case:
     }
 
 
-def opened(instance: Mapping[str, Any]) -> Case:
-    """A case to work on."""
+def copy_approval(instance: Mapping[str, Any]) -> Approval:
+    """A copy to work on."""
     return deepcopy(dict(instance))
 
 
-def changed(case: Case) -> dict[str, Any]:
-    """What is to be stored of a case."""
-    return {name: case[name] for name in _CHANGING}
+def select_stored(approval: Approval) -> dict[str, Any]:
+    """The fields of an approval to store."""
+    return {name: approval[name] for name in _STORED_FIELDS}
 
 
-def people_behind(case: Mapping[str, Any]) -> frozenset[int]:
-    """Whose request it is: the initiator, and whoever made, submitted or owns the record."""
-    return frozenset({case["initiator_id"], *(case.get("behind") or ())})
+def people_behind(approval: Mapping[str, Any]) -> frozenset[int]:
+    """The people whose request it is: the initiator, and whoever created, submitted or owns the record."""
+    return frozenset({approval["initiator_id"], *(approval.get("behind") or ())})
 
 
-def node_of(case: Case, key: str | None) -> Mapping[str, Any]:
+def get_node(approval: Approval, key: str | None) -> Mapping[str, Any]:
     """The node with this key."""
-    found: Mapping[str, Any] = next(node for node in case["nodes"] if node["key"] == key)
+    found: Mapping[str, Any] = next(node for node in approval["nodes"] if node["key"] == key)
     return found
 
 
-def next_node(case: Case) -> Mapping[str, Any] | None:
-    """The node behind the present one, or None at the end."""
-    keys = [node["key"] for node in case["nodes"]]
-    behind = keys.index(case["node"]) + 1
-    return case["nodes"][behind] if behind < len(keys) else None
+def next_node(approval: Approval) -> Mapping[str, Any] | None:
+    """The node after the current one, or None at the end."""
+    keys = [node["key"] for node in approval["nodes"]]
+    following = keys.index(approval["node"]) + 1
+    return approval["nodes"][following] if following < len(keys) else None
 
 
-def earlier_nodes(case: Case) -> list[str]:
-    """The keys of the nodes before the present one."""
-    keys = [node["key"] for node in case["nodes"]]
-    return keys[: keys.index(case["node"])]
+def earlier_nodes(approval: Approval) -> list[str]:
+    """The keys of the nodes before the current one."""
+    keys = [node["key"] for node in approval["nodes"]]
+    return keys[: keys.index(approval["node"])]
 
 
-def task_of(case: Case, user_id: int) -> dict[str, Any] | None:
+def find_task(approval: Approval, user_id: int) -> dict[str, Any] | None:
     """The person's pending task, or None."""
-    pending = (task for task in case["tasks"] if task["status"] == "pending" and task["user_id"] == user_id)
+    pending = (task for task in approval["tasks"] if task["status"] == "pending" and task["user_id"] == user_id)
     return next(pending, None)
 
 
-def ask(case: Case, node: Mapping[str, Any], people: Iterable[Asked]) -> None:
-    """Reach a node: its people get a task each, and nobody else has one any more."""
-    _cancel(case)
-    case["round"] += 1
-    case["node"] = node["key"]
+def ask(approval: Approval, node: Mapping[str, Any], people: Iterable[Assignee]) -> None:
+    """Make a node the current one: its people get a task each, and all other tasks are cancelled."""
+    _cancel(approval)
+    approval["round"] += 1
+    approval["node"] = node["key"]
     for one in people:
-        add_task(case, one)
-    _refresh(case)
+        add_task(approval, one)
+    _refresh(approval)
 
 
-def add_task(case: Case, one: Asked) -> None:
-    """One more person who is asked at the present node."""
-    case["tasks"].append(
+def add_task(approval: Approval, one: Assignee) -> None:
+    """Give one more person a task at the current node."""
+    approval["tasks"].append(
         {
-            "node": case["node"],
-            "round": case["round"],
+            "node": approval["node"],
+            "round": approval["round"],
             "user_id": one.user_id,
             "on_behalf_of": one.on_behalf_of,
             "status": "pending",
@@ -130,65 +130,67 @@ def add_task(case: Case, one: Asked) -> None:
             "comment": None,
         }
     )
-    _refresh(case)
+    _refresh(approval)
 
 
-def answer(case: Case, task: dict[str, Any], status: str, now: datetime, comment: str | None) -> None:
-    """Note what somebody did with their task."""
+def complete_task(approval: Approval, task: dict[str, Any], status: str, now: datetime, comment: str | None) -> None:
+    """Complete a task with a status and a comment."""
     task.update(status=status, acted_at=now, comment=comment)
-    _refresh(case)
+    _refresh(approval)
 
 
-def note(case: Case, user_id: int, action: str, now: datetime, comment: str | None, to: str | None = None) -> None:
-    """Put a step into the history; 40901 for an approval that never comes to an end."""
-    if len(case["history"]) >= MAX_STEPS:
+def add_history(
+    approval: Approval, user_id: int, action: str, now: datetime, comment: str | None, to: str | None = None
+) -> None:
+    """Add a step to the history. Raises 40901 for an approval with too many steps."""
+    if len(approval["history"]) >= MAX_STEPS:
         raise ApiError(CONFLICT, TOO_LONG)
-    case["history"].append(
-        {"at": now, "user_id": user_id, "action": action, "node": case["node"], "to": to, "comment": comment}
+    approval["history"].append(
+        {"at": now, "user_id": user_id, "action": action, "node": approval["node"], "to": to, "comment": comment}
     )
 
 
-def asked_now(case: Case) -> dict[int, str]:
-    """Person → answer, of those who are asked at this visit to the present node; transferred tasks do not count."""
-    now = (task for task in case["tasks"] if task["round"] == case["round"] and task["status"] in _COUNTING)
+def get_statuses(approval: Approval) -> dict[int, str]:
+    """User id → status of the tasks of this round. Transferred tasks do not count."""
+    now = (task for task in approval["tasks"] if task["round"] == approval["round"] and task["status"] in _COUNTING)
     return {task["user_id"]: task["status"] for task in now}
 
 
-def verdict(case: Case) -> Verdict:
-    """What the answers at the present node amount to."""
-    mode = node_of(case, case["node"])["mode"]
-    answers = list(asked_now(case).values())
-    agreed, rejected = answers.count("agreed"), answers.count("rejected")
-    needed = _needed(mode, len(answers))
+def evaluate(approval: Approval) -> NodeResult:
+    """The result of the current node by the decisions so far."""
+    mode = get_node(approval, approval["node"])["mode"]
+    statuses = list(get_statuses(approval).values())
+    agreed, rejected = statuses.count("agreed"), statuses.count("rejected")
+    needed = _count_needed(mode, len(statuses))
     if agreed >= needed:
         return "agreed"
-    if len(answers) - rejected < needed or (mode == "any" and rejected):
+    if len(statuses) - rejected < needed or (mode == "any" and rejected):
         return "rejected"
     return "pending"
 
 
-def _needed(mode: str, asked: int) -> int:
+def _count_needed(mode: str, asked: int) -> int:
     kind, _, count = mode.partition(":")
     return {"any": 1, "all": asked}.get(kind) or min(int(count or 1), asked)
 
 
-def close(case: Case, status: str, now: datetime) -> None:
-    """End it: nobody is asked any more."""
-    _cancel(case)
-    case.update(status=status, node=None, finished_at=now)
-    _refresh(case)
+def close(approval: Approval, status: str, now: datetime) -> None:
+    """End an approval and cancel its pending tasks."""
+    _cancel(approval)
+    approval.update(status=status, node=None, finished_at=now)
+    _refresh(approval)
 
 
-def _cancel(case: Case) -> None:
-    for task in case["tasks"]:
+def _cancel(approval: Approval) -> None:
+    for task in approval["tasks"]:
         if task["status"] == "pending":
             task["status"] = "cancelled"
 
 
-def _refresh(case: Case) -> None:
-    """The fields by which lists are found."""
-    tasks = case["tasks"]
-    case["todo"] = sorted({task["user_id"] for task in tasks if task["status"] == "pending"})
-    case["done"] = sorted({task["user_id"] for task in tasks if task["status"] in _ACTED})
+def _refresh(approval: Approval) -> None:
+    """Update the fields that lists query."""
+    tasks = approval["tasks"]
+    approval["todo"] = sorted({task["user_id"] for task in tasks if task["status"] == "pending"})
+    approval["done"] = sorted({task["user_id"] for task in tasks if task["status"] in _ACTED})
     involved = {task["user_id"] for task in tasks} | {task["on_behalf_of"] for task in tasks} - {None}
-    case["shared_with"] = sorted({*case["shared_with"], *involved, *case["copied"]})
+    approval["shared_with"] = sorted({*approval["shared_with"], *involved, *approval["copied"]})

@@ -1,4 +1,4 @@
-"""Approvals as records: drafts of one's own, and the lists of those who ask and are asked."""
+"""Approvals as records: drafts, lists, and the boxes of initiators and approvers."""
 
 from __future__ import annotations
 
@@ -7,28 +7,42 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import FORBIDDEN, ApiError, Page, Request
+from plugins.api import DUPLICATE, FORBIDDEN, STALE, ApiError, Page, Request, Route, choice, route
 from plugins.approval import flow
 from plugins.approval.conditions import check_storable
 from plugins.approval.messages import NOT_ALLOWED, ONLY_INITIATOR
-from plugins.approval.names import with_names, with_people
-from plugins.approval.records import DEFINITIONS, INSTANCES, ROW_FIELDS
+from plugins.approval.names import add_names, add_people
+from plugins.approval.records import COUNTS, DEFINITIONS, INSTANCES, ROW, ROW_FIELDS, SHOWN
+from plugins.approval.refusals import INITIATOR_ONLY
 from plugins.approval.states import allows
 
+# box → the field that holds its people
 _BOXES = {"todo": "todo", "done": "done", "mine": "initiator_id", "copied": "copied"}
+_TASK_BOX_QUERY = {"box": choice("todo", "done", default="todo", nullable=False, example="todo")}
+_BOX_QUERY = {
+    "box": choice(
+        "mine",
+        "copied",
+        "todo",
+        "done",
+        nullable=False,
+        example="mine",
+        description="Without it: all that the caller may see.",
+    )
+}
 
 
 async def list_instances(req: Request) -> Page:
-    """A page of what the caller's data scope shows and what was shared with them, or of one box."""
+    """A page of the approvals that the caller may see, or of one box."""
     box = req.query.get("box")
     if box is None:
-        return await with_names(req, await req.store(INSTANCES).page(req.query, fields=ROW_FIELDS, shown=ROW_FIELDS))
-    return await _box(req, box)
+        return await add_names(req, await req.store(INSTANCES).page(req.query, fields=ROW_FIELDS, shown=ROW_FIELDS))
+    return await _list_box(req, box)
 
 
 async def list_tasks(req: Request) -> Page:
-    """A page of what the caller has to answer, or has answered."""
-    return await _box(req, req.query["box"])
+    """A page of the approvals with tasks of the caller, pending or completed."""
+    return await _list_box(req, req.query["box"])
 
 
 async def count_boxes(req: Request) -> dict[str, int]:
@@ -38,63 +52,130 @@ async def count_boxes(req: Request) -> dict[str, int]:
     return dict(zip(_BOXES, counts, strict=True))
 
 
-async def _box(req: Request, box: str) -> Page:
-    # being in the box is what makes it visible, whatever the data scope
+async def _list_box(req: Request, box: str) -> Page:
+    # without data scope: the box itself limits the rows to the caller
     mine = {_BOXES[box]: req.actor.user_id}
-    return await with_names(
+    return await add_names(
         req, await req.system_store(INSTANCES).page(req.query, mine, fields=ROW_FIELDS, shown=ROW_FIELDS)
     )
 
 
 async def read(req: Request) -> dict[str, Any]:
-    """One approval, with the names of those whom it mentions."""
-    return await with_people(req, await req.store(INSTANCES).get(req.path["id"]))
+    """One approval, with the names of all people that it mentions."""
+    return await add_people(req, await req.store(INSTANCES).get(req.path["id"]))
 
 
 async def create(req: Request) -> dict[str, Any]:
-    """A draft that asks for approval of what no business plugin keeps."""
+    """Create a draft of a request that belongs to no business record."""
     check_storable("record", req.body.get("record"))
-    values = {**req.body, **flow.blank(req.actor.user_id, ()), **await _of_definition(req)}
+    values = {**req.body, **flow.initial_values(req.actor.user_id, ()), **await _derive_from_definition(req)}
     made = await req.store(INSTANCES).create({**values, "initiator_id": req.actor.user_id, "resource_id": None})
-    return await with_people(req, made)
+    return await add_people(req, made)
 
 
 async def update(req: Request) -> dict[str, Any]:
-    """Change a draft, or what came back."""
-    await _check_whose(req)
-    values = {**req.body, **await _of_definition(req)}
+    """Change a draft, or a returned or withdrawn request."""
+    await _check_may_change(req)
+    values = {**req.body, **await _derive_from_definition(req)}
     version = values.pop("version")
     check_storable("record", values.get("record"))
     changed = await req.store(INSTANCES).update(
-        req.path["id"], values, version=version, where=_own_to_change(), reason=NOT_ALLOWED
+        req.path["id"], values, version=version, where=_changeable_filter(), reason=NOT_ALLOWED
     )
-    return await with_people(req, changed)
+    return await add_people(req, changed)
 
 
-async def _of_definition(req: Request) -> dict[str, Any]:
-    """What follows from the flow that the body names."""
+async def _derive_from_definition(req: Request) -> dict[str, Any]:
+    """The values that follow from the flow in the body."""
     definition = await req.system_store(DEFINITIONS).find_one({"_id": req.body.get("definition_id")})
     return {"biz_type": definition["biz_type"], "nodes": definition["nodes"]} if definition else {}
 
 
 async def delete(req: Request) -> None:
-    """Delete what is not under way and was not decided."""
-    await _check_whose(req)
-    await req.store(INSTANCES).delete(req.path["id"], where=_own_to_change(), reason=NOT_ALLOWED)
+    """Delete a request that is neither pending nor decided."""
+    await _check_may_change(req)
+    await req.store(INSTANCES).delete(req.path["id"], where=_changeable_filter(), reason=NOT_ALLOWED)
 
 
-async def _check_whose(req: Request) -> None:
-    """Who only sees a request because they are asked, or were told, leaves it as it is (40300)."""
+async def _check_may_change(req: Request) -> None:
+    """Raise 40300 for people who see a request only as approvers or copied people."""
     instance = await req.store(INSTANCES).get(req.path["id"])
-    if instance["initiator_id"] != req.actor.user_id and not await in_scope(req, instance):
+    if instance["initiator_id"] != req.actor.user_id and not await is_in_scope(req, instance):
         raise ApiError(FORBIDDEN, ONLY_INITIATOR)
 
 
-async def in_scope(req: Request, instance: Mapping[str, Any]) -> bool:
-    """Whether the caller's data scope shows it, though nobody had shared it with them."""
+async def is_in_scope(req: Request, instance: Mapping[str, Any]) -> bool:
+    """Whether the caller's data scope alone shows the approval."""
     by_scope = req.service.database.store(INSTANCES, req.actor, replace(req.scope, user_id=None), req.now)
     return await by_scope.find_one({"_id": instance["id"]}) is not None
 
 
-def _own_to_change() -> dict[str, Any]:
+def _changeable_filter() -> dict[str, Any]:
     return {**allows("submit"), "resource_id": None}
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/approvals/instances",
+        list_instances,
+        summary="List approvals",
+        access="approval:instance:list",
+        query={**INSTANCES.list_query, **_BOX_QUERY},
+        returns=ROW,
+        paged=True,
+        collection=INSTANCES.name,
+    ),
+    route(
+        "GET /api/v1/approvals/instances/{id}",
+        read,
+        summary="Read an approval",
+        access="approval:instance:read",
+        returns=SHOWN,
+        collection=INSTANCES.name,
+    ),
+    route(
+        "POST /api/v1/approvals/instances",
+        create,
+        summary="Create an approval",
+        access="approval:instance:create",
+        body=INSTANCES.create,
+        returns=SHOWN,
+        collection=INSTANCES.name,
+        errors=(DUPLICATE,),
+    ),
+    route(
+        "PATCH /api/v1/approvals/instances/{id}",
+        update,
+        summary="Change an approval",
+        access="approval:instance:update",
+        body=INSTANCES.update,
+        returns=SHOWN,
+        collection=INSTANCES.name,
+        errors=(DUPLICATE, STALE),
+        refusals=INITIATOR_ONLY,
+    ),
+    route(
+        "DELETE /api/v1/approvals/instances/{id}",
+        delete,
+        summary="Delete an approval",
+        access="approval:instance:delete",
+        collection=INSTANCES.name,
+        refusals=INITIATOR_ONLY,
+    ),
+    route(
+        "GET /api/v1/approvals/tasks",
+        list_tasks,
+        summary="What I have to answer, or have answered",
+        access="approval:task:list",
+        query={**INSTANCES.list_query, **_TASK_BOX_QUERY},
+        returns=ROW,
+        paged=True,
+    ),
+    route(
+        "GET /api/v1/approvals/counts",
+        count_boxes,
+        summary="How many approvals my boxes hold",
+        access="approval:task:list",
+        returns=COUNTS,
+    ),
+)

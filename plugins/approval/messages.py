@@ -1,4 +1,4 @@
-"""The sentences of approval."""
+"""Messages of approval."""
 
 from plugins.api import Message
 

@@ -1,4 +1,4 @@
-"""The names of people, for clients of those who may not list users, and the colleagues whom one may choose."""
+"""Names of people for clients that may not list users, and the colleagues to whom a task may be given."""
 
 from __future__ import annotations
 
@@ -7,45 +7,46 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import Page, Request, Service, invalid
+from plugins.api import Page, Request, Route, Service, invalid, route
+from plugins.approval.records import COLLEAGUE, COLLEAGUE_QUERY
 from plugins.rbac.api import USERS, Directory
 
 
-async def name_of(service: Service, user_id: int) -> str:
-    """The name of a person; empty for who was deleted."""
+async def get_name(service: Service, user_id: int) -> str:
+    """The name of a user; empty for a deleted one."""
     user = await service.part(Directory).user(user_id) or {}
     return str(user.get("real_name") or user.get("username") or "")
 
 
-async def with_people(req: Request, instance: Mapping[str, Any]) -> dict[str, Any]:
-    """An approval with the names of everybody whom it mentions."""
+async def add_people(req: Request, instance: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the names of all people that an approval mentions."""
     acted = (step["user_id"] for step in instance["history"])
     mentioned = {instance["initiator_id"], *(instance.get("shared_with") or ()), *acted}
-    return {**instance, "people": await _named(req, sorted(mentioned))}
+    return {**instance, "people": await _list_names(req, sorted(mentioned))}
 
 
-async def with_names(req: Request, page: Page) -> Page:
-    """Rows with the names of who asks and of who is asked now."""
+async def add_names(req: Request, page: Page) -> Page:
+    """Add the names of the initiator and of the current approvers to each row."""
     items = [
         {
             **row,
-            "initiator_name": await name_of(req.service, row["initiator_id"]),
-            "waiting_for": await _named(req, row.get("todo") or ()),
+            "initiator_name": await get_name(req.service, row["initiator_id"]),
+            "waiting_for": await _list_names(req, row.get("todo") or ()),
         }
         for row in page.items
     ]
     return replace(page, items=items)
 
 
-async def colleagues(req: Request) -> Page:
-    """A page of the people to whom a task or a delegation may be given, whatever people the data scope shows.
+async def list_colleagues(req: Request) -> Page:
+    """A page of the people to whom a task or a delegation may be given, without regard to data scope.
 
-    They are found by the name that the page tells, and by nothing else.
+    `q` searches the displayed name only.
     """
     enabled: dict[str, Any] = {"status": "enabled"}
     users = req.system_store(USERS)
     if q := req.query.get("q"):
-        # who has a name is not called by their user name
+        # the user name is displayed only for people without a real name
         enabled["$or"] = [users.search(q, ["real_name"]), {"real_name": {"$in": [None, ""]}}]
     if req.query["sort"] not in ("id", "-id"):
         raise invalid("sort", "sort")
@@ -58,7 +59,20 @@ async def colleagues(req: Request) -> Page:
     return replace(page, items=items)
 
 
-async def _named(req: Request, user_ids: Iterable[int]) -> list[dict[str, Any]]:
+async def _list_names(req: Request, user_ids: Iterable[int]) -> list[dict[str, Any]]:
     ids = list(user_ids)
-    names = await asyncio.gather(*(name_of(req.service, user_id) for user_id in ids))
+    names = await asyncio.gather(*(get_name(req.service, user_id) for user_id in ids))
     return [{"id": id, "name": name} for id, name in zip(ids, names, strict=True)]
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/approvals/people",
+        list_colleagues,
+        summary="The colleagues to whom a task may be given",
+        access="approval:task:list",
+        query=COLLEAGUE_QUERY,
+        returns=COLLEAGUE,
+        paged=True,
+    ),
+)

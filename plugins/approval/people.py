@@ -1,7 +1,7 @@
-"""Who is asked: users, holders of roles, leaders, and who stands in for them, as of now.
+"""Resolves approvers to people: users, holders of roles, leaders, and their delegates, as of now.
 
-Whether somebody may be asked about their own request is a setting: who is left out is asked neither by a node that
-names them, nor for somebody who delegated to them, nor by a transfer. Every node asks somebody: none is passed over.
+An option says whether people may decide on their own requests. If not, they are excluded as approvers of a node, as
+delegates and as targets of a transfer. Every node asks somebody; no node is skipped.
 """
 
 from __future__ import annotations
@@ -11,82 +11,82 @@ from datetime import datetime
 from typing import Any
 
 from plugins.api import Service, may_decide_on_own
-from plugins.approval.flow import Asked, people_behind
+from plugins.approval.flow import Assignee, people_behind
+from plugins.approval.options import OWN_REQUESTS
 from plugins.approval.records import DELEGATIONS, MAX_PEOPLE
 from plugins.rbac.api import USERS, Directory, Policy
 from plugins.system.api import Configs
 
-OWN_REQUESTS = "approval_own_requests"
 _FIRST_USER = 1
 
 
 class OwnRequestsSetting:
-    """What the setting says of decisions on one's own requests, in a flow and at the record."""
+    """The option about decisions on one's own requests, in flows and at records."""
 
     def __init__(self, configs: Configs) -> None:
         self._configs = configs
 
     async def allowed(self) -> bool:
-        """Whether people may decide on what they asked for themselves."""
+        """Whether people may decide on their own requests."""
         return bool(await self._configs.value(OWN_REQUESTS) == "ask")
 
 
-async def left_out(service: Service, behind: Iterable[int]) -> frozenset[int]:
-    """Those of the people `behind` a request who are not asked about it; super administrators are exempt."""
+async def find_excluded(service: Service, behind: Iterable[int]) -> frozenset[int]:
+    """Those of the people `behind` a request who may not decide on it. Super administrators are exempt."""
     if await may_decide_on_own(service.parts):
         return frozenset()
     users = {user_id: await service.part(Directory).user(user_id) for user_id in behind}
     return frozenset(user_id for user_id, user in users.items() if not (user and user["is_super"]))
 
 
-async def resolve(
-    service: Service, approvers: Mapping[str, Any], case: Mapping[str, Any], now: datetime
-) -> list[Asked]:
+async def resolve_approvers(
+    service: Service, approvers: Mapping[str, Any], approval: Mapping[str, Any], now: datetime
+) -> list[Assignee]:
     """The people of a node, each once.
 
-    Where it names only people who are left out, the initiator's leader is asked; where there is nobody, user 1.
+    If all of them are excluded, the initiator's leader is asked instead; if there is nobody, user 1.
     """
-    initiator_id = case["initiator_id"]
-    named = await named_people(service, approvers, initiator_id)
-    spared = await left_out(service, people_behind(case))
-    if named and spared.issuperset(named):
-        named = [await _leader_above(service, initiator_id, 1, spared) or _FIRST_USER]
-    asked: dict[int, Asked] = {}
-    for user_id in [one for one in named if one not in spared] or [_FIRST_USER]:
-        stand_in = await _stand_in(service, user_id, now, spared)
-        asked.setdefault(stand_in, Asked(stand_in, user_id if stand_in != user_id else None))
+    initiator_id = approval["initiator_id"]
+    named = await resolve_people(service, approvers, initiator_id)
+    excluded = await find_excluded(service, people_behind(approval))
+    if named and excluded.issuperset(named):
+        named = [await _find_leader(service, initiator_id, 1, excluded) or _FIRST_USER]
+    asked: dict[int, Assignee] = {}
+    for user_id in [one for one in named if one not in excluded] or [_FIRST_USER]:
+        delegate = await _find_delegate(service, user_id, now, excluded)
+        asked.setdefault(delegate, Assignee(delegate, user_id if delegate != user_id else None))
     return list(asked.values())
 
 
-async def named_people(service: Service, approvers: Mapping[str, Any] | None, initiator_id: int) -> list[int]:
-    """The ids of the enabled people whom the declaration names, each once."""
+async def resolve_people(service: Service, approvers: Mapping[str, Any] | None, initiator_id: int) -> list[int]:
+    """The ids of the enabled people that `approvers` names, each once."""
     given = approvers or {}
     ids = list(given.get("users") or ())
     if given.get("department_leader"):
         departments = (await service.part(Policy).rules()).departments
         ids.append(departments.get(given["department_leader"], {}).get("leader_user_id"))
     if given.get("initiator_leader"):
-        ids.append(await _leader_above(service, initiator_id, given["initiator_leader"]))
+        ids.append(await _find_leader(service, initiator_id, given["initiator_leader"]))
     if given.get("roles"):
         enabled = (await service.part(Policy).rules()).enabled(given["roles"])
         holders = await service.database.store(USERS).find(
             {"role_ids": {"$in": sorted(enabled)}, "status": "enabled"}, sort="id", limit=MAX_PEOPLE, fields=["status"]
         )
         ids += [user["id"] for user in holders]
-    return (await _enabled(service, dict.fromkeys(ids)))[:MAX_PEOPLE]
+    return (await _filter_enabled(service, dict.fromkeys(ids)))[:MAX_PEOPLE]
 
 
-async def _enabled(service: Service, ids: Iterable[int | None]) -> list[int]:
+async def _filter_enabled(service: Service, ids: Iterable[int | None]) -> list[int]:
     directory = service.part(Directory)
     return [id for id in ids if id and (user := await directory.user(id)) and user["status"] == "enabled"]
 
 
-async def _leader_above(
-    service: Service, initiator_id: int, level: int, spared: frozenset[int] = frozenset()
+async def _find_leader(
+    service: Service, initiator_id: int, level: int, excluded: frozenset[int] = frozenset()
 ) -> int | None:
     """The leader `level` steps above the initiator.
 
-    Departments without one, or led by the initiator or by who is `spared`, do not count.
+    Departments without a leader, or led by the initiator or an `excluded` person, do not count.
     """
     user = await service.part(Directory).user(initiator_id)
     departments = (await service.part(Policy).rules()).departments
@@ -94,22 +94,27 @@ async def _leader_above(
     if own is None:
         return None
     chain = [own, *(departments[id] for id in reversed(own["ancestors"]) if id in departments)]
-    leaders = [one["leader_user_id"] for one in chain if one["leader_user_id"] not in (None, initiator_id, *spared)]
-    leaders = await _enabled(service, dict.fromkeys(leaders))
+    leaders = [one["leader_user_id"] for one in chain if one["leader_user_id"] not in (None, initiator_id, *excluded)]
+    leaders = await _filter_enabled(service, dict.fromkeys(leaders))
     return leaders[min(level, len(leaders)) - 1] if leaders else None
 
 
-async def _stand_in(service: Service, user_id: int, now: datetime, spared: frozenset[int]) -> int:
-    """Who answers for the person now; a delegate's own delegation counts, a circle ends where it closes.
+async def _find_delegate(service: Service, user_id: int, now: datetime, excluded: frozenset[int]) -> int:
+    """Who decides in place of a person now. Delegations of a delegate count too; a cycle ends before it closes.
 
-    A delegation to who is `spared` does not count.
+    Delegations to `excluded` people do not count.
     """
-    passed = [user_id]
+    visited = [user_id]
     while True:
         found = await service.database.store(DELEGATIONS).find(
-            {"user_id": passed[-1], "starts_at": {"$lte": now}, "ends_at": {"$gt": now}}, sort="-created_at", limit=1
+            {"user_id": visited[-1], "starts_at": {"$lte": now}, "ends_at": {"$gt": now}}, sort="-created_at", limit=1
         )
         delegate = found[0]["delegate_id"] if found else None
-        if delegate is None or delegate in spared or delegate in passed or not await _enabled(service, [delegate]):
-            return passed[-1]
-        passed.append(delegate)
+        if (
+            delegate is None
+            or delegate in excluded
+            or delegate in visited
+            or not await _filter_enabled(service, [delegate])
+        ):
+            return visited[-1]
+        visited.append(delegate)

@@ -1,4 +1,4 @@
-"""The records of approval: flows, approvals with their tasks and history, and delegations."""
+"""Collections of approval: flows, approvals with their tasks and history, and delegations."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ STEP = obj(
     },
 )
 
-# `shared_with`: the initiator, everybody who was asked and who is copied see it besides the data scope
+# `shared_with`: initiator, approvers and copied people see an approval besides the data scope
 INSTANCES = Collection(
     name="approval_instances",
     title="ApprovalInstance",

@@ -1,4 +1,4 @@
-"""The states of an approval, and what leads from one to the next."""
+"""The state machine of an approval."""
 
 from __future__ import annotations
 

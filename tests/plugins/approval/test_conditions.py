@@ -9,7 +9,7 @@ import pytest
 from bson import Decimal128
 
 from plugins.api import ValidationFailed
-from plugins.approval.conditions import check_storable, fits
+from plugins.approval.conditions import check_storable, matches
 
 RECORD = {
     "amount": Decimal128(Decimal("1000.10")),
@@ -47,7 +47,7 @@ RECORD = {
     ],
 )
 def test_a_condition_holds(field: str, op: str, value: Any) -> None:
-    assert fits([{"field": field, "op": op, "value": value}], RECORD)
+    assert matches([{"field": field, "op": op, "value": value}], RECORD)
 
 
 @pytest.mark.parametrize(
@@ -66,13 +66,13 @@ def test_a_condition_holds(field: str, op: str, value: Any) -> None:
     ],
 )
 def test_a_condition_does_not_hold(field: str, op: str, value: Any) -> None:
-    assert not fits([{"field": field, "op": op, "value": value}], RECORD)
+    assert not matches([{"field": field, "op": op, "value": value}], RECORD)
 
 
 def test_all_conditions_must_hold() -> None:
     holds, fails = ({"field": "level", "op": "eq", "value": value} for value in ("A", "B"))
-    assert fits([], RECORD)
-    assert not fits([holds, fails], RECORD)
+    assert matches([], RECORD)
+    assert not matches([holds, fails], RECORD)
 
 
 @pytest.mark.parametrize("value", [{"$set": 1}, {"a.b": 1}, {"": 1}, {"a\0": 1}, {"a": [{"$b": 1}]}, {"a": 2**63}])

@@ -1,0 +1,26 @@
+"""Options of approval: what administrators change while the service runs."""
+
+from __future__ import annotations
+
+from plugins.api import Message, Option, choice
+
+OWN_REQUESTS = "approval_own_requests"
+WITHOUT_DEFINITION = "approval_without_definition"
+
+OPTIONS = (
+    Option(
+        OWN_REQUESTS,
+        choice("ask", "leave_out", default="leave_out", nullable=False),
+        Message(
+            "能否审批本人申请、创建或负责的单据：可以，或由他人审批",
+            "Whether people may decide on what they asked for, made or own, or are left out",
+        ),
+        super_only=True,
+    ),
+    Option(
+        WITHOUT_DEFINITION,
+        choice("leave", "approve", "refuse", default="leave", nullable=False),
+        Message("没有适用流程时的处理", "What happens to a request that no flow fits"),
+        super_only=True,
+    ),
+)
