@@ -1,51 +1,88 @@
-"""Who is online, forced log-out, and the log of log-ins, for administrators (CONTRACT 4)."""
+"""For administrators: live sessions, forced log-out, the log-in log."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import NOT_FOUND, ApiError, Page, Request
-from plugins.auth.login import live
+from plugins.api import NOT_FOUND, ApiError, Page, Refusal, Request, Route, route
 from plugins.auth.login_log import note, page_of_logins
-from plugins.auth.records import SESSIONS
-from plugins.auth.sessions import Sessions
-from plugins.rbac.api import USERS, may_manage, of_people_seen
+from plugins.auth.messages import NO_SESSION
+from plugins.auth.records import LOGIN_LOGS, SESSIONS
+from plugins.auth.sessions import Sessions, live_filter
+from plugins.rbac.api import MANAGING, OUTCOME, USERS, may_manage, of_people_seen
 
 KICKED_OUT = "kicked_out"
 
 
 async def list_sessions(req: Request) -> Page:
-    """A page of the sessions that go on, of the people in the caller's data scope."""
-    return await req.system_store(SESSIONS).page(req.query, live(req) | await of_people_seen(req))
+    """Return a page of the live sessions of users in the caller's data scope."""
+    return await req.system_store(SESSIONS).page(req.query, live_filter(req.now) | await of_people_seen(req))
 
 
 async def end_session(req: Request) -> None:
-    """Log somebody out on one device, on every instance."""
-    session = await req.system_store(SESSIONS).find_one({"_id": req.path["id"], **live(req)})
+    """End a session of a user. It stops on every instance."""
+    session = await req.system_store(SESSIONS).find_one({"_id": req.path["id"], **live_filter(req.now)})
     if session is None:
         raise ApiError(NOT_FOUND)
-    user = await _subject(req, session["user_id"])
+    user = await _get_manageable_user(req, session["user_id"])
     await req.part(Sessions).end({"_id": session["id"]}, KICKED_OUT)
     await note(req, KICKED_OUT, user["username"], user, 0, session["id"])
 
 
 async def kick_out(req: Request) -> None:
-    """Log somebody out everywhere."""
-    user = await _subject(req, req.path["id"])
+    """End all sessions of a user."""
+    user = await _get_manageable_user(req, req.path["id"])
     await req.part(Sessions).end({"user_id": user["id"]}, KICKED_OUT)
     await note(req, KICKED_OUT, user["username"], user, 0)
 
 
 async def list_logins(req: Request) -> Page:
-    """A page of log-ins, log-outs, lockouts and what else happened to sessions; `code` 0 is a success.
+    """Return a page of the log-in log, for users in the caller's data scope; `code` 0 is a success.
 
-    Of the people in the caller's data scope; names that are nobody's are for those who see everybody.
+    Only callers who see all users see the entries of unknown names.
     """
     return await page_of_logins(req)
 
 
-async def _subject(req: Request, user_id: Any) -> dict[str, Any]:
-    """The user, whom the caller must see (40400), and who must not stand above them (40302, 40300)."""
+async def _get_manageable_user(req: Request, user_id: Any) -> dict[str, Any]:
+    """Return the user. Raises 40400 outside the caller's data scope, 40302 or 40300 if the caller may not manage them."""
     user = await req.store(USERS).get(user_id)
     await may_manage(req, user)
     return user
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/system/sessions",
+        list_sessions,
+        summary="Who is online",
+        access="system:session:list",
+        query=SESSIONS.list_query,
+        returns=SESSIONS.read,
+        paged=True,
+    ),
+    route(
+        "DELETE /api/v1/system/sessions/{id}",
+        end_session,
+        summary="Log somebody out on one device",
+        access="system:session:delete",
+        refusals=(*MANAGING, Refusal(NOT_FOUND, when=NO_SESSION)),
+    ),
+    route(
+        "DELETE /api/v1/system/users/{id}/sessions",
+        kick_out,
+        summary="Log somebody out everywhere",
+        access="system:user:kick-out",
+        collection=USERS.name,
+        refusals=MANAGING,
+    ),
+    route(
+        "GET /api/v1/system/login-logs",
+        list_logins,
+        summary="Who logged in, and who failed to",
+        access="system:login-log:list",
+        query={**LOGIN_LOGS.list_query, "outcome": OUTCOME},
+        record=LOGIN_LOGS,
+        paged=True,
+    ),
+)

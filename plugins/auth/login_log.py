@@ -1,7 +1,7 @@
-"""The log of log-ins and what else happens to sessions.
+"""The log of log-ins, log-outs and other events of sessions.
 
-People type passwords where a user name belongs. So a name that nobody has is written down as a keyed hash: attempts on
-the same name are seen to be on one, who knows the name finds them, and nobody reads it.
+Users sometimes type a password into the field of the user name. So an unknown name is logged as a keyed hash: attempts
+with one name share a hash, a filter by the name finds them, and nobody can read it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from plugins.api import Page, Request
 from plugins.auth.records import LOGIN_LOGS
 from plugins.rbac.api import of_log
 
-_MASK = "unknown#"  # no user name has such a character
+_MASK = "unknown#"  # user names cannot contain `#`
 _MASK_DIGITS = 8
 
 
@@ -23,31 +23,33 @@ async def note(
     req: Request, event: str, username: str, user: Mapping[str, Any] | None, code: int, session_id: str | None = None
 ) -> None:
     """Write one entry; `code` 0 is a success."""
-    await req.system_store(LOGIN_LOGS).create({
-        "at": req.now,
-        "event": event,
-        "username": username[:64],
-        "user_id": user["id"] if user else None,
-        "code": code,
-        "address": req.remote_ip,
-        "user_agent": req.headers.get("User-Agent", "")[:500],
-        "request_id": req.id,
-        "session_id": session_id,
-    })  # fmt: skip
+    await req.system_store(LOGIN_LOGS).create(
+        {
+            "at": req.now,
+            "event": event,
+            "username": username[:64],
+            "user_id": user["id"] if user else None,
+            "code": code,
+            "address": req.remote_ip,
+            "user_agent": req.headers.get("User-Agent", "")[:500],
+            "request_id": req.id,
+            "session_id": session_id,
+        }
+    )
 
 
 async def note_typed(req: Request, event: str, typed: str, user: Mapping[str, Any] | None, code: int) -> None:
-    """Write one entry about a name that somebody typed; `user` None: nobody has it."""
-    await note(req, event, user["username"] if user else masked(req, typed), user, code)
+    """Write one entry about a typed name; `user` None: the name is unknown."""
+    await note(req, event, user["username"] if user else mask_name(req, typed), user, code)
 
 
-def masked(req: Request, typed: str) -> str:
-    """What stands in the log for a name that nobody has."""
+def mask_name(req: Request, typed: str) -> str:
+    """Return the text that the log holds for an unknown name."""
     return _mask(req.service.signing_secrets[0], typed) if typed else ""
 
 
 async def page_of_logins(req: Request) -> Page:
-    """A page of the entries that the query asks for; a `username` finds its masked form too."""
+    """Return a page of the entries that the query selects; a `username` finds its masked form too."""
     query = dict(req.query)
     wanted = await of_log(req)
     typed = query.pop("username", None)

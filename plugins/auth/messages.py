@@ -1,4 +1,4 @@
-"""The sentences of auth."""
+"""Messages of the plugin auth, in Chinese and English."""
 
 from plugins.api import Message
 
@@ -23,7 +23,7 @@ WECOM_NO_ROLE = Message(
 )
 WECOM_BOUND_BY_ANOTHER = Message("该企业微信账号已绑定其他用户", "Another user is bound to this WeCom account")
 
-# what an explanation says (GET /authorization/explain)
+# shown by GET /api/v1/system/authorization/explain
 NO_SESSION = Message(
     "没有该会话，或已结束，或其用户不在您的数据范围内",
     "There is no such session, or it ended, or its user lies outside your data scope",

@@ -1,10 +1,26 @@
-"""The caller's own profile. One type, `user` and `userInfo`, which vben-admin takes unchanged (CONTRACT 3)."""
+"""The caller's own profile. `user` here and `userInfo` of a log-in have one shape, the one that vben-admin expects."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import UNAUTHENTICATED, Actor, ApiError, Request, array, boolean, choice, integer, obj, text, timestamp
+from plugins.api import (
+    SIGNED_IN,
+    UNAUTHENTICATED,
+    Actor,
+    ApiError,
+    Request,
+    Route,
+    array,
+    boolean,
+    choice,
+    integer,
+    obj,
+    route,
+    text,
+    timestamp,
+)
+from plugins.auth.records import PROFILE_BODY
 from plugins.rbac.api import USERS, Directory, Policy
 
 HOME = "/dashboard"
@@ -33,7 +49,7 @@ PROFILE = obj("Profile", {"user": USER_INFO, "permissions": PERMISSIONS}, nullab
 
 
 async def read(req: Request) -> dict[str, Any]:
-    """Who the caller is, and what they may do."""
+    """Return the caller's user data and permission codes."""
     user = await req.part(Directory).user(req.actor.user_id)
     if user is None:
         raise ApiError(UNAUTHENTICATED)
@@ -41,18 +57,18 @@ async def read(req: Request) -> dict[str, Any]:
 
 
 async def update(req: Request) -> dict[str, Any]:
-    """Change one's own name, addresses and avatar."""
+    """Change the caller's name, addresses and avatar."""
     user = await req.system_store(USERS).update(req.actor.user_id, req.body)
     return {"user": await user_info(req, user, req.actor), "permissions": await codes(req)}
 
 
 async def codes(req: Request) -> list[str]:
-    """The caller's permission codes."""
+    """Return the caller's permission codes."""
     return await req.part(Policy).permissions(req.actor)
 
 
 async def user_info(req: Request, user: dict[str, Any], actor: Actor) -> dict[str, Any]:
-    """The user as clients know it."""
+    """Return the user in the shape of `USER_INFO`."""
     rules = await req.part(Policy).rules()
     department = rules.departments.get(user.get("department_id") or 0)
     return {
@@ -70,3 +86,32 @@ async def user_info(req: Request, user: dict[str, Any], actor: Actor) -> dict[st
         "homePath": user.get("home_path") or HOME,
         "lastLoginAt": user.get("last_login_at"),
     }
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/auth/profile",
+        read,
+        summary="Who I am",
+        access=SIGNED_IN,
+        returns=PROFILE,
+        before_password_change=True,
+    ),
+    route(
+        "PATCH /api/v1/auth/profile",
+        update,
+        summary="Change my profile",
+        access=SIGNED_IN,
+        body=PROFILE_BODY,
+        returns=PROFILE,
+        before_password_change=True,
+    ),
+    route(
+        "GET /api/v1/auth/codes",
+        codes,
+        summary="My permission codes",
+        access=SIGNED_IN,
+        returns=PERMISSIONS,
+        before_password_change=True,
+    ),
+)

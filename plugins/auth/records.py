@@ -1,4 +1,4 @@
-"""Sessions: one document each, with the refresh token hashed (SPEC 5.1, rule 3)."""
+"""The records of auth, and the bodies of its requests. A session is one document that holds hashes of its tokens."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Sessions: begun at log-in, rotated at refresh, ended by many; looked up for every request.
+"""Sessions: begun at log-in, rotated at refresh, looked up for every request.
 
-The rotation is one conditional update. A token that was rotated away and comes again ends the session (RFC 9700
-section 4.14.2), but for a short grace in which two racing tabs are given the same successor.
+The rotation is one conditional update. Reuse of a rotated token ends the session (RFC 9700 section 4.14.2), except
+within a short grace period, in which two tabs that refresh at once get the same successor.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from plugins.auth.tokens import Tokens
 from plugins.rbac.api import Directory, Policy
 
 log = logging.getLogger("tradewind.auth")
-_AT_ONCE = 1000
+_BATCH = 1000
 
 
 @dataclass(frozen=True)
 class Issued:
-    """A pair of tokens, how long they are good, and whose they are."""
+    """A pair of tokens with their lifetimes and their user."""
 
     user: dict[str, Any]
     actor: Actor
@@ -37,7 +37,7 @@ class Issued:
 
 
 class TokenReused(ApiError):
-    """A refresh token that was used before; its session was ended."""
+    """A refresh token was used twice; its session was ended."""
 
     def __init__(self, session: dict[str, Any]) -> None:
         super().__init__(REFRESH_REFUSED)
@@ -45,7 +45,7 @@ class TokenReused(ApiError):
 
 
 class Sessions:
-    """All sessions, through one cache that every change of them empties."""
+    """All sessions, cached by id. A change on any instance invalidates the entry."""
 
     def __init__(
         self, database: Database, directory: Directory, policy: Policy, tokens: Tokens, settings: AuthSettings
@@ -64,7 +64,7 @@ class Sessions:
         return self._database.store(SESSIONS)
 
     async def authenticate(self, token: str) -> Actor:
-        """The person of an access token whose session lives and whose account is enabled (SPEC 5.1)."""
+        """Return the actor of an access token. Its session must be live and its account enabled, else 40100 or 40101."""
         claims = self.tokens.read_access(token)
         session = await self._live.get(claims["sid"])
         if session is None or session["user_id"] != claims["user_id"]:
@@ -76,32 +76,35 @@ class Sessions:
         return await self._directory.actor(user, claims["sid"])
 
     async def note_seen(self) -> None:
-        """Write down who asked for something on this instance since the last time."""
+        """Write `last_seen_at` of the sessions that this instance served since the last call."""
         seen, self._seen = list(self._seen), set()
-        for place in range(0, len(seen), _AT_ONCE):
-            there = {"_id": {"$in": seen[place : place + _AT_ONCE]}, "ended_at": None}
-            await self._store().change_many(there, {"$max": {"last_seen_at": utc_now()}})
+        for place in range(0, len(seen), _BATCH):
+            live = {"_id": {"$in": seen[place : place + _BATCH]}, "ended_at": None}
+            await self._store().change_many(live, {"$max": {"last_seen_at": utc_now()}})
 
     async def begin(self, user: dict[str, Any], address: str, user_agent: str) -> Issued:
-        """A new session after a log-in."""
+        """Begin a session after a log-in."""
         now, session_id, jti = utc_now(), uuid.uuid4().hex, uuid.uuid4().hex
-        await self._store().upsert(session_id, {
-            "user_id": user["id"],
-            "username": user["username"],
-            "address": address,
-            "user_agent": user_agent[:500],
-            "created_at": now,
-            "last_seen_at": now,
-            "expires_at": self._until(now, self.tokens.refresh_life, now),
-            "current_hash": _hash(jti),
-            "previous_hash": None,
-            "rotated_at": now,
-            "ended_at": None,
-        })  # fmt: skip
+        await self._store().upsert(
+            session_id,
+            {
+                "user_id": user["id"],
+                "username": user["username"],
+                "address": address,
+                "user_agent": user_agent[:500],
+                "created_at": now,
+                "last_seen_at": now,
+                "expires_at": self._end_of(now, self.tokens.refresh_life, now),
+                "current_hash": _hash(jti),
+                "previous_hash": None,
+                "rotated_at": now,
+                "ended_at": None,
+            },
+        )
         return await self._issue(user, jti, {"id": session_id, "created_at": now, "rotated_at": now})
 
     async def refresh(self, token: str) -> Issued:
-        """Rotate a refresh token; raises 40102, and `TokenReused` for one that was used before."""
+        """Rotate a refresh token. Raises 40102, and `TokenReused` for one that was used before."""
         claims = self.tokens.read_refresh(token)
         user = await self._directory.user(claims["user_id"])
         if user is None or user["status"] != "enabled":
@@ -110,60 +113,65 @@ class Sessions:
         return await self._issue(user, jti, session)
 
     async def _rotate(self, claims: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The successor's identifier, and the session as it is now."""
+        """Rotate the session; return the identifier of the new token, and the session."""
         now, session_id, given = utc_now(), claims["sid"], _hash(claims["jti"])
         successors = self.tokens.successors(claims["jti"])
         store = self._store()
-        going_on = {"_id": session_id, "user_id": claims["user_id"], "ended_at": None}
-        created_at = now if self._longest is None else await self._begun(going_on, now)
+        live = {"_id": session_id, "user_id": claims["user_id"], "ended_at": None}
+        created_at = now if self._longest is None else await self._find_beginning(live, now)
         rotated = await store.change_one(
-            {**going_on, "current_hash": given},
-            {"current_hash": _hash(successors[0]), "previous_hash": given, "rotated_at": now, "last_seen_at": now,
-             "expires_at": self._until(now, self.tokens.refresh_life, created_at)},
-        )  # fmt: skip
+            {**live, "current_hash": given},
+            {
+                "current_hash": _hash(successors[0]),
+                "previous_hash": given,
+                "rotated_at": now,
+                "last_seen_at": now,
+                "expires_at": self._end_of(now, self.tokens.refresh_life, created_at),
+            },
+        )
         if rotated is not None:
             return successors[0], rotated
-        session = await store.find_one(going_on)
+        session = await store.find_one(live)
         if session is None:
             raise ApiError(REFRESH_REFUSED)
         if session["previous_hash"] == given and now - session["rotated_at"] <= self._grace:
-            return self._unused(successors, session), session
+            return self._find_issued(successors, session), session
         if not await self.end({"_id": session_id}, "token_reuse"):
             raise ApiError(REFRESH_REFUSED)
         log.warning("refresh token reused", extra={"session_id": session_id, "session_user_id": claims["user_id"]})
         raise TokenReused(session)
 
-    def _unused(self, successors: Sequence[str], session: dict[str, Any]) -> str:
-        """The successor that was handed out, maybe by an instance whose current key is another."""
-        handed_out = next((jti for jti in successors if _hash(jti) == session["current_hash"]), None)
-        if handed_out is None:
+    def _find_issued(self, successors: Sequence[str], session: dict[str, Any]) -> str:
+        """Return the successor that was issued, maybe by an instance with another current key."""
+        issued = next((jti for jti in successors if _hash(jti) == session["current_hash"]), None)
+        if issued is None:
             raise ApiError(REFRESH_REFUSED)
-        return handed_out
+        return issued
 
     async def _issue(self, user: dict[str, Any], jti: str, session: dict[str, Any]) -> Issued:
         session_id, rotated_at, now = session["id"], session["rotated_at"], utc_now()
         actor = await self._directory.actor(user, session_id)
         roles = (await self._policy.rules()).codes(actor.roles)
-        access_end = self._until(now, self.tokens.access_life, session["created_at"])
-        refresh_end = self._until(rotated_at, self.tokens.refresh_life, session["created_at"])
+        access_end = self._end_of(now, self.tokens.access_life, session["created_at"])
+        refresh_end = self._end_of(rotated_at, self.tokens.refresh_life, session["created_at"])
         access = self.tokens.access(user["id"], roles, session_id, uuid.uuid4().hex, now, access_end)
         refresh = self.tokens.refresh(user["id"], session_id, jti, refresh_end)
         return Issued(user, actor, access, refresh, access_end - now, refresh_end - rotated_at)
 
-    def _until(self, since: datetime, life: timedelta, created_at: datetime) -> datetime:
-        """When something of this life ends: with its session at the latest."""
+    def _end_of(self, since: datetime, life: timedelta, created_at: datetime) -> datetime:
+        """Return the end of a lifetime, at the latest the end of the session."""
         return since + life if self._longest is None else min(since + life, created_at + self._longest)
 
-    async def _begun(self, going_on: dict[str, Any], now: datetime) -> datetime:
-        """When a session began; 40102 where it is over by now."""
-        session = await self._store().find_one(going_on)
+    async def _find_beginning(self, live: dict[str, Any], now: datetime) -> datetime:
+        """Return when a session began. Raises 40102 if it is over."""
+        session = await self._store().find_one(live)
         if session is None or (self._longest is not None and session["created_at"] + self._longest <= now):
             raise ApiError(REFRESH_REFUSED)
         began: datetime = session["created_at"]
         return began
 
     async def end(self, filter: dict[str, Any], reason: str) -> int:
-        """End the live sessions that match; their access tokens stop on every instance."""
+        """End the live sessions that match; every instance refuses their access tokens from then on."""
         ended = {"$set": {"ended_at": utc_now(), "end_reason": reason}}
         return await self._store().change_many({"$and": [{"ended_at": None}, filter]}, ended)
 
@@ -173,3 +181,8 @@ class Sessions:
 
 def _hash(jti: str) -> str:
     return hashlib.sha256(jti.encode()).hexdigest()
+
+
+def live_filter(now: datetime) -> dict[str, Any]:
+    """Return the filter of live sessions."""
+    return {"ended_at": None, "expires_at": {"$gt": now}}

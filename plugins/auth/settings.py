@@ -19,7 +19,7 @@ class AuthSettings(EnvironmentSettings):
     access_token_minutes: float = Field(30, gt=0, description="Life of an access token, in minutes.")
     refresh_token_days: float = Field(7, gt=0, description="Life of a refresh token, in days.")
     refresh_grace_seconds: float = Field(
-        10, ge=0, description="How long a rotated refresh token is answered with its unused successor, in seconds."
+        10, ge=0, description="How long a rotated refresh token still returns its unused successor, in seconds."
     )
     session_days: float = Field(
         0, ge=0, description="Longest life of a session, however it is used, in days; 0: as long as it is refreshed."
@@ -31,8 +31,8 @@ class AuthSettings(EnvironmentSettings):
     lockout_minutes: float = Field(15, gt=0, description="How long a locked account stays locked, in minutes.")
     lock_unknown_names: bool = Field(
         False,
-        description="Lock names that nobody has like accounts, so that a log-in does not tell which names exist; "
-        "failures are then forgotten after the time of a lock.",
+        description="Lock unknown names like accounts, so that a log-in does not reveal which names exist; "
+        "failures then expire after the time of a lock.",
     )
     logins_per_minute: int = Field(
         20, ge=1, description="Log-in attempts a minute from one address, over all instances."
@@ -68,5 +68,5 @@ class AuthSettings(EnvironmentSettings):
 
     @property
     def wecom_missing(self) -> tuple[str, ...]:
-        """The settings that WeCom log-in still needs; empty when it is on."""
+        """The settings that are missing for WeCom log-in; empty when it is on."""
         return tuple(name for name in WECOM_NEEDS if not getattr(self, name))

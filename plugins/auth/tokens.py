@@ -1,4 +1,4 @@
-"""Access and refresh tokens: JWT by PyJWT, HS256 pinned, keys named by `kid` (SPEC 2.3, 5.1)."""
+"""Access and refresh tokens: JWT by PyJWT, HS256 pinned, keys named by `kid`."""
 
 from __future__ import annotations
 
@@ -16,39 +16,42 @@ from lru import LRU
 from plugins.api import REFRESH_REFUSED, TOKEN_EXPIRED, UNAUTHENTICATED, ApiError
 
 ALGORITHM = "HS256"
-# `iat` only informs (RFC 7519 section 4.1.6): another instance's clock may be a little ahead
+# `iat` is not checked (RFC 7519 section 4.1.6): another instance's clock may be a little ahead
 _CHECKS: Options = {"require": ["exp", "jti"], "verify_iat": False}
 VERIFIED_TOKENS = 20_000
 
 
 class Tokens:
-    """Signs with the first key; verifies with every key that is still listed."""
+    """Signs with the first key; verifies with every listed key."""
 
     def __init__(self, secrets: Sequence[str], access: timedelta, refresh: timedelta) -> None:
         self._keys = {key_id(secret): secret for secret in secrets}
         self._current = key_id(secrets[0])
-        # a signature stays good; whether the session lives is asked elsewhere for every request
+        # verified signatures; whether the session is live is checked elsewhere, for every request
         self._verified: LRU[str, dict[str, Any]] = LRU(VERIFIED_TOKENS)
         self.access_life = access
         self.refresh_life = refresh
 
     def access(self, user_id: int, roles: list[str], session_id: str, jti: str, now: datetime, until: datetime) -> str:
-        """A new access token, good until this moment."""
+        """Return a new access token that expires at `until`."""
         claims = {"user_id": user_id, "roles": roles, "jti": jti, "sid": session_id}
         return self._sign({**claims, "iat": int(now.timestamp()), "exp": int(until.timestamp())})
 
     def refresh(self, user_id: int, session_id: str, jti: str, until: datetime) -> str:
-        """The refresh token of these claims: the same ones give the same token."""
+        """Return the refresh token of these claims; equal claims give the same token."""
         return self._sign({"user_id": user_id, "jti": jti, "sid": session_id, "exp": int(until.timestamp())})
 
     def successors(self, jti: str) -> list[str]:
-        """What the token after `jti` can be called, under the current key first; only a holder of the keys can tell."""
+        """Return the possible identifiers of the token after `jti`, that of the current key first.
+
+        They are keyed hashes, so only a holder of the keys can compute them.
+        """
         message = f"successor:{jti}".encode()
         keys = [self._keys[self._current], *(key for kid, key in self._keys.items() if kid != self._current)]
         return [hmac.new(key.encode(), message, hashlib.sha256).hexdigest()[:32] for key in keys]
 
     def read_access(self, token: str) -> dict[str, Any]:
-        """The claims of an access token; 40101 when it expired, 40100 for anything else that is wrong."""
+        """Return the claims of an access token. Raises 40101 if it expired and 40100 if it is invalid."""
         known = self._verified.get(token)
         if known is not None:
             if known["exp"] <= time.time():
@@ -60,18 +63,18 @@ class Tokens:
             raise ApiError(TOKEN_EXPIRED) from error
         except jwt.InvalidTokenError as error:
             raise ApiError(UNAUTHENTICATED) from error
-        if not isinstance(claims.get("roles"), list) or not _sound(claims):
+        if not isinstance(claims.get("roles"), list) or not _has_valid_types(claims):
             raise ApiError(UNAUTHENTICATED)
         self._verified[token] = claims
         return claims
 
     def read_refresh(self, token: str) -> dict[str, Any]:
-        """The claims of a refresh token; 40102 for whatever is wrong with it."""
+        """Return the claims of a refresh token. Raises 40102 if it expired or is invalid."""
         try:
             claims = self._verify(token)
         except jwt.InvalidTokenError as error:
             raise ApiError(REFRESH_REFUSED) from error
-        if "roles" in claims or not _sound(claims):
+        if "roles" in claims or not _has_valid_types(claims):
             raise ApiError(REFRESH_REFUSED)
         return claims
 
@@ -91,11 +94,11 @@ class Tokens:
 
 
 def key_id(secret: str) -> str:
-    """The public name of a key."""
+    """Return the public name of a key."""
     return hashlib.sha256(b"kid:" + secret.encode()).hexdigest()[:8]
 
 
-def _sound(claims: dict[str, Any]) -> bool:
-    # PyJWT takes an `exp` that is a text of digits; RFC 7519 section 4.1.4 makes it a number
+def _has_valid_types(claims: dict[str, Any]) -> bool:
+    # PyJWT accepts an `exp` that is a string of digits; RFC 7519 section 4.1.4 requires a number
     numbers = type(claims.get("user_id")) is int and type(claims.get("exp")) in (int, float)
     return numbers and all(isinstance(claims.get(name), str) for name in ("jti", "sid"))

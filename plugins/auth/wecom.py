@@ -1,4 +1,4 @@
-"""QR-code log-in through WeCom, 企业微信 (SPEC 5.4, CONTRACT 3)."""
+"""QR-code log-in through WeCom (企业微信)."""
 
 from __future__ import annotations
 
@@ -7,29 +7,47 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlencode
 
-from plugins.api import WECOM_REFUSED, ApiError, RateLimit, Request, network_of, unavailable
+from plugins.api import (
+    ACCOUNT_DISABLED,
+    DUPLICATE,
+    LOCKED,
+    PUBLIC,
+    RATE_LIMITED,
+    SIGNED_IN,
+    WECOM_REFUSED,
+    ApiError,
+    RateLimit,
+    Refusal,
+    Request,
+    Route,
+    network_of,
+    route,
+    unavailable,
+)
 from plugins.auth import wecom_accounts, wecom_states
-from plugins.auth.login import admit
+from plugins.auth.login import LOGIN, admit
 from plugins.auth.login_log import note
+from plugins.auth.login_rate import take_attempt
 from plugins.auth.messages import WECOM_OFF
 from plugins.auth.settings import AuthSettings
 from plugins.auth.wecom_client import TokenRejected, WecomClient, WecomUnavailable
+from plugins.auth.wecom_records import BINDING, QR, SCAN_BODY
 from plugins.auth.wecom_tokens import CorpToken
 
 log = logging.getLogger("tradewind.auth")
 
 
 class QrRate(RateLimit):
-    """QR pages by address: each keeps a state in the database."""
+    """Limits requests for the QR page by address, as each stores a state in the database."""
 
 
 async def qr(req: Request) -> dict[str, Any]:
-    """The address of WeCom's QR page and the state that comes back from it; 40011 when WeCom is not configured.
+    """Return the address of WeCom's QR page and the state that it returns. Raises 40011 if WeCom is not configured.
 
-    With a good token the state is the session's.
+    A request with a valid token binds the state to its session.
     """
     req.part(QrRate).take(network_of(req.remote_ip))
-    settings = _configured(req)
+    settings = _require_settings(req)
     state = await wecom_states.begin(req)
     req.answer_headers["Cache-Control"] = "no-store"
     query = {
@@ -43,10 +61,10 @@ async def qr(req: Request) -> dict[str, Any]:
 
 
 async def callback(req: Request) -> dict[str, Any]:
-    """Log in as the user of the member who scanned. Refusals: 40011, 40303, 42300, 42900; 50300 with WeCom away."""
+    """Log in as the user of the member who scanned. Raises 40011, 40303, 42300, 42900; 50300 if WeCom fails."""
     member, user = "", None
     try:
-        member = await _member(req, wecom_states.use_for_login)
+        member = await _identify_member(req, wecom_states.use_for_login)
         user = await wecom_accounts.user_of(req, member)
         wecom_accounts.refuse_disabled(user)
         return await admit(req, user, unchanged={"wecom_user_id": member}, username=user["username"])
@@ -56,36 +74,36 @@ async def callback(req: Request) -> dict[str, Any]:
 
 
 async def bind(req: Request) -> dict[str, Any]:
-    """Bind the caller to the member who scanned, in place of an earlier one; 40900 when another user is bound.
+    """Bind the caller to the member who scanned, replacing an earlier one. Raises 40900 if another user is bound.
 
-    The state must be one that this session asked for.
+    The state must have been issued to this session.
     """
-    member = await _member(req, wecom_states.use_for_binding)
+    member = await _identify_member(req, wecom_states.use_for_binding)
     await wecom_accounts.bind(req, member)
     return {"wecom_user_id": member}
 
 
 async def unbind(req: Request) -> None:
-    """End the caller's binding; repeatable."""
+    """End the caller's binding. Idempotent."""
     await wecom_accounts.unbind(req)
 
 
-async def _member(req: Request, use: Callable[[Request, str], Awaitable[None]]) -> str:
-    """Who scanned: use up the state, and the code at WeCom. Raises 40011 and 50300."""
-    _configured(req)
+async def _identify_member(req: Request, use: Callable[[Request, str], Awaitable[None]]) -> str:
+    """Use up the state and the code, and return the member who scanned. Raises 40011 and 50300."""
+    _require_settings(req)
     state = req.body["state"]
     await use(req, state)
     try:
         return await _exchange(req, req.body["code"])
     except WecomUnavailable as error:
-        # nobody was logged in: the client may come again with the same state
+        # nobody was logged in, so the client may retry with the same state
         await wecom_states.give_back(req, state)
         log.error("WeCom call failed", extra={"call": error.call, "reason": error.reason})
         raise unavailable() from error
 
 
 async def _exchange(req: Request, code: str) -> str:
-    """The member of a code; a token that WeCom does not accept any more is renewed once."""
+    """Return the member of a code. A corporation token that WeCom rejects is renewed once."""
     tokens, client = req.part(CorpToken), req.part(WecomClient)
     token = await tokens.current()
     try:
@@ -98,8 +116,43 @@ async def _exchange(req: Request, code: str) -> str:
         raise WecomUnavailable("auth/getuserinfo", "a new token is rejected") from error
 
 
-def _configured(req: Request) -> AuthSettings:
+def _require_settings(req: Request) -> AuthSettings:
     settings = req.service.settings_of(AuthSettings)
     if settings.wecom_missing:
         raise ApiError(WECOM_REFUSED, WECOM_OFF)
     return settings
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/auth/wecom/qr",
+        qr,
+        summary="What the WeCom QR page needs",
+        access=PUBLIC,
+        returns=QR,
+        errors=(WECOM_REFUSED, RATE_LIMITED),
+        description="Needs no token; with one the state is the session's, and `POST …/wecom/bind` takes no other. "
+        "A browser on a page of the same origin is given a cookie, and its state works there alone.",
+    ),
+    route(
+        "POST /api/v1/auth/wecom/callback",
+        callback,
+        summary="Log in by a WeCom scan",
+        access=PUBLIC,
+        body=SCAN_BODY,
+        returns=LOGIN,
+        errors=(WECOM_REFUSED, LOCKED),
+        refusals=(Refusal(ACCOUNT_DISABLED),),
+        attempt=take_attempt,
+    ),
+    route(
+        "POST /api/v1/auth/wecom/bind",
+        bind,
+        summary="Bind me to a WeCom member",
+        access=SIGNED_IN,
+        body=SCAN_BODY,
+        returns=BINDING,
+        errors=(WECOM_REFUSED, DUPLICATE),
+    ),
+    route("DELETE /api/v1/auth/wecom/bind", unbind, summary="End my WeCom binding", access=SIGNED_IN),
+)

@@ -1,4 +1,4 @@
-"""WeCom members and users: who is bound to whom, and what a first scan does (SPEC 5.4 rule 3)."""
+"""Bindings of WeCom members to users, and what the first scan of a member does."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _NAME_ATTEMPTS = 10
 
 
 async def user_of(req: Request, member: str) -> dict[str, Any]:
-    """The user of a WeCom member, linked or made at the first scan as the setting says; 40011 where there is none."""
-    bound = await _bound(req, member)
+    """Return the user of a WeCom member. The first scan links or creates one, by setting; raises 40011 if there is none."""
+    bound = await _find_bound(req, member)
     if bound is not None:
         return bound
     first_scan = _FIRST_SCAN[req.service.settings_of(AuthSettings).wecom_first_scan]
@@ -27,15 +27,15 @@ async def user_of(req: Request, member: str) -> dict[str, Any]:
     except ApiError as error:
         if error.kind not in (CONFLICT, DUPLICATE):
             raise
-    # another scan of the same person came first, or the user of that name is not free
-    bound = await _bound(req, member)
+    # a concurrent scan of the same member came first, or the user of that name cannot be linked
+    bound = await _find_bound(req, member)
     if bound is None:
         raise ApiError(WECOM_REFUSED, WECOM_NO_ACCOUNT)
     return bound
 
 
 async def bind(req: Request, member: str) -> None:
-    """Bind the caller to a member, in place of an earlier one; 40900 where another user is bound to it."""
+    """Bind the caller to a member, replacing an earlier one. Raises 40900 if another user is bound to it."""
     user = await req.system_store(USERS).get(req.actor.user_id)
     if user.get("wecom_user_id") == member:
         return
@@ -48,47 +48,47 @@ async def bind(req: Request, member: str) -> None:
 
 
 async def unbind(req: Request) -> None:
-    """Bind the caller to nobody; nothing happens when they are not bound."""
+    """Remove the caller's binding, if any."""
     user = await req.system_store(USERS).get(req.actor.user_id)
     if user.get("wecom_user_id") is not None:
         await req.system_store(USERS).update(user["id"], {"wecom_user_id": None})
 
 
 def refuse_disabled(user: dict[str, Any]) -> None:
-    """40303 unless the account is enabled."""
+    """Raise 40303 unless the account is enabled."""
     if user["status"] != "enabled":
         raise ApiError(ACCOUNT_DISABLED)
 
 
-async def _bound(req: Request, member: str) -> dict[str, Any] | None:
+async def _find_bound(req: Request, member: str) -> dict[str, Any] | None:
     return await req.system_store(USERS).find_one({"wecom_user_id": member})
 
 
 async def _link(req: Request, member: str) -> dict[str, Any]:
-    """Bind the one user of that name. WeCom's ids do not tell capitals from small letters, so neither does this."""
-    named = await req.system_store(USERS).find({"username": _any_case(re.escape(member))}, limit=2)
+    """Bind the only user with that name. Case is ignored, as in WeCom's ids."""
+    named = await req.system_store(USERS).find({"username": _ignore_case(re.escape(member))}, limit=2)
     if len(named) != 1:
         raise ApiError(WECOM_REFUSED, WECOM_NO_ACCOUNT)
     refuse_disabled(named[0])
-    # a name is too little to become a super administrator by: they bind themselves
+    # a matching name is no proof for a super administrator, who must bind the account after a log-in
     free = {"wecom_user_id": None, "is_super": False, "_id": {"$ne": _FIRST_USER}}
     return await req.system_store(USERS).update(named[0]["id"], {"wecom_user_id": member}, where=free)
 
 
 async def _create(req: Request, member: str) -> dict[str, Any]:
-    """Make a user with the default roles, and a password that nobody knows."""
+    """Create a user with the default roles and a random password, which is not returned."""
     passwords = req.part(Passwords)
     values = {
-        "role_ids": await _default_roles(req),
+        "role_ids": await _get_default_roles(req),
         "must_change_password": False,
         "wecom_user_id": member,
         **credentials(passwords, await passwords.hash(passwords.make())),
     }
     for _ in range(_NAME_ATTEMPTS):
         try:
-            return await req.system_store(USERS).create({**values, "username": await _free_name(req, member)})
+            return await req.system_store(USERS).create({**values, "username": await _find_free_name(req, member)})
         except ApiError as error:
-            # the name may have been taken since it was looked for
+            # the name may have been taken since the look-up
             if error.kind is not DUPLICATE or error.data != {"field": "username"}:
                 raise
     raise ApiError(WECOM_REFUSED, WECOM_NO_ACCOUNT)
@@ -105,7 +105,7 @@ _FIRST_SCAN: Mapping[str, Callable[[Request, str], Awaitable[dict[str, Any]]]] =
 }
 
 
-async def _default_roles(req: Request) -> list[int]:
+async def _get_default_roles(req: Request) -> list[int]:
     codes = frozenset(req.service.settings_of(AuthSettings).wecom_default_role)
     roles = await req.system_store(ROLES).find({"code": {"$in": sorted(codes)}, "status": "enabled"})
     if len(roles) != len(codes):
@@ -113,16 +113,16 @@ async def _default_roles(req: Request) -> list[int]:
     return [role["id"] for role in roles]
 
 
-async def _free_name(req: Request, member: str) -> str:
-    """The member's id as a user name; with a number behind it when it is taken."""
+async def _find_free_name(req: Request, member: str) -> str:
+    """Return the member's id as a user name, with a number appended if it is taken."""
     name = re.sub(r"[^\w.@-]", "-", member)[:_LONGEST_NAME]
     if len(name) < 2:
         name = f"wecom-{name}"
-    similar = await req.system_store(USERS).find({"username": _any_case(f"{re.escape(name)}(-[0-9]+)?")})
+    similar = await req.system_store(USERS).find({"username": _ignore_case(f"{re.escape(name)}(-[0-9]+)?")})
     taken = {user["username"].lower() for user in similar}
     candidates = [name, *(f"{name}-{number}" for number in range(2, len(taken) + 3))]
     return next(candidate for candidate in candidates if candidate.lower() not in taken)
 
 
-def _any_case(pattern: str) -> dict[str, Any]:
+def _ignore_case(pattern: str) -> dict[str, Any]:
     return {"$regex": f"^{pattern}$", "$options": "i"}

@@ -1,9 +1,9 @@
-"""The states of running WeCom log-ins: each is good once, for five minutes, and where it was asked for alone.
+"""The states of running WeCom log-ins. Each works once, for five minutes, and only where it was issued.
 
-Whoever makes a victim's browser finish a scan of their own logs the victim in as themselves (RFC 6749 section 10.12),
-or binds their own WeCom member to the victim's account. So a state that a session asked for is that session's, and one
-that a browser asked for on a page of the service's own origin is that browser's, by a cookie. Other clients have no
-cookies here; their states are as good as the comparison that the client makes.
+An attacker who makes a victim's browser finish the attacker's scan logs the victim in as the attacker (RFC 6749 section
+10.12), or binds the attacker's WeCom member to the victim's account. So a state issued to a session is bound to that
+session, and one issued to a browser on a page of the service's own origin is bound to that browser by a cookie. Other
+clients send no cookies; they must compare the state themselves.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ _LOCAL = re.compile(r"^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$")
 
 
 async def begin(req: Request) -> str:
-    """A new state, which belongs to the session and to the browser that asks, where there is one."""
+    """Create a state, bound to the session and the browser of the request, if any."""
     state = secrets.token_urlsafe(32)
-    owners = {"session_id": await _session_of(req), "browser": _keep_browser(req)}
+    owners = {"session_id": await _find_session(req), "browser": _keep_browser(req)}
     lasting = {"expires_at": req.now + STATE_LIFE, "used_at": None}
     await req.system_store(WECOM_STATES).create({**lasting, **owners}, id=_hash(state))
     return state
 
 
 async def use_for_login(req: Request, state: str) -> None:
-    """Use a state up that this browser and this session asked for, or anybody who has neither. Raises 40011."""
+    """Use up a state that is bound to this browser and session, or to none. Raises 40011."""
     mine = _hash(_cookie(req))
-    # a browser of the same origin has asked as one, and nobody finishes another's scan in it
-    browsers = [mine] if _of_same_origin(req) else [None, mine]
-    await _use(req, state, {"browser": {"$in": browsers}, "session_id": {"$in": [None, await _session_of(req)]}})
+    # a browser of the same origin got a bound state, so it may not finish the scan of another client
+    browsers = [mine] if _is_same_origin(req) else [None, mine]
+    await _use(req, state, {"browser": {"$in": browsers}, "session_id": {"$in": [None, await _find_session(req)]}})
 
 
 async def use_for_binding(req: Request, state: str) -> None:
-    """Use a state up that the caller's session asked for. Raises 40011."""
+    """Use up a state that is bound to the caller's session. Raises 40011."""
     await _use(req, state, {"session_id": req.actor.session_id})
 
 
 async def give_back(req: Request, state: str) -> None:
-    """Let a used state be used again: nobody was logged in by it."""
+    """Make a used state usable again, as nobody was logged in by it."""
     await req.system_store(WECOM_STATES).change_one({"_id": _hash(state)}, {"used_at": None})
 
 
 async def _use(req: Request, state: str, owners: dict[str, Any]) -> None:
-    """One conditional update, so that of two callers one gets through; what is refused is not used up."""
+    """Use up the state by one conditional update, so that one of two callers wins. A refusal does not use it up."""
     states = req.system_store(WECOM_STATES)
     usable = {"_id": _hash(state), "used_at": None, "expires_at": {"$gt": req.now}}
     if await states.change_one({**usable, **owners}, {"used_at": req.now}) is None:
@@ -63,8 +63,8 @@ async def _use(req: Request, state: str, owners: dict[str, Any]) -> None:
         raise ApiError(WECOM_REFUSED, reason)
 
 
-async def _session_of(req: Request) -> str | None:
-    """The session of a token that is good; a public route does not fail on one that is not."""
+async def _find_session(req: Request) -> str | None:
+    """Return the session of a valid token, else None: a public route ignores an invalid one."""
     if req.bearer is None:
         return None
     try:
@@ -74,8 +74,8 @@ async def _session_of(req: Request) -> str | None:
 
 
 def _keep_browser(req: Request) -> str | None:
-    """Let the browser be known by a cookie, the same one in all its tabs; what is stored of it."""
-    if not _of_same_origin(req):
+    """Set a cookie that identifies the browser in all its tabs, and return the hash to store."""
+    if not _is_same_origin(req):
         return None
     known = _cookie(req)
     nonce = known if _NONCE.match(known) else secrets.token_urlsafe(32)
@@ -86,11 +86,11 @@ def _keep_browser(req: Request) -> str | None:
     return _hash(nonce)
 
 
-def _of_same_origin(req: Request) -> bool:
-    """Whether a browser asks from a page of the service's own origin: such requests alone carry cookies unasked.
+def _is_same_origin(req: Request) -> bool:
+    """Return whether a browser sends the request from a page of the service's own origin, and so with cookies.
 
-    Pages cannot write this field (https://www.w3.org/TR/fetch-metadata/), and browsers send it to secure or local
-    addresses alone.
+    Pages cannot set this field (https://www.w3.org/TR/fetch-metadata/), and browsers send it only to secure or local
+    addresses.
     """
     return req.headers.get("Sec-Fetch-Site") == "same-origin"
 
@@ -100,7 +100,10 @@ def _cookie(req: Request) -> str:
 
 
 def _cookie_name(req: Request) -> str:
-    """With the prefix no other host writes the cookie (RFC 6265bis section 4.1.3.2); not every browser has it locally."""
+    """Return the name of the cookie. Its prefix keeps other hosts from writing it (RFC 6265bis section 4.1.3.2).
+
+    Not every browser accepts the prefix on a local address.
+    """
     return _COOKIE if _LOCAL.match(req.headers.get("Host", "")) else f"__Host-{_COOKIE}"
 
 

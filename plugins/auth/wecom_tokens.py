@@ -1,4 +1,4 @@
-"""The corporation's access token: one for all instances, kept until it expires, encrypted in the database."""
+"""The corporation's access token: shared by all instances, stored encrypted in the database until it expires."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MARGIN_SHARE = 0.1
 
 
 class CorpToken:
-    """The token of the application that the settings name; signing keys of the service encrypt it."""
+    """The token of the application in the settings, encrypted with the signing keys of the service."""
 
     def __init__(
         self, database: Database, client: WecomClient, settings: AuthSettings, signing_secrets: Sequence[str]
@@ -30,17 +30,17 @@ class CorpToken:
         self._database = database
         self._client = client
         self._cipher = MultiFernet([_cipher(secret) for secret in signing_secrets])
-        self._id = _application(settings)
+        self._id = _identify_application(settings)
         self._seconds = 2 * settings.wecom_request_seconds
         self._renewing: asyncio.Task[str] | None = None
 
     async def current(self, rejected: str | None = None) -> str:
-        """A token that is not the `rejected` one. Raises `WecomUnavailable`."""
-        token = await self._stored(rejected)
+        """Return a token other than the `rejected` one. Raises `WecomUnavailable`."""
+        token = await self._load(rejected)
         if token is not None:
             return token
         if self._renewing is None or self._renewing.done():
-            # an empty context leaves the caller's transaction: the token is for everybody, whatever becomes of that
+            # an empty context leaves the caller's transaction, as the token must outlive a rollback
             self._renewing = asyncio.create_task(self._renew(rejected), context=Context())
         return await asyncio.shield(self._renewing)
 
@@ -48,19 +48,22 @@ class CorpToken:
         lease = Lease(self._database, f"auth:wecom-token:{self._id}", seconds=self._seconds)
         try:
             async with asyncio.timeout(self._seconds), lease:
-                return await self._stored(rejected) or await self._fetched()
+                return await self._load(rejected) or await self._fetch()
         except TimeoutError as error:
             raise WecomUnavailable("gettoken", "not renewed in time") from error
 
-    async def _fetched(self) -> str:
+    async def _fetch(self) -> str:
         token, life = await self._client.corp_token()
-        await self._store().upsert(self._id, {
-            "encrypted": self._cipher.encrypt(token.encode()),
-            "expires_at": utc_now() + timedelta(seconds=life - min(_MARGIN_SECONDS, life * _MARGIN_SHARE)),
-        })  # fmt: skip
+        await self._store().upsert(
+            self._id,
+            {
+                "encrypted": self._cipher.encrypt(token.encode()),
+                "expires_at": utc_now() + timedelta(seconds=life - min(_MARGIN_SECONDS, life * _MARGIN_SHARE)),
+            },
+        )
         return token
 
-    async def _stored(self, rejected: str | None) -> str | None:
+    async def _load(self, rejected: str | None) -> str | None:
         found = await self._store().find_one({"_id": self._id, "expires_at": {"$gt": utc_now()}})
         if found is None:
             return None
@@ -79,7 +82,7 @@ def _cipher(secret: str) -> Fernet:
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"wecom-token:" + secret.encode()).digest()))
 
 
-def _application(settings: AuthSettings) -> str:
-    """Another corporation, secret or platform is another token."""
+def _identify_application(settings: AuthSettings) -> str:
+    """Return an id of the application: another corporation, secret or platform has another token."""
     named = (settings.wecom_api_base, settings.wecom_corp_id, settings.wecom_secret.get_secret_value())
     return hashlib.sha256("\n".join(named).encode()).hexdigest()

@@ -1,0 +1,72 @@
+"""What the plugin does at start and at shutdown."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from plugins.api import Authenticator, DatabaseUnavailable, Jobs, Service
+from plugins.auth.login_rate import LoginRate
+from plugins.auth.sessions import Sessions
+from plugins.auth.settings import WECOM_NEEDS, AuthSettings
+from plugins.auth.tokens import Tokens
+from plugins.auth.wecom import QrRate
+from plugins.auth.wecom_client import WecomClient
+from plugins.auth.wecom_tokens import CorpToken
+from plugins.rbac.api import Directory, Policy
+
+log = logging.getLogger("tradewind.auth")
+
+
+@asynccontextmanager
+async def start(service: Service) -> AsyncIterator[None]:
+    """Provide the sessions, and end those of users who are disabled, deleted or given a new password."""
+    settings = service.settings_of(AuthSettings)
+    tokens = Tokens(
+        service.signing_secrets,
+        timedelta(minutes=settings.access_token_minutes),
+        timedelta(days=settings.refresh_token_days),
+    )
+    sessions = Sessions(service.database, service.part(Directory), service.part(Policy), tokens, settings)
+    service.provide(Authenticator, sessions)
+    service.provide(Sessions, sessions)
+    service.part(Jobs).spawn("auth.seen", _write_last_seen(sessions, settings.session_seen_seconds))
+    limited = service.settings.rate_limits == "on"
+    service.provide(LoginRate, LoginRate(service.database, settings.logins_per_minute, limited))
+    service.events.listen("rbac.user.sessions_void", partial(_end_sessions, sessions))
+    with _provide_wecom(service, settings):
+        yield
+
+
+@contextmanager
+def _provide_wecom(service: Service, settings: AuthSettings) -> Iterator[None]:
+    missing = settings.wecom_missing
+    if 0 < len(missing) < len(WECOM_NEEDS):
+        log.warning("WeCom log-in is off: settings are missing", extra={"missing": missing})
+    client = WecomClient(settings)
+    service.provide(WecomClient, client)
+    service.provide(CorpToken, CorpToken(service.database, client, settings, service.signing_secrets))
+    service.provide(QrRate, QrRate(settings.logins_per_minute, service.settings.rate_limits == "on"))
+    try:
+        yield
+    finally:
+        client.close()
+
+
+async def _write_last_seen(sessions: Sessions, seconds: float) -> None:
+    """Write `last_seen_at` periodically; every instance writes the sessions that it serves."""
+    while True:
+        await asyncio.sleep(seconds)
+        try:
+            await sessions.note_seen()
+        except DatabaseUnavailable:
+            log.warning("last_seen_at was not written: the database is out of reach")
+
+
+async def _end_sessions(sessions: Sessions, payload: Mapping[str, Any]) -> None:
+    await sessions.end({"user_id": payload["user_id"]}, payload["reason"])
