@@ -99,8 +99,9 @@ async def created(req: Request) -> dict[str, Any]:
 
 
 ROUTE = dashboard_route(
-    "$plugin-$nouns",
+    "GET /api/dashboard/$plugin-$nouns",
     summary="Show the $nouns by month",
+    access="dashboard:chart:$plugin-$nouns",
     query={"months": integer(minimum=1, maximum=36, default=12, nullable=False, example=12)},
     returns={"items": array(obj("$NounMonth", MONTH, nullable=False), nullable=False)},
 )

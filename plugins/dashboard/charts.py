@@ -1,14 +1,14 @@
-"""The thirteen dashboards of SPEC 4.6 in the shapes of CONTRACT 9. What is in them comes from the plugins' parts."""
+"""The thirteen built-in dashboards and their shapes. The business plugins compute their parts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from plugins.api import Field, array, choice, integer, money, obj, object_id, quantity, text
+from plugins.api import Field, Route, array, choice, integer, money, obj, object_id, quantity, text
 from plugins.api import day as calendar_day
 from plugins.dashboard.serving import dashboard_route
 
-_MOST = 10_000
+_MAX_ROWS = 10_000
 _AMOUNT = money(nullable=False)
 _COUNT = integer(minimum=0, nullable=False)
 _NAME = text(nullable=False)
@@ -32,51 +32,137 @@ _SERIES = {
 _RANKING = {
     **_RANGE,
     "limit": integer(minimum=1, maximum=100, default=10, nullable=False, example=10, description="How many people."),
-    "by": choice("payments", "contracts", default="payments", nullable=False,
-                 description="Payments received, or contracts in force or completed."),
-}  # fmt: skip
+    "by": choice(
+        "payments",
+        "contracts",
+        default="payments",
+        nullable=False,
+        description="Payments received, or contracts in force or completed.",
+    ),
+}
 
 
 def _items(name: str, fields: Mapping[str, Field]) -> dict[str, Field]:
-    return {"items": array(obj(name, fields, nullable=False), max_items=_MOST, nullable=False)}
+    return {"items": array(obj(name, fields, nullable=False), max_items=_MAX_ROWS, nullable=False)}
 
 
 _SLICE = {"name": _NAME, "value": _COUNT}
-_SLICES = array(obj("Slice", _SLICE, nullable=False), max_items=_MOST, nullable=False)
+_SLICES = array(obj("Slice", _SLICE, nullable=False), max_items=_MAX_ROWS, nullable=False)
 _RESULT = {"income": _AMOUNT, "expense": _AMOUNT, "profit": _AMOUNT}
 _ATTENDANCE = {"present": _COUNT, "late": _COUNT, "missed_punch": _COUNT}
 
-CHARTS = (
-    dashboard_route("overview", summary="Show the core totals", returns={
-        "customers": _COUNT, "opportunities": _COUNT, "contract_amount": _AMOUNT, "received_amount": _AMOUNT,
-        "pending_approvals": _COUNT,
-    }),
-    dashboard_route("sales-trend", summary="Show the payments received by day", query=_DAYS, returns={
-        "days": _COUNT, **_items("SalesDay", {"date": _DATE, "amount": _AMOUNT, "count": _COUNT}),
-    }),
-    dashboard_route("customer-distribution", summary="Show the customers by industry and level", returns={
-        "by_industry": _SLICES, "by_level": _SLICES,
-    }),
-    dashboard_route("opportunity-funnel", summary="Show the opportunities by stage", returns=_items(
-        "FunnelStage", {"stage": _NAME, "name": _NAME, "count": _COUNT, "amount": _AMOUNT})),
-    dashboard_route("finance-summary", summary="Show income, expense and profit by month", query=_SERIES, returns={
-        **_RESULT, **_items("FinanceMonth", {"month": _MONTH, **_RESULT}),
-    }),
-    dashboard_route("contract-trend", summary="Show the contracts signed by month", query=_MONTHS, returns=_items(
-        "ContractMonth", {"month": _MONTH, "count": _COUNT, "amount": _AMOUNT})),
-    dashboard_route("sales-ranking", summary="Rank people by payments or contracts", query=_RANKING, returns=_items(
-        "RankedPerson", {"rank": _COUNT, "user_id": _COUNT, "name": _NAME, "amount": _AMOUNT, "count": _COUNT})),
-    dashboard_route("lead-source-distribution", summary="Show the leads by source", returns={"items": _SLICES}),
-    dashboard_route("employee-distribution", summary="Show the employees by department", returns=_items(
-        "DepartmentSlice", {"department_id": integer(minimum=1), **_SLICE})),
-    dashboard_route("headcount-trend", summary="Show the headcount by month", query=_MONTHS, returns=_items(
-        "HeadcountMonth", {"month": _MONTH, "headcount": _COUNT, "joined": _COUNT, "left": _COUNT})),
-    dashboard_route("attendance-summary", summary="Show attendance by day", query=_SERIES, returns={
-        **_ATTENDANCE, **_items("AttendanceDay", {"date": _DATE, **_ATTENDANCE}),
-    }),
-    dashboard_route("stock-value-by-warehouse", summary="Show the stock's value by warehouse", returns=_items(
-        "WarehouseStock", {"warehouse_id": object_id(nullable=False), "name": _NAME,
-                           "quantity": quantity(nullable=False), "value": _AMOUNT})),
-    dashboard_route("sales-vs-purchase", summary="Compare sales with purchases by month", query=_MONTHS, returns=_items(
-        "SalesAndPurchase", {"month": _MONTH, "sales": _AMOUNT, "purchase": _AMOUNT})),
-)  # fmt: skip
+ROUTES: tuple[Route, ...] = (
+    dashboard_route(
+        "GET /api/dashboard/overview",
+        summary="Show the core totals",
+        access="dashboard:chart:overview",
+        returns={
+            "customers": _COUNT,
+            "opportunities": _COUNT,
+            "contract_amount": _AMOUNT,
+            "received_amount": _AMOUNT,
+            "pending_approvals": _COUNT,
+        },
+    ),
+    dashboard_route(
+        "GET /api/dashboard/sales-trend",
+        summary="Show the payments received by day",
+        access="dashboard:chart:sales-trend",
+        query=_DAYS,
+        returns={
+            "days": _COUNT,
+            **_items("SalesDay", {"date": _DATE, "amount": _AMOUNT, "count": _COUNT}),
+        },
+    ),
+    dashboard_route(
+        "GET /api/dashboard/customer-distribution",
+        summary="Show the customers by industry and level",
+        access="dashboard:chart:customer-distribution",
+        returns={
+            "by_industry": _SLICES,
+            "by_level": _SLICES,
+        },
+    ),
+    dashboard_route(
+        "GET /api/dashboard/opportunity-funnel",
+        summary="Show the opportunities by stage",
+        access="dashboard:chart:opportunity-funnel",
+        returns=_items("FunnelStage", {"stage": _NAME, "name": _NAME, "count": _COUNT, "amount": _AMOUNT}),
+    ),
+    dashboard_route(
+        "GET /api/dashboard/finance-summary",
+        summary="Show income, expense and profit by month",
+        access="dashboard:chart:finance-summary",
+        query=_SERIES,
+        returns={
+            **_RESULT,
+            **_items("FinanceMonth", {"month": _MONTH, **_RESULT}),
+        },
+    ),
+    dashboard_route(
+        "GET /api/dashboard/contract-trend",
+        summary="Show the contracts signed by month",
+        access="dashboard:chart:contract-trend",
+        query=_MONTHS,
+        returns=_items("ContractMonth", {"month": _MONTH, "count": _COUNT, "amount": _AMOUNT}),
+    ),
+    dashboard_route(
+        "GET /api/dashboard/sales-ranking",
+        summary="Rank people by payments or contracts",
+        access="dashboard:chart:sales-ranking",
+        query=_RANKING,
+        returns=_items(
+            "RankedPerson", {"rank": _COUNT, "user_id": _COUNT, "name": _NAME, "amount": _AMOUNT, "count": _COUNT}
+        ),
+    ),
+    dashboard_route(
+        "GET /api/dashboard/lead-source-distribution",
+        summary="Show the leads by source",
+        access="dashboard:chart:lead-source-distribution",
+        returns={"items": _SLICES},
+    ),
+    dashboard_route(
+        "GET /api/dashboard/employee-distribution",
+        summary="Show the employees by department",
+        access="dashboard:chart:employee-distribution",
+        returns=_items("DepartmentSlice", {"department_id": integer(minimum=1), **_SLICE}),
+    ),
+    dashboard_route(
+        "GET /api/dashboard/headcount-trend",
+        summary="Show the headcount by month",
+        access="dashboard:chart:headcount-trend",
+        query=_MONTHS,
+        returns=_items("HeadcountMonth", {"month": _MONTH, "headcount": _COUNT, "joined": _COUNT, "left": _COUNT}),
+    ),
+    dashboard_route(
+        "GET /api/dashboard/attendance-summary",
+        summary="Show attendance by day",
+        access="dashboard:chart:attendance-summary",
+        query=_SERIES,
+        returns={
+            **_ATTENDANCE,
+            **_items("AttendanceDay", {"date": _DATE, **_ATTENDANCE}),
+        },
+    ),
+    dashboard_route(
+        "GET /api/dashboard/stock-value-by-warehouse",
+        summary="Show the stock's value by warehouse",
+        access="dashboard:chart:stock-value-by-warehouse",
+        returns=_items(
+            "WarehouseStock",
+            {
+                "warehouse_id": object_id(nullable=False),
+                "name": _NAME,
+                "quantity": quantity(nullable=False),
+                "value": _AMOUNT,
+            },
+        ),
+    ),
+    dashboard_route(
+        "GET /api/dashboard/sales-vs-purchase",
+        summary="Compare sales with purchases by month",
+        access="dashboard:chart:sales-vs-purchase",
+        query=_MONTHS,
+        returns=_items("SalesAndPurchase", {"month": _MONTH, "sales": _AMOUNT, "purchase": _AMOUNT}),
+    ),
+)

@@ -1,7 +1,7 @@
-"""From the parts that plugins return to the data of an answer: zeros, the parts added up over them, series filled.
+"""Merges the parts that plugins return into the data of a response.
 
-All of it follows from the declared shape. An array whose items begin with `date` or `month` is a series: it has every
-day or month of the period, in order. Other arrays are the rows of the parts one after the other.
+The declared shape decides how. Numbers are added up, and are zero without a part. An array whose items begin with `date`
+or `month` is a series: it gets a row for every day or month of the period, in order. Other arrays are concatenated.
 """
 
 from __future__ import annotations
@@ -15,40 +15,40 @@ Part = Mapping[str, Any]
 Merge = Callable[[Sequence[Any], Period], Any]
 
 
-def merging(shape: Field) -> Merge:
-    """What makes one value of those that the parts give for a field of this shape: zero where no part says anything.
+def make_merge(shape: Field) -> Merge:
+    """Return the function that merges the values of the parts for a field of this shape; without a part it gives zero.
 
-    Made once for each shape, as some answers have hundreds of rows.
+    It is built once for each shape, as some responses have hundreds of rows.
     """
     if shape.kind == "object":
-        return _objects({name: merging(field) for name, field in (shape.fields or {}).items()})
+        return _make_object_merge({name: make_merge(field) for name, field in (shape.fields or {}).items()})
     if shape.kind == "array" and shape.items is not None:
-        return _arrays(shape.items)
+        return _make_array_merge(shape.items)
     if shape.kind == "money":
         return lambda given, _: store_money(rounded(sum(map(exact, given), exact(None))))
     if shape.kind == "quantity":
         return lambda given, _: store_quantity(sum(map(exact, given), exact(None)))
     if shape.kind in ("integer", "number"):
-        return _nullable_sum if shape.nullable else lambda given, _: sum(given)
+        return _sum_or_null if shape.nullable else lambda given, _: sum(given)
     return lambda given, _: given[-1] if given else None
 
 
-def _nullable_sum(given: Sequence[float], period: Period) -> float | None:
+def _sum_or_null(given: Sequence[float], period: Period) -> float | None:
     return sum(given) if given else None
 
 
-def _objects(members: Mapping[str, Merge]) -> Merge:
-    def merged(parts: Sequence[Part], period: Period) -> dict[str, Any]:
+def _make_object_merge(members: Mapping[str, Merge]) -> Merge:
+    def merge_parts(parts: Sequence[Part], period: Period) -> dict[str, Any]:
         return {
             name: merge([part[name] for part in parts if part.get(name) is not None], period)
             for name, merge in members.items()
         }
 
-    return merged
+    return merge_parts
 
 
-def _arrays(item: Field) -> Merge:
-    key, merge = next(iter(item.fields or {}), ""), merging(item)
+def _make_array_merge(item: Field) -> Merge:
+    key, merge = next(iter(item.fields or {}), ""), make_merge(item)
 
     def rows_of(given: Sequence[Sequence[Part]], period: Period) -> list[Any]:
         return [merge((row,), period) for rows in given for row in rows]

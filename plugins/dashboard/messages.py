@@ -1,4 +1,4 @@
-"""The sentences of the dashboards."""
+"""Messages of the plugin dashboard, in Chinese and English."""
 
 from plugins.api import Message
 

@@ -1,10 +1,9 @@
-"""Serving a dashboard: its parts computed side by side, once for all who ask the same, within a time limit."""
+"""Serves a dashboard. Its parts are computed concurrently, once for equal concurrent requests, within a time limit."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,94 +15,93 @@ from plugins.api import (
     Handler,
     Request,
     Route,
-    Service,
     Shared,
     day_of,
     obj,
     period_of,
     route,
     unavailable,
-)  # fmt: skip
-from plugins.dashboard.merging import merging
+)
+from plugins.dashboard.merging import make_merge
 from plugins.dashboard.messages import TOO_SLOW
-from plugins.dashboard.settings import DashboardSettings
 
-AT = "/api/dashboard"
-RESOURCE = "dashboard:chart"
 Data = dict[str, Any]
 
 
 class Executions:
-    """The dashboards that are computed at this moment."""
+    """The dashboards that are being computed, shared by equal requests."""
 
     def __init__(self, database: Database, seconds: float) -> None:
         self.seconds = seconds
         self.shared = Shared(database.driver.note_wait)
 
 
-@asynccontextmanager
-async def executions(service: Service) -> AsyncIterator[None]:
-    """Offer the executions. Raises ValueError for a part of a dashboard that no route serves."""
-    served = {one.path.removeprefix(f"{AT}/") for one in service.part(Catalogue).routes}
-    unknown = sorted({dashboard.name for dashboard in service.part(Catalogue).dashboards} - served)
-    if unknown:
-        raise ValueError(f"no route serves the dashboard {', '.join(unknown)}: declare it with dashboard_route")
-    seconds = service.settings_of(DashboardSettings).dashboard_seconds
-    service.provide(Executions, Executions(service.database, seconds))
-    yield
-
-
 def dashboard_route(
-    name: str, *, summary: str, returns: Mapping[str, Field], query: Mapping[str, Field] | None = None
+    endpoint: str,
+    *,
+    summary: str,
+    access: str,
+    returns: Mapping[str, Field],
+    query: Mapping[str, Field] | None = None,
 ) -> Route:
-    """`GET /api/dashboard/<name>` over the parts that loaded plugins declare of it.
+    """Declare a dashboard: `dashboard_route("GET /api/dashboard/<name>", access="dashboard:chart:<name>", …)`.
 
-    Its permission is `dashboard:chart:<name>`, a button of the dashboards' page. `returns` are the fields of the data.
+    Its data are the parts that the loaded plugins declare under `<name>`, merged in the shape `returns`. The permission
+    is a button of the dashboards' page. Raises ValueError for another path or another permission.
     """
+    name = endpoint.removeprefix("GET /api/dashboard/")
+    if name == endpoint or access != f"dashboard:chart:{name}":
+        raise ValueError(
+            f"{endpoint} with {access}: a dashboard is GET /api/dashboard/<name> with dashboard:chart:<name>"
+        )
     shape = obj(f"{name.title().replace('-', '')}Dashboard", returns, nullable=False)
     return route(
-        f"GET {AT}/{name}", _serving(name, shape), summary=summary, access=f"{RESOURCE}:{name}", query=query or {},
-        returns=shape, tag="dashboard",
-    )  # fmt: skip
+        endpoint,
+        _make_handler(name, shape),
+        summary=summary,
+        access=access,
+        query=query or {},
+        returns=shape,
+    )
 
 
-def _serving(name: str, shape: Field) -> Handler:
-    merge, asked = merging(shape), (shape.fields or {}).keys()
+def _make_handler(name: str, shape: Field) -> Handler:
+    merge, asked = make_merge(shape), (shape.fields or {}).keys()
 
-    async def computed(req: Request, parts: Sequence[Dashboard], seconds: float) -> Data:
-        found = merge(await _parts(req, parts, seconds), period_of(req))
-        # what was asked for and is part of the answer, such as `days`
+    async def compute(req: Request, parts: Sequence[Dashboard], seconds: float) -> Data:
+        found = merge(await _compute_parts(req, parts, seconds), period_of(req))
+        # parameters that are fields of the response, such as `days`
         return {**found, **{name: value for name, value in req.query.items() if name in asked}}
 
     async def serve(req: Request) -> Data:
-        period_of(req)  # a query that is refused starts nothing
+        period_of(req)  # refuses an invalid period before anything is computed
         parts = [dashboard for dashboard in req.part(Catalogue).dashboards if dashboard.name == name]
         running = req.part(Executions)
-        return await running.shared.run(_key(req, name, parts), lambda: computed(req, parts, running.seconds))
+        return await running.shared.run(_make_key(req, name, parts), lambda: compute(req, parts, running.seconds))
 
     return serve
 
 
-def _key(req: Request, name: str, parts: Sequence[Dashboard]) -> Hashable:
-    """What the answer depends on. The day is part of it: at midnight a query means other days."""
+def _make_key(req: Request, name: str, parts: Sequence[Dashboard]) -> Hashable:
+    """Return what the response depends on. It includes the day, as the default period changes at midnight."""
     scope = replace(req.scope, user_id=None) if req.scope.everything else req.scope
     person = req.actor.user_id if any(part.personal for part in parts) else None
     query = tuple(sorted((name, str(value)) for name, value in req.query.items()))
     return name, query, scope, person, req.language, day_of(req.now, req.service.settings.zone)
 
 
-async def _parts(req: Request, parts: Sequence[Dashboard], seconds: float) -> list[Mapping[str, Any]]:
-    """What each part knows, computed side by side."""
+async def _compute_parts(req: Request, parts: Sequence[Dashboard], seconds: float) -> list[Mapping[str, Any]]:
+    """Compute the parts concurrently."""
     try:
-        async with asyncio.timeout(seconds), asyncio.TaskGroup() as together:
-            tasks = [together.create_task(_part(part, req)) for part in parts]
+        async with asyncio.timeout(seconds), asyncio.TaskGroup() as tasks_of_parts:
+            tasks = [tasks_of_parts.create_task(_compute_part(part, req)) for part in parts]
     except TimeoutError as error:
         raise unavailable(reason=TOO_SLOW) from error
     except ExceptionGroup as group:
-        # the caller knows what to answer to one error, not to a group
+        # the lifecycle maps a single error to a response, not a group
         raise group.exceptions[0] from None
     return [task.result() for task in tasks]
 
 
-async def _part(part: Dashboard, req: Request) -> Mapping[str, Any]:
+async def _compute_part(part: Dashboard, req: Request) -> Mapping[str, Any]:
     return await part.compute(req)

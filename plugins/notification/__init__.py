@@ -1,1 +1,1 @@
-"""The notification centre: an inbox for everybody, and a WebSocket that tells what is new."""
+"""The notification centre: an inbox for each user, and a WebSocket that sends what is new."""

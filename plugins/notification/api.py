@@ -10,15 +10,21 @@ from plugins.notification.inbox import Inbox
 
 
 async def notify(
-    source: Request | Database, user_ids: Iterable[int], kind: str, title: Message | str,
-    body: Message | str | None = None, link: str | None = None, data: Mapping[str, Any] | None = None, *,
+    source: Request | Database,
+    user_ids: Iterable[int],
+    kind: str,
+    title: Message | str,
+    body: Message | str | None = None,
+    link: str | None = None,
+    data: Mapping[str, Any] | None = None,
+    *,
     key: str | None = None,
-) -> int:  # fmt: skip
-    """Put a message into these people's inboxes; answers into how many.
+) -> int:
+    """Put a message into the inboxes of these users; return how many received it.
 
-    It is part of the transaction that it is called in. Jobs, which have no request, give the database. What was sent
-    to somebody under the same `key` is not sent to them again. Plugins that do not require notification emit the event
-    `notification.send` with the same names.
+    It joins the transaction of the caller. Jobs, which have no request, pass the database as `source`. A user gets at
+    most one message for each `key`. Plugins that do not require notification emit the event `notification.send` with
+    the same names.
     """
     database, actor = (source.service.database, source.actor) if isinstance(source, Request) else (source, SYSTEM)
     return await Inbox(database).send(user_ids, kind, title, body, link, data, key=key, actor=actor)

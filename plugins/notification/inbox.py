@@ -1,8 +1,7 @@
-"""Writing into inboxes and looking into one's own.
+"""Writing into inboxes, and reading the caller's own.
 
-Numbers are taken in the transaction that writes the message, from a counter that such transactions have to pass one
-after the other. So of one person's messages a greater number is committed later, and who has read up to a number
-misses nothing below it.
+The transaction that writes a message takes its number from a counter, which serialises such transactions for one user.
+So a message with a greater number is committed later, and a client that has read up to a number misses none below it.
 """
 
 from __future__ import annotations
@@ -16,52 +15,59 @@ from plugins.notification.records import MAX_BODY, MAX_TITLE, MESSAGES, PROGRESS
 SEND_EVENT, PROGRESS_EVENT = "notification.send", "notification.progress"
 
 
-def own(req: Request) -> Store:
-    """The caller's messages, and nobody else's."""
+def own_store(req: Request) -> Store:
+    """Return a store of the caller's messages only."""
     scope = Scope(creator_id=req.actor.user_id)
     return req.service.database.store(MESSAGES, req.actor, scope, req.now)
 
 
-def shown(message: Mapping[str, Any], language: Language) -> dict[str, Any]:
-    """A message in the language of its reader."""
+def localise(message: Mapping[str, Any], language: Language) -> dict[str, Any]:
+    """Return the message in `language`."""
     texts = {name: message.get(f"{name}_en") or message[name] for name in ("title", "body")} if language == "en" else {}
     return {**message, **texts}
 
 
 class Inbox:
-    """Sends messages, in the transaction of who asks where there is one."""
+    """Sends messages, in the transaction of the caller if there is one."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def send(
-        self, user_ids: Iterable[int], kind: str, title: Message | str, body: Message | str | None = None,
-        link: str | None = None, data: Mapping[str, Any] | None = None, *, key: str | None = None,
+        self,
+        user_ids: Iterable[int],
+        kind: str,
+        title: Message | str,
+        body: Message | str | None = None,
+        link: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        *,
+        key: str | None = None,
         actor: Actor = SYSTEM,
-    ) -> int:  # fmt: skip
-        """Put a message into these people's inboxes; answers into how many.
+    ) -> int:
+        """Put a message into the inboxes of these users; return how many received it.
 
-        `data` holds BSON values. What was sent to somebody under the same `key` is not sent to them again.
+        `data` holds BSON values. A user gets at most one message for each `key`.
         """
-        values: dict[str, Any] = {**_texts("title", title, MAX_TITLE), **_texts("body", body, MAX_BODY)}
+        values: dict[str, Any] = {**_make_texts("title", title, MAX_TITLE), **_make_texts("body", body, MAX_BODY)}
         values |= {"kind": kind, "link": link, "data": dict(data or {}), "unread": True, "read_at": None}
         sent = 0
-        # in order, so that two senders to the same people meet at the first of them
+        # sorted, so that two senders to the same users conflict at the first one instead of deadlocking
         for user_id in sorted(set(user_ids)):
             sent += await self._database.transaction(lambda id=user_id: self._put(id, values, key, actor))  # type: ignore[misc]
         return sent
 
     async def _put(self, user_id: int, values: Mapping[str, Any], key: str | None, actor: Actor) -> int:
-        # the counter comes first: a transaction that read `SENT` before another one's commit conflicts here
+        # first the counter: a transaction that reads `SENT` before the commit of another one conflicts here
         number = await self._database.next_number(f"notification:{user_id}", apart=False)
-        if key is not None and not await self._first_time(f"{user_id}:{key}"):
+        if key is not None and not await self._mark_sent(f"{user_id}:{key}"):
             return 0
         store = self._database.store(MESSAGES, actor)
         await store.create({**values, "user_id": user_id}, id=message_id(user_id, number))
         await self.signal(user_id)
         return 1
 
-    async def _first_time(self, id: str) -> bool:
+    async def _mark_sent(self, id: str) -> bool:
         sent = self._database.store(SENT)
         if await sent.find_one({"_id": id}) is not None:
             return False
@@ -69,7 +75,7 @@ class Inbox:
         return True
 
     async def progress(self, user_ids: Iterable[int], kind: str, key: str, data: Mapping[str, Any] | None) -> None:
-        """Show these people how far something is, in place of what was told under `key`; None: it is over."""
+        """Replace the progress that these users see under `key`; `data` None removes it."""
         store = self._database.store(PROGRESS)
         for user_id in user_ids:
             id = f"{user_id}:{key}"
@@ -81,16 +87,16 @@ class Inbox:
             await self.signal(user_id)
 
     async def signal(self, user_id: int) -> None:
-        """Wake the person's WebSockets on every instance."""
+        """Wake the WebSockets of the user on every instance."""
         await self._database.store(SIGNALS).upsert(user_id, {"changed_at": utc_now()})
 
     async def newest(self, user_id: int) -> Any:
-        """The id of the person's newest message, deleted or not; the least possible id where there is none."""
+        """Return the id of the user's newest message, deleted or not; the lowest possible id if there is none."""
         rows = await self._database.store(MESSAGES).find({"user_id": user_id}, sort="-id", limit=1, fields=["kind"])
         return rows[0]["id"] if rows else message_id(user_id, 0)
 
 
-def _texts(name: str, given: Message | str | None, longest: int) -> dict[str, str | None]:
+def _make_texts(name: str, given: Message | str | None, longest: int) -> dict[str, str | None]:
     if given is None:
         return {name: None, f"{name}_en": None}
     message = given if isinstance(given, Message) else Message(given, given)

@@ -1,7 +1,7 @@
-"""The WebSocket: what is new, to everybody who listens, whatever instance wrote it.
+"""The WebSocket: sends each new message to the listening clients, whichever instance wrote it.
 
-A signal only wakes; what is sent is read from the database, behind the last id that this client was sent. So a signal
-that comes twice, late, or for nothing does no harm.
+A signal only wakes a listener, which reads from the database what follows the last id that it sent. So a signal that
+arrives twice, late or without news does no harm.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-from plugins.api import Actor, Database, Request
+from plugins.api import SIGNED_IN, Actor, Database, Request, Route, object_id, route
 from plugins.auth.api import SESSIONS
-from plugins.notification.inbox import Inbox, own, shown
-from plugins.notification.records import MESSAGES, PROGRESS, SIGNALS
+from plugins.notification.inbox import Inbox, localise, own_store
+from plugins.notification.records import MESSAGES, PROGRESS, SIGNALS, SOCKET_MESSAGES
 from plugins.notification.settings import NotificationSettings
 from plugins.rbac.api import USERS
 
 _BATCH = 100
 _MOST_PROGRESS = 100  # of what runs in the background for one person at once
-# what wakes everybody must neither wait in the driver until its time limit nor crowd out requests
+# a signal that wakes all listeners must neither exceed the driver's time limit nor crowd out requests
 _AT_ONCE = 16
 Result = TypeVar("Result")
 
 
 @dataclass(eq=False)
 class Listener:
-    """One WebSocket: woken when there may be news, or when its session or its person changed."""
+    """One WebSocket: woken when there may be news, or when its session or its user changed."""
 
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     news: bool = False
 
     def wake(self, *, news: bool) -> None:
-        """Let it look; without `news` only whether it may still listen."""
+        """Wake the listener; without `news` it only checks whether it may still listen."""
         self.news |= news
         self.woken.set()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait until it is woken, but so long at most."""
+        """Wait until it is woken, for `seconds` at most."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self.woken.wait()
@@ -49,22 +49,22 @@ class Listener:
 
 
 class Listeners:
-    """Who listens on this instance, by person and by session."""
+    """The listeners on this instance, by user and by session."""
 
     def __init__(self, database: Database) -> None:
-        self._by_person: dict[Any, set[Listener]] = defaultdict(set)
+        self._by_user: dict[Any, set[Listener]] = defaultdict(set)
         self._by_session: dict[Any, set[Listener]] = defaultdict(set)
-        self._turns = asyncio.Semaphore(_AT_ONCE)
-        database.changes.listen(SIGNALS.name, partial(self._wake, self._by_person, True))
-        # so that the end of a session is heard of at once
+        self._queries = asyncio.Semaphore(_AT_ONCE)
+        database.changes.listen(SIGNALS.name, partial(self._wake, self._by_user, True))
+        # so that the end of a session takes effect at once
         database.changes.listen(SESSIONS.name, partial(self._wake, self._by_session, False))
-        database.changes.listen(USERS.name, partial(self._wake, self._by_person, False))
+        database.changes.listen(USERS.name, partial(self._wake, self._by_user, False))
 
     @contextmanager
     def listening(self, actor: Actor) -> Iterator[Listener]:
-        """A listener for the person's messages, as long as the session goes on."""
+        """Register a listener for the messages of the actor, as a context manager."""
         listener = Listener()
-        places = ((self._by_person, actor.user_id), (self._by_session, actor.session_id))
+        places = ((self._by_user, actor.user_id), (self._by_session, actor.session_id))
         for listeners, key in places:
             listeners[key].add(listener)
         try:
@@ -76,35 +76,34 @@ class Listeners:
                     del listeners[key]
 
     async def read(self, query: Callable[[], Awaitable[Result]]) -> Result:
-        """The answer of a query for one of the WebSockets; of all of them a few at once."""
-        async with self._turns:
+        """Return the result of a query for one WebSocket; few of them run at once."""
+        async with self._queries:
             return await query()
 
     @staticmethod
     def _wake(listeners: dict[Any, set[Listener]], news: bool, id: Any) -> None:
-        # None: the change stream was lost for a while, so anybody's may have changed
+        # None: the change stream was interrupted, so any id may have changed
         for one in [id] if id is not None else list(listeners):
             for listener in listeners.get(one, ()):
                 listener.wake(news=news)
 
 
 async def live(req: Request) -> None:
-    """Send `ready`, then every message behind `last_id`, every change of the number of unread ones, and how far is what
-    runs in the background.
+    """Send `ready`, then every message after `last_id`, every change of the unread count, and progress.
 
-    Ends with 40100 or 40300 when the session ended or the access token ran out: checked before anything is sent, when
-    the session or the person changed, and every few seconds.
+    Ends with 40100 or 40300 when the session ended or the access token expired. That is checked before anything is
+    sent, when the session or the user changed, and every few seconds.
     """
     seconds = req.service.settings_of(NotificationSettings).notification_check_seconds
     listeners = req.part(Listeners)
     with listeners.listening(req.actor) as listener:
         last_id = req.query.get("last_id") or await listeners.read(lambda: req.part(Inbox).newest(req.actor.user_id))
-        unread = await listeners.read(lambda: own(req).count({"unread": True}))
+        unread = await listeners.read(lambda: own_store(req).count({"unread": True}))
         await req.socket.send({"type": "ready", "last_id": last_id, "unread": unread})
         await req.socket.still_allowed()
-        told = await _send_progress(req, {})
+        sent = await _send_progress(req, {})
         if req.query.get("last_id"):
-            # behind the newest there is nothing yet, and what comes from now on wakes
+            # without `last_id` nothing is pending, and later messages wake the listener
             listener.wake(news=True)
         while True:
             await listener.sleep(seconds)
@@ -113,40 +112,64 @@ async def live(req: Request) -> None:
                 listener.news = False
                 last_id = await _send_new(req, last_id)
                 unread = await _send_unread(req, unread)
-                told = await _send_progress(req, told)
+                sent = await _send_progress(req, sent)
 
 
 async def _send_new(req: Request, last_id: Any) -> Any:
-    """Send what is newer than `last_id`, in order; answers the last id that was sent."""
+    """Send what is newer than `last_id`, in order; return the last id that was sent."""
     read = req.part(Listeners).read
     while True:
         newer = {"_id": {"$gt": last_id}}
-        rows = await read(partial(own(req).find, newer, sort="id", limit=_BATCH))
+        rows = await read(partial(own_store(req).find, newer, sort="id", limit=_BATCH))
         for row in rows:
-            # while a slow reader was waited for the session may have ended
+            # the session may have ended while the socket waited for a slow client
             await req.socket.still_allowed()
-            await req.socket.send({"type": "notification", "data": _answered(shown(row, req.language))})
+            await req.socket.send({"type": "notification", "data": _select_fields(localise(row, req.language))})
             last_id = row["id"]
         if len(rows) < _BATCH:
             return last_id
 
 
-def _answered(message: dict[str, Any]) -> dict[str, Any]:
+def _select_fields(message: dict[str, Any]) -> dict[str, Any]:
     return {name: message.get(name) for name in MESSAGES.all_fields}
 
 
-async def _send_progress(req: Request, told: dict[str, Any]) -> dict[str, Any]:
-    """Send what is not as it was told last; answers what is told now."""
+async def _send_progress(req: Request, sent: dict[str, Any]) -> dict[str, Any]:
+    """Send progress that differs from what was `sent` before; return the current progress by key."""
     mine = partial(req.system_store(PROGRESS).find, {"user_id": req.actor.user_id}, sort="id", limit=_MOST_PROGRESS)
     rows = await req.part(Listeners).read(mine)
     for row in rows:
-        if told.get(row["key"]) != row["data"]:
+        if sent.get(row["key"]) != row["data"]:
             await req.socket.send({"type": "progress", **{name: row[name] for name in ("kind", "key", "data")}})
     return {row["key"]: row["data"] for row in rows}
 
 
 async def _send_unread(req: Request, before: int) -> int:
-    unread = await req.part(Listeners).read(lambda: own(req).count({"unread": True}))
+    unread = await req.part(Listeners).read(lambda: own_store(req).count({"unread": True}))
     if unread != before:
         await req.socket.send({"type": "unread", "count": unread})
     return unread
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/notifications/ws",
+        live,
+        summary="My new notifications, as a WebSocket",
+        access=SIGNED_IN,
+        query={
+            "last_id": object_id(
+                nullable=False,
+                example="000000000001000000000007",
+                description="The id of the last message that the client has; "
+                "without it, only what comes from now on is sent.",
+            )
+        },
+        socket=True,
+        messages=SOCKET_MESSAGES,
+        tag="notification",
+        description="The token is sent in `Authorization`, or as the subprotocol `bearer.<token>`, "
+        "as browsers set no headers here.\n"
+        "`ready` comes first; a client that was away gives its `last_id` when it comes back, and misses nothing.",
+    ),
+)

@@ -1,4 +1,4 @@
-"""The sentences of notification."""
+"""Messages of the plugin notification, in Chinese and English."""
 
 from plugins.api import Message
 
@@ -16,5 +16,5 @@ KINDS = {
 WELCOME = Message("欢迎使用 Tradewind", "Welcome to Tradewind")
 WELCOME_BODY = Message("审批、导入和提醒都会出现在这里。", "Approvals, imports and reminders appear here.")
 
-# what an explanation says (GET /authorization/explain)
+# shown by GET /api/v1/system/authorization/explain
 NOT_YOURS = Message("没有该消息，或不是发给您的", "There is no such notification, or it is not yours")

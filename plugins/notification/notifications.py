@@ -1,38 +1,42 @@
-"""The inbox over HTTP: everybody reads, marks and deletes their own messages."""
+"""The inbox over HTTP: users read, mark and delete their own messages; announcements."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import Page, Request, invalid
-from plugins.notification.inbox import Inbox, own, shown
+from plugins.api import NOT_FOUND, NOTHING, SIGNED_IN, Page, Refusal, Request, Route, invalid, route
+from plugins.notification.inbox import Inbox, localise, own_store
+from plugins.notification.messages import NOT_YOURS
+from plugins.notification.records import COUNT, MESSAGES, SEND_BODY
 from plugins.rbac.api import USERS
+
+_NOT_YOURS = Refusal(NOT_FOUND, when=NOT_YOURS)
 
 
 async def list_messages(req: Request) -> Page:
-    """A page of the caller's messages, newest first."""
-    page = await own(req).page(req.query)
-    return replace(page, items=[shown(message, req.language) for message in page.items])
+    """Return a page of the caller's messages, newest first."""
+    page = await own_store(req).page(req.query)
+    return replace(page, items=[localise(message, req.language) for message in page.items])
 
 
 async def count_unread(req: Request) -> dict[str, int]:
-    """How many of the caller's messages are unread."""
-    return {"count": await own(req).count({"unread": True})}
+    """Return how many of the caller's messages are unread."""
+    return {"count": await own_store(req).count({"unread": True})}
 
 
 async def mark_read(req: Request) -> dict[str, Any]:
-    """Mark a message as read; one that is read already is answered as it is."""
-    message = await own(req).get(req.path["id"])
-    read = await own(req).change_one({"_id": message["id"], "unread": True}, _read(req))
+    """Mark a message as read and return it. Idempotent."""
+    message = await own_store(req).get(req.path["id"])
+    read = await own_store(req).change_one({"_id": message["id"], "unread": True}, _read_state(req))
     if read is not None:
         await req.part(Inbox).signal(req.actor.user_id)
-    return shown(read or message, req.language)
+    return localise(read or message, req.language)
 
 
 async def mark_all_read(req: Request) -> dict[str, int]:
-    """Mark every message of the caller as read; answers how many were not."""
-    changed = await own(req).change_many({"unread": True}, {"$set": _read(req)})
+    """Mark all messages of the caller as read; return how many were unread."""
+    changed = await own_store(req).change_many({"unread": True}, {"$set": _read_state(req)})
     if changed:
         await req.part(Inbox).signal(req.actor.user_id)
     return {"count": changed}
@@ -40,12 +44,12 @@ async def mark_all_read(req: Request) -> dict[str, int]:
 
 async def delete(req: Request) -> None:
     """Delete a message of the caller."""
-    await own(req).delete(req.path["id"])
+    await own_store(req).delete(req.path["id"])
     await req.part(Inbox).signal(req.actor.user_id)
 
 
 async def announce(req: Request) -> dict[str, int]:
-    """Send an announcement to people; answers how many got it."""
+    """Send an announcement; return how many users received it."""
     body = req.body
     if await req.system_store(USERS).count({"_id": {"$in": body["user_ids"]}}) != len(body["user_ids"]):
         raise invalid("user_ids", "reference")
@@ -55,5 +59,61 @@ async def announce(req: Request) -> dict[str, int]:
     return {"count": sent}
 
 
-def _read(req: Request) -> dict[str, Any]:
+def _read_state(req: Request) -> dict[str, Any]:
     return {"unread": False, "read_at": req.now}
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/notifications",
+        list_messages,
+        summary="List my notifications",
+        access=SIGNED_IN,
+        query=MESSAGES.list_query,
+        returns=MESSAGES.read,
+        paged=True,
+        tag="notification",
+    ),
+    route(
+        "GET /api/v1/notifications/unread-count",
+        count_unread,
+        summary="How many of my notifications are unread",
+        access=SIGNED_IN,
+        returns=COUNT,
+        tag="notification",
+    ),
+    route(
+        "POST /api/v1/notifications/{id}/read",
+        mark_read,
+        summary="Mark a notification as read",
+        access=SIGNED_IN,
+        returns=MESSAGES.read,
+        refusals=(_NOT_YOURS,),
+        tag="notification",
+    ),
+    route(
+        "POST /api/v1/notifications/read-all",
+        mark_all_read,
+        summary="Mark all my notifications as read",
+        access=SIGNED_IN,
+        returns=COUNT,
+        tag="notification",
+    ),
+    route(
+        "DELETE /api/v1/notifications/{id}",
+        delete,
+        summary="Delete a notification",
+        access=SIGNED_IN,
+        returns=NOTHING,
+        refusals=(_NOT_YOURS,),
+        tag="notification",
+    ),
+    route(
+        "POST /api/v1/notifications",
+        announce,
+        summary="Send an announcement to people",
+        access="notification:announcement:create",
+        body=SEND_BODY,
+        returns=COUNT,
+    ),
+)

@@ -1,4 +1,4 @@
-"""After a data reset nobody is told of records that are gone."""
+"""Removes notifications about removed records after a data reset."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plugins.notification.records import MESSAGES
 
 
 async def after_reset(service: Service, payload: Mapping[str, Any]) -> None:
-    """Remove the messages that lead to a page of the emptied modules, or are about a record of theirs."""
+    """Remove the messages that link to a page of the emptied modules or are about one of their records."""
     modules = payload["modules"]
     emptied = {collection.name for collection in service.part(Catalogue).collections_of(modules)}
     types = [name for name, collection in service.part(Catalogue).biz_types.items() if collection.name in emptied]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plugins.dashboard.charts import CHARTS
+from plugins.dashboard.charts import ROUTES
 from plugins.runtime import Running
 from plugins.testing import Client, expect
 
@@ -31,10 +31,10 @@ def figures(data: Any) -> Iterator[Decimal]:
 
 
 def test_there_are_thirteen() -> None:
-    assert len(CHARTS) == 13
+    assert len(ROUTES) == 13
 
 
-@pytest.mark.parametrize("path", [chart.path for chart in CHARTS])
+@pytest.mark.parametrize("path", [chart.path for chart in ROUTES])
 async def test_the_demo_data_show_something(path: str, admin: Client) -> None:
     assert any(figures(expect(await admin.get(path))))
 
@@ -44,7 +44,7 @@ async def test_everybody_of_the_demo_sees_the_dashboards_of_their_own_scope(
     name: str, admin: Client, tradewind: Running
 ) -> None:
     person = await admin.log_in(name, tradewind.service.demo_password(name))
-    for chart in CHARTS:
+    for chart in ROUTES:
         expect(await person.get(chart.path))
     own, all_of_them = [expect(await one.get("/api/dashboard/overview"))["customers"] for one in (person, admin)]
     assert own < all_of_them

@@ -25,8 +25,9 @@ from plugins.testing import Client, People, eventually, expect, serving
 pytestmark = pytest.mark.gen_test(timeout=60)
 PATH = "/api/dashboard/acme-orders"
 ROUTE = dashboard_route(
-    "acme-orders",
+    "GET /api/dashboard/acme-orders",
     summary="Show the orders",
+    access="dashboard:chart:acme-orders",
     returns={"orders": integer(nullable=False), "who": array(obj("AcmeWho", {"name": text()}), nullable=False)},
 )
 
@@ -103,8 +104,9 @@ FIGURES = {
     "weight": quantity(nullable=False),
 }
 MONTHS = dashboard_route(
-    "acme-orders",
+    "GET /api/dashboard/acme-orders",
     summary="Show the orders",
+    access="dashboard:chart:acme-orders",
     returns={**FIGURES, "items": array(obj("AcmeMonth", {"month": text(nullable=False), **FIGURES}), nullable=False)},
     query={"months": integer(minimum=1, maximum=36, default=2, nullable=False)},
 )

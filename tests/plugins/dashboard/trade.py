@@ -18,7 +18,6 @@ from plugins.approval.states import STATES
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
 from plugins.crm.states import CONTRACT_STATES, LEAD_STATES, OPPORTUNITY_STAGES
-from plugins.dashboard.serving import RESOURCE
 from plugins.finance.records import ACCOUNTS, VOUCHERS
 from plugins.inventory.documents import PURCHASE_ORDERS, SALES_ORDERS
 from plugins.inventory.records import PRODUCTS, STOCK, SUPPLIERS, WAREHOUSES
@@ -39,7 +38,7 @@ _SEES = sorted(
     {
         route.access
         for route in CATALOGUE.routes
-        if route.access.startswith(f"{RESOURCE}:")
+        if route.access.startswith("dashboard:chart:")
         or (route.method == "GET" and route.access.endswith(":list") and route.access.split(":")[0] in MODULES)
     }
 )

@@ -1,0 +1,12 @@
+"""The dictionaries of the plugin."""
+
+from plugins.api import Dictionary, Item, Message
+from plugins.notification.messages import KINDS
+
+DICTIONARIES = (
+    Dictionary(
+        "notification_kind",
+        Message("通知类型", "Notification kind"),
+        tuple(Item(kind, label, color) for kind, (label, color) in KINDS.items()),
+    ),
+)
