@@ -48,8 +48,8 @@ class Settings(EnvironmentSettings):
     data_dir: Path = Field(Path(".data"), description="Folder of the embedded database and of local files.")
     mongodb_uri: SecretStr = Field(SecretStr(""), description="MongoDB to use; empty starts the embedded one.")
     mongodb_database: str = Field("tradewind", max_length=38, pattern="^[A-Za-z0-9_-]+$", description="Database name.")
-    mongodb_driver: Literal["direct", "mongojet", "motor", "pymongo"] = Field(
-        "direct", description="Driver: `direct`, `motor`, `pymongo` or `mongojet`."
+    mongodb_driver: Literal["direct", "motor", "pymongo"] = Field(
+        "direct", description="Driver: `direct`, `motor` or `pymongo`."
     )
     mongodb_timeout_ms: int = Field(
         5000,

@@ -41,7 +41,7 @@ from handlers.schema.errors import (
     ValidationFailed,
     invalid,
     unavailable,
-)  # fmt: skip
+)
 from handlers.schema.fields import MAX_TEXT
 from handlers.schema.projection import project
 from handlers.schema.redaction import redacted
@@ -269,11 +269,19 @@ def conclude(request: Request, status: int, code: int, milliseconds: float) -> N
     name = route.name if route else "none"
     method = request.method if request.method in _COUNTED_METHODS else "other"  # a client can make methods up
     request.part(Metrics).observe(method, route.path if route else "none", status, milliseconds)
-    log_request({
-        "request_id": request.id, "method": request.method, "path": request.target[:500], "route": name,
-        "status": status, "code": code, "milliseconds": round(milliseconds, 2), "address": request.remote_ip,
-        "user_id": request.actor.user_id,
-    })  # fmt: skip
+    log_request(
+        {
+            "request_id": request.id,
+            "method": request.method,
+            "path": request.target[:500],
+            "route": name,
+            "status": status,
+            "code": code,
+            "milliseconds": round(milliseconds, 2),
+            "address": request.remote_ip,
+            "user_id": request.actor.user_id,
+        }
+    )
     if route and route.writes and route.logged and request.actor is not ANONYMOUS:
         request.part(OperationLog).record(_operation(request, route, status, code, milliseconds))
 

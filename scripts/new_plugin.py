@@ -147,9 +147,13 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     folder: Path = given.into / given.plugin
     problem = next(
-        (f"{name!r} is no name: small letters and digits" for name in (given.plugin, given.noun)
-         if not NAME.fullmatch(name)), f"{folder} is there already" if folder.exists() else None,
-    )  # fmt: skip
+        (
+            f"{name!r} is no name: small letters and digits"
+            for name in (given.plugin, given.noun)
+            if not NAME.fullmatch(name)
+        ),
+        f"{folder} is there already" if folder.exists() else None,
+    )
     if problem:
         print(f"new-plugin: {problem}", file=sys.stderr)
         return 2
@@ -173,6 +177,12 @@ def with_dashboard() -> dict[str, str]:
 def filled(text: str, plugin: str, noun: str) -> str:
     """The template with the names in their places."""
     nouns = f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
-    places = {"$plugin": plugin, "$Plugin": plugin.title(), "$NOUNS": nouns.upper(), "$nouns": nouns,
-              "$noun": noun, "$Noun": noun.title()}  # fmt: skip
+    places = {
+        "$plugin": plugin,
+        "$Plugin": plugin.title(),
+        "$NOUNS": nouns.upper(),
+        "$nouns": nouns,
+        "$noun": noun,
+        "$Noun": noun.title(),
+    }
     return re.sub("|".join(map(re.escape, sorted(places, reverse=True))), lambda found: places[found.group()], text)

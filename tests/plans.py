@@ -45,8 +45,15 @@ async def fill(database: Database, collection: Collection) -> None:
         row["_id"] = {"integer": number + 1, "object_id": ObjectId(), "text": f"{number:024}"}[collection.ids]
         if not collection.plain:
             at = now - timedelta(minutes=number)
-            row |= {"deleted": number % 50 == 0, "version": 1, "creator_id": number % PEOPLE, "created_at": at,
-                    "updated_at": at, "updater_id": 1, "creator_department_id": number % DEPARTMENTS}  # fmt: skip
+            row |= {
+                "deleted": number % 50 == 0,
+                "version": 1,
+                "creator_id": number % PEOPLE,
+                "created_at": at,
+                "updated_at": at,
+                "updater_id": 1,
+                "creator_department_id": number % DEPARTMENTS,
+            }
             row |= collection.derived(row)
         if collection.scope_department in collection.fields:
             row[collection.scope_department] = number % DEPARTMENTS

@@ -64,7 +64,7 @@ def test_a_plugin_imports_the_plugin_api_itself_and_the_api_of_what_it_requires(
 
 def test_only_the_driver_seam_imports_a_driver() -> None:
     seam = ("config/database", "config/embedded")
-    drivers = _packages("pymongo", "motor", "mongojet", "gridfs")
+    drivers = _packages("pymongo", "motor", "gridfs")
     assert offences(lambda file: within(file, *RUNS) and not within(file, *seam), drivers) == []
 
 

@@ -1,15 +1,14 @@
-"""The database behind one seam: `open_driver` gives the `Driver` that the setting names.
+"""The database: `open_driver` returns the `Driver` that the setting names.
 
-`motor` and `pymongo` share everything but the few calls that differ between them; `direct_driver.py` and
-`mongojet_driver.py` replace the operations that stand alone.
+`motor` and `pymongo` share everything but the few calls that differ between them; `direct_driver.py` replaces the
+operations that stand alone.
 """
 
-from config.database.commands import NATURAL_ORDER, Document, Filter, Sort, count_command
+from config.database.commands import Document, Filter, count_command
 from config.database.driver import Change, Driver
-from config.database.drivers import DRIVERS, MotorDriver, PyMongoDriver, open_driver
+from config.database.drivers import DRIVERS, open_driver
 from config.database.errors import (
     AWAY_CODES,
-    REFUSED_CODES,
     REPEATED_CODES,
     DatabaseRefused,
     DatabaseUnavailable,
@@ -23,8 +22,25 @@ from config.database.operations import MARGIN_SECONDS, begin_waiting
 from config.database.together import Together
 
 __all__ = [
-    "AWAY_CODES", "DRIVERS", "MARGIN_SECONDS", "NATURAL_ORDER", "REFUSED_CODES", "REPEATED_CODES", "Change", "DatabaseRefused",
-    "DatabaseUnavailable", "Document", "Driver", "DuplicateKey", "Filter", "IndexSpec", "MotorDriver", "NoSuchIndex",
-    "PyMongoDriver", "Sort", "Together", "begin_waiting", "count_command", "differences", "missing_set",
-    "missing_set_at", "open_driver", "translated",
-]  # fmt: skip
+    "AWAY_CODES",
+    "DRIVERS",
+    "MARGIN_SECONDS",
+    "REPEATED_CODES",
+    "Change",
+    "DatabaseRefused",
+    "DatabaseUnavailable",
+    "Document",
+    "Driver",
+    "DuplicateKey",
+    "Filter",
+    "IndexSpec",
+    "NoSuchIndex",
+    "Together",
+    "begin_waiting",
+    "count_command",
+    "differences",
+    "missing_set",
+    "missing_set_at",
+    "open_driver",
+    "translated",
+]

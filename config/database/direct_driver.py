@@ -26,8 +26,8 @@ from config.database.commands import (
     only_there_already,
     refuses,
 )
-from config.database.drivers import MotorDriver
 from config.database.errors import REPEATED_CODES, DatabaseUnavailable, DuplicateKey, translated
+from config.database.library_drivers import MotorDriver
 from config.database.operations import SILENT_CODES
 from config.database.together import Together
 from config.database.wire import NotSent, Target, WirePool
@@ -44,10 +44,23 @@ _LATE = 64  # WriteConcernTimeout
 _NO_COLLECTION = 26  # NamespaceNotFound
 # NotWritablePrimary, NotPrimaryNoSecondaryOk: what answers so has done nothing
 _NOT_DONE = frozenset({10107, 13435})
-_SPOKEN = frozenset({
-    "authsource", "directconnection", "replicaset", "appname", "retrywrites", "retryreads", "w", "journal",
-    "readconcernlevel", "maxpoolsize", "connecttimeoutms", "serverselectiontimeoutms", "authmechanism",
-})  # fmt: skip
+_SPOKEN = frozenset(
+    {
+        "authsource",
+        "directconnection",
+        "replicaset",
+        "appname",
+        "retrywrites",
+        "retryreads",
+        "w",
+        "journal",
+        "readconcernlevel",
+        "maxpoolsize",
+        "connecttimeoutms",
+        "serverselectiontimeoutms",
+        "authmechanism",
+    }
+)
 
 
 class _Outcome(Enum):
@@ -72,9 +85,17 @@ class DirectDriver(MotorDriver):
         self._reading: dict[str, Any] = {"readConcern": {"level": "majority"}, **self._limit}
 
     async def find(
-        self, collection: str, filter: Filter, *, sort: Sort = (), skip: int = 0, limit: int = 0,
-        fields: Sequence[str] | None = None, without: Sequence[str] = (), hint: str | None = None,
-    ) -> list[Document]:  # fmt: skip
+        self,
+        collection: str,
+        filter: Filter,
+        *,
+        sort: Sort = (),
+        skip: int = 0,
+        limit: int = 0,
+        fields: Sequence[str] | None = None,
+        without: Sequence[str] = (),
+        hint: str | None = None,
+    ) -> list[Document]:
         """As the seam says."""
         found = None
         if 0 < limit <= _MOST_ROWS:
@@ -164,14 +185,26 @@ class DirectDriver(MotorDriver):
             await super().insert_missing(collection, documents)
 
     async def update_one(
-        self, collection: str, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]], *,
-        upsert: bool = False, apart: bool = False, followed: bool = False, sort: Sort = (),
-    ) -> Document | None:  # fmt: skip
+        self,
+        collection: str,
+        filter: Filter,
+        update: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        upsert: bool = False,
+        apart: bool = False,
+        followed: bool = False,
+        sort: Sort = (),
+    ) -> Document | None:
         """As the seam says."""
         command = {
-            "findAndModify": collection, "query": filter, "update": update, "new": True, "upsert": upsert,
-            **(_FOLLOWED if followed else _LASTING), **self._limit,
-        }  # fmt: skip
+            "findAndModify": collection,
+            "query": filter,
+            "update": update,
+            "new": True,
+            "upsert": upsert,
+            **(_FOLLOWED if followed else _LASTING),
+            **self._limit,
+        }
         if sort:
             command["sort"] = dict(sort)
         answer = await self._answer(command, apart=apart)
@@ -203,9 +236,12 @@ class DirectDriver(MotorDriver):
     ) -> list[Document]:
         """As the seam says."""
         command = {
-            "aggregate": collection, "pipeline": list(pipeline), "cursor": {"batchSize": _MOST_ROWS},
-            **(NATURAL_ORDER if whole else {}), **self._reading,
-        }  # fmt: skip
+            "aggregate": collection,
+            "pipeline": list(pipeline),
+            "cursor": {"batchSize": _MOST_ROWS},
+            **(NATURAL_ORDER if whole else {}),
+            **self._reading,
+        }
         writes = any({"$merge", "$out"} & stage.keys() for stage in pipeline)
         found = None if writes else await self._rows(collection, command)
         return await super().aggregate(collection, pipeline, whole=whole) if found is None else found

@@ -107,9 +107,17 @@ class Driver:
         return SESSION.get() is not None
 
     async def find(
-        self, collection: str, filter: Filter, *, sort: Sort = (), skip: int = 0, limit: int = 0,
-        fields: Sequence[str] | None = None, without: Sequence[str] = (), hint: str | None = None,
-    ) -> list[Document]:  # fmt: skip
+        self,
+        collection: str,
+        filter: Filter,
+        *,
+        sort: Sort = (),
+        skip: int = 0,
+        limit: int = 0,
+        fields: Sequence[str] | None = None,
+        without: Sequence[str] = (),
+        hint: str | None = None,
+    ) -> list[Document]:
         """The documents that match, in order; `limit` 0 is no limit. `fields` are read alone, or all but `without`.
 
         `hint` names the index to use. Raises `NoSuchIndex` where there is none.
@@ -219,9 +227,16 @@ class Driver:
                     raise
 
     async def update_one(
-        self, collection: str, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]], *,
-        upsert: bool = False, apart: bool = False, followed: bool = False, sort: Sort = (),
-    ) -> Document | None:  # fmt: skip
+        self,
+        collection: str,
+        filter: Filter,
+        update: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        upsert: bool = False,
+        apart: bool = False,
+        followed: bool = False,
+        sort: Sort = (),
+    ) -> Document | None:
         """Change one document atomically and answer it as it is afterwards; None where none matches.
 
         `apart` keeps the change out of the transaction that it is called in. `followed` does not wait until it is
@@ -234,9 +249,13 @@ class Driver:
         with self._operation():
             with self._transactions.turns.writing(collection, filter) if session else nullcontext():
                 changed: Document | None = await target.find_one_and_update(
-                    filter, update, upsert=upsert, sort=list(sort) or None,
-                    return_document=ReturnDocument.AFTER, session=session,
-                )  # fmt: skip
+                    filter,
+                    update,
+                    upsert=upsert,
+                    sort=list(sort) or None,
+                    return_document=ReturnDocument.AFTER,
+                    session=session,
+                )
             return changed
 
     async def update_many(self, collection: str, filter: Filter, update: Mapping[str, Any]) -> int:

@@ -18,12 +18,18 @@ from pymongo.errors import (
     PyMongoError,
     ServerSelectionTimeoutError,
     WTimeoutError,
-)  # fmt: skip
+)
 
 AWAY = (
-    AutoReconnect, ConnectionFailure, NetworkTimeout, ServerSelectionTimeoutError, ExecutionTimeout, WTimeoutError,
-    ProtocolError, InvalidBSON,
-)  # fmt: skip
+    AutoReconnect,
+    ConnectionFailure,
+    NetworkTimeout,
+    ServerSelectionTimeoutError,
+    ExecutionTimeout,
+    WTimeoutError,
+    ProtocolError,
+    InvalidBSON,
+)
 # states of the server in which another attempt succeeds later, no fault of a command: src/mongo/base/error_codes.yml
 _STATES = {
     6: "HostUnreachable",

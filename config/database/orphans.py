@@ -18,12 +18,16 @@ _BATCH = 1000
 _SUSPECTS: list[Mapping[str, Any]] = [
     # no more than one's own user sees, which takes no privilege
     {"$currentOp": {"allUsers": False, "idleSessions": True}},
-    {"$match": {
-        "type": "idleSession", "appName": APP_NAME, "connectionId": {"$exists": True},
-        "transaction.timeInactiveMicros": {"$gt": _IDLE_MICROSECONDS},
-    }},
+    {
+        "$match": {
+            "type": "idleSession",
+            "appName": APP_NAME,
+            "connectionId": {"$exists": True},
+            "transaction.timeInactiveMicros": {"$gt": _IDLE_MICROSECONDS},
+        }
+    },
     {"$project": {"connectionId": 1, "lsid": 1}},
-]  # fmt: skip
+]
 AdminCommand = Callable[[Mapping[str, Any]], Awaitable[Document]]
 
 
@@ -33,11 +37,14 @@ async def end_orphans(run: AdminCommand) -> int:
     if not suspects:
         return 0
     connections = [suspect["connectionId"] for suspect in suspects]
-    open_ones = await _rows(run, [
-        {"$currentOp": {"allUsers": False, "idleConnections": True, "idleSessions": False}},
-        {"$match": {"connectionId": {"$in": connections}}},
-        {"$group": {"_id": "$connectionId"}},
-    ])  # fmt: skip
+    open_ones = await _rows(
+        run,
+        [
+            {"$currentOp": {"allUsers": False, "idleConnections": True, "idleSessions": False}},
+            {"$match": {"connectionId": {"$in": connections}}},
+            {"$group": {"_id": "$connectionId"}},
+        ],
+    )
     living = {row["_id"] for row in open_ones}
     orphans = [{"id": suspect["lsid"]["id"]} for suspect in suspects if suspect["connectionId"] not in living]
     if orphans:

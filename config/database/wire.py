@@ -206,15 +206,25 @@ class WirePool:
             return
         scram = Scram(self._target.user, self._target.password)
         source = {"$db": self._target.source}
-        begun = await connection.run({
-            "saslStart": 1, "mechanism": MECHANISM, "payload": Binary(scram.first()),
-            "options": {"skipEmptyExchange": True}, **source,
-        })  # fmt: skip
+        begun = await connection.run(
+            {
+                "saslStart": 1,
+                "mechanism": MECHANISM,
+                "payload": Binary(scram.first()),
+                "options": {"skipEmptyExchange": True},
+                **source,
+            }
+        )
         # the hash takes milliseconds, on purpose
         proof = await asyncio.to_thread(scram.final, _payload(begun))
-        ended = await connection.run({
-            "saslContinue": 1, "conversationId": begun.get("conversationId"), "payload": Binary(proof), **source,
-        })  # fmt: skip
+        ended = await connection.run(
+            {
+                "saslContinue": 1,
+                "conversationId": begun.get("conversationId"),
+                "payload": Binary(proof),
+                **source,
+            }
+        )
         scram.verify(_payload(ended))
 
 

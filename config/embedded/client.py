@@ -147,8 +147,13 @@ class _Joining:
 
     def _start_supervisor(self) -> None:
         command = [
-            sys.executable, "-m", "config.embedded", str(self.folder.path), str(self.cache_gib), str(self.seconds)
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "config.embedded",
+            str(self.folder.path),
+            str(self.cache_gib),
+            str(self.seconds),
+        ]
         # The supervisor needs none of the server's settings, so it gets none of its secrets either.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
         path = os.pathsep.join(filter(None, (str(PROJECT), os.environ.get("PYTHONPATH"))))

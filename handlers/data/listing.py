@@ -29,9 +29,7 @@ class Page:
     next_cursor: str | None
 
 
-def sort_keys(
-    collection: Collection, wanted: str | None, shown: Container[str] | None = None
-) -> list[tuple[str, int]]:  # fmt: skip
+def sort_keys(collection: Collection, wanted: str | None, shown: Container[str] | None = None) -> list[tuple[str, int]]:
     """`-created_at,name` as MongoDB sort keys, made total by `_id`; 40001 for a field off the allow-list.
 
     `shown` are the fields that the rows show, where those are not all: an order by another would tell of it.

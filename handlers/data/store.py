@@ -65,15 +65,25 @@ class Store:
         return self._record(found) if found else None
 
     async def find(
-        self, filter: Filter | None = None, *, sort: str | None = None, skip: int = 0, limit: int = 0,
+        self,
+        filter: Filter | None = None,
+        *,
+        sort: str | None = None,
+        skip: int = 0,
+        limit: int = 0,
         fields: Sequence[str] | None = None,
-    ) -> list[Document]:  # fmt: skip
+    ) -> list[Document]:
         """All records that match, in order, or `limit` of them after `skip`; with `fields` those only, read so from the database."""
         keys = sort_keys(self.collection, sort) if sort else []
         rows = await self._driver.find(
-            self.collection.name, self._visible(filter), sort=keys, skip=skip, limit=limit, fields=fields,
+            self.collection.name,
+            self._visible(filter),
+            sort=keys,
+            skip=skip,
+            limit=limit,
+            fields=fields,
             without=self.collection.unread,
-        )  # fmt: skip
+        )
         return [self._record(row) for row in rows]
 
     async def stream(self, query: Mapping[str, Any], filter: Filter | None = None) -> AsyncIterator[Document]:
@@ -88,9 +98,13 @@ class Store:
         return await self._driver.count(self.collection.name, self._visible(filter))
 
     async def page(
-        self, query: Mapping[str, Any], filter: Filter | None = None, *, fields: Sequence[str] | None = None,
+        self,
+        query: Mapping[str, Any],
+        filter: Filter | None = None,
+        *,
+        fields: Sequence[str] | None = None,
         shown: Container[str] | None = None,
-    ) -> Page:  # fmt: skip
+    ) -> Page:
         """One page of a list, as its `list_query` asks; `filter` narrows it further, `fields` the records.
 
         `shown` are the fields that the rows show, where those are not all: nothing is searched or sorted by another.
@@ -134,15 +148,28 @@ class Store:
         return SEARCHED.name if found <= _FEW else None
 
     async def _rows_and_total(
-        self, wanted: Filter, counted: Sequence[Filter], keys: list[tuple[str, int]], skip: int, size: int,
-        with_total: bool, fields: Sequence[str] | None, hint: str | None,
-    ) -> tuple[list[Document], int | None]:  # fmt: skip
+        self,
+        wanted: Filter,
+        counted: Sequence[Filter],
+        keys: list[tuple[str, int]],
+        skip: int,
+        size: int,
+        with_total: bool,
+        fields: Sequence[str] | None,
+        hint: str | None,
+    ) -> tuple[list[Document], int | None]:
         # one row more than the page tells whether there is a next one
         sorted_by = {name for name, _ in keys}
         rows = self._driver.find(
-            self.collection.name, wanted, sort=keys, skip=skip, limit=size + 1, fields=fields,
-            without=[name for name in self.collection.unread if name not in sorted_by], hint=hint,
-        )  # fmt: skip
+            self.collection.name,
+            wanted,
+            sort=keys,
+            skip=skip,
+            limit=size + 1,
+            fields=fields,
+            without=[name for name in self.collection.unread if name not in sorted_by],
+            hint=hint,
+        )
         if not with_total:
             return await rows, None
         if self._driver.in_transaction:
@@ -203,9 +230,16 @@ class Store:
         return [self._record(document) for document in documents]
 
     async def update(
-        self, id: Any, values: Mapping[str, Any], *, version: int | None = None, where: Filter | None = None,
-        otherwise: ErrorKind = CONFLICT, reason: Message | None = None, operators: Mapping[str, Any] | None = None,
-    ) -> Document:  # fmt: skip
+        self,
+        id: Any,
+        values: Mapping[str, Any],
+        *,
+        version: int | None = None,
+        where: Filter | None = None,
+        otherwise: ErrorKind = CONFLICT,
+        reason: Message | None = None,
+        operators: Mapping[str, Any] | None = None,
+    ) -> Document:
         """Change a record and answer it as it is afterwards.
 
         40400 where the actor sees none, 40902 for a stale `version`, `otherwise` (with `reason`) where it does not

@@ -159,30 +159,53 @@ def _stored(name: str) -> str:
 def _in_header(route: Route) -> list[dict[str, Any]]:
     parameters = []
     if route.keyed:
-        parameters.append({
-            "name": "Idempotency-Key", "in": "header", "required": False,
-            "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-            "description": "A retry with the same key, path and body within 24 h changes nothing and gets the first response.",
-            "example": f"{operation_id(route)}-0001",
-        })  # fmt: skip
+        parameters.append(
+            {
+                "name": "Idempotency-Key",
+                "in": "header",
+                "required": False,
+                "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+                "description": "A retry with the same key, path and body within 24 h changes nothing and gets the first response.",
+                "example": f"{operation_id(route)}-0001",
+            }
+        )
     if route.etag:
-        parameters.append({
-            "name": "If-None-Match", "in": "header", "required": False, "schema": {"type": "string"},
-            "description": "The `ETag` of an answer that the client holds.", "example": 'W/"0"',
-        })  # fmt: skip
+        parameters.append(
+            {
+                "name": "If-None-Match",
+                "in": "header",
+                "required": False,
+                "schema": {"type": "string"},
+                "description": "The `ETag` of an answer that the client holds.",
+                "example": 'W/"0"',
+            }
+        )
     if route.ranges:
-        parameters.append({
-            "name": "Range", "in": "header", "required": False, "schema": {"type": "string"},
-            "description": "One range of bytes; with `If-Range` only of the content that the client holds.",
-            "example": "bytes=0-1023",
-        })  # fmt: skip
+        parameters.append(
+            {
+                "name": "Range",
+                "in": "header",
+                "required": False,
+                "schema": {"type": "string"},
+                "description": "One range of bytes; with `If-Range` only of the content that the client holds.",
+                "example": "bytes=0-1023",
+            }
+        )
     return parameters
 
 
 _EXAMPLES = {
-    "integer": 1, "number": 1.5, "boolean": True, "money": "100.00", "quantity": "1", "day": "2026-11-20",
-    "timestamp": "2026-11-20T08:00:00.000Z", "object_id": "65f0c0ffee65f0c0ffee65f0", "text": "text", "any": "text",
-}  # fmt: skip
+    "integer": 1,
+    "number": 1.5,
+    "boolean": True,
+    "money": "100.00",
+    "quantity": "1",
+    "day": "2026-11-20",
+    "timestamp": "2026-11-20T08:00:00.000Z",
+    "object_id": "65f0c0ffee65f0c0ffee65f0",
+    "text": "text",
+    "any": "text",
+}
 
 
 def example(field: Field) -> Any:

@@ -130,8 +130,14 @@ def _asset(name: str, read: Callable[[], bytes], media_type: str, cache: str) ->
     async def docs_asset(req: Request) -> Answer:
         return Answer(200, await asyncio.to_thread(read), {"Cache-Control": cache}, media_type)
 
-    return route(f"GET /api/docs/{name}", docs_asset, summary=f"File {name} of the documentation page", access=PUBLIC,
-                 bare=media_type, tag="meta")  # fmt: skip
+    return route(
+        f"GET /api/docs/{name}",
+        docs_asset,
+        summary=f"File {name} of the documentation page",
+        access=PUBLIC,
+        bare=media_type,
+        tag="meta",
+    )
 
 
 @lru_cache(maxsize=8)
@@ -235,14 +241,30 @@ _FOR_A_DAY = "public, max-age=86400"
 CORE_ROUTES: tuple[Route, ...] = (
     route("GET /api/health", health, summary="Liveness", access=PUBLIC, returns=_HEALTH, tag="meta"),
     route("GET /api/health/ready", ready, summary="Readiness", access=PUBLIC, returns=_READINESS, tag="meta"),
-    route("GET /metrics", metrics, summary="Prometheus metrics", access=PUBLIC, tag="meta", refusals=(_UNLISTED,),
-          bare="text/plain; version=0.0.4; charset=utf-8"),
-    route("GET /api/openapi.json", openapi, summary="This description", access=PUBLIC, bare="application/json", tag="meta"),
+    route(
+        "GET /metrics",
+        metrics,
+        summary="Prometheus metrics",
+        access=PUBLIC,
+        tag="meta",
+        refusals=(_UNLISTED,),
+        bare="text/plain; version=0.0.4; charset=utf-8",
+    ),
+    route(
+        "GET /api/openapi.json", openapi, summary="This description", access=PUBLIC, bare="application/json", tag="meta"
+    ),
     route("GET /api/docs", docs, summary="Documentation page", access=PUBLIC, bare=_HTML, tag="meta"),
     _asset("start.js", partial(_own, "docs.js"), _SCRIPT, "no-cache"),
     _asset("swagger-ui-bundle.js", partial(_packaged, "swagger-ui-bundle.js"), _SCRIPT, _FOR_A_DAY),
     _asset("swagger-ui.css", partial(_packaged, "swagger-ui.css"), "text/css; charset=utf-8", _FOR_A_DAY),
     _asset("favicon.png", partial(_packaged, "favicon-32x32.png"), "image/png", _FOR_A_DAY),
-    route("GET /api/v1/meta/constants", constants, summary="Constants that clients share", access=PUBLIC,
-          returns=_CONSTANTS, etag=True, tag="meta"),
-)  # fmt: skip
+    route(
+        "GET /api/v1/meta/constants",
+        constants,
+        summary="Constants that clients share",
+        access=PUBLIC,
+        returns=_CONSTANTS,
+        etag=True,
+        tag="meta",
+    ),
+)

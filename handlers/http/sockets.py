@@ -108,10 +108,17 @@ class Socket(WebSocketHandler):
         token = next((part.removeprefix(SUBPROTOCOL) for part in offered if part.startswith(SUBPROTOCOL)), "")
         connection: Any = self.request.connection
         return Request(
-            service=self._sockets.service, method="GET", target=self.request.path, raw_query=self.request.query,
-            id=secrets.token_hex(16), headers=headers, socket=self, language=language_of(headers.get("Accept-Language")),
-            bearer=bearer_of({"Authorization": headers.get("Authorization", f"Bearer {token}")}), remote_ip=client_address(connection, headers, self._sockets.proxies),
-        )  # fmt: skip
+            service=self._sockets.service,
+            method="GET",
+            target=self.request.path,
+            raw_query=self.request.query,
+            id=secrets.token_hex(16),
+            headers=headers,
+            socket=self,
+            language=language_of(headers.get("Accept-Language")),
+            bearer=bearer_of({"Authorization": headers.get("Authorization", f"Bearer {token}")}),
+            remote_ip=client_address(connection, headers, self._sockets.proxies),
+        )
 
     def _refuse(self, request: Request, error: ApiError) -> None:
         self.set_status(error.kind.status)

@@ -48,7 +48,6 @@ OURS: Mapping[str, dict[str, str]] = {
     "tradewind-fast": {"TRADEWIND_HTTP": "fast"},
     "tradewind-motor": {"TRADEWIND_MONGODB_DRIVER": "motor"},
     "tradewind-pymongo": {"TRADEWIND_MONGODB_DRIVER": "pymongo"},
-    "tradewind-mongojet": {"TRADEWIND_MONGODB_DRIVER": "mongojet"},
     "tradewind-direct": {"TRADEWIND_MONGODB_DRIVER": "direct"},
     BEFORE: {},
 }

@@ -28,7 +28,7 @@ DIVISIONS, REGIONS, TEAMS = 6, 6, 7
 PEOPLE = 2000
 PASSWORD = "Bench-world-2026"
 GRANTED = ("bench:ping:list", "bench:record:create", "crm:customer:list", "crm:customer:read", "crm:customer:create",
-           "dashboard:chart:sales-trend")  # fmt: skip
+           "dashboard:chart:sales-trend")
 _BATCH = 2000
 _WORDS = (
     "晨光",
@@ -144,7 +144,7 @@ def _people(
             api.call("POST", "/api/v1/system/users", {
                 "username": username, "password": PASSWORD, "role_ids": [roles[scope]], "department_id": place,
                 "must_change_password": False,
-            })  # fmt: skip
+            })
             people.setdefault(kind, []).append(username)
     return people
 
@@ -154,7 +154,7 @@ def audited(creator: int, department: int, at: datetime) -> Row:
     return {
         "version": 1, "creator_id": creator, "creator_department_id": department, "created_at": at, "updated_at": at,
         "updater_id": creator, "deleted": False,
-    }  # fmt: skip
+    }
 
 
 def _users(database: Database[Row], departments: Sequence[int]) -> list[tuple[int, int]]:
@@ -166,7 +166,7 @@ def _users(database: Database[Row], departments: Sequence[int]) -> list[tuple[in
          "status": "enabled", "is_super": False, "must_change_password": True, **USERS.derived({"username": f"user-{id}"}),
          **audited(1, departments[0], now)}
         for id, place in users
-    ])  # fmt: skip
+    ])
     return users
 
 
@@ -185,7 +185,7 @@ def _customers(
                 "level": pick.choice("ABC"), "source": "referral", "phone": f"021-{number:08}",
                 "email": f"office{number}@example.com", "address": "上海市浦东新区世纪大道1号", "owner_id": creator,
                 "remark": "见面于年会",
-            }  # fmt: skip
+            }
             at = now - timedelta(seconds=pick.randrange(1, 2 * 365 * 86_400), milliseconds=pick.randrange(1000))
             at = at.replace(microsecond=at.microsecond // 1000 * 1000)
             id = ObjectId()
@@ -193,7 +193,7 @@ def _customers(
                 **CUSTOMERS.defaults, **values, "_id": id, "owned_since": at, **derive_keys(values),
                 **build_sharing(creator, (), creator), **audited(creator, department, at),
                 **CUSTOMERS.derived(values),
-            })  # fmt: skip
+            })
             made.append((id, creator, department))
         database[CUSTOMERS.name].insert_many(batch, ordered=False)
     return made
@@ -212,7 +212,7 @@ def make_payments(database: Database[Row], customers: Sequence[tuple[ObjectId, i
                 "amount": Decimal128(f"{pick.randrange(100, 9_999_999) / 100:.2f}"),
                 "paid_at": at.replace(microsecond=0), "method": "transfer", "owner_id": creator,
                 **build_sharing(creator, (), creator), **audited(creator, department, at.replace(microsecond=0)),
-            })  # fmt: skip
+            })
         database[PAYMENTS.name].insert_many(batch, ordered=False)
 
 
