@@ -92,8 +92,14 @@ class _Company:
     def _of_customer(self, of: int, /, **values: Any) -> Row:
         customer, creator, department = self._owners[of % self._count]
         at = self._moment()
-        return {"_id": ObjectId(), "customer_id": customer, "owner_id": creator, **values,
-                **build_sharing(creator, (), creator), **audited(creator, department, at)}
+        return {
+            "_id": ObjectId(),
+            "customer_id": customer,
+            "owner_id": creator,
+            **values,
+            **build_sharing(creator, (), creator),
+            **audited(creator, department, at),
+        }
 
     def _own(self, of: int, /, **values: Any) -> Row:
         _, creator, department = self._owners[of % self._count]
@@ -102,66 +108,130 @@ class _Company:
     def _contract(self, number: int) -> Row:
         status = self._draw.choices(("in_force", "completed", "draft", "pending", "terminated"), (50, 35, 8, 4, 3))[0]
         return self._of_customer(
-            number, number=f"HT-{number:07}", name=f"合同 {number}", amount=self._amount(), signed_date=self._day(),
-            status=status, opportunity_id=None, received_amount=Decimal128("0.00"), planned_amount=Decimal128("0.00"),
+            number,
+            number=f"HT-{number:07}",
+            name=f"合同 {number}",
+            amount=self._amount(),
+            signed_date=self._day(),
+            status=status,
+            opportunity_id=None,
+            received_amount=Decimal128("0.00"),
+            planned_amount=Decimal128("0.00"),
             **CONTRACTS.derived({"number": f"HT-{number:07}"}),
         )
 
     def _opportunity(self, number: int) -> Row:
         stage = self._draw.choice(("initial", "qualified", "proposal", "negotiation", "won", "lost"))
         return self._of_customer(
-            number, name=f"商机 {number}", amount=self._amount(), stage=stage, probability=50, stage_history=[],
-            expected_close_date=self._day(), source="referral", **OPPORTUNITIES.derived({"name": str(number)}),
+            number,
+            name=f"商机 {number}",
+            amount=self._amount(),
+            stage=stage,
+            probability=50,
+            stage_history=[],
+            expected_close_date=self._day(),
+            source="referral",
+            **OPPORTUNITIES.derived({"name": str(number)}),
         )
 
     def _lead(self, number: int) -> Row:
         source = self._draw.choice(("website", "referral", "exhibition", "phone", "advertisement", None))
         return self._of_customer(
-            number, name=f"线索 {number}", company=f"公司 {number}", source=source, status="new", phone=f"139{number:08}",
+            number,
+            name=f"线索 {number}",
+            company=f"公司 {number}",
+            source=source,
+            status="new",
+            phone=f"139{number:08}",
             **LEADS.derived({"name": str(number)}),
         )
 
     def _approval(self, number: int) -> Row:
         status = "pending" if number % 20 == 0 else "approved"
         return self._own(
-            number, title=f"请假 {number}", definition_id=ObjectId(), record={}, biz_type="LEAVE",
-            resource_id=str(ObjectId()), status=status, initiator_id=self._owners[number][1], nodes=[], tasks=[],
-            history=[], copied=[], todo=[], done=[], shared_with=[], **INSTANCES.derived({"title": str(number)}),
+            number,
+            title=f"请假 {number}",
+            definition_id=ObjectId(),
+            record={},
+            biz_type="LEAVE",
+            resource_id=str(ObjectId()),
+            status=status,
+            initiator_id=self._owners[number][1],
+            nodes=[],
+            tasks=[],
+            history=[],
+            copied=[],
+            todo=[],
+            done=[],
+            shared_with=[],
+            **INSTANCES.derived({"title": str(number)}),
         )
 
     def _voucher(self, number: int) -> Row:
         kind = self._draw.choices(("expense", "income", "transfer"), (6, 3, 1))[0]
         return self._own(
-            number, number=f"V-{number:07}", kind=kind, account_id=self._warehouses[number % 7], to_account_id=None,
-            amount=self._amount(), day=self._day(), category="office", counterparty="晨光科技", reverses_id=None,
-            reversed_by_id=None, **VOUCHERS.derived({"number": str(number)}),
+            number,
+            number=f"V-{number:07}",
+            kind=kind,
+            account_id=self._warehouses[number % 7],
+            to_account_id=None,
+            amount=self._amount(),
+            day=self._day(),
+            category="office",
+            counterparty="晨光科技",
+            reverses_id=None,
+            reversed_by_id=None,
+            **VOUCHERS.derived({"number": str(number)}),
         )
 
     def _order(self, number: int, prefix: str, done: str) -> Row:
         lines: list[Row] = [
-            {"product_id": ObjectId(), "quantity": Decimal128("2.0000"), "price": self._amount(), "discount": None,
-             "amount": self._amount(), done: Decimal128("1.0000")}
+            {
+                "product_id": ObjectId(),
+                "quantity": Decimal128("2.0000"),
+                "price": self._amount(),
+                "discount": None,
+                "amount": self._amount(),
+                done: Decimal128("1.0000"),
+            }
             for _ in range(3)
         ]
         finished = {"delivered": "delivered", "received": "received"}[done]
         status = self._draw.choices((finished, "closed", "draft", "cancelled"), (80, 5, 10, 5))[0]
         amount = sum((line["amount"].to_decimal() for line in lines), start=Decimal128("0").to_decimal())
         return self._own(
-            number, number=f"{prefix}-{number:08}", ordered_on=self._day(), lines=lines, amount=Decimal128(amount),
-            status=status, warehouse_id=self._warehouses[number % WAREHOUSE_COUNT], customer_name="晨光科技",
+            number,
+            number=f"{prefix}-{number:08}",
+            ordered_on=self._day(),
+            lines=lines,
+            amount=Decimal128(amount),
+            status=status,
+            warehouse_id=self._warehouses[number % WAREHOUSE_COUNT],
+            customer_name="晨光科技",
             **SALES_ORDERS.derived({"number": f"{prefix}-{number:08}"}),
         )
 
     def _warehouse(self, number: int) -> Row:
-        return self._own(number, code=f"WH-{number:02}", name=f"仓库 {number:02}", status="enabled", stock_rows=0,
-                         **WAREHOUSES.derived({"code": f"WH-{number:02}"})) | {"_id": self._warehouses[number]}
+        return self._own(
+            number,
+            code=f"WH-{number:02}",
+            name=f"仓库 {number:02}",
+            status="enabled",
+            stock_rows=0,
+            **WAREHOUSES.derived({"code": f"WH-{number:02}"}),
+        ) | {"_id": self._warehouses[number]}
 
     def _stock(self, number: int) -> Row:
         _, creator, department = self._owners[0]
         return self._own(
-            number, product_id=ObjectId(), warehouse_id=self._warehouses[number % WAREHOUSE_COUNT],
-            quantity=Decimal128("25.0000"), value=self._amount(), average_cost=Decimal128("10.00"),
-            warehouse_creator_id=creator, warehouse_department_id=department,
+            number,
+            product_id=ObjectId(),
+            warehouse_id=self._warehouses[number % WAREHOUSE_COUNT],
+            quantity=Decimal128("25.0000"),
+            value=self._amount(),
+            average_cost=Decimal128("10.00"),
+            warehouse_creator_id=creator,
+            warehouse_department_id=department,
         )
 
     def _staff(self) -> None:
@@ -176,9 +246,18 @@ class _Company:
             left = (self._now - timedelta(days=self._draw.randrange(300))).date().isoformat()
             hired = min(hired, left)
         return self._own(
-            number, number=f"E-{number:06}", name=f"员工 {number}", user_id=None, position_id=None, hired_on=hired,
-            left_on=left, department_id=self._owners[number][2], attendance_group_id=None, attends_from=None,
-            shared_with=[], **EMPLOYEES.derived({"number": f"E-{number:06}"}),
+            number,
+            number=f"E-{number:06}",
+            name=f"员工 {number}",
+            user_id=None,
+            position_id=None,
+            hired_on=hired,
+            left_on=left,
+            department_id=self._owners[number][2],
+            attendance_group_id=None,
+            attends_from=None,
+            shared_with=[],
+            **EMPLOYEES.derived({"number": f"E-{number:06}"}),
         )
 
     def _attended(self, employee: Row, back: int) -> Row:
@@ -187,9 +266,18 @@ class _Company:
         )[0]
         day = (self._now - timedelta(days=back)).date().isoformat()
         return self._own(
-            0, employee_id=employee["_id"], employee_name=employee["name"], user_id=None, day=day, status=status,
-            department_id=employee["department_id"], arrived_at=self._now, departed_at=self._now, late_minutes=late,
-            early_minutes=0, settles_at=None,
+            0,
+            employee_id=employee["_id"],
+            employee_name=employee["name"],
+            user_id=None,
+            day=day,
+            status=status,
+            department_id=employee["department_id"],
+            arrived_at=self._now,
+            departed_at=self._now,
+            late_minutes=late,
+            early_minutes=0,
+            settles_at=None,
         )
 
     def _moment(self) -> datetime:

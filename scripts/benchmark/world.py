@@ -27,8 +27,14 @@ from scripts.benchmark.servers import DATABASE, RECORDS
 DIVISIONS, REGIONS, TEAMS = 6, 6, 7
 PEOPLE = 2000
 PASSWORD = "Bench-world-2026"
-GRANTED = ("bench:ping:list", "bench:record:create", "crm:customer:list", "crm:customer:read", "crm:customer:create",
-           "dashboard:chart:sales-trend")
+GRANTED = (
+    "bench:ping:list",
+    "bench:record:create",
+    "crm:customer:list",
+    "crm:customer:read",
+    "crm:customer:create",
+    "dashboard:chart:sales-trend",
+)
 _BATCH = 2000
 _WORDS = (
     "晨光",
@@ -141,10 +147,17 @@ def _people(
     for kind, (scope, places) in kinds.items():
         for number, place in enumerate(places):
             username = f"{kind}-{number}"
-            api.call("POST", "/api/v1/system/users", {
-                "username": username, "password": PASSWORD, "role_ids": [roles[scope]], "department_id": place,
-                "must_change_password": False,
-            })
+            api.call(
+                "POST",
+                "/api/v1/system/users",
+                {
+                    "username": username,
+                    "password": PASSWORD,
+                    "role_ids": [roles[scope]],
+                    "department_id": place,
+                    "must_change_password": False,
+                },
+            )
             people.setdefault(kind, []).append(username)
     return people
 
@@ -152,8 +165,13 @@ def _people(
 def audited(creator: int, department: int, at: datetime) -> Row:
     """What every record carries besides its own fields."""
     return {
-        "version": 1, "creator_id": creator, "creator_department_id": department, "created_at": at, "updated_at": at,
-        "updater_id": creator, "deleted": False,
+        "version": 1,
+        "creator_id": creator,
+        "creator_department_id": department,
+        "created_at": at,
+        "updated_at": at,
+        "updater_id": creator,
+        "deleted": False,
     }
 
 
@@ -161,12 +179,23 @@ def _users(database: Database[Row], departments: Sequence[int]) -> list[tuple[in
     """Users who made the records: their ids and departments."""
     now = datetime.now(UTC)
     users = [(10_000 + number, departments[number % len(departments)]) for number in range(PEOPLE)]
-    database[USERS.name].insert_many([
-        {"_id": id, "username": f"user-{id}", "password_hash": None, "role_ids": [], "department_id": place,
-         "status": "enabled", "is_super": False, "must_change_password": True, **USERS.derived({"username": f"user-{id}"}),
-         **audited(1, departments[0], now)}
-        for id, place in users
-    ])
+    database[USERS.name].insert_many(
+        [
+            {
+                "_id": id,
+                "username": f"user-{id}",
+                "password_hash": None,
+                "role_ids": [],
+                "department_id": place,
+                "status": "enabled",
+                "is_super": False,
+                "must_change_password": True,
+                **USERS.derived({"username": f"user-{id}"}),
+                **audited(1, departments[0], now),
+            }
+            for id, place in users
+        ]
+    )
     return users
 
 
@@ -181,19 +210,32 @@ def _customers(
             creator, department = users[number % len(users)]
             name = f"{pick.choice(_WORDS)}{pick.choice(_TRADES)}{number}"
             values = {
-                "name": name, "code": f"C-{number:07}", "industry": pick.choice(_INDUSTRIES),
-                "level": pick.choice("ABC"), "source": "referral", "phone": f"021-{number:08}",
-                "email": f"office{number}@example.com", "address": "上海市浦东新区世纪大道1号", "owner_id": creator,
+                "name": name,
+                "code": f"C-{number:07}",
+                "industry": pick.choice(_INDUSTRIES),
+                "level": pick.choice("ABC"),
+                "source": "referral",
+                "phone": f"021-{number:08}",
+                "email": f"office{number}@example.com",
+                "address": "上海市浦东新区世纪大道1号",
+                "owner_id": creator,
                 "remark": "见面于年会",
             }
             at = now - timedelta(seconds=pick.randrange(1, 2 * 365 * 86_400), milliseconds=pick.randrange(1000))
             at = at.replace(microsecond=at.microsecond // 1000 * 1000)
             id = ObjectId()
-            batch.append({
-                **CUSTOMERS.defaults, **values, "_id": id, "owned_since": at, **derive_keys(values),
-                **build_sharing(creator, (), creator), **audited(creator, department, at),
-                **CUSTOMERS.derived(values),
-            })
+            batch.append(
+                {
+                    **CUSTOMERS.defaults,
+                    **values,
+                    "_id": id,
+                    "owned_since": at,
+                    **derive_keys(values),
+                    **build_sharing(creator, (), creator),
+                    **audited(creator, department, at),
+                    **CUSTOMERS.derived(values),
+                }
+            )
             made.append((id, creator, department))
         database[CUSTOMERS.name].insert_many(batch, ordered=False)
     return made
@@ -207,12 +249,20 @@ def make_payments(database: Database[Row], customers: Sequence[tuple[ObjectId, i
         for number in rows:
             customer, creator, department = customers[number % len(customers)]
             at = now - timedelta(seconds=pick.randrange(0, 2 * 365 * 86_400))
-            batch.append({
-                "_id": ObjectId(), "contract_id": ObjectId(), "customer_id": customer, "plan_id": None,
-                "amount": Decimal128(f"{pick.randrange(100, 9_999_999) / 100:.2f}"),
-                "paid_at": at.replace(microsecond=0), "method": "transfer", "owner_id": creator,
-                **build_sharing(creator, (), creator), **audited(creator, department, at.replace(microsecond=0)),
-            })
+            batch.append(
+                {
+                    "_id": ObjectId(),
+                    "contract_id": ObjectId(),
+                    "customer_id": customer,
+                    "plan_id": None,
+                    "amount": Decimal128(f"{pick.randrange(100, 9_999_999) / 100:.2f}"),
+                    "paid_at": at.replace(microsecond=0),
+                    "method": "transfer",
+                    "owner_id": creator,
+                    **build_sharing(creator, (), creator),
+                    **audited(creator, department, at.replace(microsecond=0)),
+                }
+            )
         database[PAYMENTS.name].insert_many(batch, ordered=False)
 
 
