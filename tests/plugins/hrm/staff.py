@@ -9,7 +9,6 @@ from typing import Any
 
 from handlers.actor import Actor
 from handlers.data.scope import ALL_ROWS
-from handlers.declarations import Catalogue
 from handlers.request import Request
 from plugins.hrm import punches
 from plugins.hrm.attendance_records import PUNCHES
@@ -64,7 +63,7 @@ class Staff:
     async def punch_at(self, service: Running, at: datetime, **evidence: Any) -> dict[str, Any]:
         """Punch at a moment: as the server would have answered then."""
         body = PUNCHES.create  # checked as a request is
-        route = next(one for one in service.part(Catalogue).routes if one.body is body)
+        route = next(one for one in service.catalogue.routes if one.body is body)
         assert route.check_body is not None
         given = route.check_body(evidence or {"location": OFFICE, "accuracy": 10})
         return await punches.punch(self.request(service, at, given))
