@@ -12,16 +12,20 @@ from plugins.api import (
     CONFLICT,
     FORBIDDEN,
     ApiError,
+    Refusal,
     Request,
+    Route,
     Service,
+    crud,
     day_of,
     exact,
     invalid,
+    route,
     start_of,
     store_quantity,
 )
 from plugins.hrm.calendars import OFFICE, calendar_of, employee_of
-from plugins.hrm.leave_records import ALLOWANCES, LEAVE_TYPES, LEAVES
+from plugins.hrm.leave_records import ALLOWANCES, BALANCE_QUERY, BALANCES, LEAVE_TYPES, LEAVES
 from plugins.hrm.messages import EVERYBODYS, NOTHING_LEFT
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.timetable import Calendar, working_days
@@ -151,3 +155,34 @@ def _days_in(service: Service, calendar: Calendar | None, leave: Mapping[str, An
     within = (max(leave["starts_at"], begin), min(leave["ends_at"], end))
     starts, ends = (moment.astimezone(zone).replace(tzinfo=None) for moment in within)
     return working_days(calendar or OFFICE, starts, ends) if starts < ends else _ZERO
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        ALLOWANCES,
+        at="/api/v1/hrm/leave-allowances",
+        resource="hrm:leave-allowance",
+        noun="leave allowance",
+        create=create,
+        update=update,
+        delete=delete,
+        refusals=(Refusal(FORBIDDEN, EVERYBODYS),),
+    ),
+    route(
+        "GET /api/v1/hrm/leave-balances",
+        own_balances,
+        summary="Show how much leave I have left",
+        access="hrm:leave:list",
+        query=BALANCE_QUERY,
+        returns=BALANCES,
+    ),
+    route(
+        "GET /api/v1/hrm/employees/{id}/leave-balances",
+        balances,
+        summary="Show how much leave an employee has left",
+        access="hrm:leave:list",
+        query=BALANCE_QUERY,
+        returns=BALANCES,
+        collection=EMPLOYEES.name,
+    ),
+)

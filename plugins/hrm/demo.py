@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import ALL_ROWS, Actor, Collection, Request, Service, day_of, store_quantity, utc_now
-from plugins.hrm import employees, leaves, masters
+from plugins.hrm import employees, leaves, places
 from plugins.hrm.attendance_records import PUNCHES
 from plugins.hrm.leave_records import ALLOWANCES, LEAVES
 from plugins.hrm.records import GROUPS, POSITIONS, SHIFTS
@@ -54,7 +54,7 @@ class _Staff:
         shift = await self._made(
             SHIFTS, name="早九晚六", start="09:00", end="18:00", break_start="12:00", break_end="13:00", grace_minutes=5
         )
-        place = await masters.create_place(
+        place = await places.create(
             self._request(
                 "manager",
                 {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, day_of, invalid
+from plugins.api import CONFLICT, ApiError, Request, Route, conflicts, crud, day_of, invalid
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.leave_records import ALLOWANCES
 from plugins.hrm.messages import HAS_PUNCHES
@@ -82,3 +82,15 @@ def _derived(req: Request, values: Mapping[str, Any], before: Mapping[str, Any])
 def _check(employee: Mapping[str, Any]) -> None:
     if employee.get("left_on") and employee["left_on"] < employee["hired_on"]:
         raise invalid("left_on", "minimum")
+
+
+ROUTES: tuple[Route, ...] = crud(
+    EMPLOYEES,
+    at="/api/v1/hrm/employees",
+    resource="hrm:employee",
+    noun="employee",
+    create=create,
+    update=update,
+    delete=delete,
+    refusals_of={"delete": conflicts(HAS_PUNCHES)},
+)

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from plugins.api import CONFLICT, Actor, ApiError, Collection, Request, Store, day_of, invalid
+from plugins.api import CONFLICT, Actor, ApiError, Collection, Request, Route, Store, conflicts, day_of, invalid, route
 from plugins.hrm import leaves
-from plugins.hrm.attendance_records import PUNCHES
+from plugins.hrm.attendance_records import ENTER_PUNCH_BODY, PUNCHES
 from plugins.hrm.calendars import calendar_of
 from plugins.hrm.closing import refuse_closed
-from plugins.hrm.leave_records import LEAVES
-from plugins.hrm.messages import ALREADY_PUNCHED, NO_ACCOUNT, NOT_ATTENDED_THEN, OWN_ENTRY
+from plugins.hrm.leave_records import ENTER_LEAVE_BODY, LEAVES
+from plugins.hrm.messages import ALREADY_PUNCHED, CLOSED, NO_ACCOUNT, NOT_ATTENDED_THEN, OWN_ENTRY
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import MOST_DAYS, remake, touch
 from plugins.hrm.states import after
@@ -119,3 +119,25 @@ def _attends(employee: Mapping[str, Any], day: str) -> bool:
 def _as_theirs(req: Request, collection: Collection, employee: Mapping[str, Any]) -> Store:
     actor = Actor(user_id=employee["user_id"] or 0, department_id=employee["department_id"])
     return req.service.database.store(collection, actor, now=req.now)
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "POST /api/v1/hrm/punches/enter",
+        enter_punch,
+        summary="Enter a punch that was forgotten",
+        access="hrm:punch:enter",
+        body=ENTER_PUNCH_BODY,
+        record=PUNCHES,
+        refusals=conflicts(OWN_ENTRY, NOT_ATTENDED_THEN, ALREADY_PUNCHED, CLOSED),
+    ),
+    route(
+        "POST /api/v1/hrm/leaves/enter",
+        enter_leave,
+        summary="Enter leave of somebody else",
+        access="hrm:leave:enter",
+        body=ENTER_LEAVE_BODY,
+        record=LEAVES,
+        refusals=(*conflicts(OWN_ENTRY, NO_ACCOUNT), *leaves.REFUSES_INVALID),
+    ),
+)

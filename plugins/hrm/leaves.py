@@ -13,31 +13,38 @@ from typing import Any
 
 from plugins.api import (
     CONFLICT,
+    REFUSES_OWN,
     ApiError,
     Handler,
     Message,
     Request,
+    Route,
     Service,
     as_json,
+    conflicts,
+    crud,
     day_of,
     invalid,
     people_behind,
     refuse_own,
     rounded,
+    route,
     store_quantity,
     utc_now,
 )
 from plugins.hrm import allowances
 from plugins.hrm.calendars import OFFICE, calendar_of, employee_of
 from plugins.hrm.closing import first_open, refuse_closed
-from plugins.hrm.leave_records import LEAVES
+from plugins.hrm.leave_records import LEAVES, REJECT_BODY
 from plugins.hrm.messages import (
+    CLOSED,
     LEAVE_DECIDED,
     LEAVE_TITLE,
     NOT_DELETABLE,
     NOT_EDITABLE,
     NOT_EMPLOYED_THEN,
     NOT_IN_STATE,
+    NOTHING_LEFT,
     OVERLAPS,
 )
 from plugins.hrm.results import Record, remake, touch
@@ -54,6 +61,8 @@ OUTCOMES = {"approved": "approve", "rejected": "reject", "returned": "withdraw",
 _OF_RESULTS = (after("approve"), after("cancel"))
 _LONGEST = timedelta(days=366)
 _EDITABLE = allows("submit")
+# for routes that submit or enter leave, which `refuse_wrong` checks
+REFUSES_INVALID = conflicts(OVERLAPS, NOTHING_LEFT, NOT_EMPLOYED_THEN, CLOSED)
 
 
 async def create(req: Request) -> Record:
@@ -122,7 +131,7 @@ def decider(action: str) -> Handler:
     return decide
 
 
-async def after_approval(service: Service, payload: Mapping[str, Any]) -> None:
+async def apply_decision(service: Service, payload: Mapping[str, Any]) -> None:
     """An approval ended: do to the leave what its outcome says; leave that is no longer pending stays as it is."""
     action = OUTCOMES.get(payload["outcome"])
     if payload["biz_type"] != BIZ_TYPE or action is None:
@@ -249,3 +258,60 @@ def _by_the_clock(service: Service, leave: Mapping[str, Any]) -> tuple[datetime,
     zone = service.settings.zone
     starts, ends = (leave[name].astimezone(zone).replace(tzinfo=None) for name in ("starts_at", "ends_at"))
     return starts, ends
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        LEAVES,
+        at="/api/v1/hrm/leaves",
+        resource="hrm:leave",
+        noun="leave",
+        plural="leave",
+        create=create,
+        update=update,
+        delete=delete,
+        refusals_of={"update": conflicts(NOT_EDITABLE), "delete": conflicts(NOT_DELETABLE)},
+    ),
+    route(
+        "POST /api/v1/hrm/leaves/{id}/submit",
+        submit,
+        summary="Ask for leave",
+        access="hrm:leave:submit",
+        record=LEAVES,
+        refusals=(*conflicts(NOT_IN_STATE), *REFUSES_INVALID),
+        asks=(REQUESTED_EVENT,),
+    ),
+    route(
+        "POST /api/v1/hrm/leaves/{id}/withdraw",
+        decider("withdraw"),
+        summary="Take leave back",
+        access="hrm:leave:submit",
+        record=LEAVES,
+        refusals=conflicts(NOT_IN_STATE),
+    ),
+    route(
+        "POST /api/v1/hrm/leaves/{id}/approve",
+        decider("approve"),
+        summary="Approve leave",
+        access="hrm:leave:approve",
+        record=LEAVES,
+        refusals=(*conflicts(NOT_IN_STATE, CLOSED), REFUSES_OWN),
+    ),
+    route(
+        "POST /api/v1/hrm/leaves/{id}/reject",
+        decider("reject"),
+        summary="Reject leave",
+        access="hrm:leave:approve",
+        body=REJECT_BODY,
+        record=LEAVES,
+        refusals=(*conflicts(NOT_IN_STATE, CLOSED), REFUSES_OWN),
+    ),
+    route(
+        "POST /api/v1/hrm/leaves/{id}/cancel",
+        decider("cancel"),
+        summary="Cancel leave that was approved",
+        access="hrm:leave:cancel",
+        record=LEAVES,
+        refusals=conflicts(NOT_IN_STATE, CLOSED),
+    ),
+)

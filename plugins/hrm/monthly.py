@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from plugins.api import Page, Request, day_of
-from plugins.hrm.attendance_records import DAYS
+from plugins.api import Page, Request, Route, day_of, route
+from plugins.hrm.attendance_records import DAYS, MONTH, MONTH_QUERY
 from plugins.hrm.records import EMPLOYEES
 
 _OF_EMPLOYEE = ("number", "name", "department_id", "attendance_group_id", "created_at")
@@ -59,3 +59,17 @@ def _row(employee: Mapping[str, Any], month: str, sums: Mapping[str, Any]) -> di
         "month": month,
         **{name: sums.get(name, 0) for name in (*_COUNTED, *_SUMMED)},
     }
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/hrm/attendance/monthly",
+        list_months,
+        summary="List what a month of attendance comes to",
+        access="hrm:attendance:list",
+        query=MONTH_QUERY,
+        returns=MONTH,
+        paged=True,
+        collection=EMPLOYEES.name,
+    ),
+)

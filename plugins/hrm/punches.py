@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Message, Request, day_of, invalid
-from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
+from plugins.api import CONFLICT, ApiError, Message, Request, Route, conflicts, crud, invalid, route
+from plugins.hrm.attendance_records import DAYS, MARKS, PUNCH_REPLY, PUNCHES, REVIEW_BODY
 from plugins.hrm.calendars import calendar_of, employee_of
 from plugins.hrm.closing import refuse_closed
 from plugins.hrm.coordinates import point_of
 from plugins.hrm.dictionaries import RISKS
 from plugins.hrm.evidence import Finding, position, weigh
-from plugins.hrm.masters import bssid_of
 from plugins.hrm.messages import (
     ACCEPTED_AT,
     ACCEPTED_OUTSIDE,
+    CLOSED,
     NOT_ATTENDED,
     NOT_EMPLOYED,
     OUTSIDE,
@@ -25,6 +25,7 @@ from plugins.hrm.messages import (
     UNPROVEN,
 )
 from plugins.hrm.options import limits_of
+from plugins.hrm.places import normalize_bssid
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES
 from plugins.hrm.results import Record, remake, touch
 
@@ -83,7 +84,7 @@ async def _punched(req: Request, body: Record) -> Record:
 def _evidence(body: Record) -> Record:
     point = point_of(body.get("location"), body.get("coordinate_system"))
     bssid = body.get("bssid")
-    return {**PUNCHES.defaults, **body, "point": point, "bssid": bssid_of(bssid) if bssid else None}
+    return {**PUNCHES.defaults, **body, "point": point, "bssid": normalize_bssid(bssid) if bssid else None}
 
 
 def _repeats(before: Record, evidence: Record, now: datetime) -> bool:
@@ -155,31 +156,27 @@ async def review(req: Request) -> Record:
     return await req.transaction(work)
 
 
-async def today(req: Request) -> Record:
-    """What the caller's working day asks, and what it has come to."""
-    zone = req.service.settings.zone
-    employee = await employee_of(req.service, req.actor.user_id)
-    calendar = await calendar_of(req.service, employee)
-    if employee is None or calendar is None:
-        return {
-            "day": day_of(req.now, zone).isoformat(),
-            "employee_id": employee and employee["id"],
-            "working": False,
-            "punches": [],
-        }
-    table = calendar.timetable
-    day = table.day_of(req.now.astimezone(zone))
-    of_day = {"employee_id": employee["id"], "day": day.isoformat()}
-    return {
-        "day": day.isoformat(),
-        "employee_id": employee["id"],
-        "working": calendar.works_on(day),
-        "start": _clock(table.start),
-        "end": _clock(table.end),
-        "result": await req.system_store(DAYS).find_one(of_day),
-        "punches": await req.system_store(PUNCHES).find(of_day, sort="at"),
-    }
-
-
-def _clock(minutes: int) -> str:
-    return f"{timedelta(minutes=minutes % 1440)}"[:-3].zfill(5)
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        PUNCHES, at="/api/v1/hrm/punches", resource="hrm:punch", noun="punch", plural="punches", only=("list", "read")
+    ),
+    route(
+        "POST /api/v1/hrm/punches",
+        punch,
+        summary="Punch",
+        access="hrm:attendance:punch",
+        body=PUNCHES.create,
+        returns=PUNCH_REPLY,
+        collection=PUNCHES.name,
+        refusals=conflicts(NOT_EMPLOYED, NOT_ATTENDED),
+    ),
+    route(
+        "POST /api/v1/hrm/punches/{id}/review",
+        review,
+        summary="Decide whether a punch counts",
+        access="hrm:punch:review",
+        body=REVIEW_BODY,
+        record=PUNCHES,
+        refusals=conflicts(OWN_PUNCH, CLOSED),
+    ),
+)

@@ -1,0 +1,52 @@
+"""Attendance: daily results, and the caller's working day of today."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from plugins.api import Request, Route, crud, day_of, route
+from plugins.hrm.attendance_records import DAYS, PUNCHES, TODAY
+from plugins.hrm.calendars import calendar_of, employee_of
+from plugins.hrm.results import Record
+
+
+async def today(req: Request) -> Record:
+    """The caller's working day: its hours, its punches and its result so far."""
+    zone = req.service.settings.zone
+    employee = await employee_of(req.service, req.actor.user_id)
+    calendar = await calendar_of(req.service, employee)
+    if employee is None or calendar is None:
+        return {
+            "day": day_of(req.now, zone).isoformat(),
+            "employee_id": employee and employee["id"],
+            "working": False,
+            "punches": [],
+        }
+    table = calendar.timetable
+    day = table.day_of(req.now.astimezone(zone))
+    of_day = {"employee_id": employee["id"], "day": day.isoformat()}
+    return {
+        "day": day.isoformat(),
+        "employee_id": employee["id"],
+        "working": calendar.works_on(day),
+        "start": _clock(table.start),
+        "end": _clock(table.end),
+        "result": await req.system_store(DAYS).find_one(of_day),
+        "punches": await req.system_store(PUNCHES).find(of_day, sort="at"),
+    }
+
+
+def _clock(minutes: int) -> str:
+    return f"{timedelta(minutes=minutes % 1440)}"[:-3].zfill(5)
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/hrm/attendance/today",
+        today,
+        summary="Show my working day",
+        access="hrm:attendance:punch",
+        returns=TODAY,
+    ),
+    *crud(DAYS, at="/api/v1/hrm/attendance", resource="hrm:attendance", noun="daily result", only=("list",)),
+)

@@ -1,0 +1,48 @@
+"""Attendance groups: people who work by one shift. A change of a group recomputes the results of its people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plugins.api import FieldError, Request, Route, ValidationFailed, conflicts, crud
+from plugins.hrm.masters import Record, deleter, update_and_recompute
+from plugins.hrm.messages import IN_USE
+from plugins.hrm.records import EMPLOYEES, GROUPS
+
+
+async def create(req: Request) -> Record:
+    """Create a group."""
+    _check(req.body)
+    return await req.store(GROUPS).create(req.body)
+
+
+async def update(req: Request) -> Record:
+    """Change a group, and recompute the results of its people."""
+
+    async def groups_of(group: Record) -> list[Any]:
+        return [group["id"]]
+
+    return await update_and_recompute(req, GROUPS, _check, groups_of)
+
+
+def _check(group: Mapping[str, Any]) -> None:
+    """Raise 40001 for a day that is twice in `holidays`."""
+    days = [one["day"] for one in group.get("holidays") or ()]
+    faults = [
+        FieldError(f"holidays[{number}].day", "duplicate") for number, day in enumerate(days) if day in days[:number]
+    ]
+    if faults:
+        raise ValidationFailed(faults)
+
+
+ROUTES: tuple[Route, ...] = crud(
+    GROUPS,
+    at="/api/v1/hrm/attendance-groups",
+    resource="hrm:attendance-group",
+    noun="attendance group",
+    create=create,
+    update=update,
+    delete=deleter(GROUPS, EMPLOYEES, "attendance_group_id"),
+    refusals_of={"delete": conflicts(IN_USE)},
+)

@@ -1,0 +1,24 @@
+"""What hrm runs for the life of the process: its listeners, and the job that keeps daily results up to date."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+from plugins.api import Jobs, Service
+from plugins.hrm import leaves, results
+from plugins.hrm.closing import refuse_closing_ahead
+from plugins.system.api import CONFIG_CHANGING_EVENT
+
+_SETTLE_SECONDS = 60
+
+
+@asynccontextmanager
+async def start(service: Service) -> AsyncIterator[None]:
+    """Listen for decided approvals and changes of options, and schedule the job that settles daily results."""
+    service.events.listen(leaves.FINISHED_EVENT, partial(leaves.apply_decision, service))
+    service.events.listen(CONFIG_CHANGING_EVENT, refuse_closing_ahead)
+    service.provide(results.Settling, results.Settling())
+    service.part(Jobs).every(_SETTLE_SECONDS, "hrm.settle", partial(results.settle, service))
+    yield

@@ -1,0 +1,51 @@
+"""Shifts: the hours of a working day. A change of a shift recomputes the results of everybody who works by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plugins.api import Request, Route, conflicts, crud, invalid
+from plugins.hrm.calendars import pause_of, timetable_of
+from plugins.hrm.masters import Record, deleter, update_and_recompute
+from plugins.hrm.messages import IN_USE
+from plugins.hrm.records import GROUPS, SHIFTS
+
+
+async def create(req: Request) -> Record:
+    """Create a shift. Raises 40001 for one without length, and for a break outside of it."""
+    _check(req.body)
+    return await req.store(SHIFTS).create(req.body)
+
+
+async def update(req: Request) -> Record:
+    """Change a shift, and recompute the results of everybody who works by it."""
+
+    async def groups_of(shift: Record) -> list[Any]:
+        groups = await req.system_store(GROUPS).find({"shift_id": shift["id"]}, fields=["name"])
+        return [group["id"] for group in groups]
+
+    return await update_and_recompute(req, SHIFTS, _check, groups_of)
+
+
+def _check(shift: Mapping[str, Any]) -> None:
+    if shift["start"] == shift["end"]:
+        raise invalid("end", "invalid")
+    given = [bool(shift.get(name)) for name in ("break_start", "break_end")]
+    if any(given) and not all(given):
+        raise invalid("break_end" if given[0] else "break_start", "required")
+    table, pause = timetable_of({**SHIFTS.defaults, **shift}), pause_of(shift)
+    if pause and not table.start < pause[0] < pause[1] < table.end:
+        raise invalid("break_end" if table.start < pause[0] < table.end else "break_start", "invalid")
+
+
+ROUTES: tuple[Route, ...] = crud(
+    SHIFTS,
+    at="/api/v1/hrm/shifts",
+    resource="hrm:shift",
+    noun="shift",
+    create=create,
+    update=update,
+    delete=deleter(SHIFTS, GROUPS, "shift_id"),
+    refusals_of={"delete": conflicts(IN_USE)},
+)
