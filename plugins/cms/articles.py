@@ -1,15 +1,15 @@
-"""Articles, as those who write them see them."""
+"""Articles, as editors see them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Page, Request, invalid
+from plugins.api import CONFLICT, DUPLICATE, STALE, ApiError, Page, Request, Route, conflicts, crud, invalid, route
 from plugins.cms.messages import NEEDS_ITS_TIME, PUBLISHED_SINCE
 from plugins.cms.records import ARTICLE_SUMMARY, ARTICLES
 from plugins.cms.rendering import Renderer
-from plugins.cms.revisions import keep, save
+from plugins.cms.revisions import save, store_revision
 from plugins.cms.slugs import create_with_slug
 
 _LISTED = tuple(name for name in ARTICLE_SUMMARY.fields or {} if name != "id")
@@ -17,20 +17,20 @@ _OLD_SLUGS = 20
 
 
 async def list_articles(req: Request) -> Page:
-    """A page of the articles in the caller's data scope, without their texts."""
+    """Return a page of the articles in the caller's data scope, without their texts."""
     return await req.store(ARTICLES).page(req.query, fields=_LISTED)
 
 
 async def create(req: Request) -> dict[str, Any]:
-    """A draft, and its first revision."""
-    values = {**req.body, **await _content(req, req.body, {})}
+    """Create a draft and its first revision."""
+    values = {**req.body, **await _resolve_content(req, req.body, {})}
     values["author"] = values.get("author") or req.actor.name
     store = req.store(ARTICLES)
 
     async def make(slug: str) -> dict[str, Any]:
         async def work() -> dict[str, Any]:
             article = await store.create({**values, "slug": slug, "revision": 1})
-            await keep(req.service, req.actor, article)
+            await store_revision(req.service, req.actor, article)
             return article
 
         return await req.transaction(work)
@@ -39,19 +39,19 @@ async def create(req: Request) -> dict[str, Any]:
 
 
 async def update(req: Request) -> dict[str, Any]:
-    """Change an article; what the public sees of a published one changes at once."""
+    """Change an article. Changes of a published one are public at once."""
     values = dict(req.body)
     version = values.pop("version")
     before = await req.store(ARTICLES).get(req.path["id"])
-    values |= await _content(req, values, before)
-    values |= _moved(values, before)
+    values |= await _resolve_content(req, values, before)
+    values |= _reschedule(values, before)
     renamed = values.get("slug", before["slug"]) != before["slug"]
     old_slug = {"$push": {"old_slugs": {"$each": [before["slug"]], "$slice": -_OLD_SLUGS}}}
     return await save(req, before, values, version, old_slug if renamed else None)
 
 
-async def _content(req: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """The `content` and `source` that follow from what the client gives: HTML, or Markdown as `source`."""
+async def _resolve_content(req: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `content` and `source` to store. Clients send HTML as `content`, or Markdown as `source`."""
     markdown = values.get("format", before.get("format")) == "markdown"
     if not markdown:
         if values.get("source") is not None:
@@ -69,8 +69,8 @@ async def _content(req: Request, values: Mapping[str, Any], before: Mapping[str,
     return {"source": source, "content": await req.part(Renderer).from_markdown(source, req)}
 
 
-def _moved(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """What a new `publish_at` means: a scheduled article appears then; of a draft it is a plan."""
+def _reschedule(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a new `publish_at` changes: a scheduled article moves to that time, a draft only has it as a plan."""
     at = values.get("publish_at", before["publish_at"])
     if at == before["publish_at"] or before["status"] in ("draft", "archived"):
         return {}
@@ -79,3 +79,35 @@ def _moved(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, An
     if at is None:
         raise ApiError(CONFLICT, NEEDS_ITS_TIME)
     return {"published_at": at}
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/cms/manage/articles",
+        list_articles,
+        summary="List articles",
+        access="cms:article:list",
+        paged=True,
+        query=ARTICLES.list_query,
+        returns=ARTICLE_SUMMARY,
+        collection=ARTICLES.name,
+    ),
+    *crud(
+        ARTICLES,
+        at="/api/v1/cms/manage/articles",
+        resource="cms:article",
+        noun="article",
+        only=("read", "create", "delete"),
+        create=create,
+    ),
+    route(
+        "PATCH /api/v1/cms/manage/articles/{id}",
+        update,
+        summary="Change an article",
+        access="cms:article:update",
+        body=ARTICLES.update,
+        record=ARTICLES,
+        errors=(DUPLICATE, STALE),
+        refusals=conflicts(PUBLISHED_SINCE, NEEDS_ITS_TIME),
+    ),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, invalid
+from plugins.api import CONFLICT, DUPLICATE, STALE, ApiError, Request, Route, conflicts, crud, invalid, route
 from plugins.cms.messages import HAS_ARTICLES, HAS_CHILDREN, UNDER_ITSELF
 from plugins.cms.records import ARTICLES, CATEGORIES
 from plugins.cms.slugs import create_with_slug
@@ -12,7 +12,7 @@ from plugins.rbac.api import MAX_LEVELS, change_tree
 
 
 async def create(req: Request) -> dict[str, Any]:
-    """A category below its parent."""
+    """Create a category."""
     store = req.store(CATEGORIES)
 
     async def make(slug: str) -> dict[str, Any]:
@@ -27,7 +27,7 @@ async def create(req: Request) -> dict[str, Any]:
 
 
 async def update(req: Request) -> dict[str, Any]:
-    """Change or move a category; what is below it moves along."""
+    """Change or move a category. Its descendants move with it."""
     values = dict(req.body)
     version = values.pop("version")
 
@@ -56,19 +56,44 @@ async def delete(req: Request) -> None:
 
 
 async def _check_place(req: Request, category: dict[str, Any]) -> None:
-    """Refuse a circle, and a tree that becomes too deep; what was written is undone with the transaction."""
+    """Raise for a cycle or a tree that is too deep. The error rolls back the transaction, which has written already."""
     rows = await req.store(CATEGORIES).find(fields=["parent_id"])
     parents = {row["id"]: row["parent_id"] for row in rows}
-    if category["id"] in _above(parents, category["parent_id"]):
+    if category["id"] in _list_ancestors(parents, category["parent_id"]):
         raise ApiError(CONFLICT, UNDER_ITSELF)
-    if any(len(_above(parents, id)) > MAX_LEVELS for id in parents):
+    if any(len(_list_ancestors(parents, id)) > MAX_LEVELS for id in parents):
         raise invalid("parent_id", "levels")
 
 
-def _above(parents: dict[Any, Any], id: Any) -> list[Any]:
-    """The id and those above it; a list over `MAX_LEVELS` long is cut there."""
+def _list_ancestors(parents: dict[Any, Any], id: Any) -> list[Any]:
+    """Return the id and those of its ancestors, at most `MAX_LEVELS` + 1 of them."""
     path: list[Any] = []
     while id is not None and len(path) <= MAX_LEVELS:
         path.append(id)
         id = parents.get(id)
     return path
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        CATEGORIES,
+        at="/api/v1/cms/manage/categories",
+        resource="cms:category",
+        noun="article category",
+        plural="article categories",
+        only=("list", "read", "create", "delete"),
+        create=create,
+        delete=delete,
+        refusals_of={"delete": conflicts(HAS_CHILDREN, HAS_ARTICLES)},
+    ),
+    route(
+        "PATCH /api/v1/cms/manage/categories/{id}",
+        update,
+        summary="Change an article category",
+        access="cms:category:update",
+        body=CATEGORIES.update,
+        record=CATEGORIES,
+        errors=(DUPLICATE, STALE),
+        refusals=conflicts(UNDER_ITSELF),
+    ),
+)

@@ -1,4 +1,4 @@
-"""The categories in memory: which of them the public sees, and what lies below which."""
+"""The tree of categories in memory: which of them are public, and their descendants."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ class CategoryTree:
     """The categories: `open` are the enabled ones whose ancestors are all enabled, `closed` the others."""
 
     def __init__(self, records: Sequence[Record]) -> None:
-        self._below: dict[Any, list[Record]] = defaultdict(list)
+        self._children: dict[Any, list[Record]] = defaultdict(list)
         for record in records:
             if record["status"] == "enabled":
-                self._below[record["parent_id"]].append(record)
-        self.open: dict[Any, Record] = {record["id"]: record for record in self._under(None)}
+                self._children[record["parent_id"]].append(record)
+        self.open: dict[Any, Record] = {record["id"]: record for record in self._iterate_descendants(None)}
         self.closed = [record["id"] for record in records if record["id"] not in self.open]
 
-    def _under(self, id: Any) -> Iterator[Record]:
-        for child in self._below[id]:
+    def _iterate_descendants(self, id: Any) -> Iterator[Record]:
+        for child in self._children[id]:
             yield child
-            yield from self._under(child["id"])
+            yield from self._iterate_descendants(child["id"])
 
-    def with_below(self, id: Any) -> list[Any]:
-        """The id and those of all categories below it; none of a category that the public does not see."""
-        return [id, *(record["id"] for record in self._under(id))] if id in self.open else []
+    def list_subtree(self, id: Any) -> list[Any]:
+        """Return the id and those of all descendants; an empty list for a category that is not public."""
+        return [id, *(record["id"] for record in self._iterate_descendants(id))] if id in self.open else []
 
-    def nodes(self, counts: Mapping[Any, int], parent: Any = None) -> list[dict[str, Any]]:
-        """The tree, each node with the number of articles in it and below it."""
-        made = []
-        for record in self._below[parent]:
-            children = self.nodes(counts, record["id"])
+    def build_nodes(self, counts: Mapping[Any, int], parent: Any = None) -> list[dict[str, Any]]:
+        """Return the tree, each node with the number of articles in it and in its descendants."""
+        nodes = []
+        for record in self._children[parent]:
+            children = self.build_nodes(counts, record["id"])
             count = counts.get(record["id"], 0) + sum(child["article_count"] for child in children)
-            made.append({**record, "article_count": count, "children": children})
-        return made
+            nodes.append({**record, "article_count": count, "children": children})
+        return nodes
 
 
 class Categories:
-    """The tree in force on this instance, made again after a change on any."""
+    """The current tree on this instance; it is reloaded after a change on any instance."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -53,6 +53,6 @@ class Categories:
     async def _load(self) -> CategoryTree:
         return CategoryTree(await self._database.store(CATEGORIES).find(sort="sort"))
 
-    async def tree(self) -> CategoryTree:
-        """The tree."""
+    async def get_tree(self) -> CategoryTree:
+        """Return the current tree."""
         return await self._tree.current()

@@ -1,8 +1,8 @@
-"""Whether HTML can be parsed in a time that grows with its length alone.
+"""Refuse HTML that would take a parser more than linear time.
 
-A parser opens formatting elements that were left open again in every block (HTML Living Standard, 13.2.4.3), looks
-through all open elements at nearly every tag, and compares every attribute of a tag with all others. Text of people
-has few of these; text that has many is refused before it is parsed.
+A parser reopens unclosed formatting elements in every block (HTML Living Standard, 13.2.4.3), searches all open elements
+at nearly every tag, and compares each attribute of a tag with all others. Text that people write has few of these; text
+that has many is refused before it is parsed.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections import Counter
 MAX_DEPTH = 1000
 MAX_FORMATS = 40
 MAX_ATTRIBUTES = 100
-_ALIKE = 3  # of the same formatting, no more are opened again
+_ALIKE = 3  # a parser reopens at most three equal formatting elements
 _NAMES = {
     "formatting": "b big code em font i s small strike strong tt u",
-    # those that end by themselves where the next one begins, and those without content
+    # elements that end where the next one begins, and elements without content
     "unnested": "a area base br col dd dt embed hr img input li link meta nobr option p param source tbody td tfoot th "
     "thead tr track wbr",
     "foreign": "math svg",
-    # elements of HTML that end a drawing or a formula around them, and those of a drawing that hold HTML again
+    # HTML elements that end an SVG or MathML element around them, and SVG elements that contain HTML
     "ends foreign": "b big blockquote body br center code dd desc div dl dt em embed font foreignobject h1 h2 h3 h4 h5 "
     "h6 head hr i img li listing menu meta nobr ol p pre ruby s small span strike strong sub sup table title tt u ul var",
 }
@@ -34,13 +34,13 @@ _FEW_CHARACTERS = 2 * MAX_ATTRIBUTES
 
 
 class TooComplex(ValueError):
-    """The text would take a parser far longer than its length says."""
+    """A parser would need more than linear time for the text."""
 
 
-def most_elements(html: str) -> int:
-    """How many elements a parser makes of `html` at most, roughly.
+def estimate_elements(html: str) -> int:
+    """Return an upper estimate of the elements that a parser creates for `html`.
 
-    Raises `TooComplex` for what is nested too deep, or has too many kinds of formatting, or attributes at one place.
+    Raises `TooComplex` if it is nested too deep, or has too many kinds of formatting or too many attributes in one tag.
     """
     formats: set[str] = set()
     nesting = _Nesting()
@@ -48,7 +48,7 @@ def most_elements(html: str) -> int:
     while (tag := _TAG.search(html, at)) is not None:
         at = tag.end()
         if tag[2] is None:
-            at = _end_of_comment(html, at)
+            at = _find_comment_end(html, at)
             continue
         name = tag[2].lower()
         if tag[1]:
@@ -65,7 +65,7 @@ def most_elements(html: str) -> int:
 
 
 class _Nesting:
-    """How deep elements are nested, as their tags say."""
+    """The depth to which elements are nested, computed from their tags."""
 
     def __init__(self) -> None:
         self._open: Counter[str] = Counter()
@@ -73,7 +73,7 @@ class _Nesting:
         self.depth = 0
 
     def begin(self, name: str, closed: bool) -> None:
-        """A tag opens an element; in a drawing or a formula it may close it, too."""
+        """Count an opening tag. In SVG and MathML a tag may also close its element."""
         if name in _ENDS_FOREIGN:
             self._foreign = 0
         if name in _UNNESTED or (closed and self._foreign):
@@ -83,15 +83,15 @@ class _Nesting:
         self.depth += 1
 
     def end(self, name: str) -> None:
-        """A tag closes an element."""
+        """Count a closing tag."""
         if self._open[name] > 0:
             self._open[name] -= 1
             self.depth -= 1
             self._foreign -= 1 if name in _FOREIGN and self._foreign else 0
 
 
-def _end_of_comment(html: str, at: int) -> int:
-    """Where the comment ends whose `<!--` ends at `at`."""
+def _find_comment_end(html: str, at: int) -> int:
+    """Return where the comment ends whose `<!--` ends at `at`."""
     if html.startswith((">", "->"), at):
         return at + 1
     end = html.find("-->", at)

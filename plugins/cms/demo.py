@@ -8,12 +8,12 @@ from typing import Any
 from plugins.api import Actor, Service, utc_now
 from plugins.cms.records import ARTICLES, CATEGORIES, SITE
 from plugins.cms.rendering import Renderer
-from plugins.cms.revisions import keep
-from plugins.cms.slugs import slug_of
+from plugins.cms.revisions import store_revision
+from plugins.cms.slugs import make_slug
 from plugins.rbac.api import Directory
 
 _CATEGORIES = (("公司新闻", "news"), ("产品动态", "products"), ("客户案例", "cases"))
-# title, category, tags, summary, days since its publication (None: a draft; negative: scheduled), Markdown
+# title, category, tags, summary, days since publication (None: a draft; negative: scheduled), Markdown
 _ARTICLES = (
     (
         "晨光科技与我们达成战略合作",
@@ -53,39 +53,47 @@ _ARTICLES = (
 
 
 async def load(service: Service) -> None:
-    """Three categories and six articles, written by the demo manager; the site's name and contact."""
+    """Create three categories, six articles by the demonstration manager, and the site configuration."""
     author = await service.part(Directory).by_username("manager")
     if author is None:
         return
     actor = Actor(author["id"], author["username"], author["real_name"], author["department_id"])
     store = service.database.store(CATEGORIES, actor)
-    made = [await store.create({"name": name, "slug": slug, "sort": n}) for n, (name, slug) in enumerate(_CATEGORIES)]
-    categories = {category["slug"]: category["id"] for category in made}
+    created = [
+        await store.create({"name": name, "slug": slug, "sort": n}) for n, (name, slug) in enumerate(_CATEGORIES)
+    ]
+    categories = {category["slug"]: category["id"] for category in created}
     for title, category, tags, summary, days, source in _ARTICLES:
-        values = {"title": title, "category_id": categories[category], "tags": tags, "summary": summary, **_state(days)}
-        await _article(service, actor, {**values, "source": source})
+        values = {
+            "title": title,
+            "category_id": categories[category],
+            "tags": tags,
+            "summary": summary,
+            **_make_state(days),
+        }
+        await _create_article(service, actor, {**values, "source": source})
     await service.database.store(SITE).change_one(
         {"_id": "site"},
         {"name": "Tradewind 示例", "contact": {"email": "office@example.com", "phone": "021-5555 0100"}},
     )
 
 
-async def _article(service: Service, actor: Actor, values: dict[str, Any]) -> None:
+async def _create_article(service: Service, actor: Actor, values: dict[str, Any]) -> None:
     content = await service.part(Renderer).from_markdown(values["source"])
     article = await service.database.store(ARTICLES, actor).create(
         {
             **values,
-            "slug": slug_of(values["title"], "article"),
+            "slug": make_slug(values["title"], "article"),
             "format": "markdown",
             "content": content,
             "author": actor.name,
             "revision": 1,
         }
     )
-    await keep(service, actor, article)
+    await store_revision(service, actor, article)
 
 
-def _state(days: int | None) -> dict[str, Any]:
+def _make_state(days: int | None) -> dict[str, Any]:
     if days is None:
         return {}
     at = utc_now() - timedelta(days=days)

@@ -1,4 +1,4 @@
-"""The sentences of cms."""
+"""The messages of cms."""
 
 from plugins.api import Message
 
@@ -17,7 +17,7 @@ UNDER_ITSELF = Message("不能移动到自身或其下级", "It cannot be moved 
 HAS_CHILDREN = Message("分类下存在子分类", "The category has sub-categories")
 HAS_ARTICLES = Message("分类下存在文章", "The category has articles")
 
-# what an explanation says (GET /authorization/explain)
+# shown by GET /authorization/explain
 NOT_PUBLISHED = Message("没有该文章，或未发布", "There is no such article, or it is not published")
 BAD_LINK = Message(
     "预览链接有误或已过期，或文章已删除", "The preview link is wrong or expired, or its article is deleted"

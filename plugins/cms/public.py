@@ -1,6 +1,6 @@
-"""What everybody reads: published articles, categories, the site's configuration.
+"""The public API: published articles, categories, the site configuration.
 
-`visible` is the one rule of what the public sees. Nothing here reads articles without it.
+`filter_public` is the only rule of what is public. No query of this module reads articles without it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from plugins.api import NOT_FOUND, ApiError, Page, Request
+from plugins.api import NOT_FOUND, PUBLIC, ApiError, Page, Refusal, Request, Route, array, route
 from plugins.cms.category_tree import Categories, CategoryTree
-from plugins.cms.records import PUBLIC_SUMMARY, PUBLISHED
+from plugins.cms.messages import NOT_PUBLISHED
+from plugins.cms.records import (
+    PUBLIC_ARTICLE,
+    PUBLIC_CATEGORY,
+    PUBLIC_QUERY,
+    PUBLIC_SITE,
+    PUBLIC_SUMMARY,
+    PUBLISHED,
+)
 from plugins.cms.settings import CmsSettings
 from plugins.cms.site import Site
 from plugins.cms.slugs import is_id
@@ -23,35 +31,35 @@ AT = "/api/v1/cms/articles"
 LISTED = tuple(name for name in PUBLIC_SUMMARY.fields or {} if name not in ("id", "category", "status"))
 
 
-def visible(tree: CategoryTree, now: datetime) -> dict[str, Any]:
-    """The filter for what the public sees: not deleted, its time has come, its category is open.
+def filter_public(tree: CategoryTree, now: datetime) -> dict[str, Any]:
+    """Return the filter of public articles: not deleted, past their `published_at`, and in a public category.
 
     Drafts and archived articles have no `published_at`.
     """
-    # without closed categories an index alone counts the articles
+    # without this clause an index alone can count the articles
     category = {"category_id": {"$nin": tree.closed}} if tree.closed else {}
     return {"deleted": False, "published_at": {"$lte": now}, **category}
 
 
 async def list_articles(req: Request) -> Page:
-    """A page of published articles, newest first unless asked otherwise, without their texts."""
-    tree = await req.part(Categories).tree()
-    narrower: list[dict[str, Any]] = []
+    """Return a page of published articles without their texts, newest first by default."""
+    tree = await req.part(Categories).get_tree()
+    conditions: list[dict[str, Any]] = []
     if "category_id" in req.query:
-        narrower.append({"category_id": {"$in": tree.with_below(req.query["category_id"])}})
+        conditions.append({"category_id": {"$in": tree.list_subtree(req.query["category_id"])}})
     if "tag" in req.query:
-        narrower.append({"tags": req.query["tag"]})
-    filter = {"$and": [visible(tree, req.now), *narrower]}
+        conditions.append({"tags": req.query["tag"]})
+    filter = {"$and": [filter_public(tree, req.now), *conditions]}
     page = await req.system_store(PUBLISHED).page(req.query, filter, fields=LISTED)
-    cacheable(req)
-    return replace(page, items=[_shown(tree, article) for article in page.items])
+    allow_caching(req)
+    return replace(page, items=[_to_public(tree, article) for article in page.items])
 
 
 async def read_article(req: Request) -> dict[str, Any]:
-    """One published article by `id` or slug. An old slug leads to it too; `Content-Location` says where it is now."""
-    tree = await req.part(Categories).tree()
+    """Return a published article by `id` or slug. After an old slug, `Content-Location` has the current address."""
+    tree = await req.part(Categories).get_tree()
     store = req.system_store(PUBLISHED)
-    public, name = visible(tree, req.now), req.path["id"]
+    public, name = filter_public(tree, req.now), req.path["id"]
     by_name = {"_id": PUBLISHED.parse_id(name)} if is_id(name) else {"slug": name}
     article = await store.find_one({"$and": [public, by_name]})
     if article is None:
@@ -60,39 +68,78 @@ async def read_article(req: Request) -> dict[str, Any]:
             raise ApiError(NOT_FOUND)
         req.answer_headers["Content-Location"] = f"{AT}/{article['slug']}"
     if req.method == "GET":
-        req.part(ViewCounts).seen(article["id"])
-    cacheable(req)
-    return _shown(tree, article)
+        req.part(ViewCounts).count_view(article["id"])
+    allow_caching(req)
+    return _to_public(tree, article)
 
 
 async def list_categories(req: Request) -> list[dict[str, Any]]:
-    """The enabled categories as a tree, with the number of published articles."""
-    tree = await req.part(Categories).tree()
-    matching = {**visible(tree, req.now), "category_id": {"$in": list(tree.open)}}
+    """Return the enabled categories as a tree, with the number of published articles."""
+    tree = await req.part(Categories).get_tree()
+    matching = {**filter_public(tree, req.now), "category_id": {"$in": list(tree.open)}}
     by_category = {"$group": {"_id": "$category_id", "count": {"$sum": 1}}}
     rows = await req.system_store(PUBLISHED).aggregate([{"$match": matching}, by_category])
-    cacheable(req)
-    return tree.nodes({row["_id"]: row["count"] for row in rows})
+    allow_caching(req)
+    return tree.build_nodes({row["_id"]: row["count"] for row in rows})
 
 
 async def read_site(req: Request) -> dict[str, Any]:
-    """The site's configuration."""
+    """Return the site configuration."""
     site = await req.part(Site).current()
-    cacheable(req)
+    allow_caching(req)
     return site
 
 
-def _shown(tree: CategoryTree, article: Mapping[str, Any]) -> dict[str, Any]:
-    # also one whose time has come and that is not marked yet
-    return {**with_category(tree, article), "status": after("publish")}
+def _to_public(tree: CategoryTree, article: Mapping[str, Any]) -> dict[str, Any]:
+    # a due article may still be marked as scheduled
+    return {**add_category(tree, article), "status": after("publish")}
 
 
-def with_category(tree: CategoryTree, article: Mapping[str, Any]) -> dict[str, Any]:
-    """The article with the name of its category."""
+def add_category(tree: CategoryTree, article: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the article with its category."""
     return {**article, "category": tree.open.get(article.get("category_id"))}
 
 
-def cacheable(req: Request) -> None:
-    """Let shared caches keep the answer for a short time; called last, so that no error is kept."""
+def allow_caching(req: Request) -> None:
+    """Let shared caches keep the response for a short time. Call it last, so that errors are not cached."""
     seconds = req.service.settings_of(CmsSettings).cms_max_age_seconds
     req.answer_headers["Cache-Control"] = f"public, max-age={seconds}"
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/cms/articles",
+        list_articles,
+        summary="List published articles",
+        access=PUBLIC,
+        paged=True,
+        query=PUBLIC_QUERY,
+        returns=PUBLIC_SUMMARY,
+        etag=True,
+    ),
+    route(
+        "GET /api/v1/cms/articles/{id}",
+        read_article,
+        summary="Read a published article by id or slug",
+        access=PUBLIC,
+        returns=PUBLIC_ARTICLE,
+        refusals=(Refusal(NOT_FOUND, when=NOT_PUBLISHED),),
+        etag=True,
+    ),
+    route(
+        "GET /api/v1/cms/categories",
+        list_categories,
+        summary="The categories as a tree",
+        access=PUBLIC,
+        returns=array(PUBLIC_CATEGORY, max_items=10_000, nullable=False),
+        etag=True,
+    ),
+    route(
+        "GET /api/v1/cms/site-config",
+        read_site,
+        summary="The site's configuration",
+        access=PUBLIC,
+        returns=PUBLIC_SITE,
+        etag=True,
+    ),
+)

@@ -1,7 +1,7 @@
-"""Publication: at once, at a time, and its end.
+"""Publishing articles, at once or at a given time, and unpublishing them.
 
-The public sees an article from its `published_at` on: that moment alone decides, so a scheduled one appears exactly
-then. The job marks it `published` later.
+An article is public from its `published_at` on. Queries compare that time, so a scheduled article appears exactly then;
+a job sets its status to `published` later.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from plugins.api import Request, Service, utc_now
+from plugins.api import STALE, Request, Route, Service, conflicts, route, utc_now
 from plugins.cms.messages import ALREADY_PUBLISHED, NOT_PUBLIC
-from plugins.cms.records import ARTICLES
+from plugins.cms.records import ARTICLES, PUBLISH_BODY, VERSION_BODY
 from plugins.cms.states import after, allows
 
 PUBLISHED_EVENT = "cms.article.published"
-_AT_ONCE = 1000
+_BATCH = 1000
 log = logging.getLogger("tradewind.cms")
 
 
@@ -40,7 +40,7 @@ async def publish(req: Request) -> dict[str, Any]:
 
 
 async def unpublish(req: Request) -> dict[str, Any]:
-    """Take an article from the public at once; a scheduled one will not appear."""
+    """Hide an article from the public at once; a scheduled one will not appear."""
     values = {"status": after("unpublish"), "published_at": None}
     return await req.store(ARTICLES).update(
         req.path["id"], values, version=req.body.get("version"), where=allows("unpublish"), reason=NOT_PUBLIC
@@ -48,18 +48,42 @@ async def unpublish(req: Request) -> dict[str, Any]:
 
 
 async def publish_due(service: Service) -> int:
-    """Mark the scheduled articles whose time has come as published; answers how many this instance marked.
+    """Set the status of due articles to `published`. Returns how many articles this instance changed.
 
-    Each is one conditional change: of several instances exactly one makes it, and tells of it.
+    Each update is conditional, so exactly one of several instances makes it and emits the event.
     """
     now = utc_now()
     store = service.database.store(ARTICLES, now=now)
     due = {"$and": [allows("come-due"), {"published_at": {"$lte": now}}]}
     marked = 0
-    for row in await store.find(due, limit=_AT_ONCE, fields=["status"]):
+    for row in await store.find(due, limit=_BATCH, fields=["status"]):
         article = await store.change_one({"$and": [{"_id": row["id"]}, due]}, {"status": after("come-due")})
         if article is not None:
             marked += 1
             log.info("article published at its time", extra={"article_id": str(article["id"])})
             await service.events.emit(PUBLISHED_EVENT, {"article": article})
     return marked
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "POST /api/v1/cms/manage/articles/{id}/publish",
+        publish,
+        summary="Publish an article, or schedule it",
+        access="cms:article:publish",
+        body=PUBLISH_BODY,
+        record=ARTICLES,
+        errors=(STALE,),
+        refusals=conflicts(ALREADY_PUBLISHED),
+    ),
+    route(
+        "POST /api/v1/cms/manage/articles/{id}/unpublish",
+        unpublish,
+        summary="Take an article from the public",
+        access="cms:article:unpublish",
+        body=VERSION_BODY,
+        record=ARTICLES,
+        errors=(STALE,),
+        refusals=conflicts(NOT_PUBLIC),
+    ),
+)

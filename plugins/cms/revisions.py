@@ -1,12 +1,13 @@
-"""Revisions: every text that an article had, the newest `cms_revisions` of them."""
+"""Revisions: earlier texts of an article; the newest `cms_revisions` are kept."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import NOT_FOUND, Actor, ApiError, Page, Request, Service
-from plugins.cms.records import ARTICLES, REVISED, REVISION_SUMMARY, REVISIONS
+from plugins.api import NOT_FOUND, STALE, Actor, ApiError, Page, Refusal, Request, Route, Service, route
+from plugins.cms.messages import NO_REVISION
+from plugins.cms.records import ARTICLES, REVISED, REVISION_SUMMARY, REVISIONS, VERSION_BODY
 from plugins.cms.rendering import Renderer
 from plugins.cms.settings import CmsSettings
 
@@ -20,7 +21,7 @@ async def save(
     version: int | None,
     operators: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Change an article; a new text of it becomes a revision. Refusals as in `Store.update`."""
+    """Change an article; a changed text becomes a revision. Raises as `Store.update` does."""
     store = req.store(ARTICLES)
     if all(values.get(name, before[name]) == before[name] for name in REVISED):
         return await store.update(before["id"], values, version=version, operators=operators)
@@ -28,17 +29,17 @@ async def save(
     async def work() -> dict[str, Any]:
         counted = {**(operators or {}), "$inc": {"revision": 1}}
         article = await store.update(before["id"], values, version=version, operators=counted)
-        await keep(req.service, req.actor, article)
+        await store_revision(req.service, req.actor, article)
         return article
 
     return await req.transaction(work)
 
 
-async def keep(service: Service, actor: Actor, article: Mapping[str, Any]) -> None:
-    """Remember the text of `article` as its revision of that number, and forget the oldest."""
+async def store_revision(service: Service, actor: Actor, article: Mapping[str, Any]) -> None:
+    """Store the text of `article` as a revision, and delete the oldest."""
     revisions = service.database.store(REVISIONS, actor)
     number = article["revision"]
-    remembered = {
+    revision = {
         "article_id": article["id"],
         "number": number,
         **{name: article[name] for name in REVISED},
@@ -46,29 +47,29 @@ async def keep(service: Service, actor: Actor, article: Mapping[str, Any]) -> No
         "editor": actor.name,
         "created_at": article["updated_at"],
     }
-    await revisions.create(remembered, id=_key(article, number))
+    await revisions.create(revision, id=_make_key(article, number))
     oldest = number - service.settings_of(CmsSettings).cms_revisions
     await revisions.remove({"article_id": article["id"], "number": {"$lte": oldest}})
 
 
 async def list_revisions(req: Request) -> Page:
-    """The revisions of an article, newest first, without their texts."""
+    """Return the revisions of an article, newest first, without their texts."""
     article = await req.store(ARTICLES).get(req.path["id"])
     return await req.store(REVISIONS).page(req.query, {"article_id": article["id"]}, fields=_LISTED, shown=_LISTED)
 
 
 async def read(req: Request) -> dict[str, Any]:
-    """One revision with its text."""
-    return await _revision(req, await req.store(ARTICLES).get(req.path["id"]))
+    """Return a revision with its text."""
+    return await _get_revision(req, await req.store(ARTICLES).get(req.path["id"]))
 
 
 async def restore(req: Request) -> dict[str, Any]:
-    """Give an article the text of a revision again; that makes a new revision. Its state stays.
+    """Restore the text of a revision, which makes a new revision. The status of the article stays.
 
-    The text is sanitised anew: what is allowed may have become less since.
+    The text is sanitised again, because the rules may have become stricter.
     """
     article = await req.store(ARTICLES).get(req.path["id"])
-    revision = await _revision(req, article)
+    revision = await _get_revision(req, article)
     renderer = req.part(Renderer)
     if revision["format"] == "markdown":
         content = await renderer.from_markdown(revision["source"], req)
@@ -78,12 +79,45 @@ async def restore(req: Request) -> dict[str, Any]:
     return await save(req, article, values, req.body.get("version"))
 
 
-async def _revision(req: Request, article: Mapping[str, Any]) -> dict[str, Any]:
+async def _get_revision(req: Request, article: Mapping[str, Any]) -> dict[str, Any]:
     number = req.path["number"]
     if not (number.isascii() and number.isdigit() and len(number) < 10):
         raise ApiError(NOT_FOUND)
-    return await req.store(REVISIONS).get(_key(article, int(number)))
+    return await req.store(REVISIONS).get(_make_key(article, int(number)))
 
 
-def _key(article: Mapping[str, Any], number: int) -> str:
+def _make_key(article: Mapping[str, Any], number: int) -> str:
     return f"{article['id']}:{number}"
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/cms/manage/articles/{id}/revisions",
+        list_revisions,
+        summary="List the revisions of an article",
+        paged=True,
+        access="cms:article:read",
+        query=REVISIONS.list_query,
+        returns=REVISION_SUMMARY,
+        collection=ARTICLES.name,
+    ),
+    route(
+        "GET /api/v1/cms/manage/articles/{id}/revisions/{number}",
+        read,
+        summary="Read a revision of an article",
+        access="cms:article:read",
+        returns=REVISIONS.read,
+        collection=ARTICLES.name,
+        refusals=(Refusal(NOT_FOUND, when=NO_REVISION),),
+    ),
+    route(
+        "POST /api/v1/cms/manage/articles/{id}/revisions/{number}/restore",
+        restore,
+        summary="Give an article an earlier text again",
+        access="cms:article:restore",
+        body=VERSION_BODY,
+        record=ARTICLES,
+        errors=(STALE,),
+        refusals=(Refusal(NOT_FOUND, when=NO_REVISION),),
+    ),
+)

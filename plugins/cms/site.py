@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Database, Mirror, Request
+from plugins.api import INVALID, STALE, Database, Mirror, Request, Route, route
 from plugins.cms.records import SITE
 
 _ID = "site"
 
 
 class Site:
-    """The configuration in force on this instance, read again after a change on any."""
+    """The current configuration on this instance; it is reloaded after a change on any instance."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -23,23 +23,23 @@ class Site:
         return await self._database.store(SITE).find_one({"_id": _ID}) or {**SITE.blank, **SITE.defaults}
 
     async def current(self) -> dict[str, Any]:
-        """The record; not to be changed."""
+        """Return the record. Do not change it: it is shared."""
         return await self._record.current()
 
     async def prepare(self) -> None:
-        """Make the record where there is none yet."""
+        """Create the record unless it exists."""
         store = self._database.store(SITE)
         if await store.find_one({"_id": _ID}) is None:
             await store.create({}, id=_ID)
 
-    async def after_reset(self, payload: Mapping[str, Any]) -> None:
-        """The data of some modules were removed: begin anew with the defaults."""
+    async def restore_defaults(self, payload: Mapping[str, Any]) -> None:
+        """Create the record again after a data reset that included cms."""
         if "cms" in payload["modules"]:
             await self.prepare()
 
 
 async def read(req: Request) -> dict[str, Any]:
-    """The configuration with its version."""
+    """Return the configuration with its version."""
     return await req.store(SITE).get(_ID)
 
 
@@ -48,3 +48,23 @@ async def update(req: Request) -> dict[str, Any]:
     values = dict(req.body)
     version = values.pop("version")
     return await req.store(SITE).update(_ID, values, version=version)
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/cms/manage/site-config",
+        read,
+        summary="Read the site's configuration",
+        access="cms:site:read",
+        returns=SITE.read,
+    ),
+    route(
+        "PATCH /api/v1/cms/manage/site-config",
+        update,
+        summary="Change the site's configuration",
+        access="cms:site:update",
+        body=SITE.update,
+        returns=SITE.read,
+        errors=(STALE, INVALID),
+    ),
+)

@@ -1,4 +1,4 @@
-"""Slugs: the names of records in addresses, made from titles by pinyin."""
+"""Slugs: the names of records in URLs, made from titles by pinyin."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _ID = re.compile(r"[0-9a-f]{24}", re.IGNORECASE)
 
 
 def is_id(name: str) -> bool:
-    """Whether a name in an address is an `id`; no slug looks like one."""
+    """Return whether a name in a URL is an `id`. No slug has the form of one."""
     return _ID.fullmatch(name) is not None
 
 
-def slug_of(title: str, otherwise: str) -> str:
-    """`新品 Launch` as `xin-pin-launch`; `otherwise` where nothing is left of the title."""
-    from pypinyin import lazy_pinyin  # late: its dictionary takes a quarter of a second to read
+def make_slug(title: str, otherwise: str) -> str:
+    """Return `xin-pin-launch` for `新品 Launch`, and `otherwise` for a title without letters and digits."""
+    from pypinyin import lazy_pinyin  # loading its dictionary takes a quarter of a second
 
     plain = "".join(part for part in unicodedata.normalize("NFKD", title) if not unicodedata.combining(part))
     words = "-".join(lazy_pinyin(plain)).lower()
@@ -33,23 +33,23 @@ def slug_of(title: str, otherwise: str) -> str:
 async def create_with_slug(
     store: Store, given: str | None, title: str, otherwise: str, create: Callable[[str], Awaitable[dict[str, Any]]]
 ) -> dict[str, Any]:
-    """What `create` makes under the slug that was given, or under a free one made from `title`.
+    """Call `create` with the given slug, or with a free one made from `title`, and return its result.
 
-    `store` sees every record that a slug must differ from.
+    `store` must see every record that the slug must differ from.
     """
     if given is not None:
         return await create(given)
-    slug = slug_of(title, otherwise)
+    slug = make_slug(title, otherwise)
     if await store.count({"slug": slug}):
-        slug = _another(slug)
+        slug = _add_suffix(slug)
     try:
         return await create(slug)
     except ApiError as error:
         if error.kind is not DUPLICATE:
             raise
-        # somebody took it since it was found free
-        return await create(_another(slug))
+        # another request took the slug in the meantime
+        return await create(_add_suffix(slug))
 
 
-def _another(slug: str) -> str:
+def _add_suffix(slug: str) -> str:
     return f"{slug}-{secrets.token_hex(3)}"

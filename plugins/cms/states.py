@@ -1,4 +1,4 @@
-"""The states of an article, and what leads from one to the next."""
+"""The states of an article, and the actions that lead from one to another."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ ARTICLE_STATES = StateMachine(
 
 
 def allows(action: str) -> dict[str, Any]:
-    """The filter for articles whose state allows `action`."""
+    """Return the filter of the articles whose state allows `action`."""
     return {"status": {"$in": list(ARTICLE_STATES.transitions[action][0])}}
 
 
 def after(action: str) -> str:
-    """The state that `action` leads to."""
+    """Return the state that `action` leads to."""
     return ARTICLE_STATES.transitions[action][1]

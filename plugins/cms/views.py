@@ -1,4 +1,4 @@
-"""View counts without a write for each view: counted in memory, written for many articles in one step."""
+"""View counts: counted in memory and written for many articles in one command, not once for each view."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from typing import Any
 from plugins.api import Database
 from plugins.cms.records import ARTICLES
 
-MAX_ARTICLES = 10_000  # further ones are not counted until the next writing
+MAX_ARTICLES = 10_000  # views of further articles are not counted until the next write
 log = logging.getLogger("tradewind.cms")
 
 
 class ViewCounts:
-    """The views that this process has counted and not written yet."""
+    """The views that this process has counted but not written yet."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._counted: Counter[Any] = Counter()
+        self._pending: Counter[Any] = Counter()
         self._ending = asyncio.Event()
 
-    def seen(self, id: Any) -> None:
-        """Somebody read this article."""
-        if id in self._counted or len(self._counted) < MAX_ARTICLES:
-            self._counted[id] += 1
+    def count_view(self, id: Any) -> None:
+        """Count a view of the article."""
+        if id in self._pending or len(self._pending) < MAX_ARTICLES:
+            self._pending[id] += 1
 
     async def flush(self) -> None:
-        """Add what was counted to the records. After a failure it is tried again, so a view may count twice."""
-        counted, self._counted = self._counted, Counter()
+        """Add the pending views to the records. A failed write is tried again, so a view may count twice."""
+        counted, self._pending = self._pending, Counter()
         if not counted:
             return
         try:
             await self._add(counted)
         except Exception as error:
-            self._counted.update(counted)
-            log.warning("view counts wait", extra={"reason": f"{type(error).__name__}: {error}"[:300]})
+            self._pending.update(counted)
+            log.warning("view counts could not be written", extra={"reason": f"{type(error).__name__}: {error}"[:300]})
 
     async def _add(self, counted: Counter[Any]) -> None:
         ids, amounts = list(counted), list(counted.values())
         amount = {"$arrayElemAt": [amounts, {"$indexOfArray": [ids, "$_id"]}]}
         increased = {"$set": {"view_count": {"$add": [{"$ifNull": ["$view_count", 0]}, "$$new.amount"]}}}
-        # each article is increased in one atomic step, with no version and no audit stamp: a view is no change of it
+        # an atomic increment for each article; version and audit fields stay, because a view is no edit
         await self._database.store(ARTICLES).aggregate(
             [
                 {"$match": {"_id": {"$in": ids}}},
@@ -54,16 +54,16 @@ class ViewCounts:
         )
 
     @contextlib.asynccontextmanager
-    async def counting(self, seconds: float) -> AsyncIterator[None]:
-        """Write every `seconds`, and at the end."""
-        writing = asyncio.create_task(self._write(seconds), name="cms.views")
+    async def write_every(self, seconds: float) -> AsyncIterator[None]:
+        """Write the pending views every `seconds` while the block runs, and once at its end."""
+        writing = asyncio.create_task(self._run(seconds), name="cms.views")
         try:
             yield
         finally:
             self._ending.set()
             await writing
 
-    async def _write(self, seconds: float) -> None:
+    async def _run(self, seconds: float) -> None:
         while not self._ending.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):

@@ -1,6 +1,6 @@
 """No combination of public parameters shows an article that is not published (CONTRACT 6).
 
-Every text of an article that must stay hidden contains one marker; no public answer may contain it. Lists are
+Every text of an article that must stay hidden contains one marker; no public response may contain it. Lists are
 compared with what a model of five lines says besides.
 """
 
@@ -101,13 +101,13 @@ async def make_hidden(admin: Client, state: str, values: dict[str, Any]) -> Reco
 
 @pytest.fixture(scope="module")
 def world(io_loop: IOLoop, admin: Client, anonymous: Client) -> Iterator[World]:
-    made: World = io_loop.run_sync(lambda: make_world(admin, anonymous))
-    yield made
-    io_loop.run_sync(lambda: make_room(admin, made))
+    created: World = io_loop.run_sync(lambda: make_world(admin, anonymous))
+    yield created
+    io_loop.run_sync(lambda: delete_articles(admin, created))
 
 
-async def make_room(admin: Client, world: World) -> None:
-    # the marker would be found by other tests of the public's answers otherwise
+async def delete_articles(admin: Client, world: World) -> None:
+    # the marker would be found by other tests of public responses otherwise
     for article in (*world.visible.values(), *world.hidden):
         await admin.delete(f"{ARTICLES}/{article['id']}")
     for record in reversed(world.categories.values()):
@@ -201,7 +201,7 @@ async def read(world: World, name: str, query: str, suffix: str) -> None:
     assert shown == any(name in (one["id"], one["slug"]) for one in world.visible.values())
 
 
-def test_neither_feeds_nor_categories_tell_of_a_hidden_article(io_loop: IOLoop, world: World) -> None:
+def test_neither_feeds_nor_categories_contain_a_hidden_article(io_loop: IOLoop, world: World) -> None:
     async def check() -> None:
         for path in ("feed.xml", "sitemap.xml", "categories", "site-config"):
             assert MARK.encode() not in (await world.client.get(f"{CMS}/{path}")).body

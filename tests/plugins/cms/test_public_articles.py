@@ -88,7 +88,7 @@ async def test_a_walk_by_cursor_sees_every_article_once(admin: Client, anonymous
 @pytest.mark.parametrize(
     "path", ["articles", "articles/{slug}", "categories", "site-config", "sitemap.xml", "feed.xml"]
 )
-async def test_public_answers_are_cacheable_and_unchanged_ones_are_304(
+async def test_public_responses_are_cacheable_and_unchanged_ones_are_304(
     path: str, admin: Client, anonymous: Client
 ) -> None:
     article = await published(admin)

@@ -110,8 +110,8 @@ def browser(io_loop: IOLoop, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.fixture(scope="module")
-def answered(io_loop: IOLoop, admin: Client) -> list[str]:
-    """The HTML that the service answers for an article of each attack, as HTML and as Markdown."""
+def stored_contents(io_loop: IOLoop, admin: Client) -> list[str]:
+    """The HTML that the service returns for an article of each attack, as HTML and as Markdown."""
 
     few = asyncio.Semaphore(4)  # as many as one person may have cleaned at once
 
@@ -130,9 +130,9 @@ def answered(io_loop: IOLoop, admin: Client) -> list[str]:
 
 
 @pytest.mark.parametrize("way", ["written", "set"])
-async def test_no_stored_attack_runs(way: str, browser: Browser, answered: list[str]) -> None:
-    assert len(answered) == 2 * len(HTML) + len(MARKDOWN)
-    assert await asyncio.to_thread(browser.hits, answered, way) == []
+async def test_no_stored_attack_runs(way: str, browser: Browser, stored_contents: list[str]) -> None:
+    assert len(stored_contents) == 2 * len(HTML) + len(MARKDOWN)
+    assert await asyncio.to_thread(browser.hits, stored_contents, way) == []
     # the articles are on the page indeed
     assert await asyncio.to_thread(browser.elements) > 200
 
