@@ -1,4 +1,4 @@
-"""The records of cms, and what of them is told to whom."""
+"""The collections of cms, the bodies of its requests, and which fields editors and the public see."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from plugins.cms.states import ARTICLE_STATES
 
 MAX_HTML = 500_000
 MAX_MARKDOWN = 200_000
-# 24 hexadecimal digits are an `id`, so that the two can share a path
+# a slug cannot have the form of an `id` (24 hexadecimal digits), because both are used in the same path
 _SLUG = r"^(?![0-9a-f]{24}$)[a-z0-9]+(-[a-z0-9]+)*$"
 _SITE = rf"""^https?://[^{BLANK}"'<>\\?#]+$"""
 _IN_PATH = rf"""[^{BLANK}"'<>\\]*"""
@@ -38,16 +38,27 @@ CATEGORIES = Collection(
     default_sort="sort",
     fields={
         "name": text(required=True, max_length=100, sort="folded", search=True, example="公司新闻"),
-        "slug": text(max_length=100, pattern=_SLUG, nullable=False, filter=True, example="gong-si-xin-wen",
-                     description="Made from the name when left out."),
+        "slug": text(
+            max_length=100,
+            pattern=_SLUG,
+            nullable=False,
+            filter=True,
+            example="gong-si-xin-wen",
+            description="Made from the name when left out.",
+        ),
         "parent_id": object_id(ref="cms_categories", filter=True, description="Null: at the top."),
         "description": text(max_length=500),
         "sort": integer(minimum=0, maximum=1_000_000, default=0, sort=True),
-        "status": choice("enabled", "disabled", default="enabled", filter=True,
-                         description="A disabled one hides its articles and all below it from the public."),
+        "status": choice(
+            "enabled",
+            "disabled",
+            default="enabled",
+            filter=True,
+            description="A disabled one hides its articles and all below it from the public.",
+        ),
     },
     indexes=(Index("slug", unique=True), Index("parent_id", "sort")),
-)  # fmt: skip
+)
 
 ARTICLES = Collection(
     name="cms_articles",
@@ -55,34 +66,59 @@ ARTICLES = Collection(
     scoped=True,
     fields={
         "title": text(required=True, max_length=200, sort="folded", search=True, example="新品发布"),
-        "slug": text(max_length=100, pattern=_SLUG, nullable=False, filter=True, example="xin-pin-fa-bu",
-                     description="Its name in addresses; made from the title when left out. Old ones still lead here."),
+        "slug": text(
+            max_length=100,
+            pattern=_SLUG,
+            nullable=False,
+            filter=True,
+            example="xin-pin-fa-bu",
+            description="Its name in addresses; made from the title when left out. Old ones still lead here.",
+        ),
         "summary": text(max_length=500, search=True),
-        "content": text(max_length=MAX_HTML, nullable=False, default="",
-                        description="HTML, sanitised as it comes in. With `format` markdown it is made from `source`."),
+        "content": text(
+            max_length=MAX_HTML,
+            nullable=False,
+            default="",
+            description="HTML, sanitised as it comes in. With `format` markdown it is made from `source`.",
+        ),
         "format": choice("html", "markdown", default="html", description="What the author writes."),
         "source": text(max_length=MAX_MARKDOWN, description="The Markdown, as the author wrote it; null for HTML."),
         "cover": link(key=True, example="/files/cover.png"),
         "category_id": object_id(ref=CATEGORIES.name, filter=True),
-        "tags": array(text(max_length=50, min_length=1), unique=True, max_items=20, default=[], filter=True, search=True),
-        "author": text(max_length=100, filter=True, description="The name that readers see; the creator's when left out."),
+        "tags": array(
+            text(max_length=50, min_length=1), unique=True, max_items=20, default=[], filter=True, search=True
+        ),
+        "author": text(
+            max_length=100, filter=True, description="The name that readers see; the creator's when left out."
+        ),
         "seo": SEO,
         "status": choice(*ARTICLE_STATES.states, default=ARTICLE_STATES.initial, read_only=True, filter=True),
         "publish_at": timestamp(description="When it is to be published; moving it moves a scheduled article."),
-        "published_at": timestamp(read_only=True, sort=True, filter=True,
-                                  description="Since when, or of a scheduled one from when, the public sees it."),
+        "published_at": timestamp(
+            read_only=True,
+            sort=True,
+            filter=True,
+            description="Since when, or of a scheduled one from when, the public sees it.",
+        ),
         "view_count": integer(minimum=0, default=0, read_only=True, sort=True),
         "revision": integer(minimum=0, default=0, read_only=True, description="The number of its newest revision."),
     },
     indexes=(
-        Index("slug", unique=True), Index("old_slugs"), Index("-published_at"), Index("-view_count"),
-        Index("category_id", "-published_at"), Index("tags", "-published_at"), Index("status", "-created_at"),
-        Index("status", "published_at"), Index("author", "-created_at"), Index("-updated_at"),
+        Index("slug", unique=True),
+        Index("old_slugs"),
+        Index("-published_at"),
+        Index("-view_count"),
+        Index("category_id", "-published_at"),
+        Index("tags", "-published_at"),
+        Index("status", "-created_at"),
+        Index("status", "published_at"),
+        Index("author", "-created_at"),
+        Index("-updated_at"),
     ),
     internal=("old_slugs",),
-)  # fmt: skip
+)
 
-# what a revision remembers: the text, not where it stands or whether it is public
+# what a revision contains: the text, but neither category nor status
 REVISED = ("title", "summary", "content", "format", "source", "cover", "tags", "author", "seo")
 
 REVISIONS = Collection(
@@ -109,49 +145,67 @@ SITE = Collection(
     watched=True,
     fields={
         "name": text(max_length=100, nullable=False, default="Tradewind"),
-        "url": text(max_length=300, pattern=_SITE, nullable=False, default="http://localhost:3000",
-                    description="Address of the public site, which the sitemap and the feed point to."),
-        "article_path": text(max_length=200, pattern=rf"^/{_IN_PATH}\{{slug\}}{_IN_PATH}$", nullable=False,
-                             default="/articles/{slug}", description="Where the public site shows an article."),
+        "url": text(
+            max_length=300,
+            pattern=_SITE,
+            nullable=False,
+            default="http://localhost:3000",
+            description="Address of the public site, which the sitemap and the feed point to.",
+        ),
+        "article_path": text(
+            max_length=200,
+            pattern=rf"^/{_IN_PATH}\{{slug\}}{_IN_PATH}$",
+            nullable=False,
+            default="/articles/{slug}",
+            description="Where the public site shows an article.",
+        ),
         "logo": link(key=True),
         "description": text(max_length=500),
         "keywords": text(max_length=300),
         "icp": text(max_length=100, description="ICP filing number."),
         "copyright": text(max_length=200),
-        "contact": obj("SiteContact", {
-            "email": text(max_length=200, format="email"), "phone": text(max_length=50), "address": text(max_length=300),
-        }),
+        "contact": obj(
+            "SiteContact",
+            {
+                "email": text(max_length=200, format="email"),
+                "phone": text(max_length=50),
+                "address": text(max_length=300),
+            },
+        ),
     },
-)  # fmt: skip
+)
 
 PUBLISH_BODY = obj(
     "ArticlePublishBody",
     {
-        "publish_at": timestamp(description="In the future: scheduled for then. Null: now. Left out: the article's own."),
+        "publish_at": timestamp(
+            description="In the future: scheduled for then. Null: now. Left out: the article's own."
+        ),
         "version": integer(minimum=1, description="Checked when given."),
     },
     nullable=False,
-)  # fmt: skip
+)
 VERSION_BODY = obj(
     "ArticleVersionBody", {"version": integer(minimum=1, description="Checked when given.")}, nullable=False
 )
 
 
-def _of(collection: Collection, *names: str) -> dict[str, Field]:
+def _pick(collection: Collection, *names: str) -> dict[str, Field]:
     return {name: collection.all_fields[name] for name in names}
 
 
-def _without(collection: Collection, *names: str) -> dict[str, Field]:
+def _omit(collection: Collection, *names: str) -> dict[str, Field]:
     return {name: child for name, child in collection.all_fields.items() if name not in names}
 
 
-ARTICLE_SUMMARY = obj("ArticleSummary", _without(ARTICLES, "content", "source"), nullable=False)
+ARTICLE_SUMMARY = obj("ArticleSummary", _omit(ARTICLES, "content", "source"), nullable=False)
 REVISION_SUMMARY = obj(
-    "ArticleRevisionSummary", _of(REVISIONS, "id", "article_id", "number", "title", "editor_id", "editor", "created_at"),
+    "ArticleRevisionSummary",
+    _pick(REVISIONS, "id", "article_id", "number", "title", "editor_id", "editor", "created_at"),
     nullable=False,
-)  # fmt: skip
+)
 
-# the articles as the public lists them: what it may sort and filter by; its rows are those of `public.visible`
+# the articles as the public lists them; `sort` and `filter` are what the public may use
 _SORTS = ("published_at", "view_count")
 PUBLISHED = Collection(
     name=ARTICLES.name,
@@ -162,21 +216,21 @@ PUBLISHED = Collection(
         name: child.but(sort=name in _SORTS, filter=name == "published_at") for name, child in ARTICLES.fields.items()
     },
 )
-_CATEGORY = obj("ArticleCategoryLabel", _of(CATEGORIES, "id", "name", "slug"))
+_CATEGORY = obj("ArticleCategoryLabel", _pick(CATEGORIES, "id", "name", "slug"))
 _SUMMARY: dict[str, Field] = {
-    **_of(ARTICLES, "id", "title", "slug", "summary", "cover", "category_id"),
+    **_pick(ARTICLES, "id", "title", "slug", "summary", "cover", "category_id"),
     "category": _CATEGORY,
-    **_of(ARTICLES, "tags", "author"),
+    **_pick(ARTICLES, "tags", "author"),
     "status": choice("published", nullable=False),
-    **_of(ARTICLES, "published_at", "updated_at", "view_count"),
+    **_pick(ARTICLES, "published_at", "updated_at", "view_count"),
 }
 PUBLIC_SUMMARY = obj("PublicArticleSummary", _SUMMARY, nullable=False)
-PUBLIC_ARTICLE = obj("PublicArticle", {**_SUMMARY, **_of(ARTICLES, "content", "seo")}, nullable=False)
-PREVIEW = obj("ArticlePreview", {**_SUMMARY, **_of(ARTICLES, "content", "seo", "status")}, nullable=False)
+PUBLIC_ARTICLE = obj("PublicArticle", {**_SUMMARY, **_pick(ARTICLES, "content", "seo")}, nullable=False)
+PREVIEW = obj("ArticlePreview", {**_SUMMARY, **_pick(ARTICLES, "content", "seo", "status")}, nullable=False)
 PUBLIC_CATEGORY = tree_of(
     "PublicArticleCategory",
     {
-        **_of(CATEGORIES, "id", "name", "slug", "description"),
+        **_pick(CATEGORIES, "id", "name", "slug", "description"),
         "article_count": integer(minimum=0, nullable=False, description="Published articles in it and below it."),
     },
 )

@@ -84,8 +84,12 @@ ATTACHMENT_BODY = obj(
 )
 ATTACHMENT_QUERY = {
     **_OF_A_RECORD,
-    **{name: field for name, field in ATTACHMENTS.list_query.items() if name in ("page", "page_size", "sort", "with_total", "cursor")},
-}  # fmt: skip
+    **{
+        name: field
+        for name, field in ATTACHMENTS.list_query.items()
+        if name in ("page", "page_size", "sort", "with_total", "cursor")
+    },
+}
 
 UPLOADED = obj(
     "FileUpload",

@@ -46,18 +46,30 @@ INVOICES = Collection(
     title="Invoice",
     scoped=True,
     fields={
-        "direction": choice("in", "out", required=True, filter=True, description="`in`: to be paid; `out`: to receive."),
-        "number": text(required=True, max_length=64, sort=True, filter=True, search=True, example="24312000000012345678"),
+        "direction": choice(
+            "in", "out", required=True, filter=True, description="`in`: to be paid; `out`: to receive."
+        ),
+        "number": text(
+            required=True, max_length=64, sort=True, filter=True, search=True, example="24312000000012345678"
+        ),
         "counterparty": COUNTERPARTY.but(required=True, nullable=False, rules={**COUNTERPARTY.rules, "minLength": 1}),
         "day": day(filter=True, sort=True, description="Today unless given."),
         "due_on": day(filter=True, sort=True),
-        "amount": money(minimum="0.01", maximum=MAX_AMOUNT, required=True, sort=True, filter=True, example="1000.00",
-                        description="Without tax."),
+        "amount": money(
+            minimum="0.01",
+            maximum=MAX_AMOUNT,
+            required=True,
+            sort=True,
+            filter=True,
+            example="1000.00",
+            description="Without tax.",
+        ),
         "tax": money(minimum="0", maximum=MAX_AMOUNT, default="0.00", nullable=False, example="130.00"),
         "total": _SUM.but(description="`amount` and `tax`."),
         "paid": _SUM.but(description="Of the total."),
         "open_item_id": object_id(
-            ref="finance_open_items", filter=True,
+            ref="finance_open_items",
+            filter=True,
             description="The receivable or payable of a contract or an order that it bills: paid there, and no further one.",
         ),
         "status": choice(*INVOICE_STATES.states, read_only=True, nullable=False, filter=True, sort=True),
@@ -71,7 +83,7 @@ INVOICES = Collection(
         Index("direction", "status", "due_on"),
         Index("day"),
     ),
-)  # fmt: skip
+)
 
 _PART = obj(
     "OpenItemPart", {"due_on": day(nullable=False), "amount": money(nullable=False), "paid": money(nullable=False)}
@@ -82,7 +94,9 @@ OPEN_ITEMS = Collection(
     title="OpenItem",
     scoped=True,
     fields={
-        "direction": choice("in", "out", read_only=True, nullable=False, description="`out`: a receivable; `in`: a payable."),
+        "direction": choice(
+            "in", "out", read_only=True, nullable=False, description="`out`: a receivable; `in`: a payable."
+        ),
         "biz_type": text(max_length=64, read_only=True, nullable=False, filter=True, example="CONTRACT"),
         "resource_id": text(max_length=100, read_only=True, nullable=False, filter=True),
         "number": text(max_length=64, read_only=True, sort=True, filter=True, search=True),
@@ -90,16 +104,20 @@ OPEN_ITEMS = Collection(
         "amount": _SUM,
         "paid": _SUM.but(description="Of the amount."),
         "due_on": day(read_only=True, filter=True, sort=True, description="Of the next payment."),
-        "schedule": array(_PART, max_items=1000, read_only=True, description="What is to be paid by when, where it is agreed."),
+        "schedule": array(
+            _PART, max_items=1000, read_only=True, description="What is to be paid by when, where it is agreed."
+        ),
         "status": choice("open", "partly_paid", "paid", "void", read_only=True, nullable=False, filter=True, sort=True),
-        "paid_elsewhere": boolean(read_only=True, nullable=False, description="Payments are entered where it comes from."),
+        "paid_elsewhere": boolean(
+            read_only=True, nullable=False, description="Payments are entered where it comes from."
+        ),
     },
     indexes=(
         Index("biz_type", "resource_id", unique=True),
         Index("direction", "status", "due_on"),
         Index("resource_id"),
     ),
-)  # fmt: skip
+)
 
 PAY_CLAIM_BODY = obj(
     "PayExpenseBody",

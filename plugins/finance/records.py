@@ -39,7 +39,12 @@ VOUCHERS = Collection(
         "account_id": object_id(required=True, ref=ACCOUNTS.name, filter=True),
         "to_account_id": object_id(ref=ACCOUNTS.name, filter=True, description="Of a transfer, and of nothing else."),
         "amount": money(
-            minimum="0.01", maximum=MAX_AMOUNT, required=True, sort=True, filter=True, example="120.00",
+            minimum="0.01",
+            maximum=MAX_AMOUNT,
+            required=True,
+            sort=True,
+            filter=True,
+            example="120.00",
             description="Above zero; the amount of a reversal is below.",
         ),
         "day": day(past=True, filter=True, sort=True, description="Today unless given."),
@@ -64,7 +69,7 @@ VOUCHERS = Collection(
         Index("invoice_id"),
         Index("open_item_id"),
     ),
-)  # fmt: skip
+)
 
 PERIODS = Collection(
     name="finance_periods",

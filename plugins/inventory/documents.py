@@ -76,7 +76,9 @@ PURCHASE_ORDERS = Collection(
     title="PurchaseOrder",
     scoped=True,
     fields=_order(
-        "PurchaseOrder", PURCHASE_STATES, "received",
+        "PurchaseOrder",
+        PURCHASE_STATES,
+        "received",
         {
             "supplier_id": object_id(required=True, ref=SUPPLIERS.name, filter=True),
             "submitted_by": integer(read_only=True),
@@ -84,25 +86,29 @@ PURCHASE_ORDERS = Collection(
         },
     ),
     indexes=(*_ORDER_INDEXES, Index("supplier_id", "-created_at")),
-)  # fmt: skip
+)
 
 SALES_ORDERS = Collection(
     name="inventory_sales_orders",
     title="SalesOrder",
     scoped=True,
     fields=_order(
-        "SalesOrder", SALES_STATES, "delivered",
+        "SalesOrder",
+        SALES_STATES,
+        "delivered",
         {
             "customer_name": text(required=True, max_length=200, sort="folded", search=True, example="晨光科技"),
             "customer_id": object_id(
-                ref="crm_customers", ref_optional=True, filter=True,
+                ref="crm_customers",
+                ref_optional=True,
+                filter=True,
                 description="Looked up where the plugin `crm` is loaded.",
             ),
             "salesperson_id": integer(minimum=1, ref="rbac_users", filter=True),
         },
     ),
     indexes=(*_ORDER_INDEXES, Index("customer_id", "-created_at")),
-)  # fmt: skip
+)
 
 
 def _shipment(title: str, order: Collection) -> dict[str, Field]:
@@ -185,10 +191,12 @@ SHIP_BODY = obj(
         "day": day(past=True, description="Today unless given."),
         "lines": array(
             obj("ShipLine", {"product_id": _PRODUCT, "quantity": _POSITIVE}),
-            min_items=1, max_items=MAX_LINES, description="All that is open unless given.",
+            min_items=1,
+            max_items=MAX_LINES,
+            description="All that is open unless given.",
         ),
         "remark": _REMARK,
         "version": integer(minimum=1, description="Checked when given."),
     },
     nullable=False,
-)  # fmt: skip
+)
