@@ -66,7 +66,7 @@ LOGIN_LOGS = Collection(
     ),
 )
 
-# one document for each address and minute, so that all instances count together
+# one document for each address and minute, so that the count includes all instances
 LOGIN_ATTEMPTS = Collection(
     name="auth_login_attempts",
     title="LoginAttempts",
@@ -78,7 +78,7 @@ LOGIN_ATTEMPTS = Collection(
     internal=("count",),
 )
 
-# names that nobody has, by keyed hash, while a failure counts or a lock lasts
+# unknown names, by keyed hash, while a failure counts or a lock lasts
 UNKNOWN_NAMES = Collection(
     name="auth_unknown_names",
     title="UnknownName",
@@ -102,7 +102,7 @@ REFRESH_BODY = obj(
     "RefreshBody",
     {
         "refreshToken": text(max_length=4096, secret=True, example="eyJ…"),
-        # its other name, which generators of clients cannot tell from the first
+        # an alias; undocumented, as generators of clients would give both the same name
         "refresh_token": text(max_length=4096, secret=True, documented=False),
     },
     nullable=False,

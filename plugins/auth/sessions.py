@@ -64,7 +64,7 @@ class Sessions:
         return self._database.store(SESSIONS)
 
     async def authenticate(self, token: str) -> Actor:
-        """Return the actor of an access token. Its session must be live and its account enabled, else 40100 or 40101."""
+        """Return the actor of an access token. Raises 40100 or 40101 unless session and account are live."""
         claims = self.tokens.read_access(token)
         session = await self._live.get(claims["sid"])
         if session is None or session["user_id"] != claims["user_id"]:

@@ -17,7 +17,10 @@ _NAME_ATTEMPTS = 10
 
 
 async def user_of(req: Request, member: str) -> dict[str, Any]:
-    """Return the user of a WeCom member. The first scan links or creates one, by setting; raises 40011 if there is none."""
+    """Return the user of a WeCom member. Raises 40011 if there is none.
+
+    The first scan of a member links or creates a user, by setting.
+    """
     bound = await _find_bound(req, member)
     if bound is not None:
         return bound

@@ -1,11 +1,11 @@
-"""What WeCom log-in keeps: the states of running log-ins, the corporation's token; and its shapes on the wire."""
+"""The records of WeCom log-in: states of running log-ins, the corporation's token; and its bodies and responses."""
 
 from __future__ import annotations
 
 from plugins.api import Collection, Index, obj, text, timestamp
 
-# `id` is the SHA-256 of the state and `browser` that of the browser's cookie: who reads the database cannot finish
-# another's log-in
+# `id` is the SHA-256 of the state and `browser` that of the browser's cookie, so that a reader of the database cannot
+# finish a log-in of another user
 WECOM_STATES = Collection(
     name="auth_wecom_states",
     title="WecomState",
@@ -20,7 +20,7 @@ WECOM_STATES = Collection(
     internal=("session_id", "browser"),
 )
 
-# one document for each application, so that all instances share one token
+# one document for each application, so that all instances share its token
 WECOM_TOKENS = Collection(
     name="auth_wecom_tokens",
     title="WecomToken",

@@ -25,7 +25,8 @@ _RANGE = {
 }
 _SERIES = {
     "date_from": _RANGE["date_from"].but(
-        description="The first day, at most 3,660 points before the last one; as far back as there is anything when left out."
+        description="The first day, at most 3,660 points before the last one; "
+        "as far back as there is anything when left out."
     ),
     "date_to": _RANGE["date_to"].but(description="The last day; up to tomorrow when left out."),
 }

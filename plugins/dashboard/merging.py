@@ -1,7 +1,8 @@
 """Merges the parts that plugins return into the data of a response.
 
-The declared shape decides how. Numbers are added up, and are zero without a part. An array whose items begin with `date`
-or `month` is a series: it gets a row for every day or month of the period, in order. Other arrays are concatenated.
+The declared shape decides how. Numbers are added up, and are zero without a part. An array whose items begin with
+`date` or `month` is a series: it gets a row for every day or month of the period, in order. Other arrays are
+concatenated.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ So a message with a greater number is committed later, and a client that has rea
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from plugins.api import SYSTEM, Actor, Database, Language, Message, Request, Scope, Store, utc_now
@@ -54,7 +55,7 @@ class Inbox:
         sent = 0
         # sorted, so that two senders to the same users conflict at the first one instead of deadlocking
         for user_id in sorted(set(user_ids)):
-            sent += await self._database.transaction(lambda id=user_id: self._put(id, values, key, actor))  # type: ignore[misc]
+            sent += await self._database.transaction(partial(self._put, user_id, values, key, actor))
         return sent
 
     async def _put(self, user_id: int, values: Mapping[str, Any], key: str | None, actor: Actor) -> int:

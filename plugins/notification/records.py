@@ -1,4 +1,4 @@
-"""The records of notification: messages, what was sent once, and the signal that an inbox changed."""
+"""The records of notification: messages, keys of sent messages, and the signal that an inbox changed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from plugins.api import (
 _KEPT_SECONDS = 180 * 86_400
 MAX_TITLE, MAX_BODY, MAX_RECIPIENTS = 200, 2000, 1000
 
-# a person's own rows and no others: every store over it is made by `inbox.own`
+# `inbox.own_store` makes every store over it, so that users read their own messages only
 MESSAGES = Collection(
     name="notification_messages",
     title="Notification",
@@ -35,7 +35,11 @@ MESSAGES = Collection(
     fields={
         "user_id": integer(minimum=1, nullable=False, read_only=True),
         "kind": text(
-            max_length=64, nullable=False, read_only=True, filter=True, example="approval_task",
+            max_length=64,
+            nullable=False,
+            read_only=True,
+            filter=True,
+            example="approval_task",
             description="One of the dictionary `notification_kind`, or a plugin's own.",
         ),
         "title": text(max_length=MAX_TITLE, nullable=False, read_only=True, description="In the caller's language."),
@@ -52,9 +56,9 @@ MESSAGES = Collection(
         Index("created_at", expire_seconds=_KEPT_SECONDS),
     ),
     internal=("title_en", "body_en"),
-)  # fmt: skip
+)
 
-# one document a person, written whenever their messages change: what wakes WebSockets on every instance
+# one document for each user, written when their messages change: it wakes WebSockets on every instance
 SIGNALS = Collection(
     name="notification_signals",
     title="NotificationSignal",
@@ -65,7 +69,7 @@ SIGNALS = Collection(
     fields={"changed_at": timestamp(nullable=False)},
 )
 
-# what was sent under a key, and is not sent again even when its reader deleted it
+# keys of sent messages, which are not sent again even if the user deleted the message
 SENT = Collection(
     name="notification_sent",
     title="NotificationSent",
@@ -76,7 +80,7 @@ SENT = Collection(
     indexes=(Index("at", expire_seconds=_KEPT_SECONDS),),
 )
 
-# how far something is that runs in the background: the newest word on it, until it is over
+# the progress of background work, until it ends
 PROGRESS = Collection(
     name="notification_progress",
     title="NotificationProgress",
@@ -96,21 +100,22 @@ PROGRESS = Collection(
 SEND_BODY = obj(
     "NotificationSend",
     {
-        "user_ids": array(integer(minimum=1), required=True, min_items=1, max_items=MAX_RECIPIENTS, unique=True,
-                          ref="rbac_users"),
+        "user_ids": array(
+            integer(minimum=1), required=True, min_items=1, max_items=MAX_RECIPIENTS, unique=True, ref="rbac_users"
+        ),
         "title": text(required=True, max_length=MAX_TITLE, example="周五系统维护"),
         "body": text(max_length=MAX_BODY),
         "link": link(example="/crm/customers"),
     },
     nullable=False,
-)  # fmt: skip
+)
 
 
 def _socket_message(name: str, fields: Mapping[str, Field]) -> Field:
     return obj(f"NotificationSocket{name.title()}", {"type": choice(name, nullable=False), **fields}, nullable=False)
 
 
-# what the WebSocket says, by its `type`
+# the messages of the WebSocket, by `type`
 SOCKET_MESSAGES = {
     "ready": _socket_message(
         "ready", {"last_id": object_id(nullable=False), "unread": integer(minimum=0, nullable=False)}
@@ -124,5 +129,5 @@ COUNT = obj("NotificationCount", {"count": integer(minimum=0, nullable=False)}, 
 
 
 def message_id(user_id: int, number: int) -> Any:
-    """The `_id` of somebody's message with this number: a later message has a greater one."""
+    """Return the `_id` of a user's message with this number; a later message has a greater one."""
     return MESSAGES.parse_id(f"{user_id:012x}{number:012x}")

@@ -77,7 +77,7 @@ EXPLANATION = obj(
             },
         ),
         "allowed": boolean(**_given),
-        "code": integer(description="What the request would answer: 0, or the error code.", **_given),
+        "code": integer(description="The `code` of the response: 0, or that of an error.", **_given),
         "reasons": array(text(**_given), **_given),
         "conditions": array(
             obj(
@@ -85,9 +85,10 @@ EXPLANATION = obj(
                 {
                     "code": integer(**_given),
                     "reason": text(
-                        description="The sentence of the answer; `{places}` stand for what it fills in.", **_given
+                        description="The message of the response; `{places}` stand for the values that it fills in.",
+                        **_given,
                     ),
-                    "when": text(description="What it means, where the answer does not tell."),
+                    "when": text(description="What it means, if the message does not say."),
                 },
                 nullable=False,
             ),

@@ -47,7 +47,7 @@ ACTIONS = {
 }
 
 # shown by GET /api/v1/system/authorization/explain
-NO_ROUTE = Message("没有接口响应 {method} {path}", "No route answers {method} {path}")
+NO_ROUTE = Message("没有接口响应 {method} {path}", "No route matches {method} {path}")
 WRONG_METHOD = Message("该路径只接受 {methods}", "This path takes only {methods}")
 PUBLIC_ROUTE = Message("公开接口，无需登录", "The route is public: no log-in is needed")
 LOG_IN_IS_ENOUGH = Message("登录即可访问", "A log-in is enough")

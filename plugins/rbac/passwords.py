@@ -51,7 +51,8 @@ class Passwords:
         self._settings = settings
         self._threads = ThreadPoolExecutor(settings.bcrypt_threads, "bcrypt", initializer=_lower_priority)
         self._waiting = 0
-        # a salt and a random digest, compared with the password of an unknown user so that both refusals take equally long
+        # a salt and a random digest: the password of an unknown user is compared with it, so that both refusals take
+        # equally long
         digest = "".join(secrets.choice(_BCRYPT_ALPHABET) for _ in range(_DIGEST_LENGTH))
         self._nobody = bcrypt.gensalt(settings.bcrypt_cost).decode() + digest
 

@@ -7,7 +7,12 @@ from plugins.api import BLANK, Collection, Index, anything, array, boolean, choi
 MAX_ITEMS = 1000
 
 ITEM_FIELDS = {
-    "value": text(required=True, max_length=64, pattern=rf"^[^{BLANK}]([^\n\r\u2028\u2029]*[^{BLANK}])?$", example="A"),
+    "value": text(
+        required=True,
+        max_length=64,
+        pattern=rf"^[^{BLANK}]([^\n\r\u2028\u2029]*[^{BLANK}])?$",
+        example="A",
+    ),
     "label": text(required=True, max_length=100, example="重点", description="In the caller's language, both ways."),
     "color": text(max_length=32, example="red"),
     "sort": integer(minimum=0, maximum=1_000_000, nullable=False),
@@ -23,18 +28,27 @@ DICTIONARIES = Collection(
     default_sort="type",
     fields={
         "type": text(
-            required=True, max_length=64, pattern=r"^[a-z][a-z0-9_.-]*$", sort=True, filter=True, search=True,
+            required=True,
+            max_length=64,
+            pattern=r"^[a-z][a-z0-9_.-]*$",
+            sort=True,
+            filter=True,
+            search=True,
             example="crm_customer_level",
         ),
         "name": text(
-            required=True, max_length=100, sort="folded", search=True, description="In the caller's language, both ways."
+            required=True,
+            max_length=100,
+            sort="folded",
+            search=True,
+            description="In the caller's language, both ways.",
         ),
         "items": array(obj("DictionaryItem", ITEM_FIELDS), max_items=MAX_ITEMS, default=[], nullable=False),
     },
     indexes=(Index("type", unique=True),),
     # an item holds `label_en`, `declared` and `edited` besides
     internal=("name_en", "declared", "edited"),
-)  # fmt: skip
+)
 
 ITEM = obj("DictionaryEntry", {**ITEM_FIELDS, "version": _VERSION}, nullable=False)
 ITEM_CREATE = obj("DictionaryEntryCreate", ITEM_FIELDS, nullable=False)

@@ -58,3 +58,8 @@ async def try_login(url: str, username: str, password: str = WRONG) -> Reply:
 async def logged(running: Running, **filter: Any) -> list[dict[str, Any]]:
     """The entries of the log-in log that match, oldest first."""
     return await running.service.database.store(LOGIN_LOGS).find(filter, sort="at")
+
+
+async def state(url: str, token: str | None) -> int:
+    """Return the code of a request with this access token."""
+    return (await Client(url, token).get(PROFILE)).code

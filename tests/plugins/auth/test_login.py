@@ -328,7 +328,7 @@ async def test_an_unknown_user_takes_as_long_as_a_wrong_password(
 
 
 async def _difference(url: str, rounds: int = 30) -> float:
-    """The medians of a wrong password and of an unknown user, asked in turn and first by turns: their difference as a share."""
+    """Return the relative difference of the median times of a wrong password and an unknown user, requested alternately."""
     taken: dict[str, list[float]] = {"admin": [], "nobody": []}
     for number in range(rounds):
         for username in sorted(taken, reverse=bool(number % 2)):
@@ -336,7 +336,8 @@ async def _difference(url: str, rounds: int = 30) -> float:
     wrong, unknown = (statistics.median(taken[username]) for username in taken)
     difference = abs(wrong - unknown) / wrong
     print(
-        f"medians of {rounds}: wrong password {wrong * 1000:.2f} ms, unknown user {unknown * 1000:.2f} ms, {difference:.2%}"
+        f"medians of {rounds}: wrong password {wrong * 1000:.2f} ms, "
+        f"unknown user {unknown * 1000:.2f} ms, {difference:.2%}"
     )
     return difference
 

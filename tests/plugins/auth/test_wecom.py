@@ -1,4 +1,4 @@
-"""WeCom QR-code log-in over HTTP, against the simulator (SPEC 5.4, CONTRACT 3)."""
+"""WeCom QR-code log-in over HTTP, against the simulator."""
 
 from __future__ import annotations
 

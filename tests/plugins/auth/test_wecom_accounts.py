@@ -1,4 +1,4 @@
-"""Who a WeCom member is: first scans by each setting, binding and unbinding (SPEC 5.4 rule 3)."""
+"""The user of a WeCom member: first scans by each setting, binding and unbinding."""
 
 from __future__ import annotations
 

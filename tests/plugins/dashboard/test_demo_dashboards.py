@@ -1,4 +1,4 @@
-"""A demonstration shows something on each dashboard (CONTRACT 12)."""
+"""A demonstration shows something on each dashboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every dashboard answers in its shape, and with zeros where nothing is there (CONTRACT 9)."""
+"""Every dashboard returns its declared shape, with zeros without data."""
 
 from __future__ import annotations
 

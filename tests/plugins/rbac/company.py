@@ -32,7 +32,7 @@ ACCOUNT = (
 
 @dataclass(frozen=True)
 class Holdings:
-    """What an account holds: `METHOD path` and permission codes of its menus, and the departments whose rows it sees."""
+    """Rights of an account: `METHOD path` and permission codes of its menus, and the departments whose rows it sees."""
 
     rights: Held
     departments: frozenset[int]

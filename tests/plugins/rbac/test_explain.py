@@ -104,7 +104,7 @@ async def test_a_super_administrator_skips_the_check(admin: Client) -> None:
         ("GET", "/api/health", True, "The route is public: no log-in is needed"),
         ("GET", "/api/v1/auth/profile", True, "A log-in is enough"),
         ("POST", "/api/v1/system/data-reset", False, "The route is for super administrators only"),
-        ("GET", "/api/v1/nothing", False, "No route answers GET /api/v1/nothing"),
+        ("GET", "/api/v1/nothing", False, "No route matches GET /api/v1/nothing"),
         ("DELETE", "/api/v1/auth/profile", False, "This path takes only GET, HEAD, OPTIONS, PATCH"),
     ],
 )

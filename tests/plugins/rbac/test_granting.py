@@ -1,4 +1,4 @@
-"""Nobody grants wider than they hold (CONTRACT 5): each test is an attempt to get more, and its refusal."""
+"""Users grant only rights that they hold: each test is an attempt to get more, and its refusal."""
 
 from __future__ import annotations
 

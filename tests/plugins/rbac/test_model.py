@@ -1,4 +1,4 @@
-"""Random companies: what the service answers is what a model of ten lines says (SPEC 2.4, 2.5, 5.5)."""
+"""Random companies: the responses of the service equal those of a model of ten lines."""
 
 from __future__ import annotations
 

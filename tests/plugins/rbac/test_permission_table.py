@@ -1,4 +1,4 @@
-"""Who may do what and on which rows, as two tables: SPEC 5.5 layers 1 and 3, and where they meet.
+"""Who may do what and on which rows, as two tables: API entries and data scope, and where they meet.
 
 The first gives the code that each shape of person is answered on each route. The second gives the rows that each
 data scope shows; the same rows and no others can then be read, changed, deleted and acted on.

@@ -1,5 +1,5 @@
-"""Whatever somebody who administers a branch does, and in whatever order: they end with no more than they held, and
-with no power over who held more, or who is none of theirs. What is held is computed apart from the service (company.py).
+"""The administrator of a branch acts at random: they gain no rights, and no control over accounts with more rights or
+outside the branch. `company.py` computes the rights independently of the service.
 """
 
 from __future__ import annotations
