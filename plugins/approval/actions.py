@@ -182,7 +182,7 @@ async def _reassign(req: Request, approval: Approval) -> None:
 
 
 async def _get_assignee(req: Request, approval: Approval) -> int:
-    """The new assignee from the body. Raises 40001 for an account that is not enabled, 40901 for one that may not decide."""
+    """The new assignee from the body. Raises 40001 for a disabled account, 40901 for one that may not decide."""
     user_id: int = req.body["user_id"]
     user = await req.part(Directory).user(user_id)
     if user is None or user["status"] != "enabled":

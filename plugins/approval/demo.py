@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from plugins.api import Actor, Service, utc_now
@@ -33,7 +34,7 @@ async def load(service: Service) -> None:
     actor = Actor(user_id=sales["id"], username=sales["username"], department_id=sales["department_id"])
     context = ApprovalContext(service, actor, utc_now())
     for title, amount in _REQUESTS:
-        await service.database.transaction(lambda values=(title, amount): _ask(context, general, *values))  # type: ignore[misc]
+        await service.database.transaction(partial(_ask, context, general, title, amount))
 
 
 async def _ask(context: ApprovalContext, definition: dict[str, Any], title: str, amount: str) -> None:

@@ -1,7 +1,7 @@
 """Moves approvals from node to node to their outcome, stores them, and notifies people and plugins.
 
-All of it runs in the caller's transaction, so an approval, its notifications and what business plugins do with the outcome
-are stored together or not at all.
+All of it runs in the caller's transaction, so an approval, its notifications and what business plugins do with the
+outcome are stored together or not at all.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Requests of business plugins, by events, so that neither side imports the other.
 
-`approval.requested {biz_type, resource_id, title, record, own}` starts an approval; the people `own` may not decide on it.
+`approval.requested {biz_type, resource_id, title, record, own}` starts an approval, on which the people `own` may not
+decide.
 `approval.cancelled {biz_type, resource_id}` ends the approval of a record that was withdrawn or deleted.
 `approval.finished {biz_type, resource_id, outcome, by, reason, instance_id}` reports how an approval ended.
 """

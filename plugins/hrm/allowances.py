@@ -1,4 +1,4 @@
-"""How many days of leave people may take in a year, and how many of them are left."""
+"""Leave allowances: how many days of leave people may take in a year, and the balances that remain."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from plugins.api import (
     start_of,
     store_quantity,
 )
-from plugins.hrm.calendars import OFFICE, calendar_of, employee_of
+from plugins.hrm.calendars import OFFICE, find_employee, load_calendar
 from plugins.hrm.leave_records import ALLOWANCES, BALANCE_QUERY, BALANCES, LEAVE_TYPES, LEAVES
 from plugins.hrm.messages import EVERYBODYS, NOTHING_LEFT
 from plugins.hrm.records import EMPLOYEES
@@ -35,61 +35,63 @@ _ZERO = Decimal(0)
 
 
 async def create(req: Request) -> Record:
-    """An allowance of an employee whom the caller sees; of everybody only by who sees everybody."""
-    await _check_whose(req, req.body)
+    """Create an allowance for a visible employee. One for everybody requires a data scope of all rows."""
+    await _check_employee(req, req.body)
     return await req.store(ALLOWANCES).create(req.body)
 
 
 async def update(req: Request) -> Record:
-    """Change an allowance; what was taken stays taken."""
+    """Change an allowance. Leave that was taken already is not affected."""
     values = dict(req.body)
     version = values.pop("version")
     before = await req.store(ALLOWANCES).get(req.path["id"])
-    _check_width(req, before)
+    _check_scope(req, before)
     if "employee_id" in values:
-        await _check_whose(req, values)
+        await _check_employee(req, values)
     return await req.store(ALLOWANCES).update(before["id"], values, version=version)
 
 
 async def delete(req: Request) -> None:
-    """Delete an allowance: the next nearest one is in force, or nothing limits."""
-    _check_width(req, await req.store(ALLOWANCES).get(req.path["id"]))
+    """Delete an allowance. The next more general one applies, or no limit."""
+    _check_scope(req, await req.store(ALLOWANCES).get(req.path["id"]))
     await req.store(ALLOWANCES).delete(req.path["id"])
 
 
-async def _check_whose(req: Request, values: Mapping[str, Any]) -> None:
-    _check_width(req, values)
+async def _check_employee(req: Request, values: Mapping[str, Any]) -> None:
+    _check_scope(req, values)
     employee_id = values.get("employee_id")
     if employee_id is not None and await req.store(EMPLOYEES).find_one({"_id": employee_id}) is None:
         raise invalid("employee_id", "reference")
 
 
-def _check_width(req: Request, values: Mapping[str, Any]) -> None:
-    """What is everybody's is only for who sees everybody: 40300."""
+def _check_scope(req: Request, values: Mapping[str, Any]) -> None:
+    """Raise 40300 for an allowance of everybody, unless the caller's data scope is all rows."""
     if values.get("employee_id") is None and not req.scope.everything:
         raise ApiError(FORBIDDEN, EVERYBODYS)
 
 
 async def own_balances(req: Request) -> Record:
-    """What the caller may take in a year, has taken, and has left; nothing limits who is no employee."""
-    return await _balances(req, await employee_of(req.service, req.actor.user_id), req.actor.user_id)
+    """The caller's balances of a year. There are no limits for people who are not employees."""
+    return await _build_balances(req, await find_employee(req.service, req.actor.user_id), req.actor.user_id)
 
 
 async def balances(req: Request) -> Record:
-    """As `own_balances`, of an employee whom the caller sees."""
+    """The balances of a visible employee for a year."""
     employee = await req.store(EMPLOYEES).get(req.path["id"])
-    return await _balances(req, employee, employee["user_id"])
+    return await _build_balances(req, employee, employee["user_id"])
 
 
-async def _balances(req: Request, employee: Mapping[str, Any] | None, user_id: int | None) -> Record:
+async def _build_balances(req: Request, employee: Mapping[str, Any] | None, user_id: int | None) -> Record:
     year = req.query.get("year") or day_of(req.now, req.service.settings.zone).year
-    days = await _allowed(req.service, employee, year)
-    taken = await _taken(req.service, user_id, await calendar_of(req.service, employee), year)
-    items = [_balance(type, days.get(type), taken["approved", type], taken["pending", type]) for type in LEAVE_TYPES]
+    days = await _load_allowances(req.service, employee, year)
+    taken = await _sum_taken(req.service, user_id, await load_calendar(req.service, employee), year)
+    items = [
+        _build_balance(type, days.get(type), taken["approved", type], taken["pending", type]) for type in LEAVE_TYPES
+    ]
     return {"employee_id": employee and employee["id"], "year": year, "items": items}
 
 
-def _balance(type: str, days: Decimal | None, taken: Decimal, pending: Decimal) -> Record:
+def _build_balance(type: str, days: Decimal | None, taken: Decimal, pending: Decimal) -> Record:
     return {
         "type": type,
         "days": days if days is None else store_quantity(days),
@@ -99,23 +101,23 @@ def _balance(type: str, days: Decimal | None, taken: Decimal, pending: Decimal) 
     }
 
 
-async def check(service: Service, employee: Mapping[str, Any], leave: Mapping[str, Any]) -> None:
-    """Refuse (40901) leave that takes more than is left of its type in a year; alone with the employee's attendance."""
-    calendar = await calendar_of(service, employee)
+async def check_balance(service: Service, employee: Mapping[str, Any], leave: Mapping[str, Any]) -> None:
+    """Raise 40901 for leave that exceeds a balance. The caller must hold the lock of the employee's attendance."""
+    calendar = await load_calendar(service, employee)
     first, last = (day_of(leave[name], service.settings.zone).year for name in ("starts_at", "ends_at"))
     for year in range(first, last + 1):
-        allowed = (await _allowed(service, employee, year)).get(leave["type"])
-        wanted = _days_in(service, calendar, leave, year)
+        allowed = (await _load_allowances(service, employee, year)).get(leave["type"])
+        wanted = _count_days(service, calendar, leave, year)
         if allowed is None or not wanted:
             continue
-        taken = await _taken(service, employee["user_id"], calendar, year, but=leave.get("id"))
+        taken = await _sum_taken(service, employee["user_id"], calendar, year, but=leave.get("id"))
         left = allowed - taken["approved", leave["type"]] - taken["pending", leave["type"]]
         if wanted > left:
             raise ApiError(CONFLICT, NOTHING_LEFT.filled(year=year, left=f"{max(left, _ZERO):f}"))
 
 
-async def _allowed(service: Service, employee: Mapping[str, Any] | None, year: int) -> dict[str, Decimal]:
-    """Type → days. One's own comes before everybody's, and that of the year before that of every year."""
+async def _load_allowances(service: Service, employee: Mapping[str, Any] | None, year: int) -> dict[str, Decimal]:
+    """Type → days. Allowances of the employee precede those of everybody; those of the year, those of every year."""
     if employee is None:
         return {}
     theirs = {"employee_id": {"$in": [employee["id"], None]}, "year": {"$in": [year, None]}}
@@ -124,7 +126,7 @@ async def _allowed(service: Service, employee: Mapping[str, Any] | None, year: i
     return {one["type"]: exact(one["days"]) for one in found}
 
 
-async def _taken(
+async def _sum_taken(
     service: Service, user_id: int | None, calendar: Calendar | None, year: int, but: Any = None
 ) -> dict[tuple[str, str], Decimal]:
     """(status, type) → days of the year."""
@@ -142,12 +144,12 @@ async def _taken(
         }
     )
     for leave in found:
-        taken[leave["status"], leave["type"]] += _days_in(service, calendar, leave, year)
+        taken[leave["status"], leave["type"]] += _count_days(service, calendar, leave, year)
     return taken
 
 
-def _days_in(service: Service, calendar: Calendar | None, leave: Mapping[str, Any], year: int) -> Decimal:
-    """The days that leave takes of the year: all of them, unless it goes on from the year before or into the next."""
+def _count_days(service: Service, calendar: Calendar | None, leave: Mapping[str, Any], year: int) -> Decimal:
+    """The days of leave that fall into the year."""
     zone = service.settings.zone
     begin, end = (start_of(date(one, 1, 1), zone) for one in (year, year + 1))
     if begin <= leave["starts_at"] and leave["ends_at"] <= end:

@@ -6,15 +6,15 @@ from datetime import timedelta
 
 from plugins.api import Request, Route, crud, day_of, route
 from plugins.hrm.attendance_records import DAYS, PUNCHES, TODAY
-from plugins.hrm.calendars import calendar_of, employee_of
+from plugins.hrm.calendars import find_employee, load_calendar
 from plugins.hrm.results import Record
 
 
 async def today(req: Request) -> Record:
     """The caller's working day: its hours, its punches and its result so far."""
     zone = req.service.settings.zone
-    employee = await employee_of(req.service, req.actor.user_id)
-    calendar = await calendar_of(req.service, employee)
+    employee = await find_employee(req.service, req.actor.user_id)
+    calendar = await load_calendar(req.service, employee)
     if employee is None or calendar is None:
         return {
             "day": day_of(req.now, zone).isoformat(),

@@ -1,4 +1,4 @@
-"""What happens: punches, and the daily results that follow from them. Leave: leave_records.py."""
+"""Collections of attendance: punches, and the daily results that are computed from them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RESULTS = ("accepted", "outside", "unproven", "refused")
 DAY_STATUSES = ("pending", "normal", "late", "early_leave", "missed", "absent", "leave", "rest")
 _shown: dict[str, Any] = {"read_only": True, "nullable": False}
 
-# what a client says of itself is evidence, never the time: that is the server's
+# clients send evidence of the place; the time is the server's
 PUNCHES = Collection(
     name="hrm_punches",
     title="Punch",
@@ -114,13 +114,13 @@ DAYS = Collection(
         Index("employee_id", "day", unique=True),
         Index("employee_id", "-day"),
         Index("settles_at"),
-        # the dashboard reads no more than the index
+        # covers the query of the dashboard
         Index("day", "status", "late_minutes", "department_id", "user_id"),
     ),
     internal=("settles_at",),
 )
 
-# one for each employee: changed by everything that touches their attendance, so that no two such things run at once
+# one per employee, which every transaction about their attendance changes: it serves as a lock
 MARKS = Collection(
     name="hrm_attendance_marks",
     title="AttendanceMark",

@@ -1,4 +1,4 @@
-"""The calendar that an employee's attendance goes by, read from their group and its shift."""
+"""The calendar of an employee, loaded from their attendance group and its shift."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ from plugins.api import Service
 from plugins.hrm.records import EMPLOYEES, GROUPS, SHIFTS
 from plugins.hrm.timetable import DAY, Calendar, Timetable
 
-# what leave is counted by for people without attendance
+# counts leave of people without an attendance group
 OFFICE = Calendar(Timetable(9 * 60, 18 * 60, pause=(12 * 60, 13 * 60)), frozenset({1, 2, 3, 4, 5}), {})
 
 
-async def calendar_of(service: Service, employee: Mapping[str, Any] | None) -> Calendar | None:
-    """The calendar of the employee's group; None for who is in none."""
+async def load_calendar(service: Service, employee: Mapping[str, Any] | None) -> Calendar | None:
+    """The calendar of the employee's group; None without a group."""
     if employee is None or employee["attendance_group_id"] is None:
         return None
     group = await service.database.store(GROUPS).find_one({"_id": employee["attendance_group_id"]})
     shift = await service.database.store(SHIFTS).find_one({"_id": group["shift_id"]}) if group else None
-    return _calendar(group, shift) if group and shift else None
+    return _build_calendar(group, shift) if group and shift else None
 
 
-async def employee_of(service: Service, user_id: int) -> dict[str, Any] | None:
-    """The employee whose account this is."""
+async def find_employee(service: Service, user_id: int) -> dict[str, Any] | None:
+    """The employee with this account."""
     return await service.database.store(EMPLOYEES).find_one({"user_id": user_id})
 
 
-def timetable_of(shift: Mapping[str, Any]) -> Timetable:
-    """The shift as minutes; one that ends before it starts goes on in the next day."""
-    start, end = _minutes(shift["start"]), _minutes(shift["end"])
+def to_timetable(shift: Mapping[str, Any]) -> Timetable:
+    """The shift in minutes. A shift that ends before it starts ends on the next day."""
+    start, end = _parse_clock(shift["start"]), _parse_clock(shift["end"])
     return Timetable(
         start,
         end if end > start else end + DAY,
         shift["flexible_minutes"] or 0,
         shift["grace_minutes"] or 0,
-        pause_of(shift),
+        to_pause(shift),
     )
 
 
-def pause_of(shift: Mapping[str, Any]) -> tuple[int, int] | None:
-    """The break of a shift as minutes; of a night shift it may be in the next day."""
+def to_pause(shift: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The break of a shift in minutes. In a night shift it may be on the next day."""
     if not shift.get("break_start") or not shift.get("break_end"):
         return None
-    start, begins, ends = (_minutes(shift[name]) for name in ("start", "break_start", "break_end"))
+    start, begins, ends = (_parse_clock(shift[name]) for name in ("start", "break_start", "break_end"))
     begins += DAY if begins < start else 0
     return begins, ends + (DAY if ends < start else 0)
 
 
-def _calendar(group: Mapping[str, Any], shift: Mapping[str, Any]) -> Calendar:
+def _build_calendar(group: Mapping[str, Any], shift: Mapping[str, Any]) -> Calendar:
     exceptions = {one["day"]: bool(one.get("working")) for one in group["holidays"]}
-    return Calendar(timetable_of(shift), frozenset(group["working_days"]), exceptions)
+    return Calendar(to_timetable(shift), frozenset(group["working_days"]), exceptions)
 
 
-def _minutes(clock: str) -> int:
+def _parse_clock(clock: str) -> int:
     hours, _, minutes = clock.partition(":")
     return int(hours) * 60 + int(minutes)

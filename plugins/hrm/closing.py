@@ -1,4 +1,4 @@
-"""Days whose attendance is closed, because wages were paid by it: their results stay as they are."""
+"""Closed days: wages were paid by their attendance, so their results no longer change."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ CLOSING = Option(
 )
 
 
-async def closed_to(service: Service) -> date | None:
+async def get_closed_day(service: Service) -> date | None:
     """The last day that is closed, if any."""
     chosen = await service.part(Configs).value(_CLOSED_TO)
     return date.fromisoformat(chosen) if chosen else None
 
 
 async def refuse_closing_ahead(payload: Mapping[str, Any]) -> None:
-    """Refuse (40901) to close a day that is not over."""
+    """Raise 40901 for closing a day that is not over."""
     req: Request = payload["request"]
     day = payload["values"].get(_CLOSED_TO)
     if day is not None and day >= day_of(req.now, req.service.settings.zone).isoformat():
         raise ApiError(CONFLICT, NOT_OVER.filled(day=day))
 
 
-async def first_open(service: Service, day: date) -> date:
-    """`day`, or where that is closed the first one that is not."""
-    closed = await closed_to(service)
+async def find_open_day(service: Service, day: date) -> date:
+    """`day`, or the first open day if it is closed."""
+    closed = await get_closed_day(service)
     return max(day, closed + timedelta(days=1)) if closed else day
 
 
 async def refuse_closed(service: Service, day: date) -> None:
-    """Refuse (40901) what would change the result of a closed day."""
-    closed = await closed_to(service)
+    """Raise 40901 if `day` is closed."""
+    closed = await get_closed_day(service)
     if closed is not None and day <= closed:
         raise ApiError(CONFLICT, CLOSED.filled(day=closed.isoformat()))

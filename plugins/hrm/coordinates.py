@@ -1,4 +1,4 @@
-"""Positions: what Chinese maps shift is put back to WGS-84, and how far one is from another."""
+"""Positions: conversion of Chinese coordinate systems to WGS-84, and distances."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ _EARTH_METRES = 6_371_008.8
 
 
 def to_wgs84(lng: float, lat: float, system: str) -> Place:
-    """(lng, lat) in WGS-84, exact to less than a metre.
+    """Convert a position to (lng, lat) in WGS-84, exact to less than a metre.
 
-    GCJ-02 is what maps in China use by law, BD-09 what Baidu makes of it. Outside of China there is no GCJ-02: there
-    the position is what it is.
+    Maps in China use GCJ-02 by law; BD-09 is Baidu's variant of it. Outside of China, GCJ-02 equals WGS-84.
     """
     found = prcoords.Coords(lat, lng)
     if system == "bd09":
@@ -34,8 +33,8 @@ def metres(one: Place, other: Place) -> float:
     return 2 * _EARTH_METRES * math.asin(math.sqrt(min(1.0, half)))
 
 
-def point_of(location: Mapping[str, float] | None, system: str | None) -> dict[str, object] | None:
-    """The GeoJSON point of a position as clients give it: what `2dsphere` indexes hold."""
+def to_point(location: Mapping[str, float] | None, system: str | None) -> dict[str, object] | None:
+    """The position that a client sends, as a GeoJSON point for `2dsphere` indexes."""
     if location is None:
         return None
     lng, lat = to_wgs84(location["lng"], location["lat"], system or "wgs84")

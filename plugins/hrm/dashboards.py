@@ -1,4 +1,4 @@
-"""What hrm knows of the dashboards (CONTRACT 9): who works where, who came and left, who was there."""
+"""Dashboards of hrm: employees by department, headcount, attendance."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PRESENT = ("normal", "late", "early_leave", "missed")
 
 
 async def employee_distribution(req: Request) -> Part:
-    """The people employed today by department, the largest first."""
+    """The employees of today by department, the largest first."""
     today = period_of(req).today.isoformat()
     employed = {"hired_on": {"$lte": today}, "$or": [{"left_on": None}, {"left_on": {"$gte": today}}]}
     counted: list[dict[str, Any]] = [
@@ -39,10 +39,10 @@ async def employee_distribution(req: Request) -> Part:
 
 
 async def headcount_trend(req: Request) -> Part:
-    """Who joined and who left by month, and how many there are at its end: a last day in the month counts as left."""
+    """People who joined and left by month, and the headcount at its end. A last day in the month counts as left."""
     period = period_of(req)
     months = period.every_month({})
-    joined, left = await asyncio.gather(*(_by_month(req, period, field) for field in ("hired_on", "left_on")))
+    joined, left = await asyncio.gather(*(_count_by_month(req, period, field) for field in ("hired_on", "left_on")))
     before = sum(count for month, count in joined.items() if month < months[0])
     before -= sum(count for month, count in left.items() if month < months[0])
     changes = [joined.get(month, 0) - left.get(month, 0) for month in months]
@@ -55,7 +55,7 @@ async def headcount_trend(req: Request) -> Part:
     }
 
 
-async def _by_month(req: Request, period: Period, field: str) -> dict[str, int]:
+async def _count_by_month(req: Request, period: Period, field: str) -> dict[str, int]:
     last = {"$lte": period.last.isoformat()} if period.last else {"$ne": None}
     rows = await req.store(EMPLOYEES).aggregate(
         [
@@ -67,7 +67,7 @@ async def _by_month(req: Request, period: Period, field: str) -> dict[str, int]:
 
 
 async def attendance_summary(req: Request) -> Part:
-    """Days of work on which somebody came, came late, or punched only once."""
+    """Working days on which people were present, came late, or punched only once."""
     rows = await req.store(DAYS).aggregate(
         [
             {"$match": {**period_of(req).days("day"), "status": {"$in": list(_PRESENT)}}},

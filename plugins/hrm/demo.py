@@ -1,4 +1,4 @@
-"""Demonstration staff: people who came and left over two years, and three weeks of attendance of the demo people."""
+"""Demonstration data: employees of two years, and three weeks of attendance of the demo accounts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from plugins.hrm import employees, leaves, places
 from plugins.hrm.attendance_records import PUNCHES
 from plugins.hrm.leave_records import ALLOWANCES, LEAVES
 from plugins.hrm.records import GROUPS, POSITIONS, SHIFTS
-from plugins.hrm.results import mark, settle
+from plugins.hrm.results import mark_stale, reconcile
 from plugins.rbac.api import Directory
 
 Record = dict[str, Any]
 _DAYS = 21
 _HEAD_OFFICE = {"lng": 121.4737, "lat": 31.2304}
-# who, months since they came, months since they left, and whose department they are in
+# name, months since they joined and left, and the account whose department they share
 _COLLEAGUES = (
     ("陈静", 22, None, "manager"),
     ("刘洋", 17, None, "sales"),
@@ -28,13 +28,13 @@ _COLLEAGUES = (
     ("钱进", 3, None, "sales"),
     ("冯雪", 1, None, "manager"),
 )
-# minutes after nine and after six at which people come and go, one day after the other; None is a punch forgotten
+# minutes after nine and after six at which people arrive and leave, day by day; None is a forgotten punch
 _COMING = (-12, -5, -20, 18, -8, -3, None, -15, 42, -7, -10)
 _GOING = (6, 15, 3, 25, None, 40, 12, -35, 8, 5, 31)
 
 
 async def load(service: Service) -> None:
-    """Positions, a group with its shift and place, employees, punches and leave."""
+    """Create positions, a group with its shift and place, employees, punches and leave."""
     directory = service.part(Directory)
     found = {name: await directory.by_username(name) for name in ("manager", "sales", "staff")}
     people = {name: user for name, user in found.items() if user}
@@ -49,9 +49,9 @@ class _Staff:
         self.today = day_of(self.now, self.zone)
 
     async def run(self) -> None:
-        """Masters first, then the people, then what they did."""
-        positions = [await self._made(POSITIONS, name=name) for name in ("销售经理", "销售代表", "行政专员")]
-        shift = await self._made(
+        """Create masters first, then employees, then their punches and leave."""
+        positions = [await self._create(POSITIONS, name=name) for name in ("销售经理", "销售代表", "行政专员")]
+        shift = await self._create(
             SHIFTS, name="早九晚六", start="09:00", end="18:00", break_start="12:00", break_end="13:00", grace_minutes=5
         )
         place = await places.create(
@@ -67,19 +67,21 @@ class _Staff:
                 },
             )
         )
-        group = await self._made(GROUPS, name="总部考勤组", shift_id=shift["id"], place_ids=[place["id"]])
+        group = await self._create(GROUPS, name="总部考勤组", shift_id=shift["id"], place_ids=[place["id"]])
         attends = {"attendance_group_id": group["id"], "attends_from": (self.today - timedelta(days=_DAYS)).isoformat()}
         for number, (name, user) in enumerate(self.people.items()):
-            employee = await self._employee(name, user["real_name"], 20, None, positions[number], number, attends)
-            await self._punches(name, employee, place, number)
-            await self._made(ALLOWANCES, type="annual", employee_id=employee["id"], days=store_quantity(Decimal(10)))
+            employee = await self._create_employee(
+                name, user["real_name"], 20, None, positions[number], number, attends
+            )
+            await self._create_punches(name, employee, place, number)
+            await self._create(ALLOWANCES, type="annual", employee_id=employee["id"], days=store_quantity(Decimal(10)))
         for number, (real_name, came, left, like) in enumerate(_COLLEAGUES, len(self.people)):
-            await self._employee(like, real_name, came, left, positions[number % 3], number, {})
-        await self._leave("staff", -5, "annual", approved=True)
-        await self._leave("sales", 5, "personal", approved=False)
-        await settle(self.service, self.now)
+            await self._create_employee(like, real_name, came, left, positions[number % 3], number, {})
+        await self._create_leave("staff", -5, "annual", approved=True)
+        await self._create_leave("sales", 5, "personal", approved=False)
+        await reconcile(self.service, self.now)
 
-    async def _employee(
+    async def _create_employee(
         self, of: str, name: str, came: int, left: int | None, position: Record, number: int, attends: Record
     ) -> Record:
         body = {
@@ -94,17 +96,17 @@ class _Staff:
         }
         return await employees.create(self._request("manager", body))
 
-    async def _punches(self, name: str, employee: Record, place: Record, shift: int) -> None:
+    async def _create_punches(self, name: str, employee: Record, place: Record, shift: int) -> None:
         rows = []
         for back in range(_DAYS, 0, -1):
             day = self.today - timedelta(days=back)
             times = ((9, _COMING[(back + 4 * shift) % 11]), (18, _GOING[(back + 4 * shift) % 11]))
-            rows += [self._punch(employee, place, day, hour, late) for hour, late in times if late is not None]
+            rows += [self._build_punch(employee, place, day, hour, late) for hour, late in times if late is not None]
         working = [row for row in rows if date.fromisoformat(row["day"]).isoweekday() < 6]
         await self.service.database.store(PUNCHES, self._actor(name)).create_many(working)
-        await mark(self.service, employee["id"])
+        await mark_stale(self.service, employee["id"])
 
-    def _punch(self, employee: Record, place: Record, day: date, hour: int, late: int) -> Record:
+    def _build_punch(self, employee: Record, place: Record, day: date, hour: int, late: int) -> Record:
         at = (datetime.combine(day, time(hour), self.zone) + timedelta(minutes=late)).astimezone(self.now.tzinfo)
         return {
             "location": _HEAD_OFFICE,
@@ -126,20 +128,20 @@ class _Staff:
             "risks": [],
         }
 
-    async def _leave(self, name: str, step: int, type: str, *, approved: bool) -> None:
-        """A day of leave `step` days from today, or on the next day of work from there."""
+    async def _create_leave(self, name: str, step: int, type: str, *, approved: bool) -> None:
+        """Create a day of leave `step` days from today, or on the next working day from there."""
         day = self.today + timedelta(days=step)
         while day.isoweekday() > 5:
             day += timedelta(days=1 if step > 0 else -1)
         starts, ends = (datetime.combine(day, time(hour), self.zone).astimezone(self.now.tzinfo) for hour in (9, 18))
         leave = await leaves.create(self._request(name, {"type": type, "starts_at": starts, "ends_at": ends}))
-        # set without asking, so that no approval is left waiting for it
+        # set directly, so that no approval is left pending for it
         values = {"status": "approved", "decided_at": self.now} if approved else {"status": "pending"}
         await self.service.database.store(LEAVES, self._actor(name)).update(
             leave["id"], {**values, "submitted_at": self.now}
         )
 
-    async def _made(self, collection: Collection, **values: Any) -> Record:
+    async def _create(self, collection: Collection, **values: Any) -> Record:
         return await self.service.database.store(collection, self._actor("manager")).create(values)
 
     def _months_ago(self, months: int) -> str:

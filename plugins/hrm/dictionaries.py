@@ -1,4 +1,4 @@
-"""The dictionaries of hrm."""
+"""Dictionaries: the enumerations that clients show, with their labels."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from plugins.api import Dictionary, Item, Message
 
 RISKS: Mapping[str, Message] = {
-    "mock_location": Message("设备报告了模拟定位", "The device says that the position is made up"),
-    "impossible_speed": Message("与上次打卡相比移动速度不可能", "Nobody moves that fast from the punch before"),
+    "mock_location": Message("设备报告了模拟定位", "The device reports a mock position"),
+    "impossible_speed": Message("与上次打卡相比移动速度不可能", "The speed since the previous punch is impossible"),
     "low_accuracy": Message("定位精度过低", "The position is too inaccurate"),
-    "unknown_accuracy": Message("未提供定位精度", "The accuracy of the position is not told"),
+    "unknown_accuracy": Message("未提供定位精度", "The accuracy of the position is missing"),
     "old_fix": Message("定位信息已过期", "The position is too old"),
     "future_fix": Message("定位时间晚于服务器时间", "The position is from the future"),
-    "unknown_fix_time": Message("未提供定位时间", "The time of the position is not told"),
-    "far_from_wifi": Message("定位与 WiFi 所在地点不符", "The position is not where the WiFi is"),
-    "unknown_wifi": Message("未登记的 WiFi", "The WiFi is of no place"),
+    "unknown_fix_time": Message("未提供定位时间", "The time of the position is missing"),
+    "far_from_wifi": Message("定位与 WiFi 所在地点不符", "The position is not near the place of the WiFi"),
+    "unknown_wifi": Message("未登记的 WiFi", "The WiFi belongs to no place"),
 }
 
 DICTIONARIES = (

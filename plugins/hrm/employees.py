@@ -10,30 +10,30 @@ from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.leave_records import ALLOWANCES
 from plugins.hrm.messages import HAS_PUNCHES
 from plugins.hrm.records import EMPLOYEES
-from plugins.hrm.results import mark, settle_soon
+from plugins.hrm.results import mark_stale, reconcile_soon
 
 Record = dict[str, Any]
-# what results depend on, or show
+# fields on which daily results depend, or which they contain
 _OF_RESULTS = {"name", "user_id", "department_id", "hired_on", "left_on", "attendance_group_id", "attends_from"}
 
 
 async def create(req: Request) -> Record:
-    """An employee; of the caller's department unless the body says another, or none."""
+    """Create an employee, in the caller's department unless the body names one or null."""
     values = {"department_id": req.actor.department_id, **req.body}
     _check(values)
 
     async def work() -> Record:
-        employee = await req.store(EMPLOYEES).create({**values, **_derived(req, values, {})})
-        await mark(req.service, employee["id"])
+        employee = await req.store(EMPLOYEES).create({**values, **_derive(req, values, {})})
+        await mark_stale(req.service, employee["id"])
         return employee
 
     employee = await req.transaction(work)
-    settle_soon(req.service)
+    reconcile_soon(req.service)
     return employee
 
 
 async def update(req: Request) -> Record:
-    """Change an employee; results are made again where they depend on it."""
+    """Change an employee, and recompute daily results that depend on it."""
     values = dict(req.body)
     version = values.pop("version")
 
@@ -41,35 +41,35 @@ async def update(req: Request) -> Record:
         store = req.store(EMPLOYEES)
         before = await store.get(req.path["id"])
         _check({**before, **values})
-        changed = await store.update(before["id"], {**values, **_derived(req, values, before)}, version=version)
+        changed = await store.update(before["id"], {**values, **_derive(req, values, before)}, version=version)
         if _OF_RESULTS & values.keys():
-            await mark(req.service, before["id"])
+            await mark_stale(req.service, before["id"])
         return changed
 
     employee = await req.transaction(work)
-    settle_soon(req.service)
+    reconcile_soon(req.service)
     return employee
 
 
 async def delete(req: Request) -> None:
-    """Delete somebody who never punched, with their results and allowances; of others it is known when they left."""
+    """Delete an employee without punches, with their results and allowances. Raises 40901 if there are punches."""
 
     async def work() -> None:
         employee = await req.store(EMPLOYEES).get(req.path["id"])
-        await mark(req.service, employee["id"])
+        await mark_stale(req.service, employee["id"])
         if await req.system_store(PUNCHES).find_one({"employee_id": employee["id"]}):
             raise ApiError(CONFLICT, HAS_PUNCHES)
-        gone = {"$set": {"deleted": True, "deleted_at": req.now}}
-        await req.system_store(DAYS).change_many({"employee_id": employee["id"]}, gone)
-        await req.system_store(ALLOWANCES).change_many({"employee_id": employee["id"]}, gone)
+        deleted = {"$set": {"deleted": True, "deleted_at": req.now}}
+        await req.system_store(DAYS).change_many({"employee_id": employee["id"]}, deleted)
+        await req.system_store(ALLOWANCES).change_many({"employee_id": employee["id"]}, deleted)
         await req.system_store(MARKS).remove({"_id": employee["id"]})
         await req.store(EMPLOYEES).delete(employee["id"])
 
     await req.transaction(work)
 
 
-def _derived(req: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> Record:
-    """Who sees their own file, and since when attendance is kept."""
+def _derive(req: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> Record:
+    """The values that follow from `values`: who sees their own file, and the first day of attendance."""
     derived: Record = {}
     if "user_id" in values or not before:
         derived["shared_with"] = [values["user_id"]] if values.get("user_id") else []

@@ -1,6 +1,6 @@
-"""What is entered for somebody else: a punch that was forgotten, and leave that was asked for by other means.
+"""Entries for other people: a forgotten punch, and leave that was requested by other means.
 
-The record is the employee's, as if it were theirs: whoever sees theirs sees it. `entered_by` is who entered it.
+The record belongs to the employee, and is visible like their own. `entered_by` is the person who entered it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 from plugins.api import CONFLICT, Actor, ApiError, Collection, Request, Route, Store, conflicts, day_of, invalid, route
 from plugins.hrm import leaves
 from plugins.hrm.attendance_records import ENTER_PUNCH_BODY, PUNCHES
-from plugins.hrm.calendars import calendar_of
+from plugins.hrm.calendars import load_calendar
 from plugins.hrm.closing import refuse_closed
 from plugins.hrm.leave_records import ENTER_LEAVE_BODY, LEAVES
 from plugins.hrm.messages import ALREADY_PUNCHED, CLOSED, NO_ACCOUNT, NOT_ATTENDED_THEN, OWN_ENTRY
 from plugins.hrm.records import EMPLOYEES
-from plugins.hrm.results import MOST_DAYS, remake, touch
+from plugins.hrm.results import MAX_DAYS, lock, recompute
 from plugins.hrm.states import after
 
 Record = dict[str, Any]
@@ -25,20 +25,20 @@ _SAME_PUNCH = timedelta(minutes=1)
 
 
 async def enter_punch(req: Request) -> Record:
-    """Enter a punch of an employee whom the caller sees; it counts, and the result of its day is made again.
+    """Enter a punch of a visible employee. It counts, and the result of its day is recomputed.
 
-    40001 for a time to come or of more than a year ago, 40901 for a day that is none of the employee's attendance.
+    Raises 40001 for a time in the future or more than a year ago, 40901 for a day without attendance.
     """
     zone, at = req.service.settings.zone, req.body["at"]
     if at > req.now:
         raise invalid("at", "maximum")
-    if at < req.now - timedelta(days=MOST_DAYS):
+    if at < req.now - timedelta(days=MAX_DAYS):
         raise invalid("at", "minimum")
 
     async def work() -> Record:
-        employee = await _employee(req)
-        await touch(req.service, employee["id"])
-        calendar = await calendar_of(req.service, employee)
+        employee = await _get_employee(req)
+        await lock(req.service, employee["id"])
+        calendar = await load_calendar(req.service, employee)
         day = calendar.timetable.day_of(at.astimezone(zone)) if calendar else day_of(at, zone)
         if calendar is None or not _attends(employee, day.isoformat()):
             raise ApiError(CONFLICT, NOT_ATTENDED_THEN)
@@ -47,7 +47,7 @@ async def enter_punch(req: Request) -> Record:
         known = {"employee_id": employee["id"], "at": during, "counts": True}
         if await req.system_store(PUNCHES).find_one(known):
             raise ApiError(CONFLICT, ALREADY_PUNCHED)
-        made = await _as_theirs(req, PUNCHES, employee).create(
+        made = await _store_of(req, PUNCHES, employee).create(
             {
                 **PUNCHES.defaults,
                 "employee_id": employee["id"],
@@ -63,17 +63,17 @@ async def enter_punch(req: Request) -> Record:
                 "entered_by": req.actor.user_id,
             }
         )
-        await remake(req.service, employee, calendar, day, day, req.now)
+        await recompute(req.service, employee, calendar, day, day, req.now)
         return made
 
     return await req.transaction(work)
 
 
 async def enter_leave(req: Request) -> Record:
-    """Enter leave of an employee whom the caller sees; it is approved, within what the employee may take."""
+    """Enter approved leave of a visible employee. Raises 40901 if it exceeds their balance."""
 
     async def work() -> Record:
-        employee = await _employee(req)
+        employee = await _get_employee(req)
         if employee["user_id"] is None:
             raise ApiError(CONFLICT, NO_ACCOUNT)
         given = {name: value for name, value in req.body.items() if name != "employee_id"}
@@ -83,9 +83,9 @@ async def enter_leave(req: Request) -> Record:
             "employee_id": employee["id"],
             "employee_name": employee["name"],
         }
-        values |= await leaves.length_of(req, values)
-        await leaves.refuse_wrong(req, values)
-        leave = await _as_theirs(req, LEAVES, employee).create(
+        values |= await leaves.measure(req, values)
+        await leaves.refuse_invalid(req, values)
+        leave = await _store_of(req, LEAVES, employee).create(
             {
                 **values,
                 "status": after("approve"),
@@ -95,14 +95,14 @@ async def enter_leave(req: Request) -> Record:
                 "entered_by": req.actor.user_id,
             }
         )
-        await leaves.decided(req.service, leave, req.now, {"request": req})
-        await leaves.tell(req, leave)
+        await leaves.complete_decision(req.service, leave, req.now, {"request": req})
+        await leaves.notify(req, leave)
         return leave
 
     return await req.transaction(work)
 
 
-async def _employee(req: Request) -> Record:
+async def _get_employee(req: Request) -> Record:
     employee = await req.store(EMPLOYEES).find_one({"_id": req.body["employee_id"]})
     if employee is None:
         raise invalid("employee_id", "reference")
@@ -116,7 +116,7 @@ def _attends(employee: Mapping[str, Any], day: str) -> bool:
     return begins <= day and (employee["left_on"] is None or day <= str(employee["left_on"]))
 
 
-def _as_theirs(req: Request, collection: Collection, employee: Mapping[str, Any]) -> Store:
+def _store_of(req: Request, collection: Collection, employee: Mapping[str, Any]) -> Store:
     actor = Actor(user_id=employee["user_id"] or 0, department_id=employee["department_id"])
     return req.service.database.store(collection, actor, now=req.now)
 

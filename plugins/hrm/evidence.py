@@ -1,4 +1,4 @@
-"""What a punch's evidence proves: a place, and what speaks against it. No database: values in, values out."""
+"""Evaluates the evidence of a punch: the place that it proves, and its risks. These functions use no database."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from plugins.hrm.coordinates import Place, metres
 
 Record = Mapping[str, Any]
 _FUTURE_SECONDS = 60
-_NEAR_METRES = 1000  # two places of one town are no journey, and no contradiction
+_NEAR_METRES = 1000  # shorter distances are neither suspicious travel nor a contradiction of the WiFi
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How exact (metres) and how old (seconds) a position may be, and how fast (km/h) people travel."""
+    """The largest error (metres) and age (seconds) of a position, and the largest speed (km/h) of people."""
 
     accuracy: float
     age: float
@@ -25,7 +25,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of it: the result, the place that was proved or is nearest, by what, how far, and what is suspicious."""
+    """The result of a punch, the proved or nearest place, its distance in metres, the method of proof, and risks."""
 
     result: str
     place: Record | None = None
@@ -34,14 +34,14 @@ class Finding:
     risks: list[str] = field(default_factory=list)
 
 
-def weigh(punch: Record, places: Sequence[Record], last: Record | None, limits: Limits, now: datetime) -> Finding:
-    """Judge the evidence of `punch` against the places, nearest first; `last` is the last punch with a position."""
-    here = position(punch)
-    risks = _risks(punch, here, last, limits, now)
+def evaluate(punch: Record, places: Sequence[Record], last: Record | None, limits: Limits, now: datetime) -> Finding:
+    """Evaluate the evidence of `punch` against places, nearest first. `last` is the previous punch with a position."""
+    here = position_of(punch)
+    risks = _find_risks(punch, here, last, limits, now)
     forged = {"mock_location", "impossible_speed"} & set(risks)
     doubtful = {"low_accuracy", "old_fix", "future_fix"} & set(risks)
     known = next((place for place in places if punch.get("bssid") in place["bssids"]), None)
-    within, distance = _nearest(here, places)
+    within, distance = _find_nearest(here, places)
     if known is not None:
         away = _distance(here, known)
         if away is not None and away - (punch.get("accuracy") or 0) > max(known["radius"], _NEAR_METRES):
@@ -56,29 +56,29 @@ def weigh(punch: Record, places: Sequence[Record], last: Record | None, limits: 
     return Finding("unproven" if doubtful else "accepted", within, None if doubtful else "gps", distance, risks)
 
 
-def position(record: Record) -> Place | None:
+def position_of(record: Record) -> Place | None:
     """The WGS-84 position of a record that holds a `point`."""
     point = record.get("point")
     return (point["coordinates"][0], point["coordinates"][1]) if point else None
 
 
-def _nearest(here: Place | None, places: Sequence[Record]) -> tuple[Record | None, float | None]:
-    """The nearest of the places whose radius reaches here, else the nearest of all."""
+def _find_nearest(here: Place | None, places: Sequence[Record]) -> tuple[Record | None, float | None]:
+    """The nearest place whose radius contains the position, or else the nearest of all."""
     measured = [(place, away) for place in places if (away := _distance(here, place)) is not None]
     around = [(place, away) for place, away in measured if away <= place["radius"]]
     return min(around or measured, key=lambda one: one[1], default=(None, None))
 
 
 def _distance(here: Place | None, place: Record) -> float | None:
-    there = position(place)
+    there = position_of(place)
     return round(metres(here, there), 1) if here and there else None
 
 
-def _risks(punch: Record, here: Place | None, last: Record | None, limits: Limits, now: datetime) -> list[str]:
+def _find_risks(punch: Record, here: Place | None, last: Record | None, limits: Limits, now: datetime) -> list[str]:
     risks = ["mock_location"] if punch.get("mock") else []
     if here is None:
         return risks
-    if last is not None and _impossible(punch, here, last, limits, now):
+    if last is not None and _is_impossible(punch, here, last, limits, now):
         risks.append("impossible_speed")
     if punch.get("accuracy") is None:
         risks.append("unknown_accuracy")
@@ -92,11 +92,11 @@ def _risks(punch: Record, here: Place | None, last: Record | None, limits: Limit
     return risks
 
 
-def _impossible(punch: Record, here: Place, last: Record, limits: Limits, now: datetime) -> bool:
-    before = position(last)
+def _is_impossible(punch: Record, here: Place, last: Record, limits: Limits, now: datetime) -> bool:
+    before = position_of(last)
     if before is None:
         return False
-    # both may be wrong by their accuracy
+    # both positions may be off by their accuracy
     travelled = metres(here, before) - (punch.get("accuracy") or 0) - (last.get("accuracy") or 0)
     seconds = max((now - last["at"]).total_seconds(), 1)
     return travelled > _NEAR_METRES and travelled / seconds * 3.6 > limits.speed

@@ -1,4 +1,4 @@
-"""Leave, and how many days of it people may take."""
+"""Collections of leave and leave allowances."""
 
 from __future__ import annotations
 

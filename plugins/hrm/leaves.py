@@ -1,7 +1,7 @@
-"""Leave: from draft to approval, and what it does to attendance.
+"""Leave: from draft to approval, and its effect on attendance.
 
-Approval is joined by events: `submit` emits `approval.requested`, and a plugin for approvals answers with
-`approval.finished`. Without one, or where it leaves the request alone, whoever holds `hrm:leave:approve` decides.
+Approval works by events: `submit` emits `approval.requested`, and an approval plugin emits `approval.finished` when it
+is decided. Without such a plugin, or without a matching flow, whoever holds `hrm:leave:approve` decides.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from plugins.api import (
     utc_now,
 )
 from plugins.hrm import allowances
-from plugins.hrm.calendars import OFFICE, calendar_of, employee_of
-from plugins.hrm.closing import first_open, refuse_closed
+from plugins.hrm.calendars import OFFICE, find_employee, load_calendar
+from plugins.hrm.closing import find_open_day, refuse_closed
 from plugins.hrm.leave_records import LEAVES, REJECT_BODY
 from plugins.hrm.messages import (
     CLOSED,
@@ -47,7 +47,7 @@ from plugins.hrm.messages import (
     NOTHING_LEFT,
     OVERLAPS,
 )
-from plugins.hrm.results import Record, remake, touch
+from plugins.hrm.results import Record, lock, recompute
 from plugins.hrm.states import LEAVE_STATES, after, allows
 from plugins.hrm.timetable import Calendar, begins_on, working_days, working_minutes
 
@@ -55,47 +55,47 @@ BIZ_TYPE = "LEAVE"
 REQUESTED_EVENT, CANCELLED_EVENT, FINISHED_EVENT = "approval.requested", "approval.cancelled", "approval.finished"
 DECIDED_EVENT = "hrm.leave.decided"
 SEND_EVENT = "notification.send"
-# how an approval ended → what that does to the leave
+# outcome of an approval → action on the leave
 OUTCOMES = {"approved": "approve", "rejected": "reject", "returned": "withdraw", "withdrawn": "withdraw"}
-# what of leave daily results are made of
+# states of leave that change daily results
 _OF_RESULTS = (after("approve"), after("cancel"))
 _LONGEST = timedelta(days=366)
 _EDITABLE = allows("submit")
-# for routes that submit or enter leave, which `refuse_wrong` checks
+# for routes that submit or enter leave, which `refuse_invalid` checks
 REFUSES_INVALID = conflicts(OVERLAPS, NOTHING_LEFT, NOT_EMPLOYED_THEN, CLOSED)
 
 
 async def create(req: Request) -> Record:
-    """A draft of the caller's own leave."""
-    employee = await employee_of(req.service, req.actor.user_id)
+    """Create a draft of the caller's own leave."""
+    employee = await find_employee(req.service, req.actor.user_id)
     theirs = {"employee_id": employee["id"], "employee_name": employee["name"]} if employee else {}
     values = {"employee_name": req.actor.name, **theirs, **req.body, "user_id": req.actor.user_id, "status": "draft"}
-    return await req.store(LEAVES).create({**values, **await length_of(req, values)})
+    return await req.store(LEAVES).create({**values, **await measure(req, values)})
 
 
 async def update(req: Request) -> Record:
-    """Change leave that is not on its way."""
+    """Change leave that is neither pending nor approved."""
     values = dict(req.body)
     version = values.pop("version")
     leaves = req.store(LEAVES)
     before = await leaves.get(req.path["id"])
-    values |= await length_of(req, {**before, **values})
-    # on the version that the days were counted with
+    values |= await measure(req, {**before, **values})
+    # the period must not have changed since its days were counted
     where = {**_EDITABLE, "starts_at": before["starts_at"], "ends_at": before["ends_at"]}
     return await leaves.update(before["id"], values, version=version, where=where, reason=NOT_EDITABLE)
 
 
 async def delete(req: Request) -> None:
-    """Delete leave that is not on its way."""
+    """Delete leave that is neither pending nor approved."""
     await req.store(LEAVES).delete(req.path["id"], where=_EDITABLE, reason=NOT_DELETABLE)
 
 
 async def submit(req: Request) -> Record:
-    """Ask for approval. A listener of the event may decide at once, as part of it."""
+    """Submit leave for approval. A listener may decide within the same transaction."""
 
     async def work() -> Record:
         leaves = req.store(LEAVES)
-        asked = {
+        submitted = {
             "status": after("submit"),
             "submitted_at": req.now,
             "submitted_by": req.actor.user_id,
@@ -103,27 +103,27 @@ async def submit(req: Request) -> Record:
             "decided_by": None,
             "decision_reason": None,
         }
-        leave = await leaves.update(req.path["id"], asked, where=allows("submit"), reason=NOT_IN_STATE)
-        await refuse_wrong(req, leave)
-        await req.emit(REQUESTED_EVENT, **_this(leave), **await _described(req, leave), own=people_behind(leave))
+        leave = await leaves.update(req.path["id"], submitted, where=allows("submit"), reason=NOT_IN_STATE)
+        await refuse_invalid(req, leave)
+        await req.emit(REQUESTED_EVENT, **_resource_key(leave), **await _describe(req, leave), own=people_behind(leave))
         return await leaves.get(leave["id"])
 
     return await req.transaction(work)
 
 
 def decider(action: str) -> Handler:
-    """A handler that decides by hand: `withdraw`, `approve`, `reject`, `cancel`; an approval under way ends."""
+    """A handler for `withdraw`, `approve`, `reject` or `cancel`. It ends an approval under way."""
 
     async def decide(req: Request) -> Record:
-        values = {**_decision(action, (req.body or {}).get("reason"), req.now), "decided_by": req.actor.user_id}
+        values = {**_build_decision(action, (req.body or {}).get("reason"), req.now), "decided_by": req.actor.user_id}
 
         async def work() -> Record:
             if action in ("approve", "reject"):
                 await refuse_own(req, people_behind(await req.store(LEAVES).get(req.path["id"])))
             leave = await req.store(LEAVES).update(req.path["id"], values, where=allows(action), reason=NOT_IN_STATE)
-            await decided(req.service, leave, req.now, {"request": req})
-            await req.emit(CANCELLED_EVENT, **_this(leave), reason=leave["decision_reason"])
-            await tell(req, leave)
+            await complete_decision(req.service, leave, req.now, {"request": req})
+            await req.emit(CANCELLED_EVENT, **_resource_key(leave), reason=leave["decision_reason"])
+            await notify(req, leave)
             return leave
 
         return await req.transaction(work)
@@ -132,7 +132,7 @@ def decider(action: str) -> Handler:
 
 
 async def apply_decision(service: Service, payload: Mapping[str, Any]) -> None:
-    """An approval ended: do to the leave what its outcome says; leave that is no longer pending stays as it is."""
+    """Apply the outcome of an approval to its leave. Leave that is no longer pending stays unchanged."""
     action = OUTCOMES.get(payload["outcome"])
     if payload["biz_type"] != BIZ_TYPE or action is None:
         return
@@ -144,29 +144,29 @@ async def apply_decision(service: Service, payload: Mapping[str, Any]) -> None:
         leave = await leaves.get(payload["resource_id"])
         if leave["status"] != after("submit"):
             return
-        values = {**_decision(action, payload.get("reason"), now), "decided_by": payload.get("by")}
+        values = {**_build_decision(action, payload.get("reason"), now), "decided_by": payload.get("by")}
         changed = await leaves.update(leave["id"], values, where=allows(action), reason=NOT_IN_STATE)
-        await decided(service, changed, now, payload)
+        await complete_decision(service, changed, now, payload)
 
     await service.database.transaction(work)
 
 
-async def decided(service: Service, leave: Record, now: datetime, payload: Mapping[str, Any]) -> None:
-    """Make the results of the days of the leave again, as far as they have begun, and tell other plugins."""
-    employee = await employee_of(service, leave["user_id"])
-    calendar = await calendar_of(service, employee)
+async def complete_decision(service: Service, leave: Record, now: datetime, payload: Mapping[str, Any]) -> None:
+    """Recompute the results of the days of the leave that have begun, and emit the decision."""
+    employee = await find_employee(service, leave["user_id"])
+    calendar = await load_calendar(service, employee)
     if employee is not None and calendar is not None:
-        await touch(service, employee["id"])
+        await lock(service, employee["id"])
         if leave["status"] in _OF_RESULTS:
             await _refuse_closed(service, calendar, leave)
         first, last = (day_of(leave[name], service.settings.zone) for name in ("starts_at", "ends_at"))
-        since, today = await first_open(service, first - timedelta(days=1)), day_of(now, service.settings.zone)
-        await remake(service, employee, calendar, since, min(last, today), now)
+        since, today = await find_open_day(service, first - timedelta(days=1)), day_of(now, service.settings.zone)
+        await recompute(service, employee, calendar, since, min(last, today), now)
     await service.events.emit(DECIDED_EVENT, {**payload, "leave": leave})
 
 
-async def tell(req: Request, leave: Mapping[str, Any]) -> None:
-    """Tell people what somebody else made of their leave at the record; of an approval its plugin tells them."""
+async def notify(req: Request, leave: Mapping[str, Any]) -> None:
+    """Notify a person of somebody else's decision on their leave. The approval plugin notifies of its own."""
     if leave["user_id"] == req.actor.user_id:
         return
     outcome, day = LEAVE_STATES.states[leave["status"]], day_of(leave["starts_at"], req.service.settings.zone)
@@ -186,19 +186,18 @@ async def tell(req: Request, leave: Mapping[str, Any]) -> None:
     )
 
 
-async def refuse_wrong(req: Request, leave: Mapping[str, Any]) -> None:
-    """Refuse leave at a time for which the person has asked for other leave, is not employed, or that is closed, and
-    more than they may take.
+async def refuse_invalid(req: Request, leave: Mapping[str, Any]) -> None:
+    """Raise 40901 for leave that overlaps, is outside employment or in closed days, or exceeds a balance.
 
-    In a transaction: two requests at once come one by one.
+    Must run in a transaction, which serialises concurrent requests of a person.
     """
-    employee = await employee_of(req.service, leave["user_id"])
+    employee = await find_employee(req.service, leave["user_id"])
     if employee is not None:
-        await touch(req.service, employee["id"])
-        calendar = await calendar_of(req.service, employee) or OFFICE
+        await lock(req.service, employee["id"])
+        calendar = await load_calendar(req.service, employee) or OFFICE
         await _refuse_closed(req.service, calendar, leave)
         _refuse_not_employed(req.service, calendar, employee, leave)
-        await allowances.check(req.service, employee, leave)
+        await allowances.check_balance(req.service, employee, leave)
     others = {"_id": {"$ne": leave.get("id")}, "user_id": leave["user_id"], "status": {"$in": ["pending", "approved"]}}
     during = {"starts_at": {"$lt": leave["ends_at"]}, "ends_at": {"$gt": leave["starts_at"]}}
     if await req.system_store(LEAVES).find_one({**others, **during}):
@@ -206,7 +205,7 @@ async def refuse_wrong(req: Request, leave: Mapping[str, Any]) -> None:
 
 
 async def _refuse_closed(service: Service, calendar: Calendar, leave: Mapping[str, Any]) -> None:
-    await refuse_closed(service, begins_on(calendar, *_by_the_clock(service, leave)))
+    await refuse_closed(service, begins_on(calendar, *_to_local(service, leave)))
 
 
 def _refuse_not_employed(service: Service, calendar: Calendar, employee: Record, leave: Mapping[str, Any]) -> None:
@@ -218,13 +217,13 @@ def _refuse_not_employed(service: Service, calendar: Calendar, employee: Record,
         raise ApiError(CONFLICT, NOT_EMPLOYED_THEN)
 
 
-def _this(leave: Record) -> Record:
+def _resource_key(leave: Record) -> Record:
     return {"biz_type": BIZ_TYPE, "resource_id": str(leave["id"])}
 
 
-async def _described(req: Request, leave: Record) -> Record:
-    """What the flow's conditions and its approvers look at."""
-    employee = await employee_of(req.service, leave["user_id"])
+async def _describe(req: Request, leave: Record) -> Record:
+    """The title and the record of a request, for conditions and approvers."""
+    employee = await find_employee(req.service, leave["user_id"])
     name = employee["name"] if employee else req.actor.name or req.actor.username
     record = as_json(LEAVES.read, leave)
     words = (text.replace("{days}", record["days"]).replace("{name}", name) for text in LEAVE_TITLE)
@@ -235,26 +234,24 @@ async def _described(req: Request, leave: Record) -> Record:
     }
 
 
-def _decision(action: str, reason: str | None, now: datetime) -> Record:
+def _build_decision(action: str, reason: str | None, now: datetime) -> Record:
     return {"status": after(action), "decided_at": now, "decision_reason": reason}
 
 
-async def length_of(req: Request, leave: Mapping[str, Any]) -> Record:
-    """The days and hours of work that leave takes, by the calendar of whose it is; refuses what does not end after it
-    starts.
-    """
+async def measure(req: Request, leave: Mapping[str, Any]) -> Record:
+    """The working days and hours of leave, by the person's calendar. Raises 40001 for an empty or too long period."""
     if leave["ends_at"] <= leave["starts_at"]:
         raise invalid("ends_at", "minimum")
     if leave["ends_at"] - leave["starts_at"] > _LONGEST:
         raise invalid("ends_at", "maximum")
-    calendar = await calendar_of(req.service, await employee_of(req.service, leave["user_id"])) or OFFICE
-    starts, ends = _by_the_clock(req.service, leave)
+    calendar = await load_calendar(req.service, await find_employee(req.service, leave["user_id"])) or OFFICE
+    starts, ends = _to_local(req.service, leave)
     hours = rounded(Decimal(working_minutes(calendar, starts, ends)) / 60)
     return {"days": store_quantity(working_days(calendar, starts, ends)), "hours": store_quantity(hours)}
 
 
-def _by_the_clock(service: Service, leave: Mapping[str, Any]) -> tuple[datetime, datetime]:
-    """When leave starts and ends, in the business time zone."""
+def _to_local(service: Service, leave: Mapping[str, Any]) -> tuple[datetime, datetime]:
+    """Start and end of leave as local times of the business time zone."""
     zone = service.settings.zone
     starts, ends = (leave[name].astimezone(zone).replace(tzinfo=None) for name in ("starts_at", "ends_at"))
     return starts, ends

@@ -19,6 +19,6 @@ async def start(service: Service) -> AsyncIterator[None]:
     """Listen for decided approvals and changes of options, and schedule the job that settles daily results."""
     service.events.listen(leaves.FINISHED_EVENT, partial(leaves.apply_decision, service))
     service.events.listen(CONFIG_CHANGING_EVENT, refuse_closing_ahead)
-    service.provide(results.Settling, results.Settling())
-    service.part(Jobs).every(_SETTLE_SECONDS, "hrm.settle", partial(results.settle, service))
+    service.provide(results.Reconciliation, results.Reconciliation())
+    service.part(Jobs).every(_SETTLE_SECONDS, "hrm.settle", partial(results.reconcile, service))
     yield

@@ -1,4 +1,4 @@
-"""What positions, shifts, groups and places have in common: deletion while nothing refers to them, and recomputation."""
+"""Shared by positions, shifts, groups and places: deletion of unused records, and changes that recompute results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from plugins.api import CONFLICT, ApiError, Collection, Handler, Request
 from plugins.hrm.messages import IN_USE
 from plugins.hrm.records import EMPLOYEES
-from plugins.hrm.results import mark_all, settle_soon
+from plugins.hrm.results import mark_many_stale, reconcile_soon
 
 Record = dict[str, Any]
 
@@ -43,9 +43,9 @@ async def update_and_recompute(
         check(changed)
         people = {"attendance_group_id": {"$in": await groups_of(changed)}}
         employees = await req.system_store(EMPLOYEES).find(people, fields=["name"])
-        await mark_all(req.service, [employee["id"] for employee in employees])
+        await mark_many_stale(req.service, [employee["id"] for employee in employees])
         return changed
 
     changed = await req.transaction(work)
-    settle_soon(req.service)
+    reconcile_soon(req.service)
     return changed

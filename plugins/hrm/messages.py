@@ -1,4 +1,4 @@
-"""The sentences of hrm."""
+"""Messages of hrm."""
 
 from plugins.api import Message
 
@@ -32,7 +32,7 @@ APPROVED = Message("已批准", "Approved")
 REJECTED = Message("已驳回", "Rejected")
 CANCELLED = Message("已销假", "Cancelled")
 
-# what a punch is answered
+# the result of a punch, in its response
 ACCEPTED_AT = Message("打卡成功：{place}", "Punched at {place}")
 ACCEPTED_OUTSIDE = Message("外勤打卡成功", "Punched outside of every place")
 OUTSIDE = Message("不在考勤地点范围内，本次打卡不计入考勤", "Outside of every place; this punch does not count")

@@ -1,4 +1,4 @@
-"""What a month of attendance comes to, person by person: what wages are reckoned from."""
+"""Monthly attendance of employees, from which wages are computed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plugins.hrm.attendance_records import DAYS, MONTH, MONTH_QUERY
 from plugins.hrm.records import EMPLOYEES
 
 _OF_EMPLOYEE = ("number", "name", "department_id", "attendance_group_id", "created_at")
-# column → the daily results that it counts
+# column → condition on the daily results that it counts
 _COUNTED: Mapping[str, Mapping[str, Any]] = {
     "working_days": {"$ne": ["$status", "rest"]},
     "present": {"$in": ["$status", ["normal", "late", "early_leave", "missed"]]},
@@ -25,23 +25,23 @@ _SUMMED = ("late_minutes", "early_minutes")
 
 
 async def list_months(req: Request) -> Page:
-    """A page of the employees whom the caller sees and who were employed in the month, each with its sums."""
+    """A page of visible employees who were employed in the month, with their sums."""
     month = req.query.get("month") or day_of(req.now, req.service.settings.zone).isoformat()[:7]
-    first, last = _ends(month)
+    first, last = _month_range(month)
     employed = {"hired_on": {"$lte": last}, "$or": [{"left_on": None}, {"left_on": {"$gte": first}}]}
     page = await req.store(EMPLOYEES).page(req.query, employed, shown=("id", *_OF_EMPLOYEE))
-    sums = await _sums(req, [employee["id"] for employee in page.items], first, last)
-    items = [_row(employee, month, sums.get(employee["id"], {})) for employee in page.items]
+    sums = await _load_sums(req, [employee["id"] for employee in page.items], first, last)
+    items = [_build_row(employee, month, sums.get(employee["id"], {})) for employee in page.items]
     return replace(page, items=items)
 
 
-def _ends(month: str) -> tuple[str, str]:
+def _month_range(month: str) -> tuple[str, str]:
     first = date.fromisoformat(f"{month}-01")
     return first.isoformat(), first.replace(day=monthrange(first.year, first.month)[1]).isoformat()
 
 
-async def _sums(req: Request, employee_ids: list[Any], first: str, last: str) -> dict[Any, Any]:
-    """Employee → sums; of people whom the caller sees, so whatever department they were in on each day."""
+async def _load_sums(req: Request, employee_ids: list[Any], first: str, last: str) -> dict[Any, Any]:
+    """Employee → sums. The employees are visible, so results of earlier departments count too."""
     counted = {name: {"$sum": {"$cond": [condition, 1, 0]}} for name, condition in _COUNTED.items()}
     rows = await req.system_store(DAYS).aggregate(
         [
@@ -52,7 +52,7 @@ async def _sums(req: Request, employee_ids: list[Any], first: str, last: str) ->
     return {row["_id"]: row for row in rows}
 
 
-def _row(employee: Mapping[str, Any], month: str, sums: Mapping[str, Any]) -> dict[str, Any]:
+def _build_row(employee: Mapping[str, Any], month: str, sums: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "id": employee["id"],
         **{name: employee[name] for name in _OF_EMPLOYEE},

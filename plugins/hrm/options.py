@@ -1,4 +1,4 @@
-"""What administrators set of the judgement of punches."""
+"""Options of hrm: limits for the evidence of punches, and the closed days."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OPTIONS = (
 )
 
 
-async def limits_of(service: Service) -> Limits:
-    """The limits in force."""
+async def load_limits(service: Service) -> Limits:
+    """The current limits."""
     configs = service.part(Configs)
     return Limits(*[await configs.value(key) for key in (_ACCURACY, _AGE, _SPEED)])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import Request, Route, conflicts, crud
-from plugins.hrm.coordinates import point_of
+from plugins.hrm.coordinates import to_point
 from plugins.hrm.masters import Record, deleter
 from plugins.hrm.messages import IN_USE
 from plugins.hrm.records import GROUPS, PLACES
@@ -35,7 +35,7 @@ def _derive(values: Mapping[str, Any], before: Mapping[str, Any]) -> Record:
     derived: Record = {}
     if "location" in values or "coordinate_system" in values:
         merged = {**before, **values}
-        derived["point"] = point_of(merged.get("location"), merged.get("coordinate_system"))
+        derived["point"] = to_point(merged.get("location"), merged.get("coordinate_system"))
     if "bssids" in values:
         derived["bssids"] = list(dict.fromkeys(normalize_bssid(one) for one in values["bssids"]))
     return derived

@@ -1,4 +1,4 @@
-"""Employees, and what their attendance goes by: positions, shifts, places, attendance groups."""
+"""Collections of hrm: employees, positions, shifts, places and attendance groups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOCATION = obj(
     },
 )
 SYSTEM = choice(*SYSTEMS, default="wgs84", nullable=False, description="What `location` is given in.")
-# masters are the company's: everybody's attendance goes by them, whoever made them
+# positions, shifts, places and groups are shared by all, without data scope
 POSITIONS = Collection(
     name="hrm_positions",
     title="JobPosition",
@@ -112,7 +112,7 @@ GROUPS = Collection(
     indexes=(Index("name", unique=True), Index("place_ids")),
 )  # fmt: skip
 
-# an employee is of their department, and sees their own file besides what their data scope shows
+# data scope goes by the department of an employee, who also sees their own file
 EMPLOYEES = Collection(
     name="hrm_employees",
     title="Employee",

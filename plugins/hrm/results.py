@@ -1,9 +1,9 @@
-"""Daily results: made from punches, shifts and approved leave, and made again when those change.
+"""Daily results: computed from punches, shifts and approved leave, and recomputed when these change.
 
-What concerns a day or two is made again in the transaction that changes it. What concerns many days of many people, such
-as a change of a shift, marks them stale in that transaction; `settle` makes them again right after it, and so does a job
-that also begins new days and ends those that are over. Everything that touches somebody's attendance first changes
-their mark, so no two such things run at once, in whatever process.
+A change of a few days recomputes them in its own transaction. A change of many days of many people, such as that of a
+shift, marks the people as stale in its transaction; `reconcile` recomputes them right after it. A job does the same,
+and also starts new days and finishes those that are over. Every transaction about an employee's attendance first
+updates their mark, which serves as a lock across processes.
 """
 
 from __future__ import annotations
@@ -17,46 +17,46 @@ from typing import Any
 
 from plugins.api import Jobs, Service, Shared, day_of, start_of, utc_now
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
-from plugins.hrm.calendars import calendar_of
-from plugins.hrm.closing import closed_to
+from plugins.hrm.calendars import load_calendar
+from plugins.hrm.closing import get_closed_day
 from plugins.hrm.leave_records import LEAVES
 from plugins.hrm.records import EMPLOYEES
-from plugins.hrm.timetable import DAY, Calendar, Verdict, judge, minutes_of
+from plugins.hrm.timetable import DAY, Calendar, DayResult, evaluate_day, minutes_of
 
 Record = dict[str, Any]
 log = logging.getLogger("tradewind.hrm")
-MOST_DAYS = 366  # what is longer ago stays as it is
+MAX_DAYS = 366  # older results are not recomputed
 _BATCH = 200
 _FAILURES = 10
 _ONE_DAY = timedelta(days=1)
 
 
-class Settling(Shared):
-    """The settling that is under way in this process."""
+class Reconciliation(Shared):
+    """The call of `reconcile` that is under way in this process."""
 
 
-async def touch(service: Service, employee_id: Any) -> Record:
-    """Be alone with the attendance of an employee until the transaction ends; answers the mark."""
+async def lock(service: Service, employee_id: Any) -> Record:
+    """Lock the attendance of an employee until the transaction ends, and return the mark."""
     return await service.database.store(MARKS).upsert(employee_id, {}, {"$inc": {"turns": 1}})
 
 
-async def mark(service: Service, employee_id: Any) -> None:
-    """Note, in a transaction, that all results of an employee are to be made again; their first mark too."""
+async def mark_stale(service: Service, employee_id: Any) -> None:
+    """Mark all results of an employee as stale, within the caller's transaction. Creates the mark if there is none."""
     await service.database.store(MARKS).upsert(employee_id, {"stale": True})
 
 
-async def mark_all(service: Service, employee_ids: Sequence[Any]) -> None:
-    """As `mark`, of many employees."""
+async def mark_many_stale(service: Service, employee_ids: Sequence[Any]) -> None:
+    """Mark all results of several employees as stale."""
     await service.database.store(MARKS).change_many({"_id": {"$in": list(employee_ids)}}, {"$set": {"stale": True}})
 
 
-def settle_soon(service: Service) -> None:
-    """Settle beside the request, which does not wait for it."""
-    service.part(Jobs).spawn("hrm.settle", service.part(Settling).run("settle", lambda: settle(service)))
+def reconcile_soon(service: Service) -> None:
+    """Run `reconcile` in the background."""
+    service.part(Jobs).spawn("hrm.settle", service.part(Reconciliation).run("settle", lambda: reconcile(service)))
 
 
-async def settle(service: Service, now: datetime | None = None) -> None:
-    """Make again what is stale, begin the days that have begun, and end those that are over."""
+async def reconcile(service: Service, now: datetime | None = None) -> None:
+    """Recompute stale results, start the days that have begun, and finish those that are over."""
     now = now or utc_now()
     today = day_of(now, service.settings.zone).isoformat()
     waiting = {"$or": [{"stale": True}, {"attended_to": {"$lt": today}}]}
@@ -65,78 +65,78 @@ async def settle(service: Service, now: datetime | None = None) -> None:
         {**waiting, "_id": {"$nin": failed}}, limit=_BATCH, fields=["turns"]
     ):
         for one in marks:
-            await _tried(service, one["id"], partial(_catch_up, service, one["id"], now), failed)
+            await _try(service, one["id"], partial(_catch_up, service, one["id"], now), failed)
     for row in await service.database.store(DAYS).find({"settles_at": {"$lte": now}}, limit=_BATCH * 10):
-        await _tried(service, row["employee_id"], partial(_end, service, row, now), failed)
+        await _try(service, row["employee_id"], partial(_finish_day, service, row, now), failed)
 
 
-async def _tried(service: Service, employee_id: Any, work: Callable[[], Awaitable[None]], failed: list[Any]) -> None:
-    """Run `work` as a transaction. A few employees of whom it fails do not hold up the others."""
+async def _try(service: Service, employee_id: Any, work: Callable[[], Awaitable[None]], failed: list[Any]) -> None:
+    """Run `work` in a transaction. Failures of a few employees do not stop the others."""
     try:
         await service.database.transaction(work)
     except Exception:
         failed.append(employee_id)
         if len(failed) > _FAILURES:
             raise
-        log.exception("daily results were not made", extra={"employee_id": str(employee_id)})
+        log.exception("daily results were not computed", extra={"employee_id": str(employee_id)})
 
 
 async def _catch_up(service: Service, employee_id: Any, now: datetime) -> None:
     marks, today = service.database.store(MARKS), day_of(now, service.settings.zone)
-    before = await touch(service, employee_id)
+    before = await lock(service, employee_id)
     employee = await service.database.store(EMPLOYEES).find_one({"_id": employee_id})
-    calendar = await calendar_of(service, employee)
+    calendar = await load_calendar(service, employee)
     if employee is None or calendar is None:
         await marks.upsert(employee_id, {"stale": False, "attended_to": None})
         return
-    first = today - timedelta(days=MOST_DAYS)
-    # an early shift of tomorrow may have begun
+    first = today - timedelta(days=MAX_DAYS)
+    # tomorrow's early shift may have begun
     last = max(today, calendar.timetable.day_of(now.astimezone(service.settings.zone)))
-    closed = await closed_to(service)
+    closed = await get_closed_day(service)
     opens = closed + _ONE_DAY if closed else first
     if not before["stale"] and before["attended_to"]:
-        # the last day may have ended since; today begins even if it is closed already
+        # the last day may be over since; today starts even if it is closed already
         first = max(first, date.fromisoformat(before["attended_to"]) - _ONE_DAY, min(opens, today))
     else:
         first = max(first, opens)
-        await _clear(service, employee, first, last, closed, now)
-    await remake(service, employee, calendar, first, last, now)
+        await _delete_outside(service, employee, first, last, closed, now)
+    await recompute(service, employee, calendar, first, last, now)
     done = employee["left_on"] is not None and employee["left_on"] < (today - 2 * _ONE_DAY).isoformat()
     await marks.upsert(employee_id, {"stale": False, "attended_to": None if done else today.isoformat()})
 
 
-async def _clear(
+async def _delete_outside(
     service: Service, employee: Record, first: date, last: date, closed: date | None, now: datetime
 ) -> None:
-    """Delete results of days that are no longer days of attendance, but for closed ones."""
-    starts, ends = (day.isoformat() for day in _attended(service, employee, first, last, now))
+    """Soft-delete results of open days that are no longer days of attendance."""
+    starts, ends = (day.isoformat() for day in _limit_to_attendance(service, employee, first, last, now))
     ends = max(ends, closed.isoformat()) if closed else ends
     outside = {"$or": [{"day": {"$lt": starts, "$gte": first.isoformat()}}, {"day": {"$gt": ends}}]}
-    gone = {"$set": {"deleted": True, "deleted_at": now}}
-    await service.database.store(DAYS).change_many({"employee_id": employee["id"], **outside}, gone)
+    deleted = {"$set": {"deleted": True, "deleted_at": now}}
+    await service.database.store(DAYS).change_many({"employee_id": employee["id"], **outside}, deleted)
 
 
-async def _end(service: Service, row: Record, now: datetime) -> None:
-    await touch(service, row["employee_id"])
+async def _finish_day(service: Service, row: Record, now: datetime) -> None:
+    await lock(service, row["employee_id"])
     employee = await service.database.store(EMPLOYEES).find_one({"_id": row["employee_id"]})
-    calendar = await calendar_of(service, employee)
+    calendar = await load_calendar(service, employee)
     if employee is None or calendar is None:
         await service.database.store(DAYS).update(row["id"], {"settles_at": None})
         return
     day = date.fromisoformat(row["day"])
-    await remake(service, employee, calendar, day, day, now)
+    await recompute(service, employee, calendar, day, day, now)
 
 
-async def remake(
+async def recompute(
     service: Service, employee: Record, calendar: Calendar, first: date, last: date, now: datetime
-) -> dict[date, Verdict]:
-    """Make the results of these days again, as far as they are days of attendance; answers them. After `touch`."""
-    first, last = _attended(service, employee, first, last, now)
+) -> dict[date, DayResult]:
+    """Recompute and return the results of the days of attendance among these. Requires `lock`."""
+    first, last = _limit_to_attendance(service, employee, first, last, now)
     if last < first:
         return {}
     zone = service.settings.zone
-    punches = await _punches(service, employee, calendar, first, last)
-    leave = await _leave(service, employee, first, last)
+    punches = await _load_punches(service, employee, calendar, first, last)
+    leave = await _load_leave(service, employee, first, last)
     rows = service.database.store(DAYS, now=now)
     of_days = {"employee_id": employee["id"], "day": {"$gte": first.isoformat(), "$lte": last.isoformat()}}
     known = {row["day"]: row for row in await rows.find(of_days)}
@@ -145,11 +145,11 @@ async def remake(
         spans = [(minutes_of(start, day), minutes_of(end, day)) for start, end in leave]
         local = minutes_of(now.astimezone(zone), day)
         table = calendar.timetable if calendar.works_on(day) else None
-        verdict = made[day] = judge(table, punches[day], spans, local)
+        result = made[day] = evaluate_day(table, punches[day], spans, local)
         row = known.get(day.isoformat())
         if row is None and table is None and not punches[day]:
             continue
-        values = _values(service, employee, calendar, day, verdict, over=local >= calendar.timetable.begin + DAY)
+        values = _build_values(service, employee, calendar, day, result, over=local >= calendar.timetable.begin + DAY)
         if row is None:
             new.append(values)
         elif any(row.get(name) != value for name, value in values.items()):
@@ -159,19 +159,21 @@ async def remake(
     return made
 
 
-def _attended(service: Service, employee: Record, first: date, last: date, now: datetime) -> tuple[date, date]:
-    """The part of the days that attendance is kept for: while employed, from the first day of attendance, not ahead."""
+def _limit_to_attendance(
+    service: Service, employee: Record, first: date, last: date, now: datetime
+) -> tuple[date, date]:
+    """The part of the days with attendance: during employment, from the first day of attendance, not in the future."""
     begins = [employee["attends_from"], employee["hired_on"]]
-    # at noon a night shift of the day before is still under way, and an early one of tomorrow is not
+    # one day more than today: an early shift of tomorrow may have begun
     ends = [employee["left_on"], (day_of(now, service.settings.zone) + _ONE_DAY).isoformat()]
     starts = max([first, *(date.fromisoformat(day) for day in begins if day)])
     return starts, min([last, *(date.fromisoformat(day) for day in ends if day)])
 
 
-async def _punches(
+async def _load_punches(
     service: Service, employee: Record, calendar: Calendar, first: date, last: date
 ) -> dict[date, list[int]]:
-    """Day → when there were punches that count, in order."""
+    """Day → minutes of the punches that count, in order."""
     zone = service.settings.zone
     during = {"$gte": start_of(first - _ONE_DAY, zone), "$lt": start_of(last + 3 * _ONE_DAY, zone)}
     found = await service.database.store(PUNCHES).find(
@@ -185,8 +187,8 @@ async def _punches(
     return by_day
 
 
-async def _leave(service: Service, employee: Record, first: date, last: date) -> list[tuple[datetime, datetime]]:
-    """The approved leave around these days, by the business clock."""
+async def _load_leave(service: Service, employee: Record, first: date, last: date) -> list[tuple[datetime, datetime]]:
+    """The approved leave around these days, in the business time zone."""
     if employee["user_id"] is None:
         return []
     zone = service.settings.zone
@@ -202,8 +204,8 @@ async def _leave(service: Service, employee: Record, first: date, last: date) ->
     return [(one["starts_at"].astimezone(zone), one["ends_at"].astimezone(zone)) for one in found]
 
 
-def _values(
-    service: Service, employee: Mapping[str, Any], calendar: Calendar, day: date, verdict: Verdict, over: bool
+def _build_values(
+    service: Service, employee: Mapping[str, Any], calendar: Calendar, day: date, result: DayResult, over: bool
 ) -> Record:
     midnight = datetime.combine(day, time(), service.settings.zone)
 
@@ -216,10 +218,10 @@ def _values(
         "user_id": employee["user_id"],
         "department_id": employee["department_id"],
         "day": day.isoformat(),
-        "status": verdict.status,
-        "arrived_at": moment(verdict.arrived),
-        "departed_at": moment(verdict.departed),
-        "late_minutes": verdict.late,
-        "early_minutes": verdict.early,
+        "status": result.status,
+        "arrived_at": moment(result.arrived),
+        "departed_at": moment(result.departed),
+        "late_minutes": result.late,
+        "early_minutes": result.early,
         "settles_at": None if over else moment(calendar.timetable.begin + DAY),
     }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import Request, Route, conflicts, crud, invalid
-from plugins.hrm.calendars import pause_of, timetable_of
+from plugins.hrm.calendars import to_pause, to_timetable
 from plugins.hrm.masters import Record, deleter, update_and_recompute
 from plugins.hrm.messages import IN_USE
 from plugins.hrm.records import GROUPS, SHIFTS
@@ -34,7 +34,7 @@ def _check(shift: Mapping[str, Any]) -> None:
     given = [bool(shift.get(name)) for name in ("break_start", "break_end")]
     if any(given) and not all(given):
         raise invalid("break_end" if given[0] else "break_start", "required")
-    table, pause = timetable_of({**SHIFTS.defaults, **shift}), pause_of(shift)
+    table, pause = to_timetable({**SHIFTS.defaults, **shift}), to_pause(shift)
     if pause and not table.start < pause[0] < pause[1] < table.end:
         raise invalid("break_end" if table.start < pause[0] < table.end else "break_start", "invalid")
 

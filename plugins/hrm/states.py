@@ -1,4 +1,4 @@
-"""The states of leave, and what leads from one to the next."""
+"""The state machine of leave."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a working day asks of a person, and what their punches make of it. No database: values in, values out.
+"""Computes the result of a working day from its shift, punches and leave. These functions use no database.
 
-All times are minutes from the midnight that the day begins with, in the business time zone; a night shift ends after
-1440. A minute that has begun counts as that minute: 09:00:59 is not late for 09:00.
+Times are minutes from the midnight at which the day begins, in the business time zone; a night shift ends after 1440.
+Seconds are cut off: 09:00:59 is not late for 09:00.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Timetable:
-    """A shift: from `start` to `end`. `flexible`: how much later one may come and then goes; `grace`: what is let pass.
+    """A shift from `start` to `end`, in minutes.
 
-    `pause`: the break, which is no time of work.
+    `flexible`: how much later people may arrive, and then leave. `grace`: how much late arrival or early departure is
+    ignored. `pause`: the break, which is not working time.
     """
 
     start: int
@@ -31,16 +32,16 @@ class Timetable:
 
     @property
     def begin(self) -> int:
-        """When the day's punches begin: in the middle of the time off before the shift."""
+        """The time from which punches belong to the day: the middle of the time off before the shift."""
         return self.start - (DAY - (self.end - self.start)) // 2
 
     def worked(self, begins: int, ends: int) -> int:
-        """How many minutes of work are between two moments."""
+        """The minutes of work between two times."""
         paused = _overlap(begins, ends, *self.pause) if self.pause else 0
         return _overlap(begins, ends, self.start, self.end) - paused
 
     def halves(self, begins: int, ends: int) -> int:
-        """How many halves of the day's work leave takes: what is begun counts, but no half that it does not touch."""
+        """The half days that leave takes. A half that has begun counts, one that leave does not touch does not."""
         taken = math.ceil(2 * self.worked(begins, ends) / self.worked(self.start, self.end))
         if self.pause is None:
             return taken
@@ -48,13 +49,13 @@ class Timetable:
         return min(taken, sum(minutes > 0 for minutes in touched))
 
     def day_of(self, local: datetime) -> date:
-        """The working day that a moment, told by the business clock, belongs to."""
+        """The working day to which a local time belongs."""
         return (local.replace(tzinfo=None) - timedelta(minutes=self.begin)).date()
 
 
 @dataclass(frozen=True)
 class Calendar:
-    """The days on which a group works: ISO weekdays, and days that differ from their weekday."""
+    """The working days of a group: ISO weekdays, and exceptions by day."""
 
     timetable: Timetable
     working_days: frozenset[int]
@@ -66,8 +67,8 @@ class Calendar:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What came of a day: its status, arrival and departure, and by how many minutes they were wrong."""
+class DayResult:
+    """The result of a day: its status, arrival and departure, and the minutes of lateness and early departure."""
 
     status: str
     arrived: int | None = None
@@ -76,32 +77,36 @@ class Verdict:
     early: int = 0
 
 
-def judge(timetable: Timetable | None, punches: Sequence[int], leave: Iterable[Span], now: int) -> Verdict:
-    """What came of a day so far; None is a day off. `leave` are the spans of approved leave.
+def evaluate_day(timetable: Timetable | None, punches: Sequence[int], leave: Iterable[Span], now: int) -> DayResult:
+    """The result of a day so far. `timetable` is None on a day off; `leave` are the spans of approved leave.
 
     The first punch is the arrival, the last one the departure. A single punch is an arrival before the end of the
-    work, and a departure from then on. What is missing is `missed`, or `absent`, when the day is over.
+    shift, and a departure after it. When the day is over, missing punches make it `missed` or `absent`.
     """
     if timetable is None:
-        return Verdict("rest", *_ends(punches, DAY))
-    start, end = remaining(timetable, leave)
+        return DayResult("rest", *_ends(punches, DAY))
+    start, end = get_remaining_shift(timetable, leave)
     if start >= end:
-        return Verdict("leave", *_ends(punches, end))
+        return DayResult("leave", *_ends(punches, end))
     over = now >= timetable.begin + DAY
     if not punches:
-        return Verdict("absent" if over else "pending")
+        return DayResult("absent" if over else "pending")
     arrived, departed = _ends(punches, end)
-    late = 0 if arrived is None else _beyond(arrived - _expected(timetable, start), timetable)
-    early = 0 if departed is None else _beyond(_due(timetable, start, end, arrived) - departed, timetable)
+    late = 0 if arrived is None else _exceed_grace(arrived - _latest_arrival(timetable, start), timetable)
+    early = (
+        0
+        if departed is None
+        else _exceed_grace(_earliest_departure(timetable, start, end, arrived) - departed, timetable)
+    )
     missed = over and None in (arrived, departed)
     status = "missed" if missed else "late" if late else "early_leave" if early else "normal"
-    return Verdict(status, arrived, departed, late, early)
+    return DayResult(status, arrived, departed, late, early)
 
 
-def remaining(timetable: Timetable, leave: Iterable[Span]) -> Span:
-    """The part of the shift that leave at its beginning and at its end leaves to be worked; empty where none is.
+def get_remaining_shift(timetable: Timetable, leave: Iterable[Span]) -> Span:
+    """The part of the shift that remains besides leave at its beginning and its end; may be empty.
 
-    Where leave reaches the break, nobody comes or stays for the break.
+    Leave that reaches the break includes it.
     """
     start, end = timetable.start, timetable.end
     spans = sorted([*leave, *([timetable.pause] if timetable.pause else ())])
@@ -115,29 +120,29 @@ def remaining(timetable: Timetable, leave: Iterable[Span]) -> Span:
 
 
 def minutes_of(local: datetime, day: date) -> int:
-    """A moment, told by the business clock, in minutes from the midnight that `day` begins with."""
+    """A local time in minutes from the midnight at which `day` begins."""
     return math.floor((local.replace(tzinfo=None) - datetime.combine(day, time())) / timedelta(minutes=1))
 
 
 def working_days(calendar: Calendar, starts: datetime, ends: datetime) -> Decimal:
-    """How many days of work leave takes: each day of work by halves, and what is begun counts. Local times."""
+    """The working days of leave in steps of half a day; a half that has begun counts. Takes local times."""
     return Decimal(sum(calendar.timetable.halves(*span) for span in _by_day(calendar, starts, ends))) / 2
 
 
 def working_minutes(calendar: Calendar, starts: datetime, ends: datetime) -> int:
-    """How many minutes of work leave takes. Local times."""
+    """The minutes of work of leave. Takes local times."""
     return sum(calendar.timetable.worked(*span) for span in _by_day(calendar, starts, ends))
 
 
 def begins_on(calendar: Calendar, starts: datetime, ends: datetime) -> date:
-    """The day of work that leave begins with: a night shift of the day before reaches into its first day. Local times."""
+    """The first working day of leave, which may be the night shift of the day before. Takes local times."""
     day, before = starts.date(), starts.date() - timedelta(days=1)
     worked = calendar.timetable.worked(minutes_of(starts, before), minutes_of(ends, before))
     return before if worked and calendar.works_on(before) else day
 
 
 def _by_day(calendar: Calendar, starts: datetime, ends: datetime) -> Iterator[Span]:
-    """The span as each day of work that it may touch sees it."""
+    """The span in minutes of each working day that it may touch."""
     # a night shift of the day before reaches into the first day
     day = starts.date() - timedelta(days=1)
     while day <= ends.date():
@@ -156,16 +161,16 @@ def _ends(punches: Sequence[int], end: int) -> tuple[int | None, int | None]:
     return (min(punches), max(punches)) if punches else (None, None)
 
 
-def _expected(timetable: Timetable, start: int) -> int:
-    """When one must have come; after leave there is nothing flexible."""
+def _latest_arrival(timetable: Timetable, start: int) -> int:
+    """The latest arrival. After leave there is no flexible time."""
     return start + (timetable.flexible if start == timetable.start else 0)
 
 
-def _due(timetable: Timetable, start: int, end: int, arrived: int | None) -> int:
-    """When one may go: as much later as one came, within what is flexible."""
+def _earliest_departure(timetable: Timetable, start: int, end: int, arrived: int | None) -> int:
+    """The earliest departure: as much later as the arrival was, within the flexible time."""
     whole = (start, end) == (timetable.start, timetable.end)
     return end + (min(max(arrived - start, 0), timetable.flexible) if whole and arrived is not None else 0)
 
 
-def _beyond(minutes: int, timetable: Timetable) -> int:
+def _exceed_grace(minutes: int, timetable: Timetable) -> int:
     return minutes if minutes > timetable.grace else 0

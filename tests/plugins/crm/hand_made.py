@@ -1,4 +1,4 @@
-"""Requests of crm that cannot be made from a declaration alone: references that belong together, states that come first."""
+"""Requests of crm that a declaration alone cannot describe: references that belong together, preceding states."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plugins.hrm.results import settle
+from plugins.hrm.results import reconcile
 from plugins.runtime import Running
 from plugins.testing import Client, expect, unique
 from tests.plugins.hrm.staff import AT, Staff
@@ -62,7 +62,7 @@ async def test_who_takes_half_a_day_is_not_there_for_the_break(
     await staff.leave(*(at(hour) for hour in leave), "submit", "approve")
     for hour in punches:
         await staff.punch_at(tradewind, MONDAY + timedelta(hours=hour))
-    await settle(tradewind.service)
+    await reconcile(tradewind.service)
     assert (await staff.days())[day()]["status"] == status
 
 
@@ -70,7 +70,7 @@ async def test_both_halves_of_a_day_are_the_day(admin: Client, tradewind: Runnin
     staff = await Staff.hired(admin, NOON, **ONE_DAY)
     for span in ((9, 12), (13, 18)):
         await staff.leave(*(at(hour) for hour in span), "submit", "approve")
-    await settle(tradewind.service)
+    await reconcile(tradewind.service)
     assert (await staff.days())[day()]["status"] == "leave"
 
 

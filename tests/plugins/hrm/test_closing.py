@@ -9,7 +9,7 @@ import pytest
 from bson import ObjectId
 
 from plugins.hrm.attendance_records import MARKS
-from plugins.hrm.results import settle
+from plugins.hrm.results import reconcile
 from plugins.runtime import Running
 from plugins.testing import Client, People, expect
 from tests.plugins.approval.flows import configured
@@ -29,7 +29,7 @@ async def worked(admin: Client, running: Running) -> Staff:
     for number in (0, 1):
         for minute in (560, 1080):
             await staff.punch_at(running, MONDAY + timedelta(days=number, minutes=minute))
-    await settle(running.service)
+    await reconcile(running.service)
     return staff
 
 
@@ -40,7 +40,7 @@ async def statuses(staff: Staff) -> list[str]:
 async def new_shift(admin: Client, running: Running, staff: Staff) -> None:
     """Let people come half an hour late from now on, as far as days are not closed."""
     expect(await admin.patch(f"{AT}/shifts/{staff.shift['id']}", {"version": 1, "grace_minutes": 30}))
-    await settle(running.service)
+    await reconcile(running.service)
 
 
 async def test_a_change_of_the_shift_leaves_closed_days_as_they_are(admin: Client, tradewind: Running) -> None:
@@ -64,7 +64,7 @@ async def test_the_end_of_the_next_day_leaves_closed_days_as_they_are(admin: Cli
         await new_shift(admin, tradewind, staff)
         marks = tradewind.service.database.store(MARKS)
         await marks.upsert(ObjectId(staff.employee["id"]), {"attended_to": day(1)})
-        await settle(tradewind.service)
+        await reconcile(tradewind.service)
         assert await statuses(staff) == ["late", "normal"]
 
 
@@ -72,7 +72,7 @@ async def test_an_earlier_last_day_takes_no_closed_days_away(admin: Client, trad
     staff = await worked(admin, tradewind)
     async with configured(admin, **CLOSED):
         expect(await admin.patch(f"{AT}/employees/{staff.employee['id']}", {"version": 1, "left_on": day(-3)}))
-        await settle(tradewind.service)
+        await reconcile(tradewind.service)
         assert sorted(await staff.days()) == [day()]
 
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
-from plugins.hrm.results import settle
+from plugins.hrm.results import reconcile
 from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect
 from tests.plugins.hrm.staff import AT, Staff
@@ -71,7 +71,7 @@ def test_random_punches_make_what_the_model_says(
             await staff.leave(*(at(minute / 60) for minute in away), "submit", "approve")
         for minute in minutes:
             await staff.punch_at(tradewind, MONDAY + timedelta(minutes=minute))
-        await settle(tradewind.service)
+        await reconcile(tradewind.service)
         rows = await staff.days()
         found = {day: (row["status"], row["late_minutes"], row["early_minutes"]) for day, row in rows.items()}
         assert found == {day: expected(number) for number, day in enumerate(DAYS)}
@@ -160,5 +160,5 @@ async def test_a_day_that_has_begun_waits_and_ends_by_itself(admin: Client, trad
     staff = await Staff.hired(admin, attends_from=DAYS[0], left_on=DAYS[0])
     reply = await staff.punch_at(tradewind, MONDAY + timedelta(minutes=530))
     assert reply["day_status"] == "normal"
-    await settle(tradewind.service)
+    await reconcile(tradewind.service)
     await becomes(staff, "missed")

@@ -1,4 +1,4 @@
-"""A week of last month, for what must be over but not long ago: from the second Monday on, so that all of it is one month."""
+"""A week of last month that is over but not long ago. It begins with the second Monday, so all of it is in one month."""
 
 from __future__ import annotations
 
