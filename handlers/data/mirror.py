@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
-from contextvars import Context
 from typing import Any, Generic, TypeVar
 
 from lru import LRU
 
+from handlers.data.detached import start_detached
+
 Value = TypeVar("Value")
 Key = TypeVar("Key", bound=Hashable)
-
-
-def apart(work: Coroutine[Any, Any, Value]) -> asyncio.Task[Value]:
-    """Run `work` outside the transaction of who asks: a copy holds what is committed, and is there for everyone."""
-    return asyncio.get_running_loop().create_task(work, context=Context())
 
 
 class Mirror(Generic[Value]):
@@ -37,7 +33,7 @@ class Mirror(Generic[Value]):
         wanted = self._wanted
         while self._loaded < wanted:
             if self._loading is None or self._loading.done():
-                self._loading = apart(self._reload())
+                self._loading = start_detached(self._reload())
             await asyncio.shield(self._loading)
         return self._value
 
@@ -71,7 +67,7 @@ class RecordCache(Generic[Key, Value]):
             return kept
         loading = self._loading.get(key)
         if loading is None:
-            loading = self._loading[key] = apart(self._load(key))
+            loading = self._loading[key] = start_detached(self._load(key))
             loading.add_done_callback(lambda done: self._keep(key, done))
         return await asyncio.shield(loading)
 

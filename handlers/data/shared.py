@@ -8,11 +8,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
-from contextvars import Context
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from config.database import begin_waiting
+from handlers.data.detached import start_detached
 
 Result = TypeVar("Result")
 Work = Callable[[], Awaitable[Any]]
@@ -39,10 +38,10 @@ class Shared:
         """The result of an execution of `work` that begins no earlier than this call; raises what it raises."""
         lane = self._lanes.get(key)
         if lane is None:
-            task = _apart(self._execute(key, work))
+            task = _start(self._execute(key, work))
             self._lanes[key] = _Lane(task)
         elif lane.waiting is None:
-            task = lane.waiting = _apart(self._execute_after(lane.running, key, work))
+            task = lane.waiting = _start(self._execute_after(lane.running, key, work))
         else:
             task = lane.waiting
         result: Result = await asyncio.shield(task)
@@ -70,11 +69,8 @@ class Shared:
             self._lanes[key] = _Lane(waiting)
 
 
-def _apart(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-    # not in the transaction or the log context of the request that happens to come first, nor at the cost of its time
-    context = Context()
-    context.run(begin_waiting)
-    task: asyncio.Task[Any] = asyncio.create_task(work, context=context)
-    # an error that nobody waits for any more is nobody's
+def _start(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    task = start_detached(work)
+    # retrieve the exception, so that asyncio does not log one that no caller waits for
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     return task

@@ -16,6 +16,7 @@ from tornado.ioloop import IOLoop
 
 from config.database import DRIVERS, MARGIN_SECONDS, DatabaseUnavailable, Driver, begin_waiting, open_driver
 from config.database.operations import SILENT_CODES, Operations
+from handlers.data.mirror import RecordCache
 from handlers.data.shared import Shared
 from tests.faults.proxy import Proxy
 
@@ -33,16 +34,18 @@ def proxy(io_loop: IOLoop, mongodb_uri: str) -> Iterator[Proxy]:
     io_loop.run_sync(made.close)
 
 
+def through(proxy: Proxy, uri: str) -> str:
+    """The address of the database at `uri` as it is reached by way of the proxy."""
+    parts = urlsplit(uri)
+    return f"mongodb://{parts.username}:{parts.password}@127.0.0.1:{proxy.port}/?directConnection=true&authSource=admin"
+
+
 @pytest.fixture(params=sorted(DRIVERS))
 def behind(
     request: pytest.FixtureRequest, io_loop: IOLoop, mongodb_uri: str, proxy: Proxy, database_name: str
 ) -> Iterator[Driver]:
     """Each driver in turn, behind the proxy, which is up before and after."""
-    parts = urlsplit(mongodb_uri)
-    through = (
-        f"mongodb://{parts.username}:{parts.password}@127.0.0.1:{proxy.port}/?directConnection=true&authSource=admin"
-    )
-    made = open_driver(request.param, through, database_name, LIMIT_MS)
+    made = open_driver(request.param, through(proxy, mongodb_uri), database_name, LIMIT_MS)
     yield made
     io_loop.run_sync(proxy.up)
     io_loop.run_sync(made.close)
@@ -93,6 +96,22 @@ async def test_a_request_that_asks_on_and_on_waits_once(behind: Driver, proxy: P
     for took, error in await asyncio.gather(*requests):
         assert error is None
         assert took < LIMIT_SECONDS + SLACK_SECONDS
+
+
+@pytest.mark.alone
+async def test_a_load_for_several_callers_waits_once(mongodb_uri: str, proxy: Proxy, database_name: str) -> None:
+    seconds = 3.0  # the first attempt ends without a connection, the next one is the library's
+    driver = open_driver("direct", through(proxy, mongodb_uri), database_name, int(seconds * 1000))
+    try:
+        await driver.command({"ping": 1})
+        cache: RecordCache[int, Any] = RecordCache(lambda id: driver.find_one("things", {"_id": id}))
+        proxy.stall()
+        took, error = await went(lambda: cache.get(1))
+        assert isinstance(error, DatabaseUnavailable)
+        assert took < seconds + MARGIN_SECONDS + SLACK_SECONDS
+    finally:
+        await proxy.up()
+        await driver.close()
 
 
 @pytest.mark.alone

@@ -1,0 +1,22 @@
+"""Work that is started by one caller and belongs to all who wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextvars import Context
+from typing import Any, TypeVar
+
+from config.database import begin_waiting
+
+Value = TypeVar("Value")
+
+
+def start_detached(work: Coroutine[Any, Any, Value]) -> asyncio.Task[Value]:
+    """Start `work` outside the transaction and the log context of its caller, and with a time limit of its own.
+
+    Its operations wait together for a database that does not respond, as those of one request do.
+    """
+    context = Context()
+    context.run(begin_waiting)
+    return asyncio.get_running_loop().create_task(work, context=context)
