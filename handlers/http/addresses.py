@@ -38,16 +38,14 @@ def network_of(address: str) -> str:
     return str(ipaddress.IPv6Network((int(parsed) >> 64 << 64, 64)))
 
 
-def peer_address(connection: httputil.HTTPConnection) -> str:
-    """The address of who is at the other end of a connection."""
+def context_address(connection: httputil.HTTPConnection) -> str:
+    """The address of the other end of a connection of Tornado's, empty where it is unknown."""
     return str(getattr(getattr(connection, "context", None), "remote_ip", "") or "")
 
 
-def client_address(
-    connection: httputil.HTTPConnection, headers: httputil.HTTPHeaders, proxies: Sequence[Network]
-) -> str:
-    """The address of the client: the peer, or what a trusted proxy says in X-Forwarded-For, read from the right."""
-    address = peer_address(connection)
+def client_address(peer: str, headers: httputil.HTTPHeaders, proxies: Sequence[Network]) -> str:
+    """The address of the client: `peer`, or what a trusted proxy says in X-Forwarded-For, read from the right."""
+    address = peer
     if not proxies:
         return address
     for hop in reversed(headers.get("X-Forwarded-For", "").split(",")):

@@ -20,15 +20,18 @@ from tornado.httpserver import HTTPServer
 
 from config.settings import Settings
 from handlers.http.addresses import Network, networks
+from handlers.http.connection import Connection
 from handlers.http.draining import stream_holds_bytes
 from handlers.http.exchange import Exchange
 from handlers.http.fast_headers import Headers
-from handlers.http.fast_server import FastServer, Limits
+from handlers.http.fast_server import FastServer
+from handlers.http.limits import Limits
 from handlers.http.receiving import Receiving
-from handlers.http.request_head import Heading, read_heading
+from handlers.http.request_head import RequestHead, read_request_head
 from handlers.http.response_head import field_lines, status_line
 from handlers.http.sockets import Sockets
 from handlers.http.strict_heads import checked
+from handlers.http.tornado_connection import TornadoConnection
 from handlers.http.unnamed_proxies import UnnamedProxies
 from handlers.metrics import Metrics
 from handlers.routing import Router
@@ -36,7 +39,7 @@ from handlers.schema.envelope import failed
 from handlers.schema.errors import BAD_REQUEST, ApiError
 from handlers.service import Service
 
-_PARSER_ANSWER = b"HTTP/1.1 400 Bad Request\r\n\r\n"
+_PARSER_RESPONSE = b"HTTP/1.1 400 Bad Request\r\n\r\n"
 
 
 class Front(httputil.HTTPServerConnectionDelegate):
@@ -56,10 +59,15 @@ class Front(httputil.HTTPServerConnectionDelegate):
 
     def start_request(self, server_conn: object, request_conn: httputil.HTTPConnection) -> httputil.HTTPMessageDelegate:
         """Tornado: a request begins on this connection."""
-        exchange = Exchange(self, request_conn)
-        if isinstance(request_conn, HTTP1Connection):
-            self._exchanges[request_conn.stream] = exchange
+        if not isinstance(request_conn, HTTP1Connection):
+            raise TypeError("Tornado serves HTTP/1.1")
+        exchange = self.begin(TornadoConnection(request_conn))
+        self._exchanges[request_conn.stream] = exchange
         return exchange
+
+    def begin(self, connection: Connection) -> Exchange:
+        """A request begins on this connection."""
+        return Exchange(self, connection)
 
     def is_used(self, stream: iostream.IOStream) -> bool:
         """Whether a request is under way on a stream of Tornado's own connection."""
@@ -70,18 +78,18 @@ class Front(httputil.HTTPServerConnectionDelegate):
         """Say goodbye on every WebSocket."""
         await self.sockets.close()
 
-    def heading(self, headers: httputil.HTTPHeaders) -> Heading:
+    def request_head(self, headers: httputil.HTTPHeaders) -> RequestHead:
         """What the header fields of a request say."""
         if not isinstance(headers, Headers):
-            return read_heading(headers, self.origins)
-        if headers.heading is None:
-            headers.heading = read_heading(headers, self.origins)
-        return headers.heading
+            return read_request_head(headers, self.origins)
+        if headers.request_head is None:
+            headers.request_head = read_request_head(headers, self.origins)
+        return headers.request_head
 
     def is_handshake(self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
         """Whether this is a sound request for a WebSocket that there is (RFC 6455 section 4.1)."""
-        heading = self.heading(headers)
-        if start.method != "GET" or not heading.upgrades or heading.host != "sound":
+        request_head = self.request_head(headers)
+        if start.method != "GET" or not request_head.upgrades or request_head.host != "sound":
             return False
         try:
             route, _ = self.service.part(Router).match("GET", start.path.partition("?")[0])
@@ -100,7 +108,7 @@ class Front(httputil.HTTPServerConnectionDelegate):
         self._open += 1
 
     def closed(self) -> None:
-        """A request was answered."""
+        """A response was sent, or the client went away."""
         self._open -= 1
         if self._idle is not None and not self._open:
             self._idle.set()
@@ -119,7 +127,7 @@ class Front(httputil.HTTPServerConnectionDelegate):
 
 
 class Server(HTTPServer):
-    """Tornado's server, which reads heads strictly, and whose answer to what is no HTTP is an envelope too."""
+    """Tornado's server, which reads heads strictly, and whose response to what is no HTTP is an envelope too."""
 
     accepted_at = -math.inf
     draining = False
@@ -152,7 +160,7 @@ class Server(HTTPServer):
         write, read = stream.write, stream.read_until_regex
 
         def enveloped(data: bytes | memoryview) -> Any:
-            return write(_refusal(ApiError(BAD_REQUEST)) if data == _PARSER_ANSWER else data)
+            return write(_refusal(ApiError(BAD_REQUEST)) if data == _PARSER_RESPONSE else data)
 
         async def read_head(regex: bytes, max_bytes: int | None = None) -> bytes:
             if stream.closed():  # what came behind the last request would be served else (RFC 9112 section 9.6)
@@ -167,7 +175,7 @@ class Server(HTTPServer):
 async def listen(front: Front, sockets: list[socket.socket], http: str) -> Server | FastServer:
     """Serve on `sockets` by the connection `http`, `fast` or `tornado`, with the limits of the settings.
 
-    Bodies are limited by the exchange, which knows what to answer.
+    Bodies are limited by the exchange, which knows the response.
     """
     settings = front.service.settings
     header_bytes = max(65_536, settings.max_header_bytes * 2)

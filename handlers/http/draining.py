@@ -1,7 +1,7 @@
 """The end of a process without a lost request (RFC 9112 section 9.6).
 
 For a moment everything is served as before, but readiness is 503 and every response says `Connection: close`, so that
-balancers and clients that keep connections go elsewhere. Then nobody new is let in, and a connection is closed when
+balancers and clients that keep connections go elsewhere. Then no new connection is accepted, and an open one is closed when
 nothing is under way on it.
 """
 
@@ -80,7 +80,7 @@ async def drain(
 
 
 def bytes_wait(descriptor: int) -> bool:
-    """Whether something has arrived on a socket that nobody has read yet; its end counts too."""
+    """Whether a socket holds unread bytes, or its end."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))

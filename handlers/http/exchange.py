@@ -1,4 +1,4 @@
-"""`Exchange`: one request on a connection, from its first header to the last byte of its answer."""
+"""`Exchange`: one request on a connection, from its first header to the last byte of its response."""
 
 from __future__ import annotations
 
@@ -6,21 +6,16 @@ import asyncio
 import contextlib
 import logging
 import os
-import time
-from collections.abc import Awaitable, Mapping
-from email.utils import formatdate
-from functools import lru_cache
-from http import HTTPStatus
-from typing import Any, Protocol
+from collections.abc import Awaitable
+from typing import Protocol
 
-from tornado import httputil, iostream
+from tornado import httputil
 
-from handlers.http.addresses import Network, client_address, peer_address
-from handlers.http.draining import stream_holds_bytes
-from handlers.http.fast_connection import FastConnection
+from handlers.http.addresses import Network, client_address
+from handlers.http.connection import Connection
 from handlers.http.receiving import Receiving
-from handlers.http.request_head import Heading
-from handlers.http.response_head import field_lines, status_line
+from handlers.http.request_head import RequestHead
+from handlers.http.responder import Responder
 from handlers.http.sockets import Sockets
 from handlers.http.streams import BodyStream
 from handlers.http.unnamed_proxies import UnnamedProxies
@@ -33,17 +28,10 @@ from handlers.service import Service
 from handlers.tasks import run_eagerly
 
 log = logging.getLogger("tradewind.http")
-_DRAIN_BYTES = 16 << 20  # what nobody wants of a body is read up to this, so that the client sees the answer
+_DRAIN_BYTES = 16 << 20  # an unwanted body is read up to this size, so that the client sees the response
 _DRAIN_SECONDS = 5.0
 _PAUSE_SECONDS = 0.25
-_PIECE_BYTES = 64 << 10
 _UPLOAD_SECONDS = 24 * 3600.0  # a stream has a limit on idleness, not on its length
-_ALLOWED = "Authorization, Content-Type, Accept-Language, Idempotency-Key, X-Request-ID, If-None-Match, Range, If-Range"
-_PREFLIGHT = {
-    "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS",
-    "Access-Control-Allow-Headers": _ALLOWED,
-    "Access-Control-Max-Age": "600",
-}
 
 
 class Counting(Protocol):
@@ -55,7 +43,7 @@ class Counting(Protocol):
     unnamed_proxies: UnnamedProxies
     sockets: Sockets
 
-    def heading(self, headers: httputil.HTTPHeaders) -> Heading:
+    def request_head(self, headers: httputil.HTTPHeaders) -> RequestHead:
         """What the header fields of a request say."""
 
     def is_handshake(self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
@@ -65,11 +53,11 @@ class Counting(Protocol):
         """A request is being served."""
 
     def closed(self) -> None:
-        """A request was answered."""
+        """A response was sent, or the client went away."""
 
 
 class Exchange(httputil.HTTPMessageDelegate):
-    """One request and its answer. A body is gathered, within its limit, or streamed to the route that asks for it."""
+    """One request and its response. A body is gathered, within its limit, or streamed to the route that asks for it."""
 
     _size = 0
     _counted = 0  # bytes of memory that are counted as held
@@ -79,18 +67,18 @@ class Exchange(httputil.HTTPMessageDelegate):
     _upgraded: httputil.HTTPMessageDelegate | None = None
     _asked: Request | None = None
     _serving = False
-    _answered = False
+    _responded = False
 
-    def __init__(self, front: Counting, connection: httputil.HTTPConnection) -> None:
+    def __init__(self, front: Counting, connection: Connection) -> None:
         self._front = front
         self._service = front.service
-        self._connection: Any = connection
+        self._connection = connection
         self._chunks: list[bytes] = []
 
     @property
     def under_way(self) -> bool:
         """Whether its head has arrived, and no response was written yet."""
-        return not self._answered and hasattr(self, "_start")
+        return not self._responded and hasattr(self, "_start")
 
     # -- the request arrives
 
@@ -101,19 +89,21 @@ class Exchange(httputil.HTTPMessageDelegate):
         if not isinstance(start_line, httputil.RequestStartLine):
             raise TypeError("a server reads requests")
         self._start, self._headers = start_line, headers
-        self._heading = heading = self._front.heading(headers)
-        # our own connection has given a WebSocket to Tornado's before; an offer that it declined is a plain request
-        offered = heading.upgrades and not isinstance(self._connection, FastConnection)
-        if offered and self._front.is_handshake(start_line, headers):
-            self._upgraded = self._front.sockets.application.start_request(self._connection, self._connection)
+        self._request_head = request_head = self._front.request_head(headers)
+        upgradable = self._connection.upgradable if request_head.upgrades else None
+        if upgradable is not None and self._front.is_handshake(start_line, headers):
+            self._upgraded = self._front.sockets.application.start_request(upgradable, upgradable)
             return self._upgraded.headers_received(start_line, headers)
-        self._id = heading.request_id or _new_id()
-        self._language = heading.language
+        self._id = request_head.request_id or _new_id()
+        self._language = request_head.language
+        self._responder = Responder(
+            self._service, self._connection, start_line.method, request_head, self._id, self._note_response
+        )
         self._front.opened()
         streamed = self._is_streamed()
         self._refusal = self._refused(streamed)
-        if self._refusal is not None and self._heading.length > _DRAIN_BYTES:
-            self._send(self._failure(self._refusal), close=True)
+        if self._refusal is not None and self._request_head.length > _DRAIN_BYTES:
+            self._responder.send(self._failure(self._refusal), close=True)
         elif self._refusal is None and streamed:
             self._stream = BodyStream(self._service.settings.request_seconds)
             self._drained = asyncio.Event()
@@ -133,10 +123,10 @@ class Exchange(httputil.HTTPMessageDelegate):
 
     def _refused(self, streamed: bool) -> ApiError | None:
         settings = self._service.settings
-        block = getattr(self._connection, "head_bytes", 0) or _size_of(self._start, self._headers)
+        block = self._connection.head_bytes or _size_of(self._start, self._headers)
         if block > settings.max_header_bytes:
             return ApiError(HEADERS_TOO_LARGE)
-        if not streamed and self._heading.length > settings.max_body_bytes:
+        if not streamed and self._request_head.length > settings.max_body_bytes:
             return ApiError(TOO_LARGE)
         # a target is a path, and what is not ASCII in it comes percent-encoded (RFC 9112 section 3.2.1)
         sound = self._start.path.startswith("/") and self._start.path.isascii()
@@ -144,7 +134,7 @@ class Exchange(httputil.HTTPMessageDelegate):
 
     def _names_its_host(self) -> bool:
         """Whether there is one `Host`, and a sound one; HTTP/1.0 may leave it out (RFC 9112 section 3.2)."""
-        host = self._heading.host
+        host = self._request_head.host
         return host == "sound" or (host == "missing" and self._start.version == "HTTP/1.0")
 
     def data_received(self, chunk: bytes) -> Awaitable[None] | None:
@@ -159,11 +149,11 @@ class Exchange(httputil.HTTPMessageDelegate):
         if self._size > self._service.settings.max_body_bytes:
             self._refusal = self._refusal or ApiError(TOO_LARGE)
             self._drop()
-            if self._size > _DRAIN_BYTES and not self._answered:
-                self._send(self._failure(self._refusal), close=True)
+            if self._size > _DRAIN_BYTES and not self._responded:
+                self._responder.send(self._failure(self._refusal), close=True)
         elif self._refusal is None:
             self._chunks.append(chunk)
-            if self._size != self._heading.length:
+            if self._size != self._request_head.length:
                 self._count(len(chunk))
         return None
 
@@ -185,7 +175,7 @@ class Exchange(httputil.HTTPMessageDelegate):
             self._counted = 0
 
     def _address(self) -> str:
-        return client_address(self._connection, self._headers, self._front.proxies)
+        return client_address(self._connection.peer_address, self._headers, self._front.proxies)
 
     def finish(self) -> None:
         """Tornado: the request is complete."""
@@ -195,14 +185,14 @@ class Exchange(httputil.HTTPMessageDelegate):
         elif self._stream is not None:
             self._stream.end()
             self._drained.set()
-        elif not self._answered:
+        elif not self._responded:
             self._serving = True
             run_eagerly(self._respond())
 
     def on_connection_close(self) -> None:
         """Tornado: the client went away. A running handler goes on to its end, so nothing is half-done.
 
-        It may ask to be told, to end work that nobody waits for any more.
+        A handler can ask to be notified (`Request.when_left`), to cancel work that has become useless.
         """
         if self._upgraded is not None:
             self._upgraded.on_connection_close()
@@ -213,26 +203,30 @@ class Exchange(httputil.HTTPMessageDelegate):
         if self._stream is not None:
             self._stream.lose()
             self._drained.set()
-        if not self._answered and not self._serving:
-            self._answered = True
+        if not self._responded and not self._serving:
+            self._responded = True
             self._front.closed()
 
-    # -- the answer
+    # -- the response
+
+    def _note_response(self) -> None:
+        self._responded = True
+        self._front.closed()
 
     async def _respond(self) -> None:
         if self._refusal is not None:
-            answer = self._failure(self._refusal)
+            response = self._failure(self._refusal)
         elif self._start.method == "OPTIONS":
-            answer = self._options()
+            response = self._options()
         else:
             self._asked = self._request()
             self._connection.set_close_callback(self.on_connection_close)
-            answer = await respond(self._asked)
+            response = await respond(self._asked)
         unread = await self._left_unread()
-        if answer.stream is None:
-            self._send(answer, close=unread)
+        if response.stream is None:
+            self._responder.send(response, close=unread)
         else:
-            await self._send_stream(answer, close=unread)
+            await self._responder.send_stream(response, close=unread)
 
     async def _left_unread(self) -> bool:
         """Whether the client is still sending after a fair time to finish."""
@@ -245,7 +239,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         return not self._stream.complete
 
     async def _drain(self) -> None:
-        """Until the body is over, or over the limit, or the client has stopped sending to wait for its answer."""
+        """Until the body is over, or over the limit, or the client has stopped sending to wait for its response."""
         before = -1
         while before < self._size and not self._drained.is_set():
             before = self._size
@@ -266,14 +260,14 @@ class Exchange(httputil.HTTPMessageDelegate):
             raw_body=b"".join(self._chunks),
             stream=self._stream,
             language=self._language,
-            bearer=self._heading.bearer,
+            bearer=self._request_head.bearer,
             remote_ip=address,
-            behind_unnamed_proxy=self._heading.forwarded and self._is_proxy_unnamed(address),
+            behind_unnamed_proxy=self._request_head.forwarded and self._is_proxy_unnamed(address),
         )
 
     def _is_proxy_unnamed(self, client: str) -> bool:
         """Whether what is known of the client is the address of who forwarded the request."""
-        peer = peer_address(self._connection)
+        peer = self._connection.peer_address
         if client != peer:
             return False
         self._front.unnamed_proxies.notice(peer)
@@ -283,7 +277,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         return Answer(error.kind.status, failed(error, self._language), error.headers)
 
     def _options(self) -> Answer:
-        """A preflight is answered without a token; what is allowed for whom is in the CORS headers."""
+        """Respond to a preflight, which needs no token; the CORS headers say what is allowed for whom."""
         if "Access-Control-Request-Method" in self._headers:
             return Answer(200, ok(None, self._language))
         try:
@@ -293,103 +287,6 @@ class Exchange(httputil.HTTPMessageDelegate):
         if not allowed:
             return self._failure(ApiError(NOT_FOUND))
         return Answer(200, ok(None, self._language), {"Allow": ", ".join(allowed)})
-
-    def _send(self, answer: Answer, close: bool = False) -> None:
-        self._answered = True
-        self._front.closed()
-        if self._is_usual(answer, close):
-            self._send_usual(answer)
-            return
-        headers = self._headers_of(answer, close)
-        if answer.status != 304:  # it would be the length of what the client holds (RFC 9110 section 8.6)
-            headers["Content-Length"] = str(len(answer.body))
-        body = None if self._start.method == "HEAD" or answer.status == 304 else answer.body
-        try:
-            if isinstance(self._connection, FastConnection):
-                self._connection.answer(answer.status, headers, body)
-                return
-            self._connection.write_headers(_status_line(answer.status), httputil.HTTPHeaders(headers), body)
-            self._connection.finish()
-        except iostream.StreamClosedError:
-            log.debug("client went away before its answer", extra={"request_id": self._id})
-
-    def _is_usual(self, answer: Answer, close: bool) -> bool:
-        """Whether the head differs from that of other answers in nothing but its length and request id."""
-        return (
-            not answer.headers
-            and answer.status == 200
-            and self._start.method not in ("HEAD", "OPTIONS")
-            and not (close or self._service.draining)
-            and isinstance(self._connection, FastConnection)
-            and self._connection.needs_no_word
-        )
-
-    def _send_usual(self, answer: Answer) -> None:
-        lines = _usual_lines(answer.content_type, int(time.time()), self._heading.cors_lines)
-        head = f"{lines}X-Request-ID: {self._id}\r\nContent-Length: {len(answer.body)}\r\n\r\n"
-        self._connection.send(head.encode("latin-1") + answer.body)
-
-    async def _send_stream(self, answer: Answer, close: bool) -> None:
-        """Send as fast as the client reads; one that stops reading is cut off."""
-        headers = httputil.HTTPHeaders(self._headers_of(answer, close))
-        idle = self._service.settings.request_seconds
-        try:
-            await self._connection.write_headers(_status_line(answer.status), headers)
-            if answer.stream is not None and self._start.method != "HEAD":
-                async for chunk in answer.stream:
-                    await self._write(chunk, idle)
-            self._connection.finish()
-        except (iostream.StreamClosedError, TimeoutError):
-            self._break_off("client went away or stopped reading")
-        except ApiError as error:
-            self._break_off(f"the source was ended: {error}")
-        except Exception:
-            log.exception("answer broken off", extra={"request_id": self._id})
-            self._break_off("the source failed")
-        finally:
-            self._answered = True
-            self._front.closed()
-            await _let_go(answer.stream)
-
-    async def _write(self, chunk: bytes, seconds: float) -> None:
-        """The client has so long for every piece: one that is slow may be slow for hours, one that stops is cut off."""
-        taken = self._connection.write(chunk)
-        if not taken.done():
-            await asyncio.wait_for(taken, seconds * (1 + len(chunk) // _PIECE_BYTES))
-
-    def _break_off(self, reason: str) -> None:
-        """Close without a proper end, so that the client knows that something is missing."""
-        log.info("stream ended early", extra={"request_id": self._id, "reason": reason})
-        if isinstance(self._connection, FastConnection):
-            self._connection.abort()
-        else:
-            self._connection.stream.close()
-
-    def _headers_of(self, answer: Answer, close: bool) -> dict[str, str]:
-        headers = {
-            **_usual(answer.content_type, int(time.time())),
-            "X-Request-ID": self._id,
-            **answer.headers,
-            **self._heading.cors,
-        }
-        if self._start.method == "OPTIONS" and "Access-Control-Allow-Origin" in headers:
-            headers |= _PREFLIGHT
-        if close or (self._service.draining and not self._more_waits()):
-            headers["Connection"] = "close"
-        return headers
-
-    def _more_waits(self) -> bool:
-        """Whether the client has sent a further request already, which `Connection: close` would lose."""
-        if isinstance(self._connection, FastConnection):
-            return self._connection.more_waits
-        return stream_holds_bytes(self._connection.stream)
-
-
-async def _let_go(stream: object) -> None:
-    """Close what a stream holds open, whether it was read to its end, in part, or (HEAD) not at all."""
-    close = getattr(stream, "aclose", None)
-    if close is not None:
-        await close()
 
 
 _random = bytearray()
@@ -406,25 +303,3 @@ def _new_id() -> str:
 
 def _size_of(start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> int:
     return sum(len(name) + len(value) + 4 for name, value in headers.get_all()) + len(start.path)
-
-
-@lru_cache(maxsize=64)
-def _usual(content_type: str, second: int) -> Mapping[str, str]:
-    """The headers of every answer."""
-    return {
-        "Content-Type": content_type,
-        "Date": formatdate(second, usegmt=True),
-        "X-Content-Type-Options": "nosniff",
-        "Cache-Control": "no-store",
-    }
-
-
-@lru_cache(maxsize=64)
-def _usual_lines(content_type: str, second: int, cors: str) -> str:
-    """The head of an answer that succeeded, as far as many answers share it."""
-    return f"{status_line(200)}{field_lines(_usual(content_type, second))}{cors}"
-
-
-@lru_cache(maxsize=64)
-def _status_line(status: int) -> httputil.ResponseStartLine:
-    return httputil.ResponseStartLine("HTTP/1.1", status, HTTPStatus(status).phrase)

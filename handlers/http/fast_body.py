@@ -1,6 +1,6 @@
 """Where the body of a request ends: after its length, or after its last chunk (RFC 9112 sections 6.3 and 7.1).
 
-Chunks are read here and not by llhttp, because httptools tells neither how long their extensions and trailers are nor
+Chunks are read here and not by llhttp, because httptools reports neither how long their extensions and trailers are nor
 where in the bytes a message ends.
 """
 

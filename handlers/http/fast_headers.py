@@ -9,7 +9,7 @@ from typing import Any
 from lru import LRU
 from tornado import httputil
 
-from handlers.http.request_head import Heading
+from handlers.http.request_head import RequestHead
 
 _LONGEST_KNOWN = 64
 _LONGEST_LENGTH = 20  # digits
@@ -35,12 +35,12 @@ def _field_name(raw: bytes) -> str:
 class Headers(httputil.HTTPHeaders):
     """Tornado's headers, made of fields that llhttp has checked already, and read without detours.
 
-    Several requests may share one: nobody changes it. `size`: the bytes that the fields take. `chunked`, and `length` in
+    Several requests can share one, so it is not changed. `size`: the bytes that the fields take. `chunked`, and `length` in
     bytes: how the body comes, where there is one. `framed`: whether that is beyond doubt, and a coding that is known.
     """
 
     def __init__(self, fields: Iterable[tuple[bytes, bytes]] = (), size: int = 0) -> None:
-        self.heading: Heading | None = None
+        self.request_head: RequestHead | None = None
         self.size = size
         self._as_list: dict[str, list[str]] = {}
         self._combined_cache: dict[str, str] = {}

@@ -6,62 +6,27 @@ import asyncio
 import math
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
-
-from tornado import httputil
-from tornado.iostream import IOStream
+from typing import Protocol
 
 from handlers.http.draining import Connections
-from handlers.http.fast_connection import FastConnection
+from handlers.http.fast_connection import FastConnection, Front, Tornado
 from handlers.http.fast_headers import HeadersCache
-from handlers.http.receiving import Receiving
+from handlers.http.limits import Limits
 from handlers.schema.errors import ApiError
 
 _SWEEP_SECONDS = 1.0
 _KEPT_HEADERS = 2000
 
 
-@dataclass(frozen=True)
-class Limits:
-    """`header_bytes` of one header block, `extra_bytes` of the extensions and trailers of one body in chunks; seconds to
-    receive a whole request, and to stay idle between two."""
-
-    header_bytes: int
-    extra_bytes: int
-    request_seconds: float
-    idle_seconds: float
-
-
-class Upgrading(Protocol):
-    """A front that also knows which targets are WebSockets, and how much of unfinished requests is held."""
-
-    receiving: Receiving
-
-    def start_request(self, server_conn: object, request_conn: httputil.HTTPConnection) -> httputil.HTTPMessageDelegate:
-        """A request begins."""
-
-    def is_handshake(self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
-        """Whether this is a sound request for a WebSocket that there is."""
-
-    def shake_hands(
-        self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
-    ) -> None:
-        """Answer the handshake of a WebSocket, and go on with it on `connection`."""
-
-
-class Tornado(Connections, Protocol):
-    """The server that serves what is handed over to it."""
-
-    def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
-        """Serve this connection."""
+class TornadoServer(Connections, Tornado, Protocol):
+    """Tornado's server, which serves the WebSockets and is drained with this one."""
 
 
 class FastServer:
     """Accepts connections on sockets and counts them."""
 
     def __init__(
-        self, front: Upgrading, limits: Limits, refusal: Callable[[ApiError], bytes], tornado: Tornado
+        self, front: Front, limits: Limits, refusal: Callable[[ApiError], bytes], tornado: TornadoServer
     ) -> None:
         self.front = front
         self.limits = limits

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
 _MAX_HEADERS = 8
-_MAX_HEADER_BYTES = 8 << 10  # a name that is far too long is still told apart from a form that is none
+_MAX_HEADER_BYTES = 8 << 10  # a name that is far too long is distinguished from what is no form
 _FORM_BYTES = 64 << 10  # what a form may need besides its files
 _VALUE_BYTES = 4096
 # as pages and scripts write them in forms
@@ -56,7 +56,7 @@ class FormFile:
 class Form:
     """The form of a streamed route as it arrives, held against the route's declaration. Iterate it once.
 
-    `values`: the fields that are no files, typed, as far as they were told; all of them once the form is over.
+    `values`: the fields that are no files, typed, as far as they were sent; all of them once the form has ended.
     Raises 40001 with the field for what is not declared, comes twice, is missing or wrong; `too_large` for a body of
     more than `most` bytes and what a form needs besides; 40000 and 41500 as `read_form` does.
     """
@@ -71,7 +71,7 @@ class Form:
         self._stream = req.stream
         self._most = most + _FORM_BYTES
         self._too_large = too_large or ApiError(TOO_LARGE)
-        self._told: set[str] = set()
+        self._seen: set[str] = set()
         self._field = ""
         self._value = b""
         self.values: dict[str, Any] = {}
@@ -87,11 +87,11 @@ class Form:
                 self._take(event)
             elif isinstance(event, bytes):
                 yield event
-        missing = [name for name, field in self._declared.items() if field.required and name not in self._told]
+        missing = [name for name, field in self._declared.items() if field.required and name not in self._seen]
         if missing:
             raise ValidationFailed([FieldError(name, "required") for name in missing])
-        told = {name: value for name, value in self.values.items() if value is not None}
-        self.values = {name: self._declared[name].default for name in self._checks} | told
+        sent = {name: value for name, value in self.values.items() if value is not None}
+        self.values = {name: self._declared[name].default for name in self._checks} | sent
 
     async def _bounded(self) -> AsyncIterator[bytes]:
         """The body; refused as soon as it is, or says that it is, too large."""
@@ -107,11 +107,11 @@ class Form:
     def _begin(self, part: FormPart) -> None:
         if part.name not in self._declared:
             raise invalid(part.name[:100] or "body", "unknown")
-        if part.name in self._told:
+        if part.name in self._seen:
             raise invalid(part.name, "duplicate")
         if (part.file_name is None) != (part.name in self._checks):
             raise invalid(part.name, "type")
-        self._told.add(part.name)
+        self._seen.add(part.name)
         self._field, self._value = part.name, b""
 
     def _take(self, event: bytes | FormPartEnd) -> None:

@@ -34,9 +34,9 @@ _VARY = "Origin, Accept-Language"  # the envelope's `msg` is in the caller's lan
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class RequestHead:
     """The caller's request id where it is sound, language, declared length of the body in bytes, whether a WebSocket
-    is asked for, the state of `Host`, the bearer token, the CORS headers of the answer, as lines too, and whether a proxy sent it."""
+    is asked for, the state of `Host`, the bearer token, the CORS headers of the response, as lines too, and whether a proxy sent it."""
 
     request_id: str | None
     language: Language
@@ -49,10 +49,10 @@ class Heading:
     forwarded: bool = False
 
 
-def read_heading(headers: httputil.HTTPHeaders, origins: Collection[str]) -> Heading:
-    """The heading of `headers`; `origins` may read the answers (CONTRACT 1)."""
+def read_request_head(headers: httputil.HTTPHeaders, origins: Collection[str]) -> RequestHead:
+    """What `headers` say; `origins` are those whose pages may read the responses (CORS)."""
     supplied, cors = headers.get("X-Request-ID"), _cors(headers.get("Origin"), origins)
-    return Heading(
+    return RequestHead(
         request_id=supplied if supplied and _REQUEST_ID.match(supplied) else None,
         language=language_of(headers.get("Accept-Language")),
         length=_declared_length(headers.get("Content-Length", "0")),
@@ -71,8 +71,8 @@ def bearer_of(headers: Mapping[str, str]) -> str | None:
     return found.group(1) if found else None
 
 
-def _declared_length(told: str) -> int:
-    return int(told) if len(told) <= 20 and told.isascii() and told.isdigit() else 0
+def _declared_length(value: str) -> int:
+    return int(value) if len(value) <= 20 and value.isascii() and value.isdigit() else 0
 
 
 def _upgrades(headers: httputil.HTTPHeaders) -> bool:

@@ -1,4 +1,4 @@
-"""The head of an answer as HTTP/1.1 writes it: its first line, and its fields."""
+"""The head of a response as HTTP/1.1 writes it: the status line and the header fields."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
 def status_line(status: int) -> str:
-    """The first line of an answer."""
+    """The status line."""
     return f"HTTP/1.1 {status} {_REASONS[status]}\r\n"
 
 
 def field_lines(headers: Mapping[str, str]) -> str:
-    """The header fields of an answer; raises ValueError for one that would begin a line of its own."""
+    """The header fields; raises ValueError for a value that would begin a line of its own."""
     text = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
     if text.count("\n") != len(headers) or text.count("\r") != len(headers):
         raise ValueError("a line break in a header")

@@ -1,7 +1,7 @@
 """WebSockets: a route whose handler talks for as long as the client stays (RFC 6455, by Tornado).
 
 The handshake goes through the same checks as a request: route, token, permission. Browsers cannot set headers on a
-WebSocket, so the token may come as the subprotocol `bearer.<token>` (CONTRACT 10).
+WebSocket, so the token may come as the subprotocol `bearer.<token>`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from config.database import DatabaseUnavailable, begin_waiting
 from handlers.docs.response_checks import ResponseChecks
-from handlers.http.addresses import Network, client_address
+from handlers.http.addresses import Network, client_address, context_address
 from handlers.http.request_head import bearer_of
 from handlers.lifecycle import admit, authenticate, find_route, refusal, route_of
 from handlers.ports import Authorizer
@@ -87,7 +87,7 @@ class Socket(WebSocketHandler):
         self._task: asyncio.Task[None] | None = None
 
     async def prepare(self) -> None:
-        """The checks of a request; a refusal is answered in the envelope, without an upgrade."""
+        """Check the request; a refusal is sent in the envelope, without an upgrade."""
         request = self._request()
         begin_waiting()
         try:
@@ -117,7 +117,7 @@ class Socket(WebSocketHandler):
             socket=self,
             language=language_of(headers.get("Accept-Language")),
             bearer=bearer_of({"Authorization": headers.get("Authorization", f"Bearer {token}")}),
-            remote_ip=client_address(connection, headers, self._sockets.proxies),
+            remote_ip=client_address(context_address(connection), headers, self._sockets.proxies),
         )
 
     def _refuse(self, request: Request, error: ApiError) -> None:

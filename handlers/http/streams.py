@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator
 
 from handlers.schema.errors import BAD_REQUEST, REQUEST_TIMEOUT, ApiError
 
-FIRST_BYTES = 64 << 10  # bytes that may wait before the handler looks at them: somebody who may not send gets no more
+FIRST_BYTES = (
+    64 << 10
+)  # bytes that may wait before the handler looks at them: a client without the permission sends no more
 HIGH_WATER = 1 << 20  # bytes that may wait for the handler before the sender is held back; less costs quick senders
 
 

@@ -1,20 +1,36 @@
-"""The connection of a WebSocket's handshake that was read already: what Tornado's handler answers on, and goes on with."""
+"""The connection of a WebSocket whose handshake was read already: Tornado's handler responds and continues on it."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tornado import httputil
 from tornado.iostream import IOStream, StreamClosedError
 
+from handlers.http.connection import Peer
+from handlers.http.replayed_stream import ReplayedStream
 from handlers.http.response_head import field_lines, status_line
 
-if TYPE_CHECKING:
-    from handlers.http.fast_connection import Peer
-
 _SWITCHING = 101
+Address = tuple[Any, ...]
+
+
+def take_connection(
+    transport: asyncio.WriteTransport, peer: Peer, rest: bytes, serve: Callable[[IOStream, Address], None]
+) -> TakenConnection:
+    """Take the socket from `transport`, which ends, with the bytes that it read already (`rest`).
+
+    `serve` goes on with what follows a handshake that is refused.
+    """
+    address, given = (transport.get_extra_info(name) for name in ("peername", "socket"))
+    taken = socket.socket(given.family, given.type, given.proto, os.dup(given.fileno()))
+    transport.abort()
+    stream = ReplayedStream(taken, rest)
+    return TakenConnection(stream, peer, lambda: serve(stream, address))
 
 
 class TakenConnection(httputil.HTTPConnection):

@@ -14,8 +14,10 @@ from tornado import httputil
 from tornado.iostream import IOStream
 
 from handlers.http.app import Server
+from handlers.http.connection import Connection
 from handlers.http.fast_connection import FastConnection
-from handlers.http.fast_server import FastServer, Limits
+from handlers.http.fast_server import FastServer
+from handlers.http.limits import Limits
 from handlers.http.receiving import Receiving
 from scripts.hostile_http.reading import Asked, Ended, Reading, fields_of
 
@@ -54,7 +56,7 @@ class Recorder(httputil.HTTPMessageDelegate):
 
     def _answer(self) -> None:
         if isinstance(self._connection, FastConnection):
-            self._connection.answer(204, {}, None)
+            self._connection.send_response(204, {}, None)
             return
         self._connection.write_headers(
             httputil.ResponseStartLine("HTTP/1.1", 204, "No Content"), httputil.HTTPHeaders()
@@ -73,6 +75,10 @@ class Front(httputil.HTTPServerConnectionDelegate):
     def start_request(self, server_conn: object, request_conn: httputil.HTTPConnection) -> Recorder:
         """Tornado: a request begins."""
         return Recorder(self.notes, request_conn, self._late)
+
+    def begin(self, connection: Connection) -> Recorder:
+        """A request begins."""
+        return Recorder(self.notes, connection, self._late)
 
     def is_handshake(self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
         """Nothing is a WebSocket."""

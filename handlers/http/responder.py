@@ -1,0 +1,148 @@
+"""Sends the response of one request on its connection: in one piece, or as a stream that follows its reader."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from email.utils import formatdate
+from functools import lru_cache
+
+from tornado import iostream
+
+from handlers.http.connection import Connection
+from handlers.http.request_head import RequestHead
+from handlers.http.response_head import field_lines, status_line
+from handlers.lifecycle import Answer
+from handlers.schema.errors import ApiError
+from handlers.service import Service
+
+log = logging.getLogger("tradewind.http")
+_PIECE_BYTES = 64 << 10
+_ALLOWED = "Authorization, Content-Type, Accept-Language, Idempotency-Key, X-Request-ID, If-None-Match, Range, If-Range"
+_PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS",
+    "Access-Control-Allow-Headers": _ALLOWED,
+    "Access-Control-Max-Age": "600",
+}
+
+
+class Responder:
+    """The response side of an exchange. `sent` is called once, when the response is on its way or broken off."""
+
+    def __init__(
+        self,
+        service: Service,
+        connection: Connection,
+        method: str,
+        request_head: RequestHead,
+        id: str,
+        sent: Callable[[], None],
+    ) -> None:
+        self._service = service
+        self._connection = connection
+        self._method = method
+        self._request_head = request_head
+        self._id = id
+        self._sent = sent
+
+    def send(self, response: Answer, close: bool = False) -> None:
+        """Send a whole response, and `close` the connection behind it."""
+        self._sent()
+        if self._is_usual(response, close):
+            self._send_usual(response)
+            return
+        headers = self._headers_of(response, close)
+        if response.status != 304:  # it would be the length of what the client holds (RFC 9110 section 8.6)
+            headers["Content-Length"] = str(len(response.body))
+        body = None if self._method == "HEAD" or response.status == 304 else response.body
+        try:
+            self._connection.send_response(response.status, headers, body)
+        except iostream.StreamClosedError:
+            log.debug("client went away before its response", extra={"request_id": self._id})
+
+    def _is_usual(self, response: Answer, close: bool) -> bool:
+        """Whether the head differs from that of other responses in nothing but its length and request id."""
+        return (
+            not response.headers
+            and response.status == 200
+            and self._method not in ("HEAD", "OPTIONS")
+            and not (close or self._service.draining)
+            and self._connection.omits_connection_header
+        )
+
+    def _send_usual(self, response: Answer) -> None:
+        lines = _usual_lines(response.content_type, int(time.time()), self._request_head.cors_lines)
+        head = f"{lines}X-Request-ID: {self._id}\r\nContent-Length: {len(response.body)}\r\n\r\n"
+        self._connection.send_bytes(head.encode("latin-1") + response.body)
+
+    async def send_stream(self, response: Answer, close: bool) -> None:
+        """Send as fast as the client reads; one that stops reading is cut off."""
+        headers = self._headers_of(response, close)
+        idle = self._service.settings.request_seconds
+        try:
+            await self._connection.begin_response(response.status, headers)
+            if response.stream is not None and self._method != "HEAD":
+                async for chunk in response.stream:
+                    await self._write(chunk, idle)
+            self._connection.finish()
+        except (iostream.StreamClosedError, TimeoutError):
+            self._break_off("client went away or stopped reading")
+        except ApiError as error:
+            self._break_off(f"the source was ended: {error}")
+        except Exception:
+            log.exception("response broken off", extra={"request_id": self._id})
+            self._break_off("the source failed")
+        finally:
+            self._sent()
+            await _let_go(response.stream)
+
+    async def _write(self, chunk: bytes, seconds: float) -> None:
+        """The client has so long for every piece: one that is slow may be slow for hours, one that stops is cut off."""
+        taken = self._connection.write(chunk)
+        if not taken.done():
+            await asyncio.wait_for(taken, seconds * (1 + len(chunk) // _PIECE_BYTES))
+
+    def _break_off(self, reason: str) -> None:
+        """Close without a proper end, so that the client knows that something is missing."""
+        log.info("stream ended early", extra={"request_id": self._id, "reason": reason})
+        self._connection.abort()
+
+    def _headers_of(self, response: Answer, close: bool) -> dict[str, str]:
+        headers = {
+            **_usual(response.content_type, int(time.time())),
+            "X-Request-ID": self._id,
+            **response.headers,
+            **self._request_head.cors,
+        }
+        if self._method == "OPTIONS" and "Access-Control-Allow-Origin" in headers:
+            headers |= _PREFLIGHT
+        # `Connection: close` would lose a further request that the client has sent already
+        if close or (self._service.draining and not self._connection.more_waits):
+            headers["Connection"] = "close"
+        return headers
+
+
+async def _let_go(stream: object) -> None:
+    """Close what a stream holds open, whether it was read to its end, in part, or (HEAD) not at all."""
+    close = getattr(stream, "aclose", None)
+    if close is not None:
+        await close()
+
+
+@lru_cache(maxsize=64)
+def _usual(content_type: str, second: int) -> Mapping[str, str]:
+    """The headers of every response."""
+    return {
+        "Content-Type": content_type,
+        "Date": formatdate(second, usegmt=True),
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+    }
+
+
+@lru_cache(maxsize=64)
+def _usual_lines(content_type: str, second: int, cors: str) -> str:
+    """The head of a response that succeeded, as far as many responses share it."""
+    return f"{status_line(200)}{field_lines(_usual(content_type, second))}{cors}"

@@ -1,0 +1,73 @@
+"""Tornado's own HTTP connection as a `Connection`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from http import HTTPStatus
+
+from tornado import httputil
+from tornado.http1connection import HTTP1Connection
+
+from handlers.http.addresses import context_address
+from handlers.http.draining import stream_holds_bytes
+
+
+class TornadoConnection:
+    """See `Connection`."""
+
+    head_bytes = 0
+    omits_connection_header = False
+
+    def __init__(self, connection: HTTP1Connection) -> None:
+        self._connection = connection
+        self.peer_address = context_address(connection)
+
+    @property
+    def upgradable(self) -> httputil.HTTPConnection | None:
+        """Tornado reads handshakes itself."""
+        return self._connection
+
+    @property
+    def more_waits(self) -> bool:
+        """Whether Tornado or the socket holds bytes that no request was made of."""
+        return stream_holds_bytes(self._connection.stream)
+
+    def set_body_timeout(self, seconds: float) -> None:
+        """Set the time that the body of this request may take."""
+        self._connection.set_body_timeout(seconds)
+
+    def set_close_callback(self, callback: Callable[[], None] | None) -> None:
+        """Set what is called when the client goes away."""
+        self._connection.set_close_callback(callback)
+
+    def send_response(self, status: int, headers: dict[str, str], body: bytes | None) -> None:
+        """Send a whole response."""
+        self._connection.write_headers(_status_line(status), httputil.HTTPHeaders(headers), body)
+        self._connection.finish()
+
+    def send_bytes(self, response: bytes) -> None:
+        """Tornado writes every head itself."""
+        raise NotImplementedError
+
+    def begin_response(self, status: int, headers: Mapping[str, str]) -> asyncio.Future[None]:
+        """Send the head of a response."""
+        return self._connection.write_headers(_status_line(status), httputil.HTTPHeaders(headers))
+
+    def write(self, chunk: bytes) -> asyncio.Future[None]:
+        """Send a piece of the body."""
+        return self._connection.write(chunk)
+
+    def finish(self) -> None:
+        """End the response."""
+        self._connection.finish()
+
+    def abort(self) -> None:
+        """Close without a proper end."""
+        self._connection.stream.close()
+
+
+@lru_cache(maxsize=64)
+def _status_line(status: int) -> httputil.ResponseStartLine:
+    return httputil.ResponseStartLine("HTTP/1.1", status, HTTPStatus(status).phrase)

@@ -1,0 +1,50 @@
+"""Bytes that a connection received before it could read them, counted while they are held."""
+
+from __future__ import annotations
+
+from handlers.http.receiving import Receiving
+
+
+class UnreadBytes:
+    """At most what one read brought and one further read on top of it. Raises 42900 and 50300 where that is too much."""
+
+    __slots__ = ("_address", "_at", "_counted", "_data", "_receiving")
+
+    def __init__(self, receiving: Receiving, address: str) -> None:
+        self._receiving = receiving
+        self._address = address
+        self._data, self._at = b"", 0
+        self._counted = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    @property
+    def counted(self) -> int:
+        """The bytes that are counted as held in memory."""
+        return self._counted
+
+    def keep(self, data: bytes, at: int) -> None:
+        """Keep `data` from `at` on behind what is kept already."""
+        if self._data:
+            self._data, self._at = self._data[self._at :] + data[at:], 0
+        else:
+            self._data, self._at = data, at
+
+    def take(self) -> tuple[bytes, int]:
+        """What is kept and where to go on in it; nothing is kept or counted afterwards."""
+        kept = self._data, self._at
+        self._data, self._at = b"", 0
+        self.count(0)
+        return kept
+
+    def count(self, held: int) -> None:
+        """Count so many bytes as held, in place of those counted before."""
+        if self._counted:
+            self._receiving.give_back(self._address, self._counted)
+            self._counted = 0
+        if held:
+            self._counted = self._receiving.take(self._address, held)
