@@ -120,8 +120,8 @@ class People:
         return list(await asyncio.gather(*asked))
 
     async def _one(self, kind: str, connection: Connection) -> tuple[str, str, float]:
-        began = time.monotonic()
         method, path, body = await self._request(kind, connection)
+        began = time.monotonic()  # a change is preceded by a request of its own, which reads the version
         reply = await connection.call(method, path, body)
         if kind == "create":
             self.created[body["code"]] = reply.outcome
