@@ -65,6 +65,7 @@ class Load:
         self.facts = Facts()
         self.took: list[tuple[float, float, str, int]] = []
         self.anomalies: list[tuple[Any, ...]] = []
+        self.late_writes = 0
         self.workers: list[Worker] = []
         self.products: list[str] = []
         self.accounts: list[str] = []
@@ -262,6 +263,8 @@ class Worker:
         if now is None:
             self.mine.remove(record)
         elif now["remark"] in record.maybe and now["version"] == record.version + 1:
+            # a write without a response may be applied after the read: when a frozen primary goes on
+            self.load.late_writes += data == 40902
             record.version, record.remark, record.maybe = now["version"], now["remark"], set()
         elif (now["version"], now["remark"]) != (record.version, record.remark) or state == "refused":
             self.load.anomalies.append(("a patched record is neither before nor after", record, data, now["version"]))

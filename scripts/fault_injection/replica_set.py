@@ -129,7 +129,8 @@ async def _measure(phase: Phase, replica_set: ReplicaSet, load: Load) -> Measure
 
 def _tell(bench: Bench, load: Load, measured: list[Measured]) -> None:
     outcomes = load.outcomes()
-    lost = {outcome: count for outcome, count in outcomes.items() if outcome not in ("0", "50300")}
+    outcomes.subtract({"40902": load.late_writes})
+    lost = {outcome: count for outcome, count in outcomes.items() if count and outcome not in ("0", "50300")}
     bench.tell(NAME, "requests", f"{outcomes.total()}, of them 50300: {outcomes['50300']}")
     bench.tell(NAME, "other outcomes", lost or 0, "0", not lost)
     for fault in dict.fromkeys(each.fault for each in measured):
