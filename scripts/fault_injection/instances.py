@@ -36,8 +36,11 @@ async def run(bench: Bench) -> None:
                 await asyncio.sleep(max(0.5, _EVERY_SECONDS - (time.monotonic() - began)))
                 noticed += [outcome for outcome in load.outcomes(began, other.port).elements() if outcome != "0"]
             await load.stop()
-            figure = f"median {statistics.median(back):.2f} s, {min(back):.2f} to {max(back):.2f} s, {len(back)} kills"
-            bench.tell(NAME, "back after", figure, "under 1 s", statistics.median(back) < _BACK_SECONDS)
+            _tell_back(bench, "back after, under load", back)
+            quiet = [
+                await _kill(servers[turn % 2]) for turn in range(bench.times(int(bench.options.get("kills", "15"))))
+            ]
+            _tell_back(bench, "back after, without load", quiet)
             answered = sum(load.outcomes(port=server.port).total() for server in servers)
             failures = f"{len(noticed)} of {answered} {sorted(set(noticed))}"
             bench.tell(NAME, "failures at the other instance", failures, "0", not noticed)
@@ -46,6 +49,12 @@ async def run(bench: Bench) -> None:
         for server in servers:
             await in_thread(server.stop)
         await in_thread(replica_set.stop)
+
+
+def _tell_back(bench: Bench, what: str, back: list[float]) -> None:
+    median = statistics.median(back)
+    figure = f"median {median:.2f} s, {min(back):.2f} to {max(back):.2f} s, {len(back)} kills"
+    bench.tell(NAME, what, figure, "under 1 s", median < _BACK_SECONDS)
 
 
 async def _kill(server: Server) -> float:
