@@ -31,7 +31,7 @@ def start_wecom(python: str, arguments: "Sequence[str]") -> None:
     command = [
         python,
         "-m",
-        "tests.wecom_simulator",
+        "tests.support.wecom_simulator",
         "--port",
         str(port),
         "--api",

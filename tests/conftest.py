@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest_plugins = ["plugins.testing", "tests.fixtures"]
+pytest_plugins = ["plugins.testing", "tests.support.fixtures"]
 
 PATIENCE = 5  # time limits are there to end a test that hangs, not to measure a busy machine
 
@@ -32,7 +32,7 @@ def explained_denials() -> Iterator[None]:
     """What any client of any server is denied must be explained."""
     # here, as pytest wants to load its plugins before anybody else does
     from plugins.testing import Client
-    from tests.denials import Explained
+    from tests.support.denials import Explained
 
     witness = Explained()
     Client.witnesses.append(witness)

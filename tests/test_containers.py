@@ -10,7 +10,7 @@ import pytest
 from plugins.testing import Client, expect
 from tests.plugins.crm.tables import as_xlsx, import_table, read_xlsx
 from tests.plugins.files.samples import note
-from tests.server_process import environment, server_process
+from tests.support.server_process import environment, server_process
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 CONFINED = """

@@ -12,7 +12,7 @@ from plugins.runtime import Running
 from plugins.testing import Client
 from scripts.growing_inputs import CSV, HTML, JSON, MARKDOWN, SVG
 from tests.plugins.crm.tables import form
-from tests.watchdog import LoopWatchdog
+from tests.support.watchdog import LoopWatchdog
 
 pytestmark = [pytest.mark.gen_test(timeout=60), pytest.mark.alone]
 LIMIT_SECONDS = 0.05

@@ -23,8 +23,8 @@ from plugins.plugin import Plugin
 from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Client, People, Reply, expect, serving
-from tests.denials import Explained
-from tests.server_process import ROOT, environment, server_process
+from tests.support.denials import Explained
+from tests.support.server_process import ROOT, environment, server_process
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 ROLES = "/api/v1/system/roles"
@@ -188,7 +188,7 @@ async def test_a_server_that_does_not_answer_is_excused_only_once_it_has_ended(
         admin = await Client(await server.url()).log_in("admin")
         assert await server.stop() == 0
         await witnessed(admin, "GET", ROLES, denied(403, 40300, "没有权限"))
-        monkeypatch.setattr("tests.denials._has_ended", lambda _: False)
+        monkeypatch.setattr("tests.support.denials._has_ended", lambda _: False)
         with pytest.raises(ConnectionError):
             await witnessed(admin, "GET", ROLES, denied(403, 40300, "没有权限"))
 

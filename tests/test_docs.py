@@ -18,8 +18,8 @@ from handlers.schema.fields import Field
 from handlers.schema.messages import Message
 from handlers.schema.validation import Checker
 from plugins.registry import load_plugins
-from tests.catalogue import CATALOGUE
-from tests.described import Described, escaped
+from tests.support.catalogue import CATALOGUE
+from tests.support.openapi_checks import Described, escaped
 
 PLUGINS = load_plugins(())
 SETTINGS: list[type[EnvironmentSettings]] = [Settings, *(plugin.settings for plugin in PLUGINS if plugin.settings)]

@@ -17,10 +17,10 @@ from handlers.schema.errors import ApiError
 from plugins.rbac.api import Directory, Policy
 from plugins.runtime import Running
 from plugins.testing import expect
-from tests.catalogue import CATALOGUE
-from tests.exercises import Maker, name_of, path_with
-from tests.office import FIVE_SCOPES, VIEWS, Office
-from tests.resources import OF_A_RECORD, creator, deleted, endpoint, list_of, listed
+from tests.support.catalogue import CATALOGUE
+from tests.support.office import FIVE_SCOPES, VIEWS, Office
+from tests.support.resources import OF_A_RECORD, creator, deleted, endpoint, list_of, listed
+from tests.support.valid_requests import Maker, name_of, path_with
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 NO_ID = "f" * 24

@@ -24,10 +24,10 @@ from handlers.schema.conversion import decode
 from handlers.schema.fields import Field
 from plugins.runtime import Running
 from plugins.testing import Client, expect, unique
-from tests.catalogue import CATALOGUE
-from tests.exercises import Maker, name_of
 from tests.plugins.files.hand_made import attached_to
-from tests.samples import accepts, sample, scalar
+from tests.support.catalogue import CATALOGUE
+from tests.support.sample_values import accepts, sample, scalar
+from tests.support.valid_requests import Maker, name_of
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 ROWS, PAGE = 18, 4

@@ -15,8 +15,8 @@ from handlers.route import Route
 from handlers.schema.fields import NOTHING, Field
 from plugins.runtime import Running
 from plugins.testing import Client, Reply, expect
-from tests.catalogue import CATALOGUE
-from tests.exercises import Maker, name_of, path_with
+from tests.support.catalogue import CATALOGUE
+from tests.support.valid_requests import Maker, name_of, path_with
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 NO_ID = "f" * 24

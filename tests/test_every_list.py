@@ -16,10 +16,10 @@ from handlers.data.store import Store
 from handlers.route import SUPER, Route
 from plugins.runtime import Running
 from plugins.testing import expect, unique
-from tests.catalogue import CATALOGUE
-from tests.exercises import Maker, name_of, path_with
-from tests.office import FIVE_SCOPES, VIEWS, Office
-from tests.plans import PAGE_ROWS, SCOPES, fill, list_reads, profiled, rows_read, without_index
+from tests.support.catalogue import CATALOGUE
+from tests.support.office import FIVE_SCOPES, VIEWS, Office
+from tests.support.query_plans import PAGE_ROWS, SCOPES, fill, list_reads, profiled, rows_read, without_index
+from tests.support.valid_requests import Maker, name_of, path_with
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 PAGED = [route for route in CATALOGUE.routes if route.paged]

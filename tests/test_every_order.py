@@ -17,8 +17,8 @@ from handlers.data.database import Database
 from handlers.data.folding import sort_key
 from handlers.data.listing import sort_keys
 from plugins.testing import Client, expect, unique
-from tests.catalogue import CATALOGUE
-from tests.plans import PAGE_ROWS, fill, find_command, rows_read
+from tests.support.catalogue import CATALOGUE
+from tests.support.query_plans import PAGE_ROWS, fill, find_command, rows_read
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 SORTED = [(one, name) for one in CATALOGUE.collections.values() for name in one.stored_orders]

@@ -14,10 +14,10 @@ from handlers.operation_log import OperationLog
 from handlers.route import PUBLIC, SUPER, Route
 from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect, unique
-from tests.catalogue import CATALOGUE
-from tests.described import Described
-from tests.exercises import Exercise, Maker, name_of, path_with
-from tests.hand_made import HAND_MADE
+from tests.support.catalogue import CATALOGUE
+from tests.support.openapi_checks import Described
+from tests.support.special_requests import HAND_MADE
+from tests.support.valid_requests import Exercise, Maker, name_of, path_with
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 OPERATIONS = "/api/v1/system/operation-logs"

@@ -13,8 +13,8 @@ import pytest
 from handlers.docs.openapi import describe
 from handlers.docs.system import VERSION
 from handlers.schema.envelope import to_json
-from tests.catalogue import CATALOGUE
-from tests.openapi_comparison import breaks
+from tests.support.catalogue import CATALOGUE
+from tests.support.openapi_comparison import breaks
 
 RELEASED: dict[str, Any] = json.loads((Path(__file__).resolve().parents[1] / "docs" / "openapi.json").read_text())
 

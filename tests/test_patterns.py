@@ -19,7 +19,7 @@ from handlers.docs.openapi import describe
 from handlers.schema.fields import array, fields_in, mapping, obj, text, tree_of
 from handlers.schema.json_schema import json_schema
 from handlers.schema.patterns import syntax_fault
-from tests.catalogue import CATALOGUE
+from tests.support.catalogue import CATALOGUE
 
 
 def patterns(part: object) -> set[str]:

@@ -17,8 +17,8 @@ import server
 from config.database import open_driver
 from config.settings import EXAMPLE_SECRET
 from plugins.testing import PASSWORD, Client, eventually, expect, unique
-from tests.raw_http import connected, request
-from tests.server_process import SECRET, ServerProcess, environment, server_process
+from tests.support.raw_http import connected, request
+from tests.support.server_process import SECRET, ServerProcess, environment, server_process
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 CUSTOMERS = "/api/v1/crm/customers"

@@ -11,8 +11,8 @@ import pytest
 
 from config.embedded.folder import Folder
 from plugins.testing import eventually
-from tests.floors import database_seconds
-from tests.server_process import ROOT, environment, server_process
+from tests.support.server_process import ROOT, environment, server_process
+from tests.support.shortest_times import database_seconds
 
 SECONDS = 3.0
 TIMES = 4  # on an idle machine the database alone takes three quarters of a second

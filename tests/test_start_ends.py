@@ -19,8 +19,8 @@ from config.database import open_driver
 from config.embedded.binary import find_mongod
 from handlers.data.database import LEASES
 from plugins.testing import eventually
-from tests.floors import python_seconds
-from tests.server_process import ServerProcess, environment, server_process
+from tests.support.server_process import ServerProcess, environment, server_process
+from tests.support.shortest_times import python_seconds
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 PROMPTLY, TIMES = 3.0, 20  # on an idle machine a Python process takes a tenth of a second

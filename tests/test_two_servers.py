@@ -11,8 +11,8 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.testing import PASSWORD, Client, People, eventually, expect
-from tests.denials import Unwitnessed
-from tests.server_process import ServerProcess, environment, server_process
+from tests.support.denials import Unwitnessed
+from tests.support.server_process import ServerProcess, environment, server_process
 
 pytestmark = [pytest.mark.gen_test(timeout=40), pytest.mark.alone]
 LIMIT_SECONDS = 2.0

@@ -7,7 +7,7 @@ import time
 import pytest
 from tornado.ioloop import IOLoop
 
-from tests.watchdog import LoopWatchdog
+from tests.support.watchdog import LoopWatchdog
 
 pytestmark = pytest.mark.gen_test
 

@@ -11,8 +11,8 @@ from handlers.data.collection import Collection
 from handlers.data.store import Store
 from handlers.route import Route
 from plugins.testing import Client, People, expect, unique
-from tests.catalogue import CATALOGUE
-from tests.exercises import Maker, name_of
+from tests.support.catalogue import CATALOGUE
+from tests.support.valid_requests import Maker, name_of
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 PAGED = [route for route in CATALOGUE.routes if route.paged]

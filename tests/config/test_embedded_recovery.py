@@ -21,7 +21,7 @@ from config.embedded import Embedded, acquire
 from config.embedded.binary import find_mongod
 from config.embedded.folder import Folder
 from plugins.testing import Client, eventually, expect
-from tests.server_process import ServerProcess, environment, server_process
+from tests.support.server_process import ServerProcess, environment, server_process
 
 PROJECT = Path(__file__).resolve().parents[2]
 

@@ -8,7 +8,7 @@ import pytest
 
 from config.database import Driver, open_driver
 from config.embedded import acquire
-from tests.holder import holder
+from tests.support.document_holder import holder
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 

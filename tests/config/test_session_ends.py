@@ -11,7 +11,7 @@ from tornado.ioloop import IOLoop
 from config.database import DRIVERS, DatabaseUnavailable, Driver, open_driver
 from plugins.testing import eventually
 from tests.faults.proxy import Proxy
-from tests.watchdog import LoopWatchdog
+from tests.support.watchdog import LoopWatchdog
 
 pytestmark = pytest.mark.gen_test(timeout=20)
 LIMIT_MS = 1000

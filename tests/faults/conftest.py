@@ -19,7 +19,7 @@ from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, serving
 from tests.faults.proxy import Proxy
 from tests.handlers import probe
-from tests.watchdog import LoopWatchdog
+from tests.support.watchdog import LoopWatchdog
 
 TIMEOUT_MS = 500
 

@@ -10,7 +10,7 @@ from plugins.testing import PASSWORD, Client, Reply, eventually, expect, unique
 from tests.faults.conftest import TIMEOUT_MS, Site, back
 from tests.handlers.probe import AT, WIDGETS_AT
 from tests.handlers.refusals import refused
-from tests.watchdog import LoopWatchdog
+from tests.support.watchdog import LoopWatchdog
 
 pytestmark = [pytest.mark.gen_test(timeout=30), pytest.mark.alone]
 LIMIT_SECONDS = TIMEOUT_MS / 1000 + 1

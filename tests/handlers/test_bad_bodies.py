@@ -10,7 +10,7 @@ from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect, unique
 from tests.handlers.probe import WIDGETS_AT
 from tests.handlers.refusals import nothing_written, refused
-from tests.raw_http import connected, exchange, request
+from tests.support.raw_http import connected, exchange, request
 
 pytestmark = pytest.mark.gen_test
 

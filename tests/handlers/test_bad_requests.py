@@ -8,7 +8,7 @@ from plugins.runtime import Running
 from plugins.testing import Client, Reply, expect
 from tests.handlers.probe import AT, WIDGETS_AT
 from tests.handlers.refusals import nothing_written, refused
-from tests.raw_http import connected, exchange, request
+from tests.support.raw_http import connected, exchange, request
 
 pytestmark = pytest.mark.gen_test
 

@@ -16,7 +16,7 @@ from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect, serving, unique
 from tests.handlers import probe
 from tests.handlers.refusals import refused
-from tests.raw_http import connected, request
+from tests.support.raw_http import connected, request
 
 pytestmark = pytest.mark.gen_test(timeout=20)
 

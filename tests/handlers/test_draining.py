@@ -21,8 +21,8 @@ from plugins.testing import Client, eventually, expect, serving
 from tests.handlers import probe
 from tests.handlers.probe import AT
 from tests.handlers.refusals import refused
-from tests.raw_http import Wire, connected, request
-from tests.server_process import ServerProcess, environment, server_process
+from tests.support.raw_http import Wire, connected, request
+from tests.support.server_process import ServerProcess, environment, server_process
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 CUSTOMERS = "/api/v1/crm/customers"

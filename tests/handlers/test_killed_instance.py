@@ -8,7 +8,7 @@ from handlers.data.database import COUNTERS
 from plugins.runtime import Running
 from plugins.testing import Client, expect, unique
 from tests.handlers.probe import WIDGETS, WIDGETS_AT
-from tests.holder import holder
+from tests.support.document_holder import holder
 
 pytestmark = [pytest.mark.gen_test(timeout=30), pytest.mark.alone]
 LIMIT_SECONDS = 2.0  # one for the others to notice, and one for a busy machine

@@ -8,7 +8,7 @@ from handlers.schema.errors import ValidationFailed
 from handlers.schema.fields import Field, link
 from handlers.schema.validation import Checker
 from plugins.testing import Client, People, expect, unique
-from tests.catalogue import CATALOGUE
+from tests.support.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 NAMES = {"avatar", "cover", "home_path", "link", "logo", "path", "redirect", "url", "website"}

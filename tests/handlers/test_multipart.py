@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from handlers.docs.openapi import describe
 from handlers.http.multipart import FormPart, FormPartEnd, read_form
 from plugins.api import ApiError, Route
-from tests.catalogue import CATALOGUE
 from tests.plugins.files.samples import BOUNDARY, form
+from tests.support.catalogue import CATALOGUE
 
 Result = TypeVar("Result")
 TYPE = f"multipart/form-data; boundary={BOUNDARY}"

@@ -19,7 +19,7 @@ from plugins.testing import Reply, eventually, expect, serving
 from tests.handlers import probe
 from tests.handlers.probe import AT, WIDGETS_AT, Gate
 from tests.handlers.refusals import refused
-from tests.raw_http import Wire, connected, exchange, request
+from tests.support.raw_http import Wire, connected, exchange, request
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 MEBIBYTE = 1 << 20

@@ -15,8 +15,8 @@ from plugins.api import Menu, Message, Plugin, Request, route
 from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Client, serving
-from tests.raw_http import connected as connected_raw
-from tests.raw_http import exchange
+from tests.support.raw_http import connected as connected_raw
+from tests.support.raw_http import exchange
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 PATH = "/api/v1/echo/ws"

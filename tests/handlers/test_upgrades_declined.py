@@ -7,7 +7,7 @@ import pytest
 
 from plugins.runtime import Running
 from tests.handlers.refusals import refused
-from tests.raw_http import connected, exchange, request
+from tests.support.raw_http import connected, exchange, request
 
 pytestmark = pytest.mark.gen_test
 HIDDEN = request("GET /api/health", "X-Request-ID: hidden")

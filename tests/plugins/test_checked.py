@@ -11,7 +11,7 @@ import pytest
 from plugins.checked import CheckNotes, digest_of
 from plugins.registry import freeze, load_plugins
 from tests.plugins.test_installed_plugins import HEAD, install
-from tests.server_process import ROOT, environment
+from tests.support.server_process import ROOT, environment
 
 NOWHERE = "mongodb://127.0.0.1:1/"
 # counts how often what plugins declare is checked in one start

@@ -11,7 +11,7 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.testing import Client, People, expect
-from tests.server_process import environment, server_process
+from tests.support.server_process import environment, server_process
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 BERTHS = "/api/v1/harbour/berths"

@@ -1,12 +1,12 @@
-"""Requests of approval that need a flow and somebody who is asked (see tests/hand_made.py)."""
+"""Requests of approval that need a flow and somebody who is asked (see tests/support/special_requests.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from handlers.route import Route
-from tests.exercises import Exercise, HandMade, Maker, path_with
 from tests.plugins.approval.flows import AT, ask, define, draft, node
+from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 ONE = f"{AT}/instances/{{id}}"
 

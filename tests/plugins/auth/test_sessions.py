@@ -14,7 +14,6 @@ from plugins.auth.sessions import Sessions
 from plugins.rbac.api import USERS
 from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, People, eventually, expect
-from tests.denials import Unwitnessed
 from tests.plugins.auth.servers import (
     PASSWORD_PATH,
     claims_of,
@@ -24,6 +23,7 @@ from tests.plugins.auth.servers import (
     state,
     try_login,
 )
+from tests.support.denials import Unwitnessed
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 NOTES_PATH = "/api/v1/notes/notes"

@@ -14,7 +14,7 @@ from plugins.api import OPERATION_LOGS, utc_now
 from plugins.auth.wecom_records import WECOM_TOKENS
 from plugins.testing import Client, eventually, expect, unique
 from tests.plugins.auth.wecom_platform import AUTH, OUTSIDER, Platform, enter, finish, scan
-from tests.wecom_simulator import Simulator, simulating
+from tests.support.wecom_simulator import Simulator, simulating
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 

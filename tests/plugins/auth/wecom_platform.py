@@ -16,7 +16,7 @@ from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Client, People, expect, serving, unique
 from tests.plugins.auth.servers import KEYS
-from tests.wecom_simulator import Simulator, simulating
+from tests.support.wecom_simulator import Simulator, simulating
 
 AUTH = "/api/v1/auth"
 PLUGINS = load_plugins(("auth", "rbac"))

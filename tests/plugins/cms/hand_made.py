@@ -1,4 +1,4 @@
-"""Requests of cms that cannot be made from a declaration alone (see tests/hand_made.py)."""
+"""Requests of cms that cannot be made from a declaration alone (see tests/support/special_requests.py)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from handlers.route import Route
 from plugins.testing import expect
-from tests.exercises import Exercise, HandMade, Maker
 from tests.plugins.cms.content import ARTICLES, CMS, PUBLIC, SITE, draft, published
+from tests.support.valid_requests import Exercise, HandMade, Maker
 
 _ONE = f"{ARTICLES}/{{id}}"
 _REVISION = f"{_ONE}/revisions/{{number}}"

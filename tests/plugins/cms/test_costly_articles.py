@@ -11,8 +11,8 @@ import pytest
 from plugins.cms.complexity import TooComplex, estimate_elements
 from plugins.testing import Client, expect, serving, unique
 from tests.plugins.cms.content import ARTICLES, FEW
-from tests.raw_http import connected, request
-from tests.server_process import environment, server_process
+from tests.support.raw_http import connected, request
+from tests.support.server_process import environment, server_process
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 # nine characters make as many elements as there is formatting before them

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 from handlers.route import Route
 from plugins.testing import expect
-from tests.exercises import Exercise, HandMade, Maker, path_with
 from tests.plugins.crm.tables import form
+from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 CRM = "/api/v1/crm"
 

@@ -19,7 +19,7 @@ from plugins.runtime import Running
 from plugins.testing import Client, People, Reply, expect, unique
 from tests.plugins.crm.sales import CUSTOMERS, customer, seller
 from tests.plugins.crm.tables import as_csv, as_xlsx, form, import_table, read_xlsx
-from tests.processes import workers
+from tests.support.processes import workers
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 SHARED, SHEET = "xl/sharedStrings.xml", "xl/worksheets/sheet1.xml"

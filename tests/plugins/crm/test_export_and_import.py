@@ -21,7 +21,7 @@ from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, unique
 from tests.plugins.crm.sales import CUSTOMERS, Record, customer, seller
 from tests.plugins.crm.tables import as_csv, as_xlsx, form, import_table, read_csv, read_xlsx
-from tests.processes import workers
+from tests.support.processes import workers
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 FORMATS = pytest.mark.parametrize(("format", "read"), [("csv", read_csv), ("xlsx", read_xlsx)])

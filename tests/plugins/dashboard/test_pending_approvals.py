@@ -8,7 +8,7 @@ from handlers.actor import Actor
 from plugins.approval.records import DEFINITIONS, INSTANCES
 from plugins.runtime import Running
 from plugins.testing import People, expect
-from tests.samples import completed
+from tests.support.sample_values import completed
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 SEES = ("dashboard:chart:overview", "approval:instance:list")

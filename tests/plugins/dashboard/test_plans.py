@@ -15,7 +15,7 @@ from handlers.schema.conversion import store_money
 from plugins.crm.contract_records import PAYMENTS
 from plugins.runtime import Running
 from plugins.testing import Client, expect
-from tests.plans import profiled
+from tests.support.query_plans import profiled
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 RANGE = f"date_from={utc_now():%Y-%m-01}&date_to={utc_now().year + 1}-12-31"

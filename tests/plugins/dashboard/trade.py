@@ -23,8 +23,8 @@ from plugins.inventory.documents import PURCHASE_ORDERS, SALES_ORDERS
 from plugins.inventory.records import PRODUCTS, STOCK, SUPPLIERS, WAREHOUSES
 from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
 from plugins.testing import Client, People, expect
-from tests.catalogue import CATALOGUE
-from tests.samples import completed
+from tests.support.catalogue import CATALOGUE
+from tests.support.sample_values import completed
 
 SCOPES = ("all", "department", "department_and_below", "self", "custom")
 LISTS = {

@@ -1,4 +1,4 @@
-"""Requests of files that cannot be made from a declaration alone (see tests/hand_made.py)."""
+"""Requests of files that cannot be made from a declaration alone (see tests/support/special_requests.py)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from handlers.route import Route
 from plugins.testing import expect
-from tests.exercises import Exercise, HandMade, Maker, path_with
 from tests.plugins.files.samples import PNG, form, upload
+from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 UPLOAD, ATTACHMENTS = "/api/upload", "/api/attachments"
 

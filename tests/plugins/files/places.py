@@ -18,7 +18,7 @@ from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Client, People, serving
 from scripts.s3_stand_in import S3Server
-from tests.described import Described
+from tests.support.openapi_checks import Described
 
 PLUGINS = ("auth", "rbac", "system", "crm", "files")
 SECRET = "a-signing-secret-of-the-tests-of-files"

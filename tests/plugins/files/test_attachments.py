@@ -6,9 +6,9 @@ import pytest
 
 from plugins.files.records import ATTACHMENT
 from plugins.testing import Client, expect
-from tests.catalogue import CATALOGUE
 from tests.plugins.files.places import Place
 from tests.plugins.files.samples import PNG, attach, customer, note, upload
+from tests.support.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 AT = "/api/attachments"

@@ -9,7 +9,7 @@ import pytest
 
 from plugins.testing import Client, expect
 from tests.plugins.files.samples import drawing
-from tests.processes import workers
+from tests.support.processes import workers
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 LARGE = drawing("<g/>" * 500_000)

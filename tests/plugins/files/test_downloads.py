@@ -10,7 +10,7 @@ from plugins.files.signatures import Signatures
 from plugins.testing import Reply, eventually, expect
 from tests.plugins.files.places import MEBIBYTE, Place
 from tests.plugins.files.samples import PDF, PNG, RAR, drawing, note, upload
-from tests.raw_http import connected, request
+from tests.support.raw_http import connected, request
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 TEXT = b"0123456789" * 100

@@ -13,7 +13,7 @@ from plugins.testing import Reply, eventually, expect
 from tests.plugins.files.places import MEBIBYTE, Place
 from tests.plugins.files.samples import BOUNDARY, PDF, PNG, RAR, archive, drawing, form, image, send
 from tests.plugins.files.test_names import HOSTILE
-from tests.raw_http import connected, request
+from tests.support.raw_http import connected, request
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 UPLOAD = "/api/upload"

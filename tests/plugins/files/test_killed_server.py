@@ -15,8 +15,8 @@ from plugins.testing import Client, eventually, expect, unique
 from scripts.s3_stand_in import S3Server
 from tests.plugins.files.places import MEBIBYTE, SECRET, Place, place
 from tests.plugins.files.samples import BOUNDARY, RAR
-from tests.raw_http import Wire, connected, request
-from tests.server_process import environment, server_process
+from tests.support.raw_http import Wire, connected, request
+from tests.support.server_process import environment, server_process
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 PLUGINS = ("auth", "rbac", "files")

@@ -21,9 +21,9 @@ from plugins.testing import Client, expect
 from scripts.s3_stand_in import S3Server
 from tests.plugins.files.places import MEBIBYTE
 from tests.plugins.files.samples import BOUNDARY, RAR
-from tests.raw_http import connected, request
-from tests.server_process import environment, server_process
-from tests.transfers import get_file, peak_growth, upload_file
+from tests.support.raw_http import connected, request
+from tests.support.server_process import environment, server_process
+from tests.support.transfers import get_file, peak_growth, upload_file
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 SIZE = 96 * MEBIBYTE

@@ -22,7 +22,7 @@ from tests.faults.proxy import Proxy
 from tests.plugins.files.broken_s3 import REFUSALS, refusing_s3
 from tests.plugins.files.places import MEBIBYTE, Place, place
 from tests.plugins.files.samples import RAR, note, send
-from tests.raw_http import connected, request
+from tests.support.raw_http import connected, request
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 LIMITS = {"s3_connect_seconds": 1, "s3_request_seconds": 1.2, "unattached_hours": 0.000_001}

@@ -22,7 +22,7 @@ from plugins.files.settings import FilesSettings
 from plugins.files.storage import Label
 from plugins.files.types import PDF, SVG
 from scripts.s3_stand_in import ACCESS_KEY, REGION, SECRET_KEY
-from tests.server_process import ROOT
+from tests.support.server_process import ROOT
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 INSIDE, OUTSIDE = "http://s3.internal:9000", "https://files.example.com"

@@ -20,7 +20,7 @@ from plugins.files.records import OBJECTS
 from plugins.testing import Client, eventually, expect
 from scripts.s3_stand_in import S3Server
 from tests.plugins.files.samples import attach, customer, note
-from tests.server_process import ServerProcess, environment, server_process
+from tests.support.server_process import ServerProcess, environment, server_process
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 MANY = 60

@@ -9,7 +9,7 @@ import pytest
 from plugins.testing import Client, eventually, expect, unique
 from tests.plugins.files.places import MEBIBYTE, Place
 from tests.plugins.files.samples import DOCX, PDF, PNG, RAR, form, note, send, upload
-from tests.raw_http import connected, request
+from tests.support.raw_http import connected, request
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 

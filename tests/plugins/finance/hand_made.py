@@ -9,9 +9,9 @@ from typing import Any
 
 from handlers.route import Route
 from plugins.testing import expect
-from tests.exercises import Exercise, HandMade, Maker, path_with
 from tests.plugins.finance.books import AT, Books
 from tests.plugins.inventory.goods import Goods
+from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 CLAIMS, INVOICES = f"{AT}/expense-claims", f"{AT}/invoices"
 _months = itertools.count()

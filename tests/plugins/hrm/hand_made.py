@@ -9,8 +9,8 @@ from typing import Any
 from handlers.data.database import utc_now
 from handlers.route import Route
 from plugins.testing import expect
-from tests.exercises import Exercise, HandMade, Maker, path_with
 from tests.plugins.hrm.staff import AT, OFFICE, Staff
+from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 EXAMPLE = {"type": "annual", "starts_at": "2026-12-01T01:00:00.000Z", "ends_at": "2026-12-02T10:00:00.000Z"}
 

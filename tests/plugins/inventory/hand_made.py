@@ -7,8 +7,8 @@ from typing import Any
 
 from handlers.route import Route
 from plugins.testing import expect
-from tests.exercises import Exercise, HandMade, Maker, path_with
 from tests.plugins.inventory.goods import AT, Goods
+from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 PURCHASES, SALES = f"{AT}/purchase-orders", f"{AT}/sales-orders"
 

@@ -1,4 +1,4 @@
-"""Requests of notification that cannot be made from a declaration alone (see tests/hand_made.py)."""
+"""Requests of notification that cannot be made from a declaration alone (see tests/support/special_requests.py)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from handlers.route import Route
 from plugins.testing import expect
-from tests.exercises import Exercise, HandMade, Maker, path_with
+from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 AT = "/api/v1/notifications"
 

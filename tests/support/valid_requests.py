@@ -11,7 +11,7 @@ from handlers.data.collection import Collection
 from handlers.declarations import Catalogue
 from handlers.route import SIGNED_IN, Route
 from plugins.testing import PASSWORD, Client, Reply, expect, unique
-from tests.samples import sample
+from tests.support.sample_values import sample
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,9 @@ class Maker:
         """A new record of the collection, with no more than it must have."""
         route = self.creator(collection) or self._leading_to(collection)
         if route is None:
-            raise AssertionError(f"no route creates records of {collection}: add what needs them to tests/hand_made.py")
+            raise AssertionError(
+                f"no route creates records of {collection}: add what needs them to tests/support/special_requests.py"
+            )
         exercise = await self.exercise(route, only_required=True)
         made: dict[str, Any] = expect(await exercise.send())
         return made
@@ -134,7 +136,9 @@ class Maker:
         if maker is None or name_of(maker) in self._hand_made or not maker.parameters:
             creator = maker or (self.creator(route.collection) if route.collection else None)
             if creator is None:
-                raise AssertionError(f"nothing says what {name_of(route)} is about: add it to tests/hand_made.py")
+                raise AssertionError(
+                    f"nothing says what {name_of(route)} is about: add it to tests/support/special_requests.py"
+                )
             made: dict[str, Any] = expect(await (await self.exercise(creator, only_required=True)).send())
             return made
         body = await self._body(maker, {}, only_required=True) if maker.body is not None else None

@@ -22,7 +22,7 @@ from plugins.auth.sessions import Sessions
 from plugins.rbac.api import USERS, Directory
 from plugins.runtime import Running
 from plugins.testing import Client, Reply, Witness, expect, server_at
-from tests.server_process import ServerProcess, process_at
+from tests.support.server_process import ServerProcess, process_at
 
 EXPLAIN = "/api/v1/system/authorization/explain"
 FIRST_USER = 1

@@ -17,7 +17,7 @@ from handlers.data.scope import Scope
 from handlers.data.store import Store
 from handlers.schema.conversion import decode
 from handlers.schema.fields import Field
-from tests.samples import sample
+from tests.support.sample_values import sample
 
 ROWS, PEOPLE, DEPARTMENTS = 1000, 50, 20
 A_DAY = date(2026, 11, 20)

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from handlers.route import Route
 from plugins.testing import PASSWORD, expect
-from tests.exercises import Exercise, HandMade, Maker, path_with
 from tests.plugins.approval.hand_made import APPROVAL_HAND_MADE
 from tests.plugins.cms.hand_made import CMS_HAND_MADE
 from tests.plugins.crm.hand_made import HAND_MADE as CRM
@@ -19,6 +18,7 @@ from tests.plugins.finance.hand_made import FINANCE_HAND_MADE
 from tests.plugins.hrm.hand_made import HRM_HAND_MADE
 from tests.plugins.inventory.hand_made import INVENTORY_HAND_MADE
 from tests.plugins.notification.hand_made import NOTIFICATION_HAND_MADE
+from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 AUTH = "/api/v1/auth"
 CUSTOMERS = "/api/v1/crm/customers"

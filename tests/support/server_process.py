@@ -17,7 +17,7 @@ from typing import Any
 
 from plugins.testing import PASSWORD, eventually
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SECRET = "Zq8-one-signing-secret-of-these-tests-only"
 PLUGINS = "auth,rbac,system,crm"
 STOP_SECONDS = 20

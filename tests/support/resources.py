@@ -8,8 +8,8 @@ from typing import Any
 from handlers.data.collection import Collection
 from handlers.route import Route
 from plugins.testing import Client, expect
-from tests.catalogue import CATALOGUE
-from tests.exercises import Maker, path_with
+from tests.support.catalogue import CATALOGUE
+from tests.support.valid_requests import Maker, path_with
 
 OF_A_RECORD = [route for route in CATALOGUE.routes if route.collection and route.parameters]
 

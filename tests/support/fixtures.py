@@ -7,10 +7,10 @@ from tornado.ioloop import IOLoop
 
 from plugins.runtime import Running
 from plugins.testing import Client, People, Reply
-from tests.described import Described
-from tests.exercises import Maker
-from tests.hand_made import HAND_MADE
-from tests.office import Office, open_office
+from tests.support.office import Office, open_office
+from tests.support.openapi_checks import Described
+from tests.support.special_requests import HAND_MADE
+from tests.support.valid_requests import Maker
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """A stand-in for WeCom (企业微信) that speaks the protocol of its QR-code log-in: for tests, and for trying it out.
 
-`python -m tests.wecom_simulator --port 8100 --api http://127.0.0.1:8000` plays WeCom and, at `/` and `/callback`, the
+`python -m tests.support.wecom_simulator --port 8100 --api http://127.0.0.1:8000` plays WeCom and, at `/` and `/callback`, the
 page of a front end that logs in with it. Answers and error codes are those of
 https://developer.work.weixin.qq.com/document/path/90313; like the original it answers errors with HTTP 200.
 """
@@ -272,7 +272,9 @@ async def serve(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m tests.wecom_simulator", description="A stand-in for WeCom.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.support.wecom_simulator", description="A stand-in for WeCom."
+    )
     parser.add_argument("--port", type=int, default=8100)
     parser.add_argument("--api", default="http://127.0.0.1:8000", help="the service that / and /callback log in to")
     parser.add_argument("--corp-id", default="ww-tradewind-demo")

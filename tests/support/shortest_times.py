@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.server_process import ROOT
+from tests.support.server_process import ROOT
 
 _DATABASE = """
 import sys

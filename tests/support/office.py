@@ -15,7 +15,7 @@ from typing import Any
 from handlers.data.collection import Collection
 from handlers.data.database import Database
 from plugins.testing import Client, People, expect
-from tests.exercises import Maker
+from tests.support.valid_requests import Maker
 
 NAMES = ("me", "mate", "below", "sibling", "nowhere")
 
