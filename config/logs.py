@@ -1,4 +1,10 @@
-"""JSON log lines with the request they belong to, written off the event loop, with secrets hidden."""
+"""JSON log lines with the context of their request and without secrets, written by a thread.
+
+The line of a request takes a shorter way than other lines. `Logger.info` costs as much as the rest of a request, and so
+does waking the writing thread. So `log_request` formats the line at once and appends it to a list, and one record in the
+queue stands for all lines of that list. The thread sleeps for `_COLLECT_SECONDS` before it writes them, so that one
+wake-up serves the requests of that time; only that thread waits.
+"""
 
 from __future__ import annotations
 
@@ -25,33 +31,31 @@ _SECRET_TEXT = re.compile(
     r"(?i)(bearer\s+)[^\s\"',]+|(://[^:/@\s]+:)[^@\s]+(?=@)|(eyJ[\w-]{5,}\.)[\w-]+\.[\w-]+"
     r"|((?:password|secret|token)[\"']?\s*[=:]\s*[\"']?)[^\s\"',&}]+"
 )
-_GATHER_SECONDS = 0.02
-# without one of these, in small letters, `_SECRET_TEXT` finds nothing
+_COLLECT_SECONDS = 0.02
+# text without any of these, in lower case, cannot match `_SECRET_TEXT`
 _SECRET_SIGNS = ("bearer", "://", "eyj", "password", "secret", "token")
 _REQUEST_LINE = {"level": "INFO", "logger": "tradewind.request", "message": "request"}
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
-# what belongs to the request that is being served: request_id, user_id, route
+# of the request that is being served: request_id, user_id, route
 request_context: ContextVar[Mapping[str, Any]] = ContextVar("request_context", default={})  # noqa: B039 - never changed
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a field of this name holds a secret."""
+    """Return whether a field of this name holds a secret."""
     return _SECRET_NAME.search(name) is not None
 
 
 def hide_secrets(text: str) -> str:
-    """`text` without bearer tokens, JWTs, passwords in addresses, and `password=…`."""
+    """Return `text` without bearer tokens, JWTs, passwords in addresses, and `password=…`."""
     return _SECRET_TEXT.sub(lambda found: next((part for part in found.groups() if part), "") + "***", text)
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line."""
+    """Formats each record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line of `record`."""
-        if isinstance(record, _Gathered):
-            return record.lines()
+        """Return the line of `record`."""
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC)
             .isoformat(timespec="milliseconds")
@@ -90,80 +94,78 @@ class _ContextFilter(logging.Filter):
         return True
 
 
-class _Gathered(logging.LogRecord):
-    """The lines of answered requests since the last such record.
+class _RequestLines(logging.LogRecord):
+    """The record that stands for the request lines that `source` has collected."""
 
-    One record for many lines, made by hand: `Logger.info` costs as much as the rest of a request, and so does waking
-    the writer's thread for each.
-    """
-
-    def __init__(self, handler: _Queue) -> None:
+    def __init__(self, source: _Queue) -> None:
         self.levelno = logging.INFO
-        self._handler = handler
-
-    def lines(self) -> str:
-        """All that is gathered; called by the writer's thread, which lets some more come together first."""
-        time.sleep(_GATHER_SECONDS)
-        waiting = self._handler.waiting
-        self._handler.marked = False
-        return "\n".join([waiting.popleft() for _ in range(len(waiting))])
+        self.source = source
 
 
 def _request_line(fields: Mapping[str, Any]) -> str:
-    """The JSON of the line. Its fields are ours, but for the path, which a client can write a token into.
+    """The line of a request. Of its fields only the path can hold a secret, such as a token that a client put there.
 
-    Made where the request is served: a writer that made thousands of them would hold the interpreter for long.
+    It is formatted in the request: a thread that formatted thousands at once would hold the interpreter for long.
     """
     second, millisecond = divmod(time.time_ns() // 1_000_000, 1000)
-    line = {"time": f"{_second(second)}.{millisecond:03}Z", **_REQUEST_LINE, **fields}
-    line["path"] = _shown(line["path"])
+    line = {"time": f"{_format_second(second)}.{millisecond:03}Z", **_REQUEST_LINE, **fields}
+    line["path"] = _safe_path(line["path"])
     return _json(line)
 
 
 @lru_cache(maxsize=2000)
-def _shown(path: str) -> str:
-    """A path as lines show it."""
+def _safe_path(path: str) -> str:
+    """The path without secrets."""
     lowered = path.lower()
     return hide_secrets(path) if any(sign in lowered for sign in _SECRET_SIGNS) else path
 
 
 @lru_cache(maxsize=2)
-def _second(second: int) -> str:
+def _format_second(second: int) -> str:
     return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def log_request(fields: Mapping[str, Any]) -> None:
-    """Write the line of an answered request, where lines of level INFO are written."""
+    """Write the line of a finished request, if lines of level INFO are written."""
     root = logging.getLogger()
     if root.level <= logging.INFO:
         for handler in root.handlers:
             if isinstance(handler, _Queue):
-                handler.gather(_request_line(fields))
+                handler.collect(_request_line(fields))
 
 
 class _Queue(logging.handlers.QueueHandler):
     def __init__(self, lines: queue.SimpleQueue[logging.LogRecord]) -> None:
         super().__init__(lines)
-        self.waiting: deque[str] = deque()
-        self.marked = False
+        self.collected: deque[str] = deque()
+        self.is_queued = False  # the record that stands for them
 
-    def gather(self, line: str) -> None:
-        """Keep a request's line for the writer, who is told once for all that come together."""
-        self.waiting.append(line)
-        if not self.marked:
-            self.marked = True
-            self.enqueue(_Gathered(self))
+    def collect(self, line: str) -> None:
+        """Keep the line of a request for the writing thread, which is woken once for many of them."""
+        self.collected.append(line)
+        if not self.is_queued:
+            self.is_queued = True
+            self.enqueue(_RequestLines(self))
+
+    def take_lines(self) -> str:
+        """Return the collected lines and forget them; called by the writing thread."""
+        self.is_queued = False  # first: a line that comes now is queued again, even if it is taken as well
+        return "\n".join([self.collected.popleft() for _ in range(len(self.collected))])
 
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
-        # same process, so nothing needs pickling; the formatter runs in the writer's thread
+        # nothing needs pickling in the same process; the formatter runs in the writing thread
         return record
 
 
 class _Output(logging.StreamHandler[TextIO]):
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record; what was gathered may have been written with the one before."""
+        """Write a record. Request lines have no text where they were written with the record before."""
         try:
-            text = self.format(record)
+            if isinstance(record, _RequestLines):
+                time.sleep(_COLLECT_SECONDS)
+                text = record.source.take_lines()
+            else:
+                text = self.format(record)
             if text:
                 self.stream.write(text + self.terminator)
                 self.flush()
@@ -172,7 +174,7 @@ class _Output(logging.StreamHandler[TextIO]):
 
 
 def start_logging(level: str) -> logging.handlers.QueueListener:
-    """Send every logger's lines to standard output through a thread; `.stop()` writes what is left."""
+    """Send the lines of all loggers to standard output through a thread; `.stop()` writes the remaining ones."""
     output = _Output(sys.stdout)
     output.setFormatter(JsonFormatter())
     lines: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()

@@ -1,4 +1,4 @@
-"""Every knob of a deployment: typed, one line of help each, from the environment and `.env`.
+"""Every setting of a deployment: typed, with one line of help, read from the environment and `.env`.
 
 The README's settings table is generated from this file (`scripts/check --write`).
 """
@@ -30,7 +30,7 @@ Names = Annotated[tuple[str, ...], NoDecode]
 
 
 class EnvironmentSettings(BaseSettings):
-    """What the settings of the core and of every plugin have in common: `TRADEWIND_…` and `.env`."""
+    """The base of the settings of the core and of every plugin: `TRADEWIND_…` and `.env`."""
 
     model_config = SettingsConfigDict(
         env_prefix="TRADEWIND_", env_file=".env", extra="ignore", frozen=True, ignored_types=(cached_property,)
@@ -55,7 +55,7 @@ class Settings(EnvironmentSettings):
         5000,
         ge=100,
         description="Time limit of one database operation, and of all together that a request waits for while MongoDB "
-        "does not answer, in ms.",
+        "does not reply, in ms.",
     )
     jwt_secret: SecretStr = Field(
         SecretStr(""), description="Key that signs tokens: at least 32 bytes, random. Required outside demo mode."
@@ -141,14 +141,14 @@ class Settings(EnvironmentSettings):
             weakness = secret_weakness(secret)
             if weakness:
                 raise ValueError(f"TRADEWIND_JWT_SECRET {weakness}; make one with `openssl rand -base64 48`")
-        # an earlier key signs nothing any more, but what it signed is believed
+        # tokens that an earlier key signed are still accepted
         for weakness in filter(None, (secret_weakness(old.get_secret_value()) for old in self.jwt_old_secrets)):
             raise ValueError(f"TRADEWIND_JWT_OLD_SECRETS holds a key that {weakness}; drop it")
         return self
 
     @cached_property
     def checks_every_response(self) -> bool:
-        """Whether a response of another shape than its route declares is an error."""
+        """Whether a response that differs from the shape of its route is an error."""
         return self.demo if self.response_checks == "auto" else self.response_checks == "all"
 
     @cached_property
@@ -158,7 +158,7 @@ class Settings(EnvironmentSettings):
 
 
 def secret_weakness(secret: str) -> str | None:
-    """Say what is wrong with a signing key, or None (CONTRACT 3)."""
+    """Say why a signing key is too weak; None where it is strong enough."""
     if not secret:
         return "is not set"
     if len(secret.encode()) < 32:

@@ -1,4 +1,4 @@
-"""Time limits for many pieces of work at once: what `asyncio.timeout` does, with one timer for all of them."""
+"""Time limits for many blocks of code at once: what `asyncio.timeout` does, with one timer for all of them."""
 
 from __future__ import annotations
 
@@ -8,67 +8,69 @@ from typing import Any
 
 
 class TimeLimit:
-    """Ends what takes longer than `seconds`, each piece counted from its own beginning.
+    """Cancels every block that takes longer than `seconds`.
 
-    As all pieces have the same time, the one that began first is due first: a timer for the oldest is enough, and work
-    that is over in time costs an entry in a dictionary.
+    As all blocks have the same limit, the one that began first expires first: one timer for the oldest is enough, and a
+    block that ends in time costs an entry in a dictionary.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._running: dict[Piece, float] = {}  # in order of beginning, with the time at which each is due
+        self._running: dict[
+            LimitedBlock, float
+        ] = {}  # in the order in which they began, with the time at which each expires
         self._timer: asyncio.TimerHandle | None = None
 
-    def __call__(self) -> Piece:
-        """`with limit(): …` in the task that does the work; raises TimeoutError when it took too long."""
-        return Piece(self)
+    def __call__(self) -> LimitedBlock:
+        """`with limit(): …` in the task that does the work; raises TimeoutError where it took too long."""
+        return LimitedBlock(self)
 
-    def begin(self, piece: Piece) -> None:
-        """Count from now."""
+    def begin(self, block: LimitedBlock) -> None:
+        """Start the time of the block."""
         loop = asyncio.get_running_loop()
-        due = self._running[piece] = loop.time() + self.seconds
+        due = self._running[block] = loop.time() + self.seconds
         if self._timer is None:
             self._timer = loop.call_at(due, self._check)
 
-    def end(self, piece: Piece) -> None:
-        """The piece is over."""
-        self._running.pop(piece, None)
+    def end(self, block: LimitedBlock) -> None:
+        """Stop the time of the block."""
+        self._running.pop(block, None)
 
     def _check(self) -> None:
         self._timer = None
         loop = asyncio.get_running_loop()
         while self._running:
-            piece, due = next(iter(self._running.items()))
+            block, due = next(iter(self._running.items()))
             if due > loop.time():
                 self._timer = loop.call_at(due, self._check)
                 return
-            del self._running[piece]
-            piece.expire()
+            del self._running[block]
+            block.expire()
 
 
 class OwnLimit:
-    """Ends one piece of work after `seconds`, with a timer of its own."""
+    """Cancels one block after `seconds`, with a timer of its own."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._timer: asyncio.TimerHandle | None = None
 
-    def __call__(self) -> Piece:
-        """As with `TimeLimit`; once."""
-        return Piece(self)
+    def __call__(self) -> LimitedBlock:
+        """As `TimeLimit`, but only once."""
+        return LimitedBlock(self)
 
-    def begin(self, piece: Piece) -> None:
-        """Count from now."""
-        self._timer = asyncio.get_running_loop().call_later(self._seconds, piece.expire)
+    def begin(self, block: LimitedBlock) -> None:
+        """Start the time of the block."""
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, block.expire)
 
-    def end(self, piece: Piece) -> None:
-        """The piece is over."""
+    def end(self, block: LimitedBlock) -> None:
+        """Stop the time of the block."""
         if self._timer is not None:
             self._timer.cancel()
 
 
-class Piece:
-    """Work under a limit. Cancelling from outside goes on as such, as with `asyncio.timeout`."""
+class LimitedBlock:
+    """Code under a time limit. Cancelling its task from outside stays a cancellation, as with `asyncio.timeout`."""
 
     __slots__ = ("_cancelling", "_expired", "_limit", "_task")
 
@@ -92,6 +94,6 @@ class Piece:
             raise TimeoutError from error
 
     def expire(self) -> None:
-        """The time is over: end the work."""
+        """Cancel the block, whose time limit has ended."""
         self._expired = True
         self._task.cancel()

@@ -145,7 +145,7 @@ async def test_a_start_that_waits_for_another_instance_ends_when_asked(
             await listening(running)
 
             async def is_there() -> bool:
-                return bool(await driver.index_names("core_operation_logs")) if lease == "start" else True
+                return bool(await driver.list_indexes("core_operation_logs")) if lease == "start" else True
 
             await eventually(is_there, seconds=20)
             await ends_at_once(running, signal.SIGTERM)

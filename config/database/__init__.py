@@ -1,9 +1,10 @@
 """The database: `open_driver` returns the `Driver` that the setting names.
 
-`motor` and `pymongo` share everything but the few calls that differ between them; `direct_driver.py` replaces the
-operations that stand alone.
+`driver.py` is the interface, `library_driver.py` implements it over Motor or PyMongo, whose few differences are in
+`libraries.py`, and `direct_driver.py` holds such a driver and sends single commands over the wire itself.
 """
 
+from config.database.batcher import Batcher
 from config.database.commands import Document, Filter, count_command
 from config.database.driver import Change, Driver
 from config.database.drivers import DRIVERS, open_driver
@@ -14,18 +15,18 @@ from config.database.errors import (
     DatabaseUnavailable,
     DuplicateKey,
     NoSuchIndex,
-    translated,
+    translate_errors,
 )
 from config.database.indexes import IndexSpec, differences
 from config.database.members import missing_set, missing_set_at
 from config.database.operations import MARGIN_SECONDS, begin_waiting
-from config.database.together import Together
 
 __all__ = [
     "AWAY_CODES",
     "DRIVERS",
     "MARGIN_SECONDS",
     "REPEATED_CODES",
+    "Batcher",
     "Change",
     "DatabaseRefused",
     "DatabaseUnavailable",
@@ -35,12 +36,11 @@ __all__ = [
     "Filter",
     "IndexSpec",
     "NoSuchIndex",
-    "Together",
     "begin_waiting",
     "count_command",
     "differences",
     "missing_set",
     "missing_set_at",
     "open_driver",
-    "translated",
+    "translate_errors",
 ]

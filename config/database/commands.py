@@ -1,9 +1,9 @@
-"""What the commands of all drivers have in common: options, and what answers say."""
+"""What the commands of all drivers have in common: their options, and what their replies say."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from bson import DEFAULT_CODEC_OPTIONS
 
@@ -16,35 +16,83 @@ DUPLICATE = 11000
 NATURAL_ORDER: Mapping[str, Any] = {"hint": {"$natural": 1}}
 
 
-def projection(fields: Sequence[str] | None, without: Sequence[str] = ()) -> dict[str, int] | None:
-    """What of a document is read: `fields` alone, or all but `without`; None for all of it."""
+class ReadOptions(TypedDict, total=False):
+    """What is read of a document: only `fields`, or everything except `without`."""
+
+    fields: Sequence[str] | None
+    without: Sequence[str]
+
+
+class FindOneOptions(TypedDict, total=False):
+    """`sort` decides which document is the first; all of it is read except the fields `without`."""
+
+    sort: Sort
+    without: Sequence[str]
+
+
+class FindOptions(ReadOptions, total=False):
+    """The options of a query; `limit` 0 is no limit, `hint` names the index to use."""
+
+    sort: Sort
+    skip: int
+    limit: int
+    hint: str | None
+
+
+class CountOptions(TypedDict, total=False):
+    """`limit` stops the count there, 0 counts all; `hint` names the index to use."""
+
+    limit: int
+    hint: str | None
+
+
+class UpdateOptions(TypedDict, total=False):
+    """How `update_one` changes a document.
+
+    `upsert` inserts a document where none matches. `sort` decides which of several is changed. `apart` keeps the change
+    out of the transaction that it is called in. `wait_for_durability=False` returns before a majority has the change: a
+    later write that does wait makes this one durable too, as the oplog and the journal keep their order.
+    """
+
+    upsert: bool
+    apart: bool
+    wait_for_durability: bool
+    sort: Sort
+
+
+def projection(options: FindOptions | FindOneOptions | ReadOptions) -> dict[str, int] | None:
+    """The projection that `options` ask for; None for the whole document."""
+    fields: Any = options.get("fields")
     if fields is not None:
         return dict.fromkeys(fields, 1) or {"_id": 1}
-    return dict.fromkeys(without, 0) or None
+    return dict.fromkeys(options.get("without", ()), 0) or None
 
 
-def refuses(answer: Mapping[str, Any]) -> bool:
-    """Whether an answer tells of a failure, of the command or of one of its writes."""
-    return not answer.get("ok") or "writeErrors" in answer or "writeConcernError" in answer
+def has_failed(reply: Mapping[str, Any]) -> bool:
+    """Whether a reply reports a failure of the command or of one of its writes."""
+    return not reply.get("ok") or "writeErrors" in reply or "writeConcernError" in reply
 
 
-def only_there_already(answer: Mapping[str, Any]) -> bool:
-    """Whether all that an unordered insert could not write has an `_id` that is taken."""
-    faults = answer.get("writeErrors") or ()
-    taken = all(fault.get("code") == DUPLICATE and list(fault.get("keyPattern", ())) == ["_id"] for fault in faults)
-    return bool(faults) and taken and not answer.get("writeConcernErrors") and "writeConcernError" not in answer
+def only_existing_ids_failed(reply: Mapping[str, Any]) -> bool:
+    """Whether an unordered insert failed only for documents whose `_id` exists already."""
+    faults = reply.get("writeErrors") or ()
+    exist = all(fault.get("code") == DUPLICATE and list(fault.get("keyPattern", ())) == ["_id"] for fault in faults)
+    return bool(faults) and exist and not reply.get("writeConcernErrors") and "writeConcernError" not in reply
 
 
-def find_options(
-    sort: Sort, skip: int, limit: int, fields: Sequence[str] | None, without: Sequence[str], hint: str | None = None
-) -> dict[str, Any]:
-    """The options of the command `find`, those alone that say something."""
-    shown = projection(fields, without)
-    options = {"sort": dict(sort), "skip": skip, "limit": limit, "projection": shown, "hint": hint}
-    return {name: value for name, value in options.items() if value}
+def find_options(options: FindOptions) -> dict[str, Any]:
+    """The fields of the command `find` for these options, without those that say nothing."""
+    given = {
+        "sort": dict(options.get("sort", ())),
+        "skip": options.get("skip"),
+        "limit": options.get("limit"),
+        "projection": projection(options),
+        "hint": options.get("hint"),
+    }
+    return {name: value for name, value in given.items() if value}
 
 
-def count_command(collection: str, filter: Filter, limit: int = 0, hint: str | None = None) -> dict[str, Any]:
-    """The command that counts what matches, committed by a majority; `limit` is as far as it counts, 0 to the end."""
-    further = {name: value for name, value in {"limit": limit, "hint": hint}.items() if value}
+def count_command(collection: str, filter: Filter, options: CountOptions) -> dict[str, Any]:
+    """The command that counts the matching documents that a majority has committed."""
+    further = {name: value for name, value in options.items() if value}
     return {"count": collection, "query": dict(filter), "readConcern": {"level": "majority"}, **further}

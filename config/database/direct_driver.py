@@ -1,50 +1,58 @@
-"""`direct`: operations that stand alone go over the wire without a driver library between; all else as Motor does it.
+"""`direct`: sends single commands over the wire protocol without a driver library, which does everything else.
 
-Transactions, bulk writes, long lists, indexes and change streams are Motor's. So is whatever the wire cannot do: TLS,
-compression, log-ins other than SCRAM-SHA-256, `mongodb+srv`; and the wait for a primary while there is none.
+The library keeps transactions, bulk writes, long lists, changes of indexes and change streams. It also serves whatever
+the wire cannot: TLS, compression, authentication other than SCRAM-SHA-256, `mongodb+srv`, and the wait for a primary
+while there is none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from enum import Enum, auto
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from bson import decode, encode
-from pymongo.errors import AutoReconnect, DuplicateKeyError, OperationFailure, WriteConcernError, WTimeoutError
+from pymongo.errors import AutoReconnect, OperationFailure
 from pymongo.uri_parser import parse_uri
 
+from config.database.batcher import Batcher
 from config.database.commands import (
     CODEC,
-    DUPLICATE,
     NATURAL_ORDER,
+    CountOptions,
     Document,
     Filter,
+    FindOneOptions,
+    FindOptions,
+    ReadOptions,
     Sort,
+    UpdateOptions,
     count_command,
     find_options,
-    only_there_already,
-    refuses,
+    has_failed,
+    only_existing_ids_failed,
 )
-from config.database.errors import REPEATED_CODES, DatabaseUnavailable, DuplicateKey, translated
-from config.database.library_drivers import MotorDriver
-from config.database.operations import SILENT_CODES
-from config.database.together import Together
+from config.database.document_loader import DocumentLoader
+from config.database.driver import Change, Driver
+from config.database.errors import REPEATED_CODES, DatabaseUnavailable, DuplicateKey, translate_errors
+from config.database.indexes import IndexSpec, are_in_place
+from config.database.library_driver import LibraryDriver
+from config.database.operations import SILENT_CODES, Operation
+from config.database.replies import failure, has_expired, number, required
+from config.database.transactions import SESSION
 from config.database.wire import NotSent, Target, WirePool
 
-Told = TypeVar("Told")
-_MOST_ROWS = 500  # longer lists are decoded in Motor's threads
-_LASTING: Mapping[str, Any] = {"writeConcern": {"w": "majority"}}
-_FOLLOWED: Mapping[str, Any] = {"writeConcern": {"w": 1, "j": False}}
-_MOST_TOGETHER = 16  # several commands of a burst are under way at once: more take no less of mongod's time
-_MOST_TOGETHER_BYTES = 256 << 10  # of one document: large ones go alone, so that no command is too long
+Result = TypeVar("Result")
+_MOST_ROWS = 500  # the library decodes longer lists in its threads
+_DURABLE: Mapping[str, Any] = {"writeConcern": {"w": "majority"}}
+_NOT_DURABLE: Mapping[str, Any] = {"writeConcern": {"w": 1, "j": False}}
+_MOST_INSERTS = 16  # several commands of a burst run at once: larger ones take no less of mongod's time
+_MOST_BATCHED_BYTES = 256 << 10  # of one document: a larger one is inserted alone, so that no command is too long
 _MOST_BYTES = 16 << 20
-_EXPIRED = 50  # MaxTimeMSExpired: src/mongo/base/error_codes.yml
-_LATE = 64  # WriteConcernTimeout
-_NO_COLLECTION = 26  # NamespaceNotFound
-# NotWritablePrimary, NotPrimaryNoSecondaryOk: what answers so has done nothing
-_NOT_DONE = frozenset({10107, 13435})
-_SPOKEN = frozenset(
+_NO_COLLECTION = 26  # NamespaceNotFound: src/mongo/base/error_codes.yml
+_NOT_EXECUTED = frozenset({10107, 13435})  # NotWritablePrimary, NotPrimaryNoSecondaryOk
+_SUPPORTED_OPTIONS = frozenset(
     {
         "authsource",
         "directconnection",
@@ -64,266 +72,269 @@ _SPOKEN = frozenset(
 
 
 class _Outcome(Enum):
-    """What became of a document that was inserted with others."""
+    """What happened to a document of a batch of inserts."""
 
-    DONE = auto()
-    NOT_SENT = auto()
-    LATE = auto()
+    INSERTED = auto()
+    NOT_EXECUTED = auto()
+    UNKNOWN = auto()  # the time limit ended, or the batch failed as a whole
 
 
-class DirectDriver(MotorDriver):
-    """Single commands over the wire, all else as Motor does it."""
+class DirectDriver(Driver):
+    """Sends single commands over the wire to `target`; `library` does everything else, under the same time limits."""
 
-    def __init__(self, uri: str, database: str, timeout_ms: int) -> None:
-        super().__init__(uri, database, timeout_ms)
-        target = target_of(uri, database)
-        self._wire = WirePool(target, connect_seconds=self._seconds / 2) if target is not None else None
+    def __init__(self, library: LibraryDriver, target: Target, timeout_ms: int) -> None:
+        self.library = library
+        self._wire = WirePool(target, connect_seconds=timeout_ms / 2000)
+        self._operations = library.operations
         self._limit: dict[str, Any] = {"maxTimeMS": timeout_ms}
-        # a neighbour that waits for somebody's transaction must not use up the time of the others
-        self._part: dict[str, Any] = {"maxTimeMS": max(timeout_ms // 2, 1)}
-        self._inserts = Together(self._insert_together, _MOST_TOGETHER)
+        # a document that waits for another transaction must not use up the time of the rest of its batch
+        self._batch_limit: dict[str, Any] = {"maxTimeMS": max(timeout_ms // 2, 1)}
         self._reading: dict[str, Any] = {"readConcern": {"level": "majority"}, **self._limit}
+        self._inserts = Batcher(self._insert_batch, _MOST_INSERTS)
+        self._loader = DocumentLoader(self.find, self._operations)
 
-    async def find(
-        self,
-        collection: str,
-        filter: Filter,
-        *,
-        sort: Sort = (),
-        skip: int = 0,
-        limit: int = 0,
-        fields: Sequence[str] | None = None,
-        without: Sequence[str] = (),
-        hint: str | None = None,
-    ) -> list[Document]:
-        """As the seam says."""
+    # -- over the wire, where that can do it
+
+    async def find(self, collection: str, filter: Filter, **options: Unpack[FindOptions]) -> list[Document]:
         found = None
-        if 0 < limit <= _MOST_ROWS:
-            options = find_options(sort, skip, limit, fields, without, hint)
-            found = await self._rows(collection, self._find_command(collection, filter, options))
-        if found is None:
-            return await super().find(
-                collection, filter, sort=sort, skip=skip, limit=limit, fields=fields, without=without, hint=hint
-            )
-        return found
+        if 0 < options.get("limit", 0) <= _MOST_ROWS:
+            found = await self._fetch(collection, self._find_command(collection, filter, options))
+        return await self.library.find(collection, filter, **options) if found is None else found
 
-    async def find_one(
-        self, collection: str, filter: Filter, *, sort: Sort = (), without: Sequence[str] = ()
-    ) -> Document | None:
-        """As the seam says."""
-        found = await self._rows(
-            collection, self._find_command(collection, filter, find_options(sort, 0, 1, None, without))
-        )
+    async def find_one(self, collection: str, filter: Filter, **options: Unpack[FindOneOptions]) -> Document | None:
+        found = await self._fetch(collection, self._find_command(collection, filter, {"limit": 1, **options}))
         if found is None:
-            return await super().find_one(collection, filter, sort=sort, without=without)
+            return await self.library.find_one(collection, filter, **options)
         return found[0] if found else None
 
-    def _find_command(self, collection: str, filter: Filter, options: Mapping[str, Any]) -> dict[str, Any]:
-        return {"find": collection, "filter": filter, "batchSize": options["limit"], **options, **self._reading}
+    def _find_command(self, collection: str, filter: Filter, options: FindOptions) -> dict[str, Any]:
+        given = find_options(options)
+        return {"find": collection, "filter": filter, "batchSize": given["limit"], **given, **self._reading}
 
-    async def count(self, collection: str, filter: Filter, *, limit: int = 0, hint: str | None = None) -> int:
-        """As the seam says."""
-        command = count_command(collection, filter, limit, hint) if filter else {"count": collection}
-        answer = await self._answer({**command, **self._limit}, reads=True)
-        if answer is None:
-            return await super().count(collection, filter, limit=limit, hint=hint)
-        return _number(answer, "n")
+    async def find_by_id(self, collection: str, id: Hashable, **options: Unpack[ReadOptions]) -> Document | None:
+        return await self._loader.load(collection, id, options)
+
+    async def count(self, collection: str, filter: Filter, **options: Unpack[CountOptions]) -> int:
+        command = count_command(collection, filter, options) if filter else {"count": collection}
+        reply = await self._run({**command, **self._limit}, reads=True)
+        return await self.library.count(collection, filter, **options) if reply is None else number(reply, "n")
 
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
-        """As the seam says; single ones that come at once are inserted in one command."""
-        if self._wire is None or len(documents) != 1 or "_id" not in documents[0] or self.in_transaction:
-            return await super().insert(collection, documents)
+        if len(documents) != 1 or "_id" not in documents[0] or SESSION.get() is not None:
+            return await self.library.insert(collection, documents)
         raw = encode(documents[0])
-        if len(raw) > _MOST_TOGETHER_BYTES:
-            return await super().insert(collection, documents)
-        with self._operation() as operation:
-            outcome = await self._inserts.ask(collection, raw)
-            operation.unanswered = outcome is not _Outcome.DONE
-        if outcome is _Outcome.LATE:
-            return await self._insert_late(collection, documents[0], raw)
-        if outcome is _Outcome.NOT_SENT:
-            return await super().insert(collection, documents)
+        if len(raw) > _MOST_BATCHED_BYTES:
+            return await self.library.insert(collection, documents)
+        with self._operations() as operation:
+            outcome = await self._inserts.submit(collection, raw)
+            operation.unanswered = outcome is not _Outcome.INSERTED
+        if outcome is _Outcome.UNKNOWN:
+            return await self._insert_again(collection, documents[0], raw)
+        if outcome is _Outcome.NOT_EXECUTED:
+            return await self.library.insert(collection, documents)
         return None
 
-    async def _insert_together(
-        self, collection: str, documents: Sequence[bytes]
-    ) -> Sequence[_Outcome | OperationFailure]:
-        """Insert each document or say why not: a neighbour's fault is not another's."""
-        limit = self._part if len(documents) > 1 else self._limit
-        answer = await self._sent({"insert": collection, "ordered": False, **_LASTING, **limit}, documents)
-        if answer is None:
-            return [_Outcome.NOT_SENT] * len(documents)
-        # as a whole it was refused for one of them, or for the wait for all
-        if len(documents) > 1 and (not answer["ok"] or _expired(answer)):
-            return [_Outcome.LATE] * len(documents)
-        if not answer["ok"] or "writeConcernError" in answer:
-            raise _error(answer)
-        refused = {fault["index"]: fault for fault in answer.get("writeErrors", ())}
-        if _number(answer, "n") != len(documents) - len(refused):
-            raise DatabaseUnavailable("the server does not say of each document whether it was inserted")
-        return [_outcome(refused[at]) if at in refused else _Outcome.DONE for at in range(len(documents))]
+    async def _insert_batch(self, collection: str, documents: Sequence[bytes]) -> Sequence[_Outcome | OperationFailure]:
+        """Insert the documents of several callers; each gets an outcome of its own."""
+        limit = self._batch_limit if len(documents) > 1 else self._limit
+        reply = await self._send({"insert": collection, "ordered": False, **_DURABLE, **limit}, documents)
+        if reply is None:
+            return [_Outcome.NOT_EXECUTED] * len(documents)
+        # one document made the whole batch fail, or made it wait until the time limit
+        if len(documents) > 1 and (not reply["ok"] or has_expired(reply)):
+            return [_Outcome.UNKNOWN] * len(documents)
+        if not reply["ok"] or "writeConcernError" in reply:
+            raise failure(reply)
+        faults = {fault["index"]: fault for fault in reply.get("writeErrors", ())}
+        if number(reply, "n") != len(documents) - len(faults):
+            raise DatabaseUnavailable("the server does not report for each document whether it was inserted")
+        return [_outcome(faults[at]) if at in faults else _Outcome.INSERTED for at in range(len(documents))]
 
-    async def _insert_late(self, collection: str, document: Document, raw: bytes) -> None:
-        """Insert on its own what a neighbour kept waiting, and what may be there already."""
+    async def _insert_again(self, collection: str, document: Document, raw: bytes) -> None:
+        """Insert a document alone after its batch failed, which may have stored it already."""
         try:
-            await super().insert(collection, [document])
+            await self.library.insert(collection, [document])
         except DuplicateKey:
             if await self.find_one(collection, {"_id": document["_id"]}) != decode(raw, CODEC):
                 raise
 
     async def insert_missing(self, collection: str, documents: Sequence[Document]) -> None:
-        """As the seam says."""
         encoded = [encode(document) for document in documents]
-        answer = None
-        if sum(map(len, encoded)) < _MOST_BYTES and not self.in_transaction:
-            with translated:
-                command = {"insert": collection, "ordered": False, **_LASTING, **self._limit}
-                answer = await self._sent(command, encoded, reads=True)
-                if answer is not None and refuses(answer) and not only_there_already(answer):
-                    raise _error(answer)
-        if answer is None:
-            await super().insert_missing(collection, documents)
+        reply = None
+        if sum(map(len, encoded)) < _MOST_BYTES and SESSION.get() is None:
+            with translate_errors:
+                command = {"insert": collection, "ordered": False, **_DURABLE, **self._limit}
+                reply = await self._send(command, encoded, reads=True)
+                if reply is not None and has_failed(reply) and not only_existing_ids_failed(reply):
+                    raise failure(reply)
+        if reply is None:
+            await self.library.insert_missing(collection, documents)
 
     async def update_one(
         self,
         collection: str,
         filter: Filter,
         update: Mapping[str, Any] | Sequence[Mapping[str, Any]],
-        *,
-        upsert: bool = False,
-        apart: bool = False,
-        followed: bool = False,
-        sort: Sort = (),
+        **options: Unpack[UpdateOptions],
     ) -> Document | None:
-        """As the seam says."""
         command = {
             "findAndModify": collection,
             "query": filter,
             "update": update,
             "new": True,
-            "upsert": upsert,
-            **(_FOLLOWED if followed else _LASTING),
+            "upsert": options.get("upsert", False),
+            **(_DURABLE if options.get("wait_for_durability", True) else _NOT_DURABLE),
             **self._limit,
         }
-        if sort:
+        if sort := options.get("sort"):
             command["sort"] = dict(sort)
-        answer = await self._answer(command, apart=apart)
-        if answer is None:
-            return await super().update_one(
-                collection, filter, update, upsert=upsert, apart=apart, followed=followed, sort=sort
-            )
-        if "value" in answer and answer["value"] is None:
+        reply = await self._run(command, apart=options.get("apart", False))
+        if reply is None:
+            return await self.library.update_one(collection, filter, update, **options)
+        if "value" in reply and reply["value"] is None:
             return None
-        changed: Document = _told(answer, "value", dict)
+        changed: Document = required(reply, "value", dict)
         return changed
 
     async def update_many(self, collection: str, filter: Filter, update: Mapping[str, Any]) -> int:
-        """As the seam says."""
         change = {"q": filter, "u": update, "multi": True}
-        answer = await self._answer({"update": collection, "updates": [change], **_LASTING, **self._limit})
-        if answer is None:
-            return await super().update_many(collection, filter, update)
-        return _number(answer, "nModified")
+        reply = await self._run({"update": collection, "updates": [change], **_DURABLE, **self._limit})
+        if reply is None:
+            return await self.library.update_many(collection, filter, update)
+        return number(reply, "nModified")
 
     async def delete_many(self, collection: str, filter: Filter) -> int:
-        """As the seam says."""
         deletion = {"q": filter, "limit": 0}
-        answer = await self._answer({"delete": collection, "deletes": [deletion], **_LASTING, **self._limit})
-        return await super().delete_many(collection, filter) if answer is None else _number(answer, "n")
+        reply = await self._run({"delete": collection, "deletes": [deletion], **_DURABLE, **self._limit})
+        return await self.library.delete_many(collection, filter) if reply is None else number(reply, "n")
 
     async def aggregate(
-        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, whole: bool = False
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, collection_scan: bool = False
     ) -> list[Document]:
-        """As the seam says."""
         command = {
             "aggregate": collection,
             "pipeline": list(pipeline),
             "cursor": {"batchSize": _MOST_ROWS},
-            **(NATURAL_ORDER if whole else {}),
+            **(NATURAL_ORDER if collection_scan else {}),
             **self._reading,
         }
         writes = any({"$merge", "$out"} & stage.keys() for stage in pipeline)
-        found = None if writes else await self._rows(collection, command)
-        return await super().aggregate(collection, pipeline, whole=whole) if found is None else found
+        found = None if writes else await self._fetch(collection, command)
+        if found is None:
+            return await self.library.aggregate(collection, pipeline, collection_scan=collection_scan)
+        return found
 
-    async def _indexes(self, collection: str) -> list[Document]:
-        """As the seam does; a start asks for those of every collection."""
+    async def list_indexes(self, collection: str) -> list[Document]:
         command = {"listIndexes": collection, "cursor": {"batchSize": _MOST_ROWS}, **self._limit}
-        with translated:
-            answer = await self._sent(command, reads=True)
-            if answer is None:
-                return await super()._indexes(collection)
-            if answer.get("code") == _NO_COLLECTION:
+        with translate_errors:
+            reply = await self._send(command, reads=True)
+            if reply is None:
+                return await self.library.list_indexes(collection)
+            if reply.get("code") == _NO_COLLECTION:
                 return []
-            if refuses(answer):
-                raise _error(answer)
-        return _told(_told(answer, "cursor", dict), "firstBatch", list)
+            if has_failed(reply):
+                raise failure(reply)
+        return required(required(reply, "cursor", dict), "firstBatch", list)
 
-    async def close(self) -> None:
-        """Close every connection."""
-        if self._wire is not None:
-            self._wire.close()
-        await super().close()
+    async def has_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> bool:
+        return are_in_place(specs, await self.list_indexes(collection))
 
-    async def _rows(self, collection: str, command: Mapping[str, Any]) -> list[Document] | None:
-        """All documents that a command's cursor gives; None as `_answer`, and when the rest of them is gone."""
-        answer = await self._answer(command, reads=True)
-        if answer is None:
+    async def _fetch(self, collection: str, command: Mapping[str, Any]) -> list[Document] | None:
+        """All documents of a command's cursor; None as `_run`, and where the cursor was lost meanwhile."""
+        reply = await self._run(command, reads=True)
+        if reply is None:
             return None
-        cursor = _told(answer, "cursor", dict)
-        rows: list[Document] = _told(cursor, "firstBatch", list)
-        while following := _told(cursor, "id", int):
-            answer = await self._answer({"getMore": following, "collection": collection}, reads=True)
-            if answer is None:
+        cursor = required(reply, "cursor", dict)
+        rows: list[Document] = required(cursor, "firstBatch", list)
+        while following := required(cursor, "id", int):
+            reply = await self._run({"getMore": following, "collection": collection}, reads=True)
+            if reply is None:
                 return None
-            cursor = _told(answer, "cursor", dict)
-            rows += _told(cursor, "nextBatch", list)
+            cursor = required(reply, "cursor", dict)
+            rows += required(cursor, "nextBatch", list)
         return rows
 
-    async def _answer(self, command: Mapping[str, Any], *, reads: bool = False, apart: bool = False) -> Document | None:
-        """The answer to a command; None when Motor is to do it: in a transaction, and when it was not executed.
+    async def _run(self, command: Mapping[str, Any], *, reads: bool = False, apart: bool = False) -> Document | None:
+        """The reply to a command; None where the library has to run it: in a transaction, or as it was not executed.
 
-        One that only `reads` may be executed twice. Errors are those of the seam.
+        A command that only `reads` may be executed twice. Raises the errors of `Driver`.
         """
-        if self._wire is None or (self.in_transaction and not apart):
+        if SESSION.get() is not None and not apart:
             return None
-        with translated:
-            answer = await self._sent(command, reads=reads)
-            if answer is not None and refuses(answer):
-                raise _error(answer)
-        return answer
+        with translate_errors:
+            reply = await self._send(command, reads=reads)
+            if reply is not None and has_failed(reply):
+                raise failure(reply)
+        return reply
 
-    async def _sent(
+    async def _send(
         self, command: Mapping[str, Any], documents: Sequence[bytes] = (), *, reads: bool = False
     ) -> Document | None:
-        """The answer to a command, a refusal too; None when it was not executed, or only `reads` and may be again."""
-        if self._wire is None:
-            return None
-        with self._operation() as operation:
-            answer = None
+        """The reply to a command, even one that reports a failure; None where it was not executed or may be repeated."""
+        with self._operations() as operation:
+            reply = None
             try:
-                answer = await self._wire.run(command, documents)
+                reply = await self._wire.run(command, documents)
             except NotSent:
                 pass
             except AutoReconnect:
                 self._wire.forget()
                 if not reads:
                     raise
-            code = answer.get("code") if answer is not None and not answer["ok"] else None
-            operation.unanswered = answer is None or code in SILENT_CODES
-        if code in _NOT_DONE:
+            code = reply.get("code") if reply is not None and not reply["ok"] else None
+            operation.unanswered = reply is None or code in SILENT_CODES
+        if code in _NOT_EXECUTED:
             self._wire.forget()
             return None
-        return None if reads and code in REPEATED_CODES else answer
+        return None if reads and code in REPEATED_CODES else reply
+
+    # -- by the library
+
+    def stream(self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000) -> AsyncIterator[Document]:
+        return self.library.stream(collection, filter, sort=sort, batch=batch)
+
+    async def command(self, command: Mapping[str, Any]) -> Document:
+        return await self.library.command(command)
+
+    async def end_orphans(self) -> int:
+        return await self.library.end_orphans()
+
+    async def synchronise_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> None:
+        await self.library.synchronise_indexes(collection, specs)
+
+    async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        return await self.library.transaction(work)
+
+    @property
+    def in_transaction(self) -> bool:
+        return SESSION.get() is not None
+
+    @property
+    def open_sessions(self) -> list[bytes]:
+        return self.library.open_sessions
+
+    def watch(self, collections: Sequence[str]) -> AbstractAsyncContextManager[AsyncIterator[Change]]:
+        return self.library.watch(collections)
+
+    def time_limit(self) -> Operation:
+        return self._operations()
+
+    def note_wait(self, since: float) -> None:
+        self._operations.note_wait(since)
+
+    async def close(self) -> None:
+        self._wire.close()
+        await self.library.close()
 
 
 def target_of(uri: str, database: str) -> Target | None:
-    """Where the wire finds the database of this address; None for one that it cannot speak to."""
+    """The target of the wire for this address; None for an address that the wire cannot speak to."""
     parsed = parse_uri(uri) if uri.startswith("mongodb://") else None
     if parsed is None or any(port is None for _, port in parsed["nodelist"]):
         return None
     options = {name.lower(): value for name, value in parsed["options"].items()}
-    if not _SPOKEN.issuperset(options) or options.get("authmechanism", "SCRAM-SHA-256") != "SCRAM-SHA-256":
+    supported = _SUPPORTED_OPTIONS.issuperset(options)
+    if not supported or options.get("authmechanism", "SCRAM-SHA-256") != "SCRAM-SHA-256":
         return None
     return Target(
         hosts=tuple(parsed["nodelist"]),
@@ -335,38 +346,8 @@ def target_of(uri: str, database: str) -> Target | None:
     )
 
 
-def _told(answer: Mapping[str, Any], field: str, kind: type[Told]) -> Told:
-    """What an answer says in a field that it must have. Raises `DatabaseUnavailable`: it may have been done."""
-    value = answer.get(field)
-    if not isinstance(value, kind):
-        raise DatabaseUnavailable(f"an answer without {field}")
-    return value
-
-
-def _number(answer: Mapping[str, Any], field: str) -> int:
-    """A count that an answer must have."""
-    return int(_told(answer, field, float) if isinstance(answer.get(field), float) else _told(answer, field, int))
-
-
-def _expired(answer: Document) -> bool:
-    """Whether the time was over, for the command or for the wait until what it wrote is durable."""
-    told = answer.get("writeConcernError", {}) if answer["ok"] else answer
-    return bool(told.get("code") == _EXPIRED)
-
-
 def _outcome(fault: Document) -> _Outcome | OperationFailure:
-    """What became of one of several documents."""
-    if fault.get("code") in _NOT_DONE:
-        return _Outcome.NOT_SENT
-    return _error({"ok": 1, "writeErrors": [fault]})
-
-
-def _error(answer: Document) -> OperationFailure:
-    """What PyMongo would raise for this answer."""
-    told = answer if not answer["ok"] else (answer.get("writeErrors") or [answer.get("writeConcernError", {})])[0]
-    words, code = str(told.get("errmsg", "")), int(told.get("code", 0))
-    if code == DUPLICATE:
-        return DuplicateKeyError(words, code, answer)
-    if told is answer or "writeErrors" in answer:
-        return OperationFailure(words, code, answer)
-    return (WTimeoutError if code == _LATE else WriteConcernError)(words, code, answer)
+    """The outcome of a document that the server reports a write error for."""
+    if fault.get("code") in _NOT_EXECUTED:
+        return _Outcome.NOT_EXECUTED
+    return failure({"ok": 1, "writeErrors": [fault]})

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from pymongo.errors import PyMongoError
 
-from config.database.direct_driver import DirectDriver
+from config.database.direct_driver import DirectDriver, target_of
 from config.database.driver import Driver
-from config.database.library_drivers import MotorDriver, PyMongoDriver
+from config.database.libraries import AsyncPyMongo, Motor
+from config.database.library_driver import LibraryDriver
+
+
+def _open_direct(uri: str, database: str, timeout_ms: int) -> Driver:
+    """The direct driver, or Motor alone for an address that the wire cannot speak to."""
+    library = LibraryDriver(Motor(), uri, database, timeout_ms)
+    target = target_of(uri, database)
+    return library if target is None else DirectDriver(library, target, timeout_ms)
+
 
 DRIVERS: Mapping[str, Callable[[str, str, int], Driver]] = {
-    "direct": DirectDriver,
-    "motor": MotorDriver,
-    "pymongo": PyMongoDriver,
+    "direct": _open_direct,
+    "motor": partial(LibraryDriver, Motor()),
+    "pymongo": partial(LibraryDriver, AsyncPyMongo()),
 }
 
 
 def open_driver(name: str, uri: str, database: str, timeout_ms: int) -> Driver:
-    """The driver called `name` on `database` at `uri`; raises ValueError for a URI that is none."""
+    """Return the driver called `name` on `database` at `uri`; raises ValueError for an invalid URI."""
     try:
         return DRIVERS[name](uri, database, timeout_ms)
     except (PyMongoError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""What can go wrong with the database, as its callers see it: the drivers' own errors end here."""
+"""The errors of the database that callers see, and how the libraries' own errors become them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _STATES = {
     14031: "OutOfDiskSpace",
 }
 AWAY_CODES = frozenset(_STATES)
-# a read that was answered so is asked once more: those of PyMongo's retryable reads, and indexes that were dropped
+# a read that fails with one of these is repeated once: those of PyMongo's retryable reads, and dropped indexes
 REPEATED_CODES = frozenset({6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436, 43, 175, 237, 246})
 _AWAY_LABELS = ("TransientTransactionError", "RetryableWriteError", "RetryableError", "SystemOverloadedError")
 BAD_VALUE, BAD_HINT = 2, "hint provided does not correspond"
@@ -86,13 +86,13 @@ REFUSED_CODES = frozenset({13, 18})  # Unauthorized, AuthenticationFailed: src/m
 
 
 class DatabaseUnavailable(Exception):
-    """The database did not answer within its time limit, or cannot be reached; `silent`: nothing answered at all."""
+    """The database did not reply within the time limit, or cannot be reached; `silent`: there was no reply at all."""
 
     silent = False
 
 
 class DatabaseRefused(DatabaseUnavailable):
-    """The database answers, and refuses our user, password or rights."""
+    """The database refuses our user, password or rights."""
 
 
 class DuplicateKey(Exception):
@@ -104,11 +104,11 @@ class DuplicateKey(Exception):
 
 
 class NoSuchIndex(Exception):
-    """The index that a read names does not exist: another version of the service has changed the indexes."""
+    """The index that a query names does not exist: another version of the service has changed the indexes."""
 
 
-class Translated:
-    """Raises what PyMongo and Motor raise inside as errors of this file: `with translated: …`."""
+class _ErrorTranslator:
+    """`with translate_errors: …` turns exceptions of PyMongo and Motor into those of this file."""
 
     def __enter__(self) -> None:
         return None
@@ -116,16 +116,16 @@ class Translated:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        told = translation(error) if error is not None else None
-        if told is not None:
-            raise told from error
+        translated = translate(error) if error is not None else None
+        if translated is not None:
+            raise translated from error
 
 
-translated = Translated()
+translate_errors = _ErrorTranslator()
 
 
-def translation(error: BaseException) -> Exception | None:
-    """What the callers see of `error`; None for what they see as it is."""
+def translate(error: BaseException) -> Exception | None:
+    """The exception that callers see instead of `error`; None where they see `error` itself."""
     if isinstance(error, DuplicateKeyError | BulkWriteError):
         fields = _duplicate_fields(error)
         return DuplicateKey(fields) if fields is not None else None
@@ -139,7 +139,7 @@ def translation(error: BaseException) -> Exception | None:
         away = error.code in AWAY_CODES or any(map(error.has_error_label, _AWAY_LABELS))
         return DatabaseUnavailable(str(error)) if away else None
     if isinstance(error, TimeoutError):
-        return DatabaseUnavailable("no answer within the time limit")
+        return DatabaseUnavailable("no reply within the time limit")
     return DatabaseUnavailable(str(error)) if isinstance(error, PyMongoError) and error.timeout else None
 
 

@@ -1,4 +1,4 @@
-"""Indexes: what is declared of one, and whether it is there as declared."""
+"""Indexes: their declarations, and the steps that make the existing ones equal to them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from pymongo import IndexModel
 
-_BESIDE = "~"
+_SUFFIX = "~"
 _TIME_TO_LIVE = "time to live"
 
 
 @dataclass(frozen=True)
 class IndexSpec:
-    """An index to create: keys with their directions, and the documents it covers."""
+    """A declared index: its keys with their directions, and the documents that it covers."""
 
     name: str
     keys: tuple[tuple[str, int | str], ...]
@@ -25,7 +25,7 @@ class IndexSpec:
 
 
 def index_model(spec: IndexSpec) -> IndexModel:
-    """The index as the drivers create it."""
+    """The index as PyMongo creates it."""
     options: dict[str, Any] = {"name": spec.name, "unique": spec.unique}
     if spec.partial is not None:
         options["partialFilterExpression"] = spec.partial
@@ -34,23 +34,24 @@ def index_model(spec: IndexSpec) -> IndexModel:
     return IndexModel(list(spec.keys), **options)
 
 
-def differences(wanted: IndexSpec, there: Mapping[str, Any]) -> list[str]:
-    """What of an index, as MongoDB lists it, is not as declared; MongoDB leaves out what is not set."""
+def differences(wanted: IndexSpec, existing: Mapping[str, Any]) -> list[str]:
+    """The parts in which an existing index, as MongoDB lists it, differs from its declaration."""
     parts = {
-        "keys": (list(wanted.keys), list(there["key"].items())),
-        "uniqueness": (wanted.unique, bool(there.get("unique"))),
-        "covered documents": (dict(wanted.partial or {}), there.get("partialFilterExpression", {})),
-        _TIME_TO_LIVE: (wanted.expire_seconds, there.get("expireAfterSeconds")),
+        "keys": (list(wanted.keys), list(existing["key"].items())),
+        # MongoDB leaves out what is not set
+        "uniqueness": (wanted.unique, bool(existing.get("unique"))),
+        "covered documents": (dict(wanted.partial or {}), existing.get("partialFilterExpression", {})),
+        _TIME_TO_LIVE: (wanted.expire_seconds, existing.get("expireAfterSeconds")),
     }
-    never_declared = [option for option in ("hidden", "sparse") if there.get(option)]
+    never_declared = [option for option in ("hidden", "sparse") if existing.get(option)]
     return [part for part, (declared, found) in parts.items() if declared != found] + never_declared
 
 
 @dataclass(frozen=True)
 class IndexPlan:
-    """What makes indexes as declared: those to `create`, those to `expire` in place, and the names to `drop` then.
+    """The steps: indexes to `create`, names whose time to live changes in place, and names to `drop` afterwards.
 
-    `changed` tells of each that is there otherwise what differs.
+    `changed` maps the name of each index that differs from its declaration to the parts that differ.
     """
 
     create: Sequence[IndexSpec]
@@ -59,16 +60,23 @@ class IndexPlan:
     changed: Mapping[str, Sequence[str]]
 
 
-def plan(wanted: Sequence[IndexSpec], there: Mapping[str, Mapping[str, Any]]) -> IndexPlan:
-    """The plan for a collection whose indexes, by name and without that of `_id`, are `there`.
+def are_in_place(wanted: Sequence[IndexSpec], existing: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the existing indexes, as MongoDB lists them, are exactly the declared ones."""
+    steps = plan(wanted, existing)
+    return not (steps.create or steps.expire or steps.drop)
 
-    An index that is declared otherwise is made beside the old one, which then goes. MongoDB renames no index, so the new
-    one has another name of the same family: `name`, `name~`, `name~~`.
+
+def plan(wanted: Sequence[IndexSpec], existing: Sequence[Mapping[str, Any]]) -> IndexPlan:
+    """The plan for a collection with these indexes, as MongoDB lists them.
+
+    An index that differs is created beside the old one, which is then dropped. MongoDB cannot rename an index, so the
+    new one has another name of the same family: `name`, `name~`, `name~~`.
     """
+    by_name = {index["name"]: index for index in existing if index["name"] != "_id_"}
     create, expire, kept, changed = [], [], set(), {}
     for spec in wanted:
-        family = [name for name in there if name.rstrip(_BESIDE) == spec.name]
-        found = {name: differences(spec, there[name]) for name in family}
+        family = [name for name in by_name if name.rstrip(_SUFFIX) == spec.name]
+        found = {name: differences(spec, by_name[name]) for name in family}
         sound = next((name for name, parts in found.items() if not parts), None)
         timed = next((name for name, parts in found.items() if parts == [_TIME_TO_LIVE]), None)
         changed.update({name: parts for name, parts in found.items() if sound is None})
@@ -78,6 +86,6 @@ def plan(wanted: Sequence[IndexSpec], there: Mapping[str, Mapping[str, Any]]) ->
             kept.add(timed)
             expire.append((timed, spec.expire_seconds))
         else:
-            names = (spec.name + _BESIDE * number for number in count())
-            create.append(replace(spec, name=next(name for name in names if name not in there)))
-    return IndexPlan(create, expire, [name for name in there if name not in kept], changed)
+            names = (spec.name + _SUFFIX * number for number in count())
+            create.append(replace(spec, name=next(name for name in names if name not in by_name)))
+    return IndexPlan(create, expire, [name for name in by_name if name not in kept], changed)

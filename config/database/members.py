@@ -1,4 +1,4 @@
-"""What keeps a MongoDB from serving us: it is no replica set, or one that nobody has initiated."""
+"""Whether a MongoDB is a replica set, which the service requires, and one that was initiated."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _NOT_INITIATED = "The MongoDB of TRADEWIND_MONGODB_URI has a replica set without
 
 
 def missing_set(hello: Document) -> str | None:
-    """What the answer to `hello` lacks of a replica set, as a sentence; None for a member and for a router (mongos)."""
+    """A sentence that says why the server of this reply to `hello` is no replica set; None for a member and for a mongos."""
     if "setName" in hello or hello.get("msg") == "isdbgrid":
         return None
     return _NOT_INITIATED if hello.get("isreplicaset") else _NO_SET
 
 
 async def missing_set_at(uri: str) -> str | None:
-    """The same for the first host of an address that no driver finds a primary at; None too when it does not answer.
+    """The same for the first host of an address where no driver finds a primary; None too where it does not reply.
 
-    Nobody logs in: a set that was not initiated has no users.
+    It connects without authentication, as a set that was not initiated has no users.
     """
     parsed = parse_uri(uri) if uri.startswith("mongodb://") else None
     if parsed is None:

@@ -1,8 +1,8 @@
-"""The time limits of operations: one of its own for each, and one for all that a request waits for in vain.
+"""The time limits of operations: one for each, and one that a request shares among its operations without a reply.
 
-A request runs several operations, one after the other. While MongoDB does not answer, each would wait for as long as it
-may. So a request remembers since when nothing has answered it, and its operations share the time of one from then on.
-An answer to any of them ends that: a request that gets on may go on.
+A request runs several operations in sequence. While MongoDB does not reply, each of them would wait for its full time
+limit. So a request remembers since when it has had no reply, and from then on its operations share one time limit. A
+reply to any of them ends that, and the request goes on as usual.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Any
 import pymongo
 from pymongo.errors import OperationFailure
 
-from config.database.errors import AWAY, DatabaseUnavailable, translation
-from config.time_limits import OwnLimit, Piece, TimeLimit
+from config.database.errors import AWAY, DatabaseUnavailable, translate
+from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
 
-MARGIN_SECONDS = 0.2  # the driver's own limit ends first, and says more exactly what happened
-# codes of a server that is none, or does not get on: src/mongo/base/error_codes.yml
+MARGIN_SECONDS = 0.2  # the limit of the library or the server ends first, and its error says more exactly what happened
+# codes of a server that is not a primary, or makes no progress: src/mongo/base/error_codes.yml
 SILENT_CODES = frozenset({6, 7, 50, 64, 89, 91, 189, 202, 216, 262, 9001, 10058, 10107, 11600, 11602, 13435, 13436})
 
 
 class Waiting:
-    """What the operations of one request have in common: since when, monotonic, none of them was answered."""
+    """What the operations of one request share: since when, monotonic, none of them has had a reply."""
 
     __slots__ = ("silent_since",)
 
@@ -36,36 +36,36 @@ _waiting: ContextVar[Waiting | None] = ContextVar("database_waiting", default=No
 
 
 def begin_waiting() -> None:
-    """From here on the operations of this context belong together: they are those of one request, or one piece of work."""
+    """Make the later operations of this context share their waits: they belong to one request or one task."""
     _waiting.set(Waiting())
 
 
 class Operations:
-    """The operations of one driver, each with `seconds` for itself."""
+    """The operations of one driver, each with a time limit of `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds + MARGIN_SECONDS
         self.limit = TimeLimit(self.seconds)
-        self.silent_since: float | None = None  # nothing was answered to anybody in this process
+        self.silent_since: float | None = None  # since when nobody in this process has had a reply
 
     def __call__(self) -> Operation:
         """`with operations(): …` around one operation, in the task that runs it.
 
-        Raises the errors of the seam for those of the drivers, and `DatabaseUnavailable` when the time is over.
+        Translates the errors of the libraries; raises `DatabaseUnavailable` when the time limit ends.
         """
         return Operation(self)
 
     def note_wait(self, since: float) -> None:
-        """The caller has waited since then for an operation of somebody else. If that was in vain, so was the wait."""
+        """Record that the caller has waited since then for another caller's operation; without a reply, it counts as its own."""
         waiting = _waiting.get()
         if waiting is not None and waiting.silent_since is None and self.silent_since is not None:
             waiting.silent_since = max(since, self.silent_since)
 
 
 class Operation:
-    """One operation under way. Set `unanswered` where the server did not answer and that is no error."""
+    """A running operation. Set `unanswered` where the server did not reply and that is no error."""
 
-    __slots__ = ("_began", "_library", "_operations", "_piece", "_waiting", "unanswered")
+    __slots__ = ("_began", "_block", "_library", "_operations", "_waiting", "unanswered")
 
     def __init__(self, operations: Operations) -> None:
         self._operations = operations
@@ -76,24 +76,24 @@ class Operation:
         self._began = time.monotonic()
         self._waiting = waiting = _waiting.get()
         if waiting is None or waiting.silent_since is None:
-            self._piece = self._operations.limit()
+            self._block = self._operations.limit()
         else:
-            self._piece = self._rest_of(waiting, waiting.silent_since)
-        self._piece.__enter__()
+            self._block = self._remaining_time(waiting, waiting.silent_since)
+        self._block.__enter__()
         return self
 
-    def _rest_of(self, waiting: Waiting, silent_since: float) -> Piece:
-        """What is left of the time of a request that nothing answered since then."""
+    def _remaining_time(self, waiting: Waiting, silent_since: float) -> LimitedBlock:
+        """What remains of the time limit of a request without a reply since then."""
         seconds = self._operations.seconds
         left = silent_since + seconds - self._began
-        if left < -seconds:  # no request goes on for so long: this is other work, which began in the request
+        if left < -seconds:  # no request takes so long: this is a task that the request started
             waiting.silent_since = None
             return self._operations.limit()
         if left <= 0:
-            over = DatabaseUnavailable("no answer to this request within the time limit")
-            over.silent = True
-            raise over from TimeoutError()
-        self._library = pymongo.timeout(left)  # so that its thread ends then too
+            expired = DatabaseUnavailable("no reply to this request within the time limit")
+            expired.silent = True
+            raise expired from TimeoutError()
+        self._library = pymongo.timeout(left)  # the library's thread ends then too
         self._library.__enter__()
         return OwnLimit(left)()
 
@@ -103,24 +103,23 @@ class Operation:
         if self._library is not None:
             self._library.__exit__(kind, error, trace)
         try:
-            self._piece.__exit__(kind, error, trace)
+            self._block.__exit__(kind, error, trace)
         except TimeoutError as late:
             error = late
         if error is None:
             self._note(self.unanswered)
             return
-        told = translation(error)
-        if told is None:
-            if (
-                isinstance(error, DatabaseUnavailable) and error.silent
-            ):  # an operation for several callers, this one too
+        translated = translate(error)
+        if translated is None:
+            # the error of an operation that served several callers
+            if isinstance(error, DatabaseUnavailable) and error.silent:
                 self._note(True)
             return
         silent = _is_silence(error)
         self._note(silent)
-        if isinstance(told, DatabaseUnavailable):
-            told.silent = silent
-        raise told from error
+        if isinstance(translated, DatabaseUnavailable):
+            translated.silent = silent
+        raise translated from error
 
     def _note(self, silent: bool) -> None:
         operations, waiting = self._operations, self._waiting
@@ -136,7 +135,7 @@ class Operation:
 
 
 def _is_silence(error: BaseException) -> bool:
-    """Whether an error means that nothing answers, rather than that an answer is a refusal."""
+    """Whether an error means that no server replies, rather than that a server reports a failure."""
     if isinstance(error, OperationFailure):
         return error.code in SILENT_CODES
     return isinstance(error, (*AWAY, TimeoutError))

@@ -1,8 +1,8 @@
-"""Transactions that nobody will end, because their process was killed: what they changed is blocked for everybody else
-until `transactionLifetimeLimitSeconds` are over.
+"""Transactions of processes that were killed: they block the documents that they changed until
+`transactionLifetimeLimitSeconds` are over.
 
-MongoDB knows them: the transaction is open, nothing of it is being executed, and the connection that spoke last for it
-is closed. Should a process that lives have lost just that connection, its transaction runs again, as after any conflict.
+MongoDB can identify them: the transaction is open, no statement of it is running, and its last connection is closed. A
+live process that merely lost that connection runs its transaction again, as after any write conflict.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 from config.database.commands import Document
 
 APP_NAME = "tradewind"
-_IDLE_MICROSECONDS = 200_000  # between two statements of a healthy transaction there is less
+_IDLE_MICROSECONDS = 200_000  # two statements of a healthy transaction are closer together
 _BATCH = 1000
 _SUSPECTS: list[Mapping[str, Any]] = [
-    # no more than one's own user sees, which takes no privilege
+    # sees the sessions of its own user only, which needs no privilege
     {"$currentOp": {"allUsers": False, "idleSessions": True}},
     {
         "$match": {
@@ -32,7 +32,7 @@ AdminCommand = Callable[[Mapping[str, Any]], Awaitable[Document]]
 
 
 async def end_orphans(run: AdminCommand) -> int:
-    """End every such transaction of this user; how many there were. `run` executes a command on the database `admin`."""
+    """End every such transaction of this user; return their number. `run` executes a command on the database `admin`."""
     suspects = await _rows(run, _SUSPECTS)
     if not suspects:
         return 0
@@ -53,6 +53,6 @@ async def end_orphans(run: AdminCommand) -> int:
 
 
 async def _rows(run: AdminCommand, pipeline: list[Mapping[str, Any]]) -> list[Document]:
-    answer = await run({"aggregate": 1, "pipeline": pipeline, "cursor": {"batchSize": _BATCH}})
-    rows: list[Document] = answer["cursor"]["firstBatch"]
+    reply = await run({"aggregate": 1, "pipeline": pipeline, "cursor": {"batchSize": _BATCH}})
+    rows: list[Document] = reply["cursor"]["firstBatch"]
     return rows

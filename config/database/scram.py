@@ -1,4 +1,4 @@
-"""SCRAM-SHA-256 as a MongoDB client speaks it (RFC 5802, RFC 7677)."""
+"""SCRAM-SHA-256, the client side, as MongoDB uses it (RFC 5802, RFC 7677)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _MOST_ITERATIONS = 1_000_000  # a second; MongoDB's own are 15,000
 
 
 class ScramError(Exception):
-    """The server's side of the exchange is not what the RFC asks for."""
+    """A message of the server does not follow the RFC."""
 
 
 class Scram:
-    """One exchange: `first`, then `final` with the server's first message, then `verify` with its last."""
+    """One exchange: call `first`, then `final` with the server's first message, then `verify` with its last."""
 
     def __init__(self, user: str, password: str) -> None:
         self._password = password
@@ -29,18 +29,18 @@ class Scram:
         self._signature = b""
 
     def first(self) -> bytes:
-        """The client's first message."""
+        """Return the client's first message."""
         return f"n,,{self._bare}".encode()
 
     def final(self, server_first: bytes) -> bytes:
-        """The client's last message, with its proof. Raises `ScramError`."""
+        """Return the client's last message, with its proof. Raises `ScramError`."""
         try:
-            told = _fields(server_first)
-            nonce, salt, iterations = told.get("r", ""), b64decode(told.get("s", "")), int(told.get("i", "0"))
+            fields = _fields(server_first)
+            nonce, salt, iterations = fields.get("r", ""), b64decode(fields.get("s", "")), int(fields.get("i", "0"))
         except ValueError as error:
             raise ScramError("the server's first message cannot be read") from error
         if not nonce.startswith(self._nonce) or not _FEWEST_ITERATIONS <= iterations <= _MOST_ITERATIONS:
-            raise ScramError("the server's first message is unsound")
+            raise ScramError("the server's first message is invalid")
         salted = _salted(self._password, salt, iterations)
         without_proof = f"c=biws,r={nonce}"
         exchanged = ",".join((self._bare, server_first.decode(), without_proof)).encode()
@@ -51,7 +51,7 @@ class Scram:
         return f"{without_proof},p={b64encode(proven).decode()}".encode()
 
     def verify(self, server_final: bytes) -> None:
-        """Raise `ScramError` unless the server knows the password too."""
+        """Raise `ScramError` unless the server proves that it knows the password."""
         try:
             signature = b64decode(_fields(server_final).get("v", ""))
         except ValueError as error:
@@ -62,7 +62,7 @@ class Scram:
 
 @lru_cache(maxsize=8)
 def _salted(password: str, salt: bytes, iterations: int) -> bytes:
-    """Made once for all connections of a process: it takes milliseconds, on purpose."""
+    """Computed once for all connections of a process: by design it takes milliseconds."""
     return hashlib.pbkdf2_hmac("sha256", saslprep(password).encode(), salt, iterations)
 
 

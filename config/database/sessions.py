@@ -1,4 +1,4 @@
-"""The driver's sessions that transactions run in: those that are open, and how each comes to its end."""
+"""The sessions in which transactions run: those that are open, and how each one ends."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ import pymongo
 from pymongo.errors import PyMongoError
 
 log = logging.getLogger("tradewind.database")
-_END_SECONDS = 2.0  # a server that is out of reach for longer ends the transaction by itself
+_END_SECONDS = 2.0  # an unreachable server ends the transaction by itself
 
 
 @dataclass(eq=False)
 class OpenSession:
-    """A session: `handle` is the driver's own, `running` the commands of it that are not over."""
+    """A session: `handle` is the library's own, `running` are the commands in it that have not ended."""
 
     handle: Any
     running: set[asyncio.Future[Any]] = field(default_factory=set)
 
     async def run(self, command: Awaitable[Any]) -> None:
-        """Wait for a command of the session. Who stops waiting leaves it to its own end."""
+        """Wait for a command of the session. Cancelling the caller does not cancel the command."""
         task = asyncio.ensure_future(command)
         self.running.add(task)
-        task.add_done_callback(self._over)
+        task.add_done_callback(self._discard)
         await asyncio.wait({task})
         await task
 
-    def _over(self, task: asyncio.Future[Any]) -> None:
+    def _discard(self, task: asyncio.Future[Any]) -> None:
         self.running.discard(task)
         if not task.cancelled():
-            task.exception()  # asyncio would log the error of a command that nobody waits for any more
+            task.exception()  # retrieved, so that asyncio does not log the error of a command without a caller
 
 
 class Sessions:
-    """The sessions of one driver, which `start` makes.
+    """The sessions of one driver; `start` opens one.
 
-    To end a session with an open transaction, a driver asks the server to abort it; Motor does so on the event loop
-    (`AgnosticClientSession.__aexit__`), which then stands still until a primary is found. So such a session ends in a
-    task that nobody waits for, and not before the commands that were given up in it are over.
+    To end a session with an open transaction, a library calls the server to abort it; Motor does so on the event loop
+    (`AgnosticClientSession.__aexit__`), which then blocks until a primary is found. So such a session ends in a
+    background task, after the commands whose callers were cancelled.
     """
 
     def __init__(self, start: Callable[[], Awaitable[Any]]) -> None:
@@ -56,7 +56,7 @@ class Sessions:
         return [bytes(session.handle.session_id["id"]) for session in self._open]
 
     async def open(self) -> OpenSession:
-        """A new session. Whoever opens it must `end` it."""
+        """Open a session. The caller must `end` it."""
         session = OpenSession(await self._start())
         self._open.add(session)
         return session
@@ -64,7 +64,7 @@ class Sessions:
     async def end(self, session: OpenSession) -> None:
         """End `session`. Does not wait for the server."""
         if session.running or session.handle.in_transaction:
-            # a context of its own: it belongs to no request, transaction or time limit
+            # in an empty context, outside any request, transaction or time limit
             task = asyncio.get_running_loop().create_task(self._end_later(session), context=Context())
             self._ending.add(task)
             task.add_done_callback(self._ending.discard)
@@ -84,6 +84,6 @@ class Sessions:
             self._open.discard(session)
 
     async def close(self, seconds: float) -> None:
-        """Wait for the sessions that are about to end, for `seconds` at most."""
+        """Wait for the sessions that are ending, for `seconds` at most."""
         if self._ending:
             await asyncio.wait(self._ending, timeout=seconds)

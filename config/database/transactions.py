@@ -1,4 +1,4 @@
-"""Transactions: all writes of a piece of work or none, run again when another transaction was in the way."""
+"""Transactions: all writes of a function happen or none; it runs again after a write conflict."""
 
 from __future__ import annotations
 
@@ -13,71 +13,76 @@ from typing import Any, TypeVar
 import pymongo
 from pymongo.errors import PyMongoError
 
-from config.database.errors import AWAY, DatabaseUnavailable, DuplicateKey, translated
+from config.database.errors import AWAY, DatabaseUnavailable, DuplicateKey, translate_errors
+from config.database.keyed_locks import DocumentKey, KeyedLocks, WriteConflict
 from config.database.operations import MARGIN_SECONDS, Operations
 from config.database.sessions import OpenSession, Sessions
-from config.database.turns import Contested, Turn, Turns
 
 Result = TypeVar("Result")
 
 _TRANSIENT = "TransientTransactionError"
 _BACK_OFF_SECONDS = 0.005
 _MOST_BACK_OFF_SECONDS = 0.5
-_MOST_BACK_OFF_IN_TURN_SECONDS = 0.03  # of each process only one is
+_MOST_BACK_OFF_WITH_LOCK_SECONDS = 0.03  # only one transaction of each process holds it
 _QUEUE_LIMITS = 2
 _ABORT_SECONDS = 1.0
 _GONE_SECONDS = 0.1
 
-SESSION: ContextVar[Any] = ContextVar("database_session", default=None)  # of the transaction that runs
+SESSION: ContextVar[Any] = ContextVar("database_session", default=None)  # of the current transaction
 
 
 class Transactions:
-    """The transactions of one driver, whose sessions `start` makes; `begin` starts a transaction in one."""
+    """The transactions of one driver; `start_session` opens a session and `start_transaction` starts one in it."""
 
     def __init__(
-        self, operation: Operations, start: Callable[[], Awaitable[Any]], begin: Callable[[Any], Awaitable[None]]
+        self,
+        operations: Operations,
+        start_session: Callable[[], Awaitable[Any]],
+        start_transaction: Callable[[Any], Awaitable[None]],
     ) -> None:
-        self.turns = Turns()
-        self.sessions = Sessions(start)
-        self._operation = operation
-        self._seconds = operation.seconds - MARGIN_SECONDS
-        self._begin = begin
+        self.locks = KeyedLocks()
+        self.sessions = Sessions(start_session)
+        self._operations = operations
+        self._seconds = operations.seconds - MARGIN_SECONDS
+        self._start_transaction = start_transaction
 
     async def run(self, work: Callable[[], Awaitable[Result]]) -> Result:
-        """Run `work` in a transaction, as often as it takes.
+        """Run `work` in a transaction, and again after each write conflict.
 
-        Those that meet at a document queue for it, for twice the time limit of an operation at most; the drivers' own
-        `with_transaction` would go on for two minutes.
+        Transactions in conflict over a document wait for its lock, for twice the time limit of an operation at most;
+        the libraries' `with_transaction` would go on for two minutes.
         """
         until = time.monotonic() + self._seconds * _QUEUE_LIMITS
-        turns: set[Turn] = set()
-        with translated:
-            async with asyncio.timeout(self._operation.seconds):
+        keys: set[DocumentKey] = set()
+        with translate_errors:
+            async with asyncio.timeout(self._operations.seconds):
                 session = await self.sessions.open()
             try:
                 while True:
                     asked = time.monotonic()
                     try:
-                        async with self.turns.taken(turns, until):
-                            self._operation.note_wait(asked)
-                            return await self._attempts(session, work, turns)
-                    except Contested as error:
-                        if error.turn in turns or time.monotonic() > until:
+                        async with self.locks.hold(keys, until):
+                            self._operations.note_wait(asked)
+                            return await self._retry(session, work, keys)
+                    except WriteConflict as error:
+                        if error.key in keys or time.monotonic() > until:
                             raise
-                        turns.add(error.turn)
+                        keys.add(error.key)
             finally:
                 await self.sessions.end(session)
 
-    async def _attempts(self, session: OpenSession, work: Callable[[], Awaitable[Result]], turns: Set[Turn]) -> Result:
-        """Run the transaction until it is not in conflict; raises `Contested` where one more turn is needed."""
+    async def _retry(
+        self, session: OpenSession, work: Callable[[], Awaitable[Result]], keys: Set[DocumentKey]
+    ) -> Result:
+        """Run the transaction until it has no conflict; raises `WriteConflict` where it needs one more lock."""
         until = time.monotonic() + self._seconds
-        most = _MOST_BACK_OFF_IN_TURN_SECONDS if turns else _MOST_BACK_OFF_SECONDS
+        most = _MOST_BACK_OFF_WITH_LOCK_SECONDS if keys else _MOST_BACK_OFF_SECONDS
         for attempt in itertools.count():
             pause = random.uniform(0, min(_BACK_OFF_SECONDS * 1.5**attempt, most))  # noqa: S311 - no secret
             try:
                 return await self._attempt(session, work)
-            except Contested as error:
-                if error.turn not in turns or time.monotonic() + pause > until:
+            except WriteConflict as error:
+                if error.key not in keys or time.monotonic() + pause > until:
                     raise
             except PyMongoError as error:
                 if not error.has_error_label(_TRANSIENT) or time.monotonic() + pause > until:
@@ -86,17 +91,17 @@ class Transactions:
         raise AssertionError("unreachable")
 
     async def _attempt(self, session: OpenSession, work: Callable[[], Awaitable[Result]]) -> Result:
-        await self._begin(session.handle)
+        await self._start_transaction(session.handle)
         token = SESSION.set(session.handle)
         try:
             result = await work()
         except asyncio.CancelledError:
-            raise  # the caller waits for nothing more; the end of the session aborts the transaction
+            raise  # the caller was cancelled; the end of the session aborts the transaction
         except BaseException as error:
             cause = error.__cause__ if isinstance(error, DatabaseUnavailable | DuplicateKey) else None
             aborted = await self._abort(session, gone=isinstance(cause, (*AWAY, TimeoutError)))
-            again = cause if isinstance(cause, PyMongoError) and not isinstance(error, Contested) else error
-            if not aborted and isinstance(again, PyMongoError | Contested):
+            again = cause if isinstance(cause, PyMongoError) and not isinstance(error, WriteConflict) else error
+            if not aborted and isinstance(again, PyMongoError | WriteConflict):
                 raise DatabaseUnavailable("the server did not abort the transaction in time") from error
             if again is not error:
                 raise again from None
@@ -107,11 +112,11 @@ class Transactions:
         return result
 
     async def _commit(self, session: OpenSession) -> None:
-        """Commit. While the outcome is unknown the server is asked again, which never commits twice."""
+        """Commit. While the outcome is unknown, the command is repeated, which never commits twice."""
         until = time.monotonic() + self._seconds
         while True:
             try:
-                with self._operation():
+                with self._operations():
                     await session.run(session.handle.commit_transaction())
                 return
             except (DatabaseUnavailable, PyMongoError) as error:
@@ -122,9 +127,9 @@ class Transactions:
                     raise cause from None
 
     async def _abort(self, session: OpenSession, gone: bool) -> bool:
-        """Abort the transaction; whether the server said in time that it is aborted, so that the session may go on.
+        """Abort the transaction; return whether the server confirmed it in time, so that the session can be used again.
 
-        A server that is `gone` is hardly waited for: it aborts it by itself.
+        A server that is `gone` gets little time: it aborts the transaction by itself.
         """
         if not session.handle.in_transaction:
             return True

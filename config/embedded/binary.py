@@ -1,4 +1,4 @@
-"""Where the `mongod` program is."""
+"""Finds the `mongod` program."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from config.embedded.diagnosis import EmbeddedError
 
 
 def find_mongod() -> Path:
-    """The `mongod` of the package fiftyone-db, else the one on the PATH; EmbeddedError without either."""
-    for candidate in (*_packaged(), shutil.which("mongod")):
+    """Return the `mongod` of the package fiftyone-db, or the one on the PATH. Raises EmbeddedError without either."""
+    for candidate in (*_packaged_binaries(), shutil.which("mongod")):
         if candidate and os.access(candidate, os.X_OK):
             return Path(candidate)
     raise EmbeddedError(
@@ -20,7 +20,7 @@ def find_mongod() -> Path:
     )
 
 
-def _packaged() -> list[str]:
+def _packaged_binaries() -> list[str]:
     # Only the folder is looked up: importing fiftyone itself would take seconds.
     spec = importlib.util.find_spec("fiftyone")
     folders = (spec.submodule_search_locations or ()) if spec else ()

@@ -1,4 +1,4 @@
-"""How a server process gets the embedded database: `acquire`, and `release` when it is done."""
+"""How a server process uses the embedded database: `acquire` it, and `release` it at the end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from config.embedded.folder import POLL_SECONDS, Folder, Lock, until
 from config.embedded.mongod import HOST
 
 PROJECT = Path(__file__).resolve().parents[2]
-# The supervisor looks five times a second whether the database is used.
+# The supervisor checks five times a second whether the database is used.
 DECISION_SECONDS = 5.0
 SHARED_DECISION_SECONDS = 0.5
 STOP_SECONDS = 60.0
@@ -40,11 +40,11 @@ class Embedded:
     _database: str | None = None
 
     def release(self) -> None:
-        """Give the right up; the database stops within a second if nobody else uses it. Does not wait."""
+        """Give up the right; the database stops within a second if nobody else uses it. Does not wait."""
         self._lock.close()
 
     def release_and_wait(self, seconds: float = 30.0) -> bool:
-        """Give the right up and, if nobody else uses the database, wait for its clean end. False: still running."""
+        """Give up the right and, if nobody else uses the database, wait for its clean end. False: it still runs."""
         deadline = time.monotonic() + seconds
         alone = self._lock.fd >= 0 and self._lock.try_exclusive()
         self._lock.close()
@@ -54,13 +54,13 @@ class Embedded:
         return until(lambda: not self._folder.is_supervised(), deadline)
 
     def is_supervised(self) -> bool:
-        """Whether somebody looks after `mongod`; one whose supervisor was killed ends too."""
+        """Return whether a supervisor runs `mongod`, which ends with a killed supervisor."""
         return self._folder.live_record() is not None
 
     def supervise(self, given_up: threading.Event) -> None:
-        """Start a supervisor again, as `acquire` does; raises `EmbeddedError`, `MovedError` for another address."""
+        """Start a new supervisor, as `acquire` does. Raises `EmbeddedError`, or `MovedError` for another address."""
         again = acquire(self._folder.path, given_up=given_up, database=self._database)
-        again.release()  # the right that this one holds is enough
+        again.release()  # this object still holds the right
         if again.uri != self.uri:
             raise MovedError(f"The database in {self._folder.path} has another address now: start the server again.")
 
@@ -76,9 +76,9 @@ def acquire(
     *,
     database: str | None = None,
 ) -> Embedded:
-    """Join the database in `data_dir`, starting it where it does not run, with the rights of the service on `database`.
+    """Join the database in `data_dir`, or start it, with the rights of the service on `database`.
 
-    Without `database` the rights are those of tests and measurements: any database, and how `mongod` is.
+    Without `database` the rights are those of tests and measurements: any database, and the state of `mongod`.
     Blocks for up to `start_seconds`, so call it in a thread; `given_up` ends the wait. `cache_gib` is the size of the
     storage engine's cache in GiB. Raises EmbeddedError with one line for the person at the terminal.
     """
@@ -101,7 +101,7 @@ def acquire(
 
 @dataclass(frozen=True)
 class _Joining:
-    """One wait for the database: where, and for how long."""
+    """One attempt to join the database in `folder` within `seconds`."""
 
     folder: Folder
     lock: Lock
@@ -110,20 +110,20 @@ class _Joining:
     given_up: threading.Event
 
     def uri(self, database: str | None) -> str:
-        """The address of the database once it answers; starts a supervisor where none is at work."""
+        """Wait until the database can be reached, start a supervisor where none runs, and return the address."""
         folder, deadline = self.folder, time.monotonic() + self.seconds
-        # Refused only while a supervisor that nobody uses any more is stopping.
-        if not until(self._patient(self.lock.try_shared), deadline):
+        # Refused only while an unused supervisor is stopping.
+        if not until(self._unless_given_up(self.lock.try_shared), deadline):
             raise EmbeddedError(f"The database in {folder.path} is still stopping after {self.seconds:.0f} s.")
         while True:
             record = folder.live_record()
-            if record is not None and _answers(record.port):
+            if record is not None and _accepts_connections(record.port):
                 try:
                     return _let_in(folder, record.port, database)
                 except EmbeddedError:
                     if time.monotonic() > deadline:
                         raise
-            self._go_on()
+            self._check_given_up()
             if time.monotonic() > deadline:
                 raise EmbeddedError(
                     f"The database in {folder.path} is neither ready nor gone after {self.seconds:.0f} s; "
@@ -134,16 +134,16 @@ class _Joining:
             else:
                 self._start_supervisor()
 
-    def _go_on(self) -> None:
+    def _check_given_up(self) -> None:
         if self.given_up.is_set():
             raise EmbeddedError(f"The database in {self.folder.path} is not waited for any longer.")
 
-    def _patient(self, condition: Callable[[], bool]) -> Callable[[], bool]:
-        def look() -> bool:
-            self._go_on()
+    def _unless_given_up(self, condition: Callable[[], bool]) -> Callable[[], bool]:
+        def check() -> bool:
+            self._check_given_up()
             return condition()
 
-        return look
+        return check
 
     def _start_supervisor(self) -> None:
         command = [
@@ -154,7 +154,7 @@ class _Joining:
             str(self.cache_gib),
             str(self.seconds),
         ]
-        # The supervisor needs none of the server's settings, so it gets none of its secrets either.
+        # The supervisor needs no settings of the server, so it gets no secrets either.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
         path = os.pathsep.join(filter(None, (str(PROJECT), os.environ.get("PYTHONPATH"))))
         started = subprocess.Popen(  # noqa: S603 - our own module
@@ -165,17 +165,17 @@ class _Joining:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            start_new_session=True,  # Ctrl-C at the terminal is for the server, which then lets go of the database
+            start_new_session=True,  # Ctrl-C at the terminal stops the server, which then releases the database
         )
-        said, complained = self._last_words(started)
+        output, errors = self._wait_for_output(started)
         if started.returncode:
-            raise EmbeddedError(_last_line(said) or _last_line(complained) or "The supervisor failed.")
+            raise EmbeddedError(_last_line(output) or _last_line(errors) or "The supervisor failed.")
 
-    def _last_words(self, started: subprocess.Popen[str]) -> tuple[str, str]:
-        """What it printed until its end; one that is not waited for goes on, and stops where nobody uses it."""
+    def _wait_for_output(self, started: subprocess.Popen[str]) -> tuple[str, str]:
+        """What the process printed until it ended. If this gives up, the process goes on, and stops when it is not used."""
         deadline = time.monotonic() + self.seconds + STOP_SECONDS
         while time.monotonic() < deadline:
-            self._go_on()
+            self._check_given_up()
             with suppress(subprocess.TimeoutExpired):
                 return started.communicate(timeout=SUPERVISOR_POLL_SECONDS)
         raise EmbeddedError(f"The database in {self.folder.path} does not start; see {self.folder.log}.")
@@ -187,8 +187,8 @@ def _let_in(folder: Folder, port: int, database: str | None) -> str:
     return let_in(folder, port, database)
 
 
-def _answers(port: int) -> bool:
-    """Whether `mongod` is there: not while its supervisor starts it again after a crash."""
+def _accepts_connections(port: int) -> bool:
+    """Whether `mongod` accepts connections: not while its supervisor restarts it after a crash."""
     try:
         socket.create_connection((HOST, port), CONNECT_SECONDS).close()
     except OSError:

@@ -1,4 +1,4 @@
-"""Why `mongod` ended, in one line that says what to do."""
+"""Explains why `mongod` ended, in one line that says what to do."""
 
 from __future__ import annotations
 
@@ -60,16 +60,16 @@ class Ending:
 
 
 def explain(ending: Ending) -> str:
-    """One line: what stopped `mongod` and what to do about it."""
+    """Return one line: what stopped `mongod` and what to do about it."""
     for rule in (_disk, _program, _folder, _version, _damage, _signal):
         if line := rule(ending):
             return line
-    said = next(iter(_complaints(ending.log)), "") or ending.printed.strip().rpartition("\n")[2]
-    return f"mongod ended with code {ending.code}: {said or 'it gave no reason'}. Its log is {ending.log_file}."
+    reason = next(iter(_complaints(ending.log)), "") or ending.printed.strip().rpartition("\n")[2]
+    return f"mongod ended with code {ending.code}: {reason or 'it gave no reason'}. Its log is {ending.log_file}."
 
 
 def explain_os_error(error: OSError, path: Path) -> str:
-    """One line for an operating-system error met in the data folder."""
+    """Return one line for an error of the operating system in the data folder."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return _disk_full(path)
     return f"Cannot use the data folder {path} ({error.strerror}): make it writable, or set TRADEWIND_DATA_DIR."
@@ -80,8 +80,8 @@ def _disk_full(path: Path) -> str:
 
 
 def _disk(ending: Ending) -> str | None:
-    said = "No space left on device" in ending.log + ending.printed
-    if said or shutil.disk_usage(ending.database).free < DISK_ALMOST_FULL_BYTES:
+    reported = "No space left on device" in ending.log + ending.printed
+    if reported or shutil.disk_usage(ending.database).free < DISK_ALMOST_FULL_BYTES:
         return _disk_full(ending.database)
     return None
 

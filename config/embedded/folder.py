@@ -19,17 +19,17 @@ KEY_BYTES = 96
 
 
 class Lock:
-    """A flock(2) on a file; it lives until `close`, or until every process that inherited it is gone."""
+    """A flock(2) on a file; it is held until `close`, or until every process that inherited it has ended."""
 
     def __init__(self, path: Path) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def try_shared(self) -> bool:
-        """True where the lock is ours beside others; never waits."""
+        """Take the lock shared with others; return False where that would have to wait."""
         return self._try(fcntl.LOCK_SH)
 
     def try_exclusive(self) -> bool:
-        """True where the lock is ours alone; never waits. A shared one that we held is lost either way."""
+        """Take the lock alone; return False where that would have to wait. A shared lock that we held is lost either way."""
         return self._try(fcntl.LOCK_EX)
 
     def _try(self, kind: int) -> bool:
@@ -40,7 +40,7 @@ class Lock:
         return True
 
     def close(self) -> None:
-        """Give the lock up; doing so twice is fine."""
+        """Release the lock; a second call does nothing."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
@@ -65,7 +65,7 @@ class Record:
 
 
 class Folder:
-    """The files of one embedded database; `path` is made absolute, nothing is created yet."""
+    """The files of one embedded database. The constructor makes `path` absolute and creates nothing."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
@@ -78,11 +78,11 @@ class Folder:
         self.database = self.path / "mongodb"
 
     def create(self) -> None:
-        """Make the folder, for its owner alone; OSError where that cannot be."""
+        """Create the folder for its owner alone. Raises OSError."""
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def is_supervised(self) -> bool:
-        """Whether a supervisor, or a `mongod` that outlives one, is at work."""
+        """Return whether a supervisor runs, or a `mongod` that outlived one."""
         probe = Lock(self.supervisor_lock)
         try:
             return not probe.try_shared()
@@ -90,12 +90,12 @@ class Folder:
             probe.close()
 
     def password(self, user: str) -> str:
-        """The password of a database user, derived from the replica set's random key."""
+        """Return the password of a database user, derived from the replica set's random key."""
         self.make_key()
         return hmac.new(self.key.read_bytes(), user.encode(), hashlib.sha256).hexdigest()
 
     def make_key(self) -> None:
-        """Make the key file of the replica set where it is missing."""
+        """Create the key file of the replica set if it does not exist."""
         if not self.key.exists():
             fresh = self.key.with_suffix(".new")
             fresh.touch(mode=0o600)
@@ -104,14 +104,14 @@ class Folder:
         self.key.chmod(0o600)  # mongod refuses a key that others may read
 
     def publish(self, record: Record) -> Lock:
-        """Write the record of the running database; it counts as long as the returned lock is held."""
+        """Write the record of the running database, which is valid as long as the returned lock is held."""
         fresh = self.record.with_suffix(".new")
         fresh.unlink(missing_ok=True)
         lock = Lock(fresh)
         try:
             lock.try_exclusive()
             fresh.write_text(json.dumps(asdict(record)))
-            # The lock is on this very file, so a record left by a dead supervisor can never pass for a live one.
+            # The lock is on this very file, so the record of a dead supervisor is never valid.
             fresh.replace(self.record)
         except OSError:
             lock.close()
@@ -119,7 +119,7 @@ class Folder:
         return lock
 
     def live_record(self) -> Record | None:
-        """Where the running database is; None where no supervisor stands behind the record."""
+        """Return where the running database is; None where no supervisor holds the record's lock."""
         try:
             fd = os.open(self.record, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -132,7 +132,7 @@ class Folder:
         return None
 
     def last_port(self) -> int | None:
-        """The port of the last run, which the stored replica set still names."""
+        """Return the port of the last run, which the stored replica set still names."""
         try:
             return int(json.loads(self.record.read_text())["port"])
         except (OSError, ValueError, KeyError, TypeError):

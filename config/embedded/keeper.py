@@ -1,4 +1,4 @@
-"""A server keeps its embedded database alive: a supervisor that was killed is started again."""
+"""Keeps the embedded database of a server running: restarts a supervisor that was killed."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from config.embedded.client import Embedded, MovedError
 from config.embedded.diagnosis import EmbeddedError
 
 log = logging.getLogger("tradewind.database")
-_LOOK_SECONDS = 1.0
+_CHECK_SECONDS = 1.0
 _MOST_PAUSE_SECONDS = 30.0
 
 
 async def keep(embedded: Embedded) -> None:
-    """Look after the database until cancelled; raises `EmbeddedError` where it is no longer at its address."""
-    pause = _LOOK_SECONDS
+    """Restart the supervisor whenever it is gone, until cancelled. Raises `MovedError` where the address changed."""
+    pause = _CHECK_SECONDS
     while True:
         await asyncio.sleep(pause)
         if await asyncio.to_thread(embedded.is_supervised):
-            pause = _LOOK_SECONDS
+            pause = _CHECK_SECONDS
             continue
         log.warning("the supervisor of the embedded database is gone; starting another")
         given_up = threading.Event()

@@ -28,7 +28,7 @@ PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 class Mongod:
-    """A running `mongod` on loopback; the constructor starts it, `wait_until_listening` makes sure of it."""
+    """A running `mongod` on loopback; the constructor starts it, `wait_until_listening` waits until it is ready."""
 
     def __init__(self, binary: Path, folder: Folder, port: int, cache_gib: float, lifeline: Lock) -> None:
         self.port = port
@@ -43,7 +43,7 @@ class Mongod:
             # While mongod lives the supervisor's lock is held, even if the supervisor is killed.
             pass_fds=(lifeline.fd,),
             # Safe: the supervisor has one thread.
-            preexec_fn=_stop_with(os.getpid()) if sys.platform == "linux" else None,
+            preexec_fn=_stop_with_parent(os.getpid()) if sys.platform == "linux" else None,
         )
 
     @property
@@ -52,7 +52,7 @@ class Mongod:
         return self._process.poll()
 
     def wait_until_listening(self, deadline: float) -> bool:
-        """True once it takes connections, False where it ended; EmbeddedError at the deadline."""
+        """Return True once it accepts connections, False where it ended. Raises EmbeddedError at the deadline."""
         if not until(lambda: self.exit_code is not None or self._is_listening(), deadline):
             raise EmbeddedError(f"mongod did not start in time; its log is {self._folder.log}.")
         return self.exit_code is None
@@ -69,7 +69,7 @@ class Mongod:
             return b""
 
     def ending(self) -> Ending:
-        """How it ended."""
+        """Return how it ended."""
         self._printed.seek(0)
         return Ending(
             code=self._process.wait(),
@@ -81,12 +81,12 @@ class Mongod:
 
     def rotate_log(self) -> None:
         """Keep the log and its predecessor within LOG_BYTES each."""
-        if self._folder.log.exists() and _shelve_log(self._folder):
+        if self._folder.log.exists() and _move_long_log(self._folder):
             self._log_start = 0
             self._process.send_signal(signal.SIGUSR1)  # with --logRotate reopen
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """A clean stop; killed after `seconds`, which loses nothing: the journal is replayed."""
+        """Stop it cleanly, or kill it after `seconds`, which loses nothing as the journal is replayed."""
         self._process.terminate()
         try:
             self._process.wait(seconds)
@@ -106,16 +106,17 @@ def start_mongod(
     *,
     moves: bool = True,
 ) -> Mongod:
-    """Start on `port` if it is free, else, where it `moves`, on one that the system picks; EmbeddedError says why not."""
+    """Start `mongod` on `port` or, where that is taken and it `moves`, on one that the system picks. Raises EmbeddedError."""
     folder.database.mkdir(exist_ok=True, mode=0o700)
-    _shelve_log(folder)
+    _move_long_log(folder)
     for _ in range(PORT_ATTEMPTS):
         if port is None or not _is_free(port):
             if not moves:
                 raise EmbeddedError(f"Port {port} of the database was taken by another program.")
             port = _free_port()
         mongod = Mongod(binary, folder, port, cache_gib, lifeline)
-        importlib.import_module("pymongo")  # needed next: the fifth of a second passes while mongod starts
+        # the next step needs it: importing it takes a fifth of a second, which passes while mongod starts
+        importlib.import_module("pymongo")
         try:
             if mongod.wait_until_listening(deadline):
                 return mongod
@@ -140,10 +141,10 @@ def _arguments(folder: Folder, port: int, cache_gib: float) -> list[str]:
         f"--keyFile={folder.key}",
         "--auth",
         "--networkMessageCompressors=disabled",  # CVE-2025-14847
-        # Five minutes of history slow lists and counts three times after mass changes.
+        # After mass changes, a history of five minutes makes lists and counts three times slower.
         "--setParameter=minSnapshotHistoryWindowInSeconds=0",
         "--setParameter=diagnosticDataCollectionEnabled=false",
-        # What a machine that went away had begun blocks others for so long; MongoDB's own limit is a minute.
+        # A transaction of a machine that disappeared blocks others for so long; MongoDB's default is a minute.
         "--setParameter=transactionLifetimeLimitSeconds=20",
         f"--wiredTigerCacheSizeGB={cache_gib}",
         # 16 MB of journal rather than 300; a start reads a journal file six times, however empty it is.
@@ -155,8 +156,8 @@ def _arguments(folder: Folder, port: int, cache_gib: float) -> list[str]:
     ]
 
 
-def _stop_with(parent: int) -> Callable[[], None]:
-    """For the new process: be told to stop when the supervisor dies, however it dies (Linux)."""
+def _stop_with_parent(parent: int) -> Callable[[], None]:
+    """Return a function for the new process: the kernel sends it SIGTERM when the supervisor dies (Linux)."""
     prctl = ctypes.CDLL(None).prctl
 
     def prepare() -> None:
@@ -167,7 +168,7 @@ def _stop_with(parent: int) -> Callable[[], None]:
     return prepare
 
 
-def _shelve_log(folder: Folder) -> bool:
+def _move_long_log(folder: Folder) -> bool:
     if folder.log.exists() and folder.log.stat().st_size > LOG_BYTES:
         folder.log.replace(folder.log.with_suffix(".log.1"))
         return True

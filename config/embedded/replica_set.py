@@ -1,4 +1,4 @@
-"""Make a `mongod` a one-member replica set, and keep the set right at later starts."""
+"""Makes a `mongod` a one-member replica set, and corrects the set at later starts."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Client = MongoClient[dict[str, Any]]
 
 
 def move_member(folder: Folder, port: int) -> bool:
-    """Make the stored set name today's port. True where it named another, and so where `mongod` must start again.
+    """Write the current port into the stored set; return True where it was another, so that `mongod` must restart.
 
-    A reconfiguration would have to wait until `mongod` has asked the owner of the old port who it is, which takes
-    30 seconds if that one never answers.
+    A reconfiguration would have to wait until `mongod` has contacted the old port, which takes 30 seconds if nothing
+    replies there.
     """
     with as_member(folder, port) as client:
         stored = client.local.get_collection("system.replset", write_concern=WriteConcern(w=1, j=True))
@@ -34,7 +34,7 @@ def move_member(folder: Folder, port: int) -> bool:
 
 
 def make_ready(folder: Folder, port: int, deadline: float) -> None:
-    """Bring the `mongod` on `port` to take writes. Raises EmbeddedError."""
+    """Initiate the set if necessary and wait until the `mongod` on `port` accepts writes. Raises EmbeddedError."""
     with as_member(folder, port) as client:
         if client.local.get_collection("system.replset").find_one() is None:
             members = [{"_id": 0, "host": _member(port)}]
@@ -44,7 +44,7 @@ def make_ready(folder: Folder, port: int, deadline: float) -> None:
 
 
 def address(port: int) -> str:
-    """Where the set is, as a uri has it behind the user."""
+    """Return the address of the set: the part of a URI after the user."""
     return f"{_member(port)}/?replicaSet={REPLICA_SET}"
 
 
@@ -54,7 +54,7 @@ def _member(port: int) -> str:
 
 @contextmanager
 def as_member(folder: Folder, port: int) -> Iterator[Client]:
-    """Sign in as the members of a set do among each other, with the key: that works in any state of the set."""
+    """Connect with the key, as the members of a set do among each other: that works in any state of the set."""
     try:
         with _connect(port, "__system", folder.key.read_text(), "local") as client:
             yield client

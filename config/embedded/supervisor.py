@@ -1,4 +1,4 @@
-"""The process that runs `mongod` as long as somebody uses it."""
+"""The process that runs `mongod` as long as it is used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOCK_SECONDS = 0.1
 USERS_POLL_SECONDS = 0.2
 FIRST_PAUSE_SECONDS = 0.5
 MOST_PAUSE_SECONDS = 10.0
-STEADY_SECONDS = 60.0  # who has run for so long is not one that ends again and again
+STEADY_SECONDS = 60.0  # one that has run for so long does not count as crashing repeatedly
 MOVE_STOP_SECONDS = 1.0
 ENDING_SECONDS = 3.0
 LOG_BYTES = 1 << 20
@@ -28,10 +28,10 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Supervisor:
-    """Runs the database of `folder` for its users; `start_seconds` bounds each start of `mongod`.
+    """Runs the database of `folder` for its users; `start_seconds` limits each start of `mongod`.
 
-    One that ends by itself is started again, on the port that the users know, as often as it takes: the disk may have
-    room again. Between two attempts there is a pause that doubles.
+    A `mongod` that ends by itself is restarted on the same port as often as necessary: a full disk may have space again.
+    The pause between two attempts doubles.
     """
 
     def __init__(self, folder: Folder, cache_gib: float, start_seconds: float) -> None:
@@ -45,9 +45,9 @@ class Supervisor:
         self._again_at = 0.0
 
     def run(self, ready: Callable[[], None]) -> None:
-        """Start, call `ready`, and stay until nobody uses the database. At once back where another one is at work."""
+        """Start, call `ready`, and run until nobody uses the database. Return at once where another supervisor runs."""
         lock = Lock(self._folder.supervisor_lock)
-        # A process that looks whether a supervisor is at work holds this lock for a moment.
+        # A process that checks whether a supervisor runs holds this lock for a moment.
         if not until(lock.try_exclusive, time.monotonic() + LOCK_SECONDS):
             return
         for number in STOP_SIGNALS:
@@ -58,10 +58,10 @@ class Supervisor:
             record = self._folder.publish(Record(uri, self._port or 0, os.getpid()))
             ready()
             users = Lock(self._folder.users_lock)
-            while not users.try_exclusive():  # from then on newcomers wait for our end
+            while not users.try_exclusive():  # from then on new users wait until this supervisor has ended
                 time.sleep(USERS_POLL_SECONDS)
                 try:
-                    self._tend(lock)
+                    self._maintain(lock)
                 except OSError as error:
                     _say(explain_os_error(error, self._folder.path))
         finally:
@@ -70,8 +70,8 @@ class Supervisor:
             if self._mongod:
                 self._mongod.stop()
 
-    def _tend(self, lock: Lock) -> None:
-        """Look after `mongod`: keep its log short, and start it again when it is time."""
+    def _maintain(self, lock: Lock) -> None:
+        """Keep the log of `mongod` short, and restart it when it is due."""
         if self._mongod is None:
             if time.monotonic() >= self._again_at:
                 self._try_again(lock)
@@ -100,8 +100,8 @@ class Supervisor:
         self._pause = min(2 * self._pause, MOST_PAUSE_SECONDS)
 
     def _start(self, lock: Lock) -> str:
-        """Start `mongod` and make it ready; its address."""
-        self._folder.make_key()  # which mongod reads
+        """Start `mongod`, make it ready, and return its address."""
+        self._folder.make_key()  # mongod reads it
         self._begun = time.monotonic()
         deadline = self._begun + self._start_seconds
         known = self._port is not None
@@ -109,7 +109,7 @@ class Supervisor:
         while True:
             mongod = start_mongod(find_mongod(), self._folder, self._cache_gib, lock, port, deadline, moves=not known)
             try:
-                from config.embedded.replica_set import make_ready, move_member  # late, as start_mongod says
+                from config.embedded.replica_set import make_ready, move_member  # imported late: start_mongod says why
                 from config.embedded.users import SERVICE, uri_of
 
                 if not move_member(self._folder, mongod.port):
@@ -126,7 +126,7 @@ class Supervisor:
 
 
 def _reason(mongod: Mongod, error: EmbeddedError) -> str:
-    """What `mongod` itself says if it came to an end, else `error`; either way it runs no more."""
+    """The reason that `mongod` itself gives if it ended, otherwise `error`; either way it is stopped."""
     ended = until(lambda: mongod.exit_code is not None, time.monotonic() + ENDING_SECONDS)
     reason = explain(mongod.ending()) if ended else str(error)
     mongod.stop()
@@ -134,31 +134,31 @@ def _reason(mongod: Mongod, error: EmbeddedError) -> str:
 
 
 def _say(line: str) -> None:
-    """Write into supervisor.log; on a full disk, which is what there is to say, nothing comes of it."""
+    """Write into supervisor.log, which fails silently on a full disk."""
     with suppress(OSError):
         os.write(sys.stderr.fileno(), f"{datetime.now(UTC).isoformat(timespec='seconds')} {line}\n".encode())
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
     for number in STOP_SIGNALS:
-        signal.signal(number, signal.SIG_IGN)  # the database stops cleanly, however often it is asked to
+        signal.signal(number, signal.SIG_IGN)  # further signals do not interrupt the clean stop
     raise SystemExit
 
 
 def detach(folder: Folder, run: Callable[[Callable[[], None]], None]) -> str:
-    """Call `run(ready)` in a process of its own; back when that calls `ready` or ends. Why it failed, or ""."""
-    told, tell = os.pipe()
+    """Call `run(ready)` in a new process and wait until it calls `ready` or ends; return why it failed, or ""."""
+    reader, writer = os.pipe()
     if os.fork():
-        os.close(tell)
-        with open(told, encoding="utf-8") as file:
+        os.close(writer)
+        with open(reader, encoding="utf-8") as file:
             return file.read()
-    os.close(told)
-    _run_and_tell(folder, run, tell)
+    os.close(reader)
+    _run_and_report(folder, run, writer)
     raise SystemExit
 
 
-def _run_and_tell(folder: Folder, run: Callable[[Callable[[], None]], None], tell: int) -> None:
-    listener: list[int] = [tell]
+def _run_and_report(folder: Folder, run: Callable[[Callable[[], None]], None], writer: int) -> None:
+    listener: list[int] = [writer]
 
     def ready() -> None:
         os.close(listener.pop())

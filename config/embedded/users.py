@@ -1,8 +1,8 @@
-"""The users of the embedded database: each may do what its work needs, and no more. None of them is root.
+"""The users of the embedded database: each has the privileges that it needs. None of them is root.
 
-The service reads and writes its own database and looks after its indexes. It takes no further privilege to run
-transactions, to watch changes, or to end the sessions of one's own user. Tests and measurements make databases as they
-need them and look at how `mongod` is, so theirs is another user.
+The service reads and writes its own database and manages its indexes. Transactions, change streams and ending the
+sessions of one's own user need no further privilege. Tests and measurements create databases and read the state of
+`mongod`, so they have another user.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ Role = Mapping[str, str]
 
 
 def uri_of(folder: Folder, port: int, user: str) -> str:
-    """Where the database is for this user, password included: never log it."""
+    """Return the URI of the database for this user. It holds the password: never log it."""
     return f"mongodb://{user}:{folder.password(user)}@{address(port)}&authSource=admin"
 
 
 def let_in(folder: Folder, port: int, database: str | None) -> str:
-    """Make sure of the user of `database`, or without one of that for tests and measurements; its uri.
+    """Create or correct the user of `database`, or of tests and measurements without one, and return its URI.
 
-    A user of an earlier version, who was root, is left with what the service needs. Raises EmbeddedError.
+    A user of an earlier version, which was root, keeps only what the service needs. Raises EmbeddedError.
     """
     user = SERVICE if database else TOOLS
     wanted = [{"role": role, "db": database or "admin"} for role in (SERVICE_ROLES if database else TOOL_ROLES)]
     password = folder.password(user)
     with as_member(folder, port) as client:
-        found = _found(client, user)
-        if found is None and not _made(client, user, password, wanted):
-            found = _found(client, user)
+        found = _find(client, user)
+        if found is None and not _create(client, user, password, wanted):
+            found = _find(client, user)
         if found is not None:
             _amend(client, user, password, found, wanted)
     return uri_of(folder, port, user)
 
 
-def _found(client: Client, user: str) -> Mapping[str, Any] | None:
+def _find(client: Client, user: str) -> Mapping[str, Any] | None:
     users: Sequence[Mapping[str, Any]] = client.admin.command("usersInfo", user)["users"]
     return users[0] if users else None
 
 
-def _made(client: Client, user: str, password: str, roles: list[dict[str, str]]) -> bool:
-    """Make the user; False where another process just did."""
+def _create(client: Client, user: str, password: str, roles: list[dict[str, str]]) -> bool:
+    """Create the user; return False where another process just did."""
     try:
         client.admin.command("createUser", user, pwd=password, roles=roles, customData=_mark(password))
     except OperationFailure as error:
@@ -65,11 +65,11 @@ def _made(client: Client, user: str, password: str, roles: list[dict[str, str]])
 def _amend(
     client: Client, user: str, password: str, found: Mapping[str, Any], wanted: Sequence[dict[str, str]]
 ) -> None:
-    """Give the user the rights, and the password of today's key where the old key was lost."""
+    """Correct the roles of the user, and its password where the key is another one."""
     # other services in this folder have databases of their own
     kept = [role for role in found["roles"] if role["role"] in SERVICE_ROLES and role not in wanted]
     changes: dict[str, Any] = {}
-    if _sorted(found["roles"]) != _sorted([*kept, *wanted]):
+    if _sort(found["roles"]) != _sort([*kept, *wanted]):
         changes["roles"] = [*kept, *wanted]
     if found.get("customData") != _mark(password):
         changes |= {"pwd": password, "customData": _mark(password)}
@@ -78,9 +78,9 @@ def _amend(
 
 
 def _mark(password: str) -> dict[str, str]:
-    """What tells of which key a user has the password, without signing in."""
+    """Identifies the key of the user's password, so that it can be checked without a log-in."""
     return {"key": hashlib.sha256(password.encode()).hexdigest()[:16]}
 
 
-def _sorted(roles: Sequence[Role]) -> list[tuple[str, str]]:
+def _sort(roles: Sequence[Role]) -> list[tuple[str, str]]:
     return sorted((role["db"], role["role"]) for role in roles)

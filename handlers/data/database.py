@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from bson import ObjectId
 
-from config.database import DatabaseUnavailable, Driver, DuplicateKey, Filter, Together
+from config.database import Batcher, DatabaseUnavailable, Driver, DuplicateKey, Filter
 from handlers.actor import SYSTEM, Actor
 from handlers.data.changes import Changes
 from handlers.data.collection import Collection
@@ -54,7 +54,7 @@ class Database:
         self.changes = Changes(driver, watched)
         self.counts = Shared(driver.note_wait)
         self.outdated: set[str] = set()  # collections with records that handlers/data/indexing.py has to index again
-        self._numbers = Together(self._next_numbers, _NUMBERS_AT_ONCE)
+        self._numbers = Batcher(self._next_numbers, _NUMBERS_AT_ONCE)
 
     def store(
         self, collection: Collection, actor: Actor = SYSTEM, scope: Scope = ALL_ROWS, now: datetime | None = None
@@ -98,8 +98,8 @@ class Database:
         `apart` numbers leave gaps when a transaction fails; without it the number is part of the transaction.
         """
         if apart:
-            with self.driver.waits():
-                return await self._numbers.ask(name, None)
+            with self.driver.time_limit():
+                return await self._numbers.submit(name, None)
         counter = await self.driver.update_one(COUNTERS, {"_id": name}, {"$inc": {"value": 1}}, upsert=True)
         return int(counter["value"]) if counter else 0
 
@@ -107,7 +107,7 @@ class Database:
         """As many numbers as were wanted at once, in the order in which they were."""
         count = len(wanted)
         counter = await self.driver.update_one(
-            COUNTERS, {"_id": name}, {"$inc": {"value": count}}, upsert=True, apart=True, followed=True
+            COUNTERS, {"_id": name}, {"$inc": {"value": count}}, upsert=True, apart=True, wait_for_durability=False
         )
         last = int(counter["value"]) if counter else count
         return range(last - count + 1, last + 1)

@@ -198,7 +198,7 @@ class Store:
         """
         past_indexes = whole and not self.row_filter
         visible = {"$match": self._visible()}
-        return await self._driver.aggregate(self.collection.name, [visible, *pipeline], whole=past_indexes)
+        return await self._driver.aggregate(self.collection.name, [visible, *pipeline], collection_scan=past_indexes)
 
     # -- writing
 

@@ -86,7 +86,7 @@ async def test_a_server_that_does_not_know_the_password_is_refused(exchange: Scr
 @pytest.mark.parametrize(
     "unsound", [b"r=another,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096", SERVER_FIRST.replace(b"4096", b"1")]
 )
-async def test_an_unsound_challenge_is_not_answered(exchange: Scram, unsound: bytes) -> None:
+async def test_an_invalid_challenge_is_refused(exchange: Scram, unsound: bytes) -> None:
     with pytest.raises(ScramError):
         exchange.final(unsound)
 
@@ -102,7 +102,7 @@ async def test_an_unsound_challenge_is_not_answered(exchange: Scram, unsound: by
         "mongodb://%2Ftmp%2Fmongodb-27017.sock/",
     ],
 )
-async def test_what_the_wire_does_not_speak_is_left_to_motor(uri: str) -> None:
+async def test_an_address_that_the_wire_does_not_support_has_no_target(uri: str) -> None:
     assert target_of(uri, "tradewind") is None
 
 
@@ -116,7 +116,7 @@ async def test_a_password_is_in_no_description() -> None:
     assert "s@fe" not in repr(target_of("mongodb://ann:s%40fe@one.example.com/", "tradewind"))
 
 
-async def test_results_that_take_several_answers_come_whole(driver: DirectDriver) -> None:
+async def test_results_in_several_replies_are_complete(driver: DirectDriver) -> None:
     await driver.insert("many", [{"_id": n} for n in range(1200)])
     found = await driver.aggregate("many", [{"$sort": {"_id": 1}}])
     assert [one["_id"] for one in found] == list(range(1200))
@@ -132,7 +132,7 @@ async def test_more_commands_than_connections_wait_for_their_turn(mongodb_uri: s
     pool.close()
 
 
-async def test_a_command_that_nobody_waits_for_takes_its_connection_along(mongodb_uri: str, name: str) -> None:
+async def test_a_cancelled_command_closes_its_connection(mongodb_uri: str, name: str) -> None:
     target = target_of(mongodb_uri, name)
     assert target is not None
     pool = WirePool(target, connect_seconds=2)
@@ -174,7 +174,7 @@ async def test_single_inserts_that_come_at_once_are_few_commands(
     assert await driver.count("gathered", {"_id": {"$gte": 0}}) == 60
 
 
-async def test_a_neighbour_that_waits_for_a_transaction_fails_alone(hasty: DirectDriver) -> None:
+async def test_an_insert_that_waits_for_a_transaction_fails_without_the_rest_of_its_batch(hasty: DirectDriver) -> None:
     await hasty.synchronise_indexes("waiting", [IndexSpec("code", (("code", 1),), unique=True)])
 
     async def work() -> list[Any]:
@@ -224,7 +224,7 @@ async def test_a_long_key_that_is_taken_is_the_fault_of_one(driver: DirectDriver
     assert len(await driver.find(things, {}, limit=10)) == 4
 
 
-async def test_documents_that_are_refused_together_are_inserted_each_by_itself(
+async def test_documents_of_a_failed_batch_are_inserted_one_by_one(
     driver: DirectDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, things = WirePool.run, f"each_{uuid.uuid4().hex[:8]}"
@@ -245,7 +245,7 @@ async def test_documents_that_are_refused_together_are_inserted_each_by_itself(
 
 
 @pytest.mark.parametrize("code", sorted(REPEATED_CODES))
-async def test_a_read_that_was_interrupted_is_asked_once_more(
+async def test_an_interrupted_read_is_repeated_once(
     driver: DirectDriver, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     await driver.insert_missing("again", [{"_id": 1}])
@@ -261,7 +261,7 @@ async def test_a_read_that_was_interrupted_is_asked_once_more(
 
 
 @pytest.mark.parametrize("code", sorted(AWAY_CODES - {10107, 13435}))
-async def test_a_write_that_was_interrupted_is_told_and_not_repeated(
+async def test_an_interrupted_write_is_reported_and_not_repeated(
     driver: DirectDriver, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     async def interrupted(pool: WirePool, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Any:
@@ -286,7 +286,7 @@ async def test_a_write_that_was_interrupted_is_told_and_not_repeated(
     assert await driver.find("once", {}, limit=5) == []
 
 
-async def test_a_list_whose_cursor_is_lost_is_read_anew(driver: DirectDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_list_whose_cursor_is_lost_is_read_again(driver: DirectDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     await driver.insert("lost_cursor", [{"_id": n} for n in range(1200)])
     run = WirePool.run
 
@@ -300,7 +300,7 @@ async def test_a_list_whose_cursor_is_lost_is_read_anew(driver: DirectDriver, mo
     assert [one["_id"] for one in found] == list(range(1200))
 
 
-async def test_documents_whose_answer_was_lost_are_told_of_each(
+async def test_a_lost_reply_is_reported_for_each_document_of_a_batch(
     behind: DirectDriver, driver: DirectDriver, proxy: Proxy
 ) -> None:
     await behind.insert("lost", [{"_id": 0}])
@@ -322,7 +322,7 @@ async def test_reading_goes_on_over_a_new_connection(behind: DirectDriver, proxy
     assert await behind.find_one("kept", {"_id": 1}) == {"_id": 1}
 
 
-async def test_a_write_whose_answer_was_lost_is_not_sent_again(
+async def test_a_write_whose_reply_was_lost_is_not_sent_again(
     behind: DirectDriver, driver: DirectDriver, proxy: Proxy
 ) -> None:
     await behind.insert("counted", [{"_id": "n", "value": 0}])

@@ -181,7 +181,7 @@ def test_change_streams_work(running: tuple[Embedded, Folder]) -> None:
         assert changes.next()["operationType"] == "insert"
 
 
-def test_nobody_gets_in_without_the_password(running: tuple[Embedded, Folder]) -> None:
+def test_a_connection_without_the_password_is_refused(running: tuple[Embedded, Folder]) -> None:
     anonymous = running[0].uri.replace(running[0].uri.split("//")[1].split("@")[0] + "@", "")
     with _client(anonymous) as client, pytest.raises(OperationFailure, match="requires authentication"):
         client.trade.notes.find_one()
@@ -259,7 +259,7 @@ def test_a_lost_key_is_replaced(copied: Folder, use: Callable[[], Embedded]) -> 
     assert _names(use().uri) == {"kept"}
 
 
-def test_who_comes_while_it_stops_gets_a_working_database(use: Callable[[], Embedded]) -> None:
+def test_a_user_that_arrives_while_it_stops_gets_a_working_database(use: Callable[[], Embedded]) -> None:
     for pause in (0.0, 0.25, 0.5):
         leaving = use()
         leaving.release()

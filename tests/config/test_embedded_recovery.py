@@ -81,7 +81,7 @@ def test_a_mongod_that_fails_to_start_is_started_again_until_it_runs(
     _await(lambda: "mongod runs again" in folder.supervisor_log.read_text())
 
 
-def test_who_leaves_while_mongod_does_not_start_ends_the_supervisor(faulty: tuple[Embedded, Folder, Path]) -> None:
+def test_giving_up_while_mongod_does_not_start_ends_the_supervisor(faulty: tuple[Embedded, Folder, Path]) -> None:
     embedded, folder, broken = faulty
     broken.touch()
     os.kill(_mongod_of(folder), signal.SIGKILL)

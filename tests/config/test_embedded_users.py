@@ -106,12 +106,12 @@ def test_the_service_is_refused_what_is_none_of_its_business(what: str, client: 
     assert refused.value.code == UNAUTHORISED
 
 
-def test_the_service_is_told_of_its_own_database_alone(client: Client) -> None:
+def test_the_service_sees_only_its_own_database(client: Client) -> None:
     client[OWN].notes.insert_one({"_id": "there"})
     assert client.list_database_names() == [OWN]
 
 
-def test_a_user_who_was_root_is_left_with_what_the_service_needs(used: tuple[Embedded, Folder]) -> None:
+def test_a_user_who_was_root_keeps_only_what_the_service_needs(used: tuple[Embedded, Folder]) -> None:
     embedded, folder = used
     record = folder.live_record()
     assert record is not None

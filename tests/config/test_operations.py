@@ -133,7 +133,9 @@ async def test_a_transaction_whose_server_goes_before_it_commits_waits_once(
 
 
 @pytest.mark.alone
-async def test_those_who_queue_for_a_document_wait_together(behind: Driver, proxy: Proxy, things: str) -> None:
+async def test_transactions_that_wait_for_a_document_share_one_time_limit(
+    behind: Driver, proxy: Proxy, things: str
+) -> None:
     await behind.insert(things, [{"_id": 1, "n": 0}])
 
     async def add() -> None:
@@ -154,7 +156,7 @@ async def test_those_who_queue_for_a_document_wait_together(behind: Driver, prox
 
 
 @pytest.mark.alone
-async def test_an_answer_gives_the_next_operation_its_own_time(behind: Driver, proxy: Proxy, things: str) -> None:
+async def test_a_reply_gives_the_next_operation_its_own_time_limit(behind: Driver, proxy: Proxy, things: str) -> None:
     await behind.insert(things, [{"_id": 0, "n": 0}])
 
     async def work() -> float:
@@ -183,7 +185,7 @@ async def test_work_that_goes_on_without_its_request_is_not_refused_for_ever(dri
         await asyncio.sleep(0)
 
 
-async def test_what_has_waited_for_another_in_vain_does_not_wait_as_long_again() -> None:
+async def test_a_caller_that_waited_for_another_without_a_reply_does_not_wait_as_long_again() -> None:
     operations = Operations(0.3)
     shared = Shared(operations.note_wait)
 
@@ -206,7 +208,7 @@ async def test_what_has_waited_for_another_in_vain_does_not_wait_as_long_again()
         (OperationFailure("killed", 175), False),
     ],
 )
-async def test_only_what_nobody_answers_counts_as_silence(error: Exception, silent: bool) -> None:
+async def test_only_an_error_without_a_reply_counts_as_silence(error: Exception, silent: bool) -> None:
     operations = Operations(1)
     with suppress(DatabaseUnavailable), operations():
         raise error

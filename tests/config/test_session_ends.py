@@ -116,7 +116,7 @@ async def test_what_a_cancelled_transaction_wrote_is_free_at_once(driver: Driver
         assert await driver.update_one(things, {"_id": 1}, {"$inc": {"n": 1}}) == {"_id": 1, "n": 1}
 
 
-async def test_the_sessions_of_open_transactions_are_told(driver: Driver, things: str) -> None:
+async def test_the_sessions_of_open_transactions_are_listed(driver: Driver, things: str) -> None:
     async def work() -> list[bytes]:
         await driver.insert(things, [{"_id": 1}])
         return driver.open_sessions

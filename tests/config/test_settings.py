@@ -92,7 +92,7 @@ WEAK = {
 
 
 @pytest.mark.parametrize(("secret", "weakness"), WEAK.items())
-def test_a_weak_signing_key_is_told_apart(secret: str, weakness: str) -> None:
+def test_a_weak_signing_key_is_refused_with_its_weakness(secret: str, weakness: str) -> None:
     assert secret_weakness(secret) == weakness
 
 

@@ -73,7 +73,7 @@ async def test_a_task_that_is_cancelled_while_its_time_runs_out_is_cancelled() -
     assert task.cancelled()
 
 
-async def test_of_two_limits_that_are_over_at_once_the_outer_one_tells() -> None:
+async def test_of_two_limits_that_end_at_once_the_outer_one_raises() -> None:
     told = []
 
     async def inner() -> None:
@@ -104,6 +104,6 @@ async def test_a_longer_limit_around_a_shorter_one_ends_both() -> None:
         await waits(TimeLimit(NEVER), NEVER)
 
 
-async def test_an_error_of_the_work_is_told_as_it_is() -> None:
+async def test_an_error_of_the_block_is_raised_unchanged() -> None:
     with pytest.raises(ValueError, match="broken"), TimeLimit(NEVER)():
         raise ValueError("broken")

@@ -94,7 +94,7 @@ async def test_a_reply_in_any_pieces_is_read() -> None:
         assert not one.wire.closed
 
 
-async def test_a_reply_to_another_request_is_none_to_this() -> None:
+async def test_a_reply_to_another_request_is_refused() -> None:
     one = await asked()
     one.say(reply_to(one.wire.request - 1))
     assert isinstance(await one.outcome(), AutoReconnect)
@@ -110,7 +110,7 @@ async def test_a_reply_that_comes_twice_is_read_once_and_closes_the_connection()
         assert one.wire.closed
 
 
-async def test_a_reply_that_nobody_waits_for_closes_the_connection() -> None:
+async def test_a_reply_without_a_request_closes_the_connection() -> None:
     one = await asked()
     one.say(reply_to(one.wire.request))
     await one.outcome()
@@ -144,7 +144,7 @@ async def test_a_head_that_is_not_the_protocols_is_not_read(at: int, value: int)
         {"ok": 0, "code": 11000, "keyPattern": 1},
     ],
 )
-async def test_an_answer_without_the_shape_of_one_is_not_read(document: dict[str, Any]) -> None:
+async def test_a_reply_with_an_invalid_shape_is_refused(document: dict[str, Any]) -> None:
     one = await asked()
     one.say(reply_to(one.wire.request, document))
     assert isinstance(await one.outcome(), AutoReconnect)
@@ -198,7 +198,7 @@ def damaged(whole: bytes, dice: random.Random) -> list[bytes]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_whatever_comes_the_caller_gets_an_answer_or_a_lost_connection(seed: int) -> None:
+async def test_damaged_replies_give_the_caller_a_reply_or_a_lost_connection(seed: int) -> None:
     dice = random.Random(seed)
     for _ in range(1500):
         one = await asked()

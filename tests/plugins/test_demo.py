@@ -1,5 +1,7 @@
 """Demo data that MongoDB does not let be entered in one transaction: a sentence at start, and another attempt later."""
 
+import asyncio
+from contextvars import Context
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +29,8 @@ def entering(slow: bool) -> list[Plugin]:
         await database.store(WIDGETS, now=utc_now()).create({"name": "demo", "batch": "demo"})
         if slow:
             lsids = [{"id": Binary(id, UUID_SUBTYPE)} for id in driver.open_sessions]
-            await driver._client.admin.command({"killSessions": lsids})
+            # outside the transaction
+            await asyncio.create_task(driver.command({"killSessions": lsids}), context=Context())
             await database.store(WIDGETS).create({"name": "late", "batch": "demo"})
 
     return [*load_plugins(("auth", "rbac", "system")), replace(probe.plugin, demo=demo)]

@@ -10,6 +10,7 @@ from typing import Any
 from bson import ObjectId
 from bson.codec_options import CodecOptions, DatetimeConversion
 
+from config.database.direct_driver import DirectDriver
 from handlers.data.collection import Collection
 from handlers.data.database import Database, utc_now
 from handlers.data.listing import after_cursor, list_filter, make_cursor, sort_keys
@@ -84,7 +85,9 @@ async def list_reads(store: Store) -> dict[str, Mapping[str, Any]]:
         keys = sort_keys(collection, order)
         behind = after_cursor(collection, keys, make_cursor(keys, {**row, "id": row["_id"]}))
         reads[f"rows by {order}"] = find_command(collection.name, store._visible(), keys)
-        reads[f"next page by {order}"] = find_command(collection.name, {"$and": [store._visible(), behind]}, keys)
+        reads[f"next page by {order}"] = find_command(
+            collection.name, {"$and": [store._visible(), behind]}, keys
+        )
     for name, values in (await list_queries(collection)).items():
         matching = store._visible(list_filter(collection, values))
         reads[f"rows with {name}"] = find_command(collection.name, matching, sort_keys(collection, None))
@@ -139,7 +142,9 @@ async def without_index(database: Database, command: Mapping[str, Any]) -> bool:
 
 async def _explained(database: Database, command: Mapping[str, Any], verbosity: str) -> dict[str, Any]:
     asked = {"explain": command, "verbosity": verbosity}
-    answer: dict[str, Any] = await database.driver._database.command(asked, codec_options=_OPEN_BOUNDS)
+    driver = database.driver
+    library = driver.library if isinstance(driver, DirectDriver) else driver
+    answer: dict[str, Any] = await library._database.command(asked, codec_options=_OPEN_BOUNDS)
     return answer
 
 

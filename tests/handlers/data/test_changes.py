@@ -18,7 +18,7 @@ def ears(database: Database) -> list[Any]:
     return heard
 
 
-async def test_who_writes_hears_of_it_at_once(database: Database) -> None:
+async def test_a_write_of_this_process_is_reported_at_once(database: Database) -> None:
     heard = ears(database)
     made = await database.store(NOTES).create({"title": "a"})
     assert made["id"] in heard

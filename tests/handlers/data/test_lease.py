@@ -51,7 +51,7 @@ async def test_a_lease_that_is_renewed_does_not_run_out(database: Database) -> N
         assert not await other.acquire()
 
 
-async def test_who_lost_a_lease_cannot_renew_it(database: Database) -> None:
+async def test_a_lost_lease_cannot_be_renewed(database: Database) -> None:
     name = unique("lease")
     loser, winner = Lease(database, name, SHORT), Lease(database, name, 60)
     assert await loser.acquire()
@@ -67,7 +67,7 @@ async def test_the_fencing_number_grows_with_every_holder(database: Database) ->
     assert numbers == [1, 2, 3]
 
 
-async def test_who_does_not_hold_a_lease_has_no_fencing_number(database: Database) -> None:
+async def test_a_lease_that_is_not_held_has_no_fencing_number(database: Database) -> None:
     name = unique("lease")
     holder, other = Lease(database, name, 60), Lease(database, name, 60)
     await holder.acquire()
@@ -99,6 +99,8 @@ async def test_a_block_that_takes_longer_than_its_lease_keeps_it(database: Datab
     assert await Lease(other_instance, name, 60).acquire()
 
 
-async def test_a_database_that_is_prepared_waits_for_nobody(database: Database, other_instance: Database) -> None:
+async def test_a_database_that_is_prepared_does_not_wait_for_others(
+    database: Database, other_instance: Database
+) -> None:
     async with Lease(database, "prepare", 60), asyncio.timeout(5):
         await other_instance.prepare()

@@ -31,7 +31,7 @@ def reading(what: Any) -> asyncio.Task[Any]:
     return asyncio.ensure_future(what)
 
 
-async def test_a_value_is_loaded_once_for_all_who_ask() -> None:
+async def test_a_value_is_loaded_once_for_all_callers() -> None:
     source = Source()
     mirror: Mirror[str] = Mirror(source.load)
     readers = [reading(mirror.current()) for _ in range(5)]
@@ -53,7 +53,7 @@ async def test_after_a_change_the_next_reader_loads_again() -> None:
         mirror.invalidate()
 
 
-async def test_a_change_during_a_load_reaches_who_asks_after_it() -> None:
+async def test_a_change_during_a_load_reaches_later_callers() -> None:
     source = Source()
     mirror: Mirror[str] = Mirror(source.load)
     early = reading(mirror.current())
@@ -68,7 +68,7 @@ async def test_a_change_during_a_load_reaches_who_asks_after_it() -> None:
     assert await late == "new"
 
 
-async def test_a_load_that_fails_fails_for_all_who_wait_at_once() -> None:
+async def test_a_load_that_fails_fails_for_all_waiting_callers() -> None:
     source = Source()
     mirror: Mirror[str] = Mirror(source.load)
     readers = [reading(mirror.current()) for _ in range(5)]
@@ -93,7 +93,7 @@ async def test_after_a_load_that_failed_the_next_reader_tries_again() -> None:
     assert isinstance(first.exception(), ConnectionError)
 
 
-async def test_a_reader_who_goes_away_takes_nobody_along() -> None:
+async def test_a_cancelled_reader_does_not_cancel_the_others() -> None:
     source = Source()
     mirror: Mirror[str] = Mirror(source.load)
     leaving, staying = reading(mirror.current()), reading(mirror.current())

@@ -32,7 +32,7 @@ class World:
 
 
 @pytest.mark.parametrize("seed", range(20))
-async def test_nobody_reads_a_state_older_than_their_request(seed: int) -> None:
+async def test_no_caller_reads_a_state_older_than_its_request(seed: int) -> None:
     world, shared = World(seed), Shared()
     chance = random.Random(seed)
 
@@ -51,7 +51,7 @@ async def test_nobody_reads_a_state_older_than_their_request(seed: int) -> None:
     assert world.executions < len(answers)
 
 
-async def test_all_who_come_while_one_runs_share_the_next() -> None:
+async def test_callers_that_arrive_while_one_runs_share_the_next() -> None:
     shared, started, gate = Shared(), 0, asyncio.Event()
 
     async def work() -> int:
@@ -84,7 +84,7 @@ async def test_other_keys_do_not_wait() -> None:
     await slow
 
 
-async def test_a_request_that_goes_away_ends_the_execution_for_nobody() -> None:
+async def test_a_cancelled_caller_does_not_cancel_the_execution() -> None:
     shared, gate = Shared(), asyncio.Event()
 
     first = asyncio.create_task(shared.run("key", gate.wait))
@@ -97,7 +97,7 @@ async def test_a_request_that_goes_away_ends_the_execution_for_nobody() -> None:
     assert await other is True
 
 
-async def test_an_error_reaches_those_who_share_it_and_nobody_else() -> None:
+async def test_an_error_reaches_only_the_callers_that_share_the_execution() -> None:
     shared, gate = Shared(), asyncio.Event()
 
     async def fails() -> int:

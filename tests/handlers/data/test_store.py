@@ -29,7 +29,7 @@ def as_seen_by(database: Database, actor: Actor, scope: Scope) -> Store:
     return database.store(WIDGETS, actor, scope)
 
 
-async def test_a_new_record_carries_who_made_it_and_when(database: Database) -> None:
+async def test_a_new_record_has_its_creator_and_creation_time(database: Database) -> None:
     made = await database.store(WIDGETS, ANNA).create({"name": "a"})
     assert (made["version"], made["creator_id"], made["creator_department_id"], made["updater_id"]) == (1, 101, 11, 101)
     assert made["created_at"] == made["updated_at"]
@@ -40,7 +40,7 @@ async def test_a_record_reads_back_as_it_was_made(database: Database) -> None:
     assert await database.store(WIDGETS).get(made["id"]) == made
 
 
-async def test_a_change_raises_the_version_and_names_who_made_it(database: Database) -> None:
+async def test_a_change_raises_the_version_and_names_its_author(database: Database) -> None:
     made = await database.store(WIDGETS, ANNA).create({"name": "a"})
     changed = await database.store(WIDGETS, BORIS).update(made["id"], {"rank": 1}, version=1)
     assert (changed["version"], changed["creator_id"], changed["updater_id"]) == (2, 101, 102)
@@ -211,7 +211,7 @@ async def test_a_row_that_was_handed_over_is_seen_besides_the_scope(database: Da
     assert (await database.store(CHILDREN, BORIS, scope).get(made["id"]))["name"] == "a"
 
 
-async def test_who_sees_nothing_sees_not_even_what_was_handed_over(database: Database) -> None:
+async def test_an_empty_scope_hides_even_shared_records(database: Database) -> None:
     made = await database.store(CHILDREN, ANNA).create({"name": "a", "shared_with": [102]})
     with pytest.raises(ApiError) as error:
         await database.store(CHILDREN, BORIS, Scope(user_id=102)).get(made["id"])

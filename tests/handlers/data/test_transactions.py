@@ -50,7 +50,7 @@ async def test_a_transaction_that_fails_writes_nothing(database: Database) -> No
     assert await store.get(kept["id"]) == kept
 
 
-async def test_a_transaction_reads_its_own_writes_and_nobody_else_does(database: Database) -> None:
+async def test_only_the_transaction_itself_reads_its_uncommitted_writes(database: Database) -> None:
     store, title = database.store(NOTES), unique("own")
     inside, outside = asyncio.Event(), asyncio.Event()
 
@@ -110,7 +110,7 @@ async def test_transactions_that_meet_are_made_one_after_the_other(database: Dat
     assert await likes(database, note["id"]) == 8
 
 
-async def test_of_two_transactions_with_one_key_the_second_is_told_that_it_is_taken(database: Database) -> None:
+async def test_of_two_transactions_with_one_key_the_second_gets_a_duplicate_error(database: Database) -> None:
     store, code = database.store(NOTES), unique("code")
 
     async def work() -> None:
@@ -135,7 +135,7 @@ async def test_listeners_hear_of_a_transaction_when_it_is_committed(database: Da
     assert id in heard
 
 
-async def test_nobody_hears_of_a_transaction_that_failed(database: Database) -> None:
+async def test_listeners_do_not_hear_of_a_transaction_that_failed(database: Database) -> None:
     heard: list[Any] = []
     store, made = database.store(NOTES), []
     database.changes.listen(NOTES.name, heard.append)

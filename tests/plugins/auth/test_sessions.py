@@ -184,8 +184,8 @@ async def test_without_a_longest_life_a_session_lives_as_long_as_it_is_used(trad
 
 
 async def test_sessions_are_removed_by_the_database_after_their_time(tradewind: Running) -> None:
-    indexes = await tradewind.service.database.driver.index_names(SESSIONS.name)
-    assert any("expires_at" in name and "expire" in name for name in indexes)
+    indexes = await tradewind.service.database.driver.list_indexes(SESSIONS.name)
+    assert any("expires_at" in index["name"] and "expire" in index["name"] for index in indexes)
 
 
 # -- the end

@@ -81,7 +81,7 @@ async def test_unknown_names_are_kept_hashed_and_for_a_while(mongodb_uri: str, t
         (kept,) = await driver.find(UNKNOWN_NAMES.name, {})
         assert name not in str(kept)
         assert kept["expires_at"] - kept["failed_at"] == timedelta(minutes=15)
-        assert any("expire" in index for index in await driver.index_names(UNKNOWN_NAMES.name))
+        assert any("expire" in index["name"] for index in await driver.list_indexes(UNKNOWN_NAMES.name))
 
 
 async def test_without_the_setting_a_name_that_nobody_has_is_never_locked(mongodb_uri: str, tmp_path: Path) -> None:

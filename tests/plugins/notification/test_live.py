@@ -207,7 +207,7 @@ async def test_opening_takes_three_commands_and_reads_the_handshake_once(
 ) -> None:
     if not isinstance(tradewind.service.database.driver, DirectDriver):
         pytest.skip("counts the commands of the driver `direct`")
-    reader, sent, read = await people.person(), DirectDriver._sent, HTTP1Connection.read_response
+    reader, sent, read = await people.person(), DirectDriver._send, HTTP1Connection.read_response
     asked: list[tuple[str, str]] = []
     heads: list[HTTP1Connection] = []
 
@@ -222,7 +222,7 @@ async def test_opening_takes_three_commands_and_reads_the_handshake_once(
             heads.append(self)
         return read(self, delegate)
 
-    monkeypatch.setattr(DirectDriver, "_sent", counted)
+    monkeypatch.setattr(DirectDriver, "_send", counted)
     monkeypatch.setattr(HTTP1Connection, "read_response", noted)
     async with listening(tradewind.url, reader):
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from config.database import DatabaseUnavailable, Driver, open_driver
-from config.database.turns import Contested, Turns
+from config.database.keyed_locks import KeyedLocks, WriteConflict
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 AT_ONCE = 60
@@ -44,7 +44,7 @@ async def test_many_that_change_one_document_run_hardly_more_than_twice(
     assert runs.total() < 2.5 * AT_ONCE
 
 
-async def test_those_who_want_two_documents_in_opposite_orders_do_not_wait_for_each_other(
+async def test_transactions_that_write_two_documents_in_opposite_orders_do_not_deadlock(
     driver: Driver, things: str
 ) -> None:
     await driver.insert(things, [{"_id": 1, "n": 0}, {"_id": 2, "n": 0}])
@@ -59,7 +59,7 @@ async def test_those_who_want_two_documents_in_opposite_orders_do_not_wait_for_e
     assert [row["n"] for row in rows] == [len(both), len(both)]
 
 
-async def test_one_that_fails_lets_the_next_one_in(driver: Driver, things: str) -> None:
+async def test_a_transaction_that_fails_releases_its_locks(driver: Driver, things: str) -> None:
     await driver.insert(things, [{"_id": 1, "n": 0}])
 
     async def work(fails: bool) -> None:
@@ -75,7 +75,7 @@ async def test_one_that_fails_lets_the_next_one_in(driver: Driver, things: str) 
     assert await driver.find_one(things, {}) == {"_id": 1, "n": 10}
 
 
-async def test_a_document_that_another_process_keeps_is_waited_for_within_the_limit(
+async def test_the_wait_for_a_document_of_another_process_ends_with_the_time_limit(
     driver: Driver, things: str, mongodb_uri: str, database_name: str
 ) -> None:
     await driver.insert(things, [{"_id": 1, "n": 0}])
@@ -98,26 +98,26 @@ async def test_a_document_that_another_process_keeps_is_waited_for_within_the_li
     await hasty.close()
 
 
-async def test_a_turn_that_does_not_come_in_time_is_waited_for_no_longer() -> None:
-    turns, turn = Turns(), ("things", 1)
-    async with turns.taken({turn}, time.monotonic() + 5):
+async def test_a_lock_that_is_not_free_in_time_raises_a_timeout() -> None:
+    locks, key = KeyedLocks(), ("things", 1)
+    async with locks.hold({key}, time.monotonic() + 5):
         with pytest.raises(TimeoutError):
-            async with turns.taken({turn}, time.monotonic() + 0.05):
+            async with locks.hold({key}, time.monotonic() + 0.05):
                 pass
-    async with turns.taken({turn}, time.monotonic() + 5):
+    async with locks.hold({key}, time.monotonic() + 5):
         pass
 
 
-async def test_a_document_that_others_queue_for_is_not_asked_of_the_database() -> None:
-    turns, turn = Turns(), ("things", 1)
+async def test_a_write_to_a_locked_document_is_a_conflict_without_a_call_of_the_database() -> None:
+    locks, key = KeyedLocks(), ("things", 1)
 
     async def write() -> None:
-        with turns.writing("things", {"_id": 1}):
+        with locks.guard_write("things", {"_id": 1}):
             pass
 
-    async with turns.taken({turn}, time.monotonic() + 5):
+    async with locks.hold({key}, time.monotonic() + 5):
         await write()
         stranger = asyncio.get_running_loop().create_task(write(), context=Context())
-        with pytest.raises(Contested):
+        with pytest.raises(WriteConflict):
             await stranger
     await write()

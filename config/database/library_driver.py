@@ -1,0 +1,291 @@
+"""`LibraryDriver`: every operation as Motor or PyMongo's asynchronous client performs it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
+from functools import partial
+from typing import Any, TypeVar, Unpack
+
+import pymongo
+from pymongo import ReturnDocument, WriteConcern
+from pymongo.errors import BulkWriteError, OperationFailure
+
+from config.database.commands import (
+    NATURAL_ORDER,
+    CountOptions,
+    Document,
+    Filter,
+    FindOneOptions,
+    FindOptions,
+    ReadOptions,
+    Sort,
+    UpdateOptions,
+    count_command,
+    only_existing_ids_failed,
+    projection,
+)
+from config.database.document_loader import DocumentLoader
+from config.database.driver import Change, Driver
+from config.database.errors import REPEATED_CODES, DatabaseUnavailable, translate_errors
+from config.database.indexes import IndexPlan, IndexSpec, are_in_place, index_model, plan
+from config.database.libraries import Library
+from config.database.operations import Operation, Operations
+from config.database.orphans import APP_NAME, end_orphans
+from config.database.transactions import SESSION, Transactions
+
+log = logging.getLogger("tradewind.database")
+Result = TypeVar("Result")
+
+_INDEX_SECONDS = 600.0  # a new index on a large collection takes its time
+_SAME_INDEX = frozenset({85, 86})  # IndexOptionsConflict, IndexKeySpecsConflict: src/mongo/base/error_codes.yml
+_CLOSE_SECONDS = 0.5
+_WATCH_WAIT_MS = 500
+_WATCH_SILENCE_MS = 2000
+_NOT_DURABLE = WriteConcern(w=1, j=False)
+_ROWS_AT_ONCE = 10_000
+_CLIENT_OPTIONS: Mapping[str, Any] = {
+    "w": "majority",
+    "readConcernLevel": "majority",
+    "connectTimeoutMS": 2000,
+    "serverSelectionTimeoutMS": 5000,
+    "appname": APP_NAME,
+    "tz_aware": True,
+    "maxPoolSize": 100,
+}
+
+
+class LibraryDriver(Driver):
+    """Performs every operation with `library`; `operations` are the time limits, which a driver above it shares."""
+
+    def __init__(self, library: Library, uri: str, database: str, timeout_ms: int) -> None:
+        self._library = library
+        self._client = library.connect(uri, **_CLIENT_OPTIONS, timeoutMS=timeout_ms)
+        # a change stream waits longer than any operation may; a connection that dies silently is given up
+        self._watcher = library.connect(uri, **_CLIENT_OPTIONS, socketTimeoutMS=_WATCH_SILENCE_MS)
+        self._database = self._client[database]
+        self._watched = self._watcher[database]
+        self.operations = Operations(timeout_ms / 1000)
+        self._loader = DocumentLoader(self.find, self.operations)
+        start_session = partial(library.start_session, self._client)
+        self._transactions = Transactions(self.operations, start_session, library.start_transaction)
+
+    def time_limit(self) -> Operation:
+        return self.operations()
+
+    def note_wait(self, since: float) -> None:
+        self.operations.note_wait(since)
+
+    @property
+    def in_transaction(self) -> bool:
+        return SESSION.get() is not None
+
+    async def find(self, collection: str, filter: Filter, **options: Unpack[FindOptions]) -> list[Document]:
+        with self.operations():
+            try:
+                return await self._fetch(collection, filter, options)
+            except OperationFailure as error:
+                # PyMongo repeats neither `getMore` nor a query whose index was dropped
+                if self.in_transaction or error.code not in REPEATED_CODES:
+                    raise
+            return await self._fetch(collection, filter, options)
+
+    async def _fetch(self, collection: str, filter: Filter, options: FindOptions) -> list[Document]:
+        # in one reply: a query without an open cursor survives a dropped index
+        cursor = self._database[collection].find(
+            filter,
+            projection=projection(options),
+            skip=options.get("skip", 0),
+            limit=options.get("limit", 0),
+            sort=list(options.get("sort", ())) or None,
+            hint=options.get("hint"),
+            batch_size=_ROWS_AT_ONCE,
+            session=SESSION.get(),
+        )
+        found: list[Document] = await cursor.to_list(None)
+        return found
+
+    async def find_one(self, collection: str, filter: Filter, **options: Unpack[FindOneOptions]) -> Document | None:
+        with self.operations():
+            found: Document | None = await self._database[collection].find_one(
+                filter, projection(options), sort=list(options.get("sort", ())) or None, session=SESSION.get()
+            )
+            return found
+
+    async def find_by_id(self, collection: str, id: Hashable, **options: Unpack[ReadOptions]) -> Document | None:
+        return await self._loader.load(collection, id, options)
+
+    async def stream(
+        self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000
+    ) -> AsyncIterator[Document]:
+        cursor = self._database[collection].find(filter, batch_size=batch, session=SESSION.get())
+        if sort:
+            cursor = cursor.sort(list(sort))
+        rows: list[Document] = []
+        try:
+            while True:
+                with self.operations():
+                    rows = await cursor.to_list(batch)
+                if not rows:
+                    return
+                for row in rows:
+                    yield row
+        finally:
+            await cursor.close()
+
+    async def count(self, collection: str, filter: Filter, **options: Unpack[CountOptions]) -> int:
+        target = self._database[collection]
+        with self.operations():
+            if not filter and not self.in_transaction:
+                return int(await target.estimated_document_count())
+            if self.in_transaction:
+                given = {name: value for name, value in options.items() if value}
+                return int(await target.count_documents(filter, session=SESSION.get(), **given))
+            # the library would use an aggregation, which counts half as fast
+            return int((await self._database.command(count_command(collection, filter, options)))["n"])
+
+    async def insert(self, collection: str, documents: Sequence[Document]) -> None:
+        with self.operations():
+            target = self._database[collection]
+            if len(documents) == 1:
+                await target.insert_one(documents[0], session=SESSION.get())
+            elif documents:
+                await target.insert_many(list(documents), session=SESSION.get())
+
+    async def insert_missing(self, collection: str, documents: Sequence[Document]) -> None:
+        with self.operations():
+            try:
+                await self._database[collection].insert_many(list(documents), ordered=False)
+            except BulkWriteError as error:
+                if not only_existing_ids_failed(error.details):
+                    raise
+
+    async def update_one(
+        self,
+        collection: str,
+        filter: Filter,
+        update: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        **options: Unpack[UpdateOptions],
+    ) -> Document | None:
+        target = self._database[collection]
+        if not options.get("wait_for_durability", True):
+            target = target.with_options(write_concern=_NOT_DURABLE)
+        session = None if options.get("apart") else SESSION.get()
+        with self.operations():
+            with self._transactions.locks.guard_write(collection, filter) if session else nullcontext():
+                changed: Document | None = await target.find_one_and_update(
+                    filter,
+                    update,
+                    upsert=options.get("upsert", False),
+                    sort=list(options.get("sort", ())) or None,
+                    return_document=ReturnDocument.AFTER,
+                    session=session,
+                )
+            return changed
+
+    async def update_many(self, collection: str, filter: Filter, update: Mapping[str, Any]) -> int:
+        with self.operations():
+            result = await self._database[collection].update_many(filter, update, session=SESSION.get())
+            return int(result.modified_count)
+
+    async def delete_many(self, collection: str, filter: Filter) -> int:
+        with self.operations():
+            result = await self._database[collection].delete_many(filter, session=SESSION.get())
+            return int(result.deleted_count)
+
+    async def aggregate(
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, collection_scan: bool = False
+    ) -> list[Document]:
+        with self.operations():
+            hint = NATURAL_ORDER if collection_scan else {}
+            # in one reply rather than the first 101 rows and then the rest
+            opened = self._database[collection].aggregate(
+                list(pipeline), session=SESSION.get(), batchSize=_ROWS_AT_ONCE, **hint
+            )
+            found: list[Document] = await (await self._library.open_cursor(opened)).to_list(None)
+            return found
+
+    async def command(self, command: Mapping[str, Any]) -> Document:
+        with self.operations():
+            reply: Document = await self._database.command(command, session=SESSION.get())
+            return reply
+
+    async def end_orphans(self) -> int:
+        with self.operations():
+            return await end_orphans(self._client.admin.command)
+
+    async def list_indexes(self, collection: str) -> list[Document]:
+        with translate_errors:
+            opened = self._database[collection].list_indexes()
+            found: list[Document] = await (await self._library.open_cursor(opened)).to_list(None)
+            return found
+
+    async def has_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> bool:
+        return are_in_place(specs, await self.list_indexes(collection))
+
+    async def synchronise_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> None:
+        with translate_errors, pymongo.timeout(_INDEX_SECONDS):
+            steps = plan(specs, await self.list_indexes(collection))
+            for name, parts in steps.changed.items():
+                log.warning("index replaced", extra={"collection": collection, "index": name, "differed_in": parts})
+            for name, seconds in steps.expire:
+                await self._database.command(
+                    {"collMod": collection, "index": {"name": name, "expireAfterSeconds": seconds}}
+                )
+            dropped = await self._create_indexes(collection, steps)
+            for name in steps.drop if not dropped else ():
+                await self._database[collection].drop_index(name)
+
+    async def _create_indexes(self, collection: str, steps: IndexPlan) -> bool:
+        """Create the missing indexes; return whether the old ones had to be dropped first.
+
+        MongoDB refuses a new index that it considers the same as an existing one.
+        """
+        missing, target = [index_model(spec) for spec in steps.create], self._database[collection]
+        if not missing:
+            return False
+        try:
+            await target.create_indexes(missing)
+        except OperationFailure as error:
+            if error.code not in _SAME_INDEX:
+                raise
+            for name in steps.drop:
+                await target.drop_index(name)
+            await target.create_indexes(missing)
+            return True
+        return False
+
+    async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        return await work() if self.in_transaction else await self._transactions.run(work)
+
+    @property
+    def open_sessions(self) -> list[bytes]:
+        return self._transactions.sessions.ids
+
+    @asynccontextmanager
+    async def watch(self, collections: Sequence[str]) -> AsyncIterator[AsyncIterator[Change]]:
+        pipeline = [
+            {"$match": {"ns.coll": {"$in": list(collections)}}},
+            {"$project": {"ns": 1, "documentKey": 1, "operationType": 1}},
+        ]
+        with translate_errors:
+            opened = self._watched.watch(pipeline, max_await_time_ms=_WATCH_WAIT_MS)
+            stream = await self._library.open_cursor(opened)
+            async with stream:  # the cursor is open on the server: every later write is seen
+                yield _changes(stream)
+
+    async def close(self) -> None:
+        await self._transactions.sessions.close(_CLOSE_SECONDS)
+        with pymongo.timeout(_CLOSE_SECONDS):
+            for client in (self._client, self._watcher):
+                await self._library.close(client)
+
+
+async def _changes(stream: Any) -> AsyncIterator[Change]:
+    with translate_errors:
+        while stream.alive:
+            event = await stream.try_next()
+            if event is not None and "documentKey" in event:
+                yield Change(event["ns"]["coll"], event["documentKey"]["_id"])
+    raise DatabaseUnavailable("the change stream ended")
