@@ -123,7 +123,7 @@ async def test_a_list_in_the_order_of_its_names_is_read_by_an_index(
 ) -> None:
     store = named.store(collection)
     for order in (name, f"-{name}"):
-        command = find_command(collection.name, store._visible(), sort_keys(collection, order))
+        command = find_command(collection.name, store._visibility.filter(), sort_keys(collection, order))
         assert await rows_read(named, command) <= 2 * PAGE_ROWS, order
 
 

@@ -1,7 +1,7 @@
-"""What changed in the watched collections, here or on another instance.
+"""Notifies listeners of changes to the watched collections, by this process or another instance.
 
-A change stream tells of other instances' writes; this process's own writes are told at once, so that who wrote a
-thing reads it. When the stream is lost, everything may have changed: listeners hear `None`.
+A change stream reports the writes of other instances; the writes of this process are reported at once, so that a caller
+reads its own write. When the stream is lost, everything may have changed: listeners are called with `None`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from handlers.tasks import end
 Listener = Callable[[Any], None]
 log = logging.getLogger("tradewind.changes")
 _RETRY_SECONDS = 0.5
-_START_SECONDS = 15.0  # an election is over by then
+_START_SECONDS = 15.0  # longer than an election takes
 
 
 class Changes:
-    """Listeners by collection, fed by one change stream."""
+    """Listeners by collection, served by one change stream."""
 
     def __init__(self, driver: Driver, collections: Sequence[str]) -> None:
         self._driver = driver
@@ -39,14 +39,14 @@ class Changes:
         self._listeners[collection].append(listener)
 
     def tell(self, collection: str, id: Any) -> None:
-        """A document was written by this process."""
+        """Notify the listeners that this process wrote a document."""
         for listener in self._listeners.get(collection, ()):
             listener(id)
 
     async def start(self) -> None:
-        """Begin to watch; returns once the stream is open. Raises what keeps the first one from opening.
+        """Start to watch and return once the stream is open; raise the error that keeps it from opening.
 
-        Whoever calls it calls `stop` too, also where it raises.
+        The caller must call `stop`, even where this raises.
         """
         if self._collections:
             self._opened = asyncio.get_running_loop().create_future()
@@ -65,23 +65,23 @@ class Changes:
                 await self._watch()
             except DatabaseUnavailable as error:
                 if isinstance(error, DatabaseRefused) or time.monotonic() > until:
-                    self._open(error)
+                    self._report_opened(error)
                 log.warning("change stream lost", extra={"reason": str(error)[:200]})
             except Exception as error:
-                self._open(error)
+                self._report_opened(error)
                 log.exception("change stream failed")
-            self._everything_changed()
+            self._notify_everything_changed()
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def _watch(self) -> None:
         async with self._driver.watch(self._collections) as changes:
-            self._everything_changed()
-            self._open()
+            self._notify_everything_changed()
+            self._report_opened()
             async for change in changes:
                 self.tell(change.collection, change.id)
 
-    def _open(self, error: Exception | None = None) -> None:
-        """Tell who waits for the first stream that it is open, or why it will not be."""
+    def _report_opened(self, error: Exception | None = None) -> None:
+        """Let `start` return because the stream is open, or raise `error`."""
         if self._opened is None or self._opened.done():
             return
         if error is None:
@@ -89,7 +89,7 @@ class Changes:
         else:
             self._opened.set_exception(error)
 
-    def _everything_changed(self) -> None:
+    def _notify_everything_changed(self) -> None:
         for listeners in self._listeners.values():
             for listener in listeners:
                 listener(None)

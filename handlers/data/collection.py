@@ -1,4 +1,4 @@
-"""`Collection`: the shape of a kind of record, its row rules and its indexes; all schemas are derived from it."""
+"""`Collection`: the declaration of a kind of record, its fields, row rules and indexes, from which all schemas derive."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from handlers.schema.fields import Field, array, boolean, integer, obj, object_i
 
 LIVE: Mapping[str, Any] = {"deleted": False}
 SEARCH_FIELDS = ("search_text", "search_grams")
-# records whose fields for searching and sorting an older version of the service has stored
+# records whose search and sort fields were stored by an older version of the service
 OUTDATED: Mapping[str, Any] = {"search_text": {"$lt": FORM}}
 _SEARCH = (
     "Search: words in any order, each a part of a value. Case, width, accents, apostrophes, punctuation and spaces do not "
@@ -32,9 +32,9 @@ MAX_DEPTH = 10_000
 _RANGES = ("timestamp", "day", "money", "quantity", "number")
 _SETS = ("integer", "object_id")
 
-# without `_id`: nothing is in its order, and almost every entry would hold it in full
+# without `_id`: no search sorts by this index, and almost every entry would store it in full
 SEARCHED = IndexSpec("search_1", (("deleted", 1), ("search_grams", 1)))
-# holds nothing but the records that handlers/data/indexing.py has to index again; each form has an index of its own name
+# holds only the records that `SearchIndexing` has to rebuild; each form has an index of its own name
 OUTDATED_INDEX = IndexSpec(f"search_outdated_{FORM_NAME}", (("_id", 1), ("deleted", 1)), False, OUTDATED)
 
 
@@ -42,9 +42,9 @@ OUTDATED_INDEX = IndexSpec(f"search_outdated_{FORM_NAME}", (("_id", 1), ("delete
 class Index:
     """An index: field names in order, `-` for descending, `2dsphere:` before a position.
 
-    Indexes cover live records first, so a unique key is free again after a delete. `where` is what records it covers
-    besides, in equalities, comparisons or `{"$type": "string"}` (or `"number"`) for those that have the field.
-    `expire_seconds` removes records that long after the time in the field.
+    A unique index covers only records that are not deleted, so a key is free again after a soft delete. `where` is a
+    further condition on the covered records: equalities, comparisons, or `{"$type": "string"}` (or `"number"`) for those
+    that have the field. `expire_seconds` deletes records that long after the time in the field.
     """
 
     keys: tuple[str, ...]
@@ -69,9 +69,9 @@ class Index:
 class Collection:
     """A kind of record.
 
-    `scoped`: rows are filtered by data scope, and lists have the indexes for it. `shared`: a row can be handed to
-    people (`shared_with`) who then see it besides their scope. `scope_department` and `scope_person` are the fields
-    that data scope filters on. `ids`: what `id` is. `watched`: changes are told to every instance.
+    `scoped`: data scope filters the rows, and lists have the indexes for it. `shared`: a row can be shared with people
+    (`shared_with`), who then see it in addition to their scope. `scope_department` and `scope_person` are the fields
+    that data scope filters on. `ids`: the type of `id`. `watched`: every instance is notified of changes.
     `plain`: no audit fields, versions or soft delete, for technical collections such as sessions and logs.
     `internal`: stored fields that never leave the service. `title` names the schemas.
     """
@@ -98,7 +98,7 @@ class Collection:
 
     @cached_property
     def audit_fields(self) -> dict[str, Field]:
-        """What the core stamps on every record (CONTRACT 1)."""
+        """The fields that the core writes on every record: its version, and who created and changed it when."""
         if self.plain:
             return {}
         person, moment = integer(minimum=0, read_only=True, nullable=False), timestamp(read_only=True, nullable=False)
@@ -118,12 +118,12 @@ class Collection:
 
     @cached_property
     def read(self) -> Field:
-        """The record as answers carry it."""
+        """The record as responses contain it."""
         return obj(self.title, self.all_fields, nullable=False)
 
     @cached_property
     def tree(self) -> Field:
-        """The record with the `children` of a tree, which are records of the same shape."""
+        """The record with the `children` of a tree, which have the same shape."""
         return tree_of(f"{self.title}Node", self.all_fields)
 
     @cached_property
@@ -145,26 +145,26 @@ class Collection:
 
     @cached_property
     def searchable(self) -> tuple[str, ...]:
-        """The fields that `q` looks into."""
+        """The fields that `q` searches."""
         return tuple(name for name, child in self.fields.items() if child.search)
 
     @cached_property
     def stored_orders(self) -> dict[str, str]:
-        """Field → the stored field that sorts by it, where that is another one."""
+        """Maps a field to the stored field that sorts by it, where that is another one."""
         if self.plain:
             return {}
         return {name: order_field(name) for name, child in self.fields.items() if child.sort == "folded"}
 
     @cached_property
     def unread(self) -> tuple[str, ...]:
-        """What is stored for searching and sorting alone, and never shown."""
+        """Fields that are stored only for search and sort, and never read into records."""
         return (*SEARCH_FIELDS, *self.stored_orders.values()) if self.searchable else ()
 
     def derived(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The stored fields that search and sort a record with these values."""
+        """Return the stored search and sort fields of a record with these values."""
         if not self.searchable:
             return {}
-        orders = {stored: _sorted(values.get(name)) for name, stored in self.stored_orders.items()}
+        orders = {stored: _order_key(values.get(name)) for name, stored in self.stored_orders.items()}
         return {**search_values({name: values.get(name) for name in self.searchable}), **orders}
 
     @cached_property
@@ -174,23 +174,23 @@ class Collection:
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
-        """Values of fields that a creation leaves out, as they are stored."""
+        """The stored values of fields that a creation leaves out."""
         return {name: decode(child, child.default) for name, child in self.fields.items() if child.default is not None}
 
     @cached_property
     def references(self) -> dict[str, str]:
-        """Field → collection that it refers to."""
+        """Maps each reference field to the collection that it refers to."""
         nested = {name: child.items.ref for name, child in self.fields.items() if child.items and child.items.ref}
         return {**{name: child.ref for name, child in self.fields.items() if child.ref}, **nested}
 
     @cached_property
     def looked_up(self) -> dict[str, str]:
-        """Those of them that are looked up: what only the service writes is known to it."""
+        """The references that are looked up on a write: those that only the service writes are not."""
         return {name: target for name, target in self.references.items() if not self.fields[name].read_only}
 
     @cached_property
     def optional_references(self) -> frozenset[str]:
-        """The fields that may refer to a collection which no loaded plugin declares."""
+        """The fields whose collection need not be declared by a loaded plugin."""
         return frozenset(
             name
             for name, child in self.fields.items()
@@ -208,7 +208,7 @@ class Collection:
 
     @cached_property
     def list_query(self) -> dict[str, Field]:
-        """The query parameters of the list route (CONTRACT 1)."""
+        """The query parameters of the list route: paging, sort, search and filters."""
         paging = {
             "page": integer(minimum=1, default=1, example=1),
             "page_size": integer(minimum=1, maximum=MAX_PAGE_SIZE, default=20, example=20),
@@ -221,11 +221,11 @@ class Collection:
 
     @cached_property
     def blank(self) -> dict[str, Any]:
-        """Null for every field that answers carry: what a stored record may lack."""
+        """Null for every field of a response: a stored record may lack it."""
         return {name: None for name, child in self.fields.items() if not child.write_only}
 
     def parse_id(self, value: Any) -> Any:
-        """`value` as the `_id` of a record; 40400 for what cannot be one."""
+        """Return `value` as the `_id` of a record; 40400 where it is no valid one."""
         if self.ids == "text":
             return str(value)
         if self.ids == "integer":
@@ -240,7 +240,7 @@ class Collection:
 
     @cached_property
     def index_specs(self) -> tuple[IndexSpec, ...]:
-        """The declared indexes and those that scope, search and the default order need."""
+        """The declared indexes, and those that data scope, search and the default order need."""
         declared = [self._spec(index) for index in self.indexes]
         name = self.default_sort.removeprefix("-")
         order = self.default_sort.removesuffix(name) + self.stored_orders.get(name, name)
@@ -260,7 +260,7 @@ class Collection:
         suffix = "_unique" if index.unique else ""
         suffix += f"_expire_{index.expire_seconds}" if index.expire_seconds is not None else ""
         where = _comparable(index.where) if index.where is not None else None
-        # another condition is another index
+        # an index with another condition has another name
         suffix += f"_where_{zlib.crc32(repr(where).encode()):08x}" if where is not None else ""
         name = "_".join(f"{key}_{direction}" for key, direction in keys) + suffix
         if self.plain or index.expire_seconds is not None:
@@ -273,16 +273,16 @@ class Collection:
 
 
 def order_field(name: str) -> str:
-    """The stored field that sorts by a folded one."""
+    """Return the stored field that sorts by a folded field."""
     return f"{name}_order"
 
 
-def _sorted(value: Any) -> str | None:
+def _order_key(value: Any) -> str | None:
     return sort_key(value) if isinstance(value, str) else None
 
 
 def new_id() -> ObjectId:
-    """The `id` of a business record that is referred to before it is written."""
+    """Return an `id` for a business record that is referred to before it is written."""
     return ObjectId()
 
 
@@ -294,10 +294,10 @@ def _key(name: str) -> tuple[str, int | str]:
 
 
 def _comparable(where: Mapping[str, Any]) -> dict[str, Any]:
-    """The condition of an index in comparisons.
+    """The condition of an index with comparisons instead of `$type`.
 
-    MongoDB plans a query by value over a partial index only where a comparison covers it: with `$type` it never does,
-    and reads the whole collection instead.
+    MongoDB uses a partial index for a query by value only where a comparison implies its condition: with `$type` it
+    never does, and reads the whole collection instead.
     """
     return {name: _OF_TYPE[wanted["$type"]] if _by_type(wanted) else wanted for name, wanted in where.items()}
 

@@ -1,6 +1,6 @@
-"""References to records that are gone for good, and what becomes of those who hold them.
+"""Cleans up references to records that were deleted permanently.
 
-Only what is declared is known: `ref` of a field, or of the items of an array, and `biz_type` with `resource_id`.
+It knows declared references only: `ref` of a field, or of the items of an array, and `biz_type` with `resource_id`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _BATCH = 5000
 async def remove_dangling(
     database: Database, biz_types: Mapping[str, Collection], emptied: Iterable[str]
 ) -> Mapping[str, int]:
-    """Leave no reference to what the `emptied` collections have lost; answers how many records went, by collection.
+    """Remove every reference to missing records of the `emptied` collections; return the deleted records by collection.
 
-    A record about a lost one (`biz_type` and `resource_id`) is removed for good, and so is one whose reference may not
-    be null. Any other reference is cleared. What refers to a record removed here follows. It may be repeated after a
-    failure at any point: it looks for what is missing, and remembers nothing.
+    A record about a missing one (`biz_type` and `resource_id`) is deleted permanently, and so is one whose reference
+    must not be null. Any other reference is cleared. References to records that are deleted here are removed as well.
+    It keeps no state, so it can be repeated after a failure at any point.
     """
     removed: Counter[str] = Counter()
     waiting = deque(emptied)
@@ -33,7 +33,7 @@ async def remove_dangling(
     while waiting:
         lost = _Lost(database, database.collections[waiting.popleft()], biz_types)
         for collection in list(database.collections.values()):
-            count = await lost.sever(collection)
+            count = await lost.remove_references(collection)
             if count or (lost.may_remove(collection) and collection.name not in visited):
                 removed[collection.name] += count
                 visited.add(collection.name)
@@ -42,7 +42,7 @@ async def remove_dangling(
 
 
 class _Lost:
-    """One collection that lost records, and those who refer to it."""
+    """One collection that lost records, and the references to it."""
 
     def __init__(self, database: Database, target: Collection, biz_types: Mapping[str, Collection]) -> None:
         self._database = database
@@ -50,14 +50,14 @@ class _Lost:
         self._types = [biz_type for biz_type, collection in biz_types.items() if collection.name == target.name]
 
     def may_remove(self, collection: Collection) -> bool:
-        """Whether records of `collection` go with those that they refer to."""
+        """Return whether records of `collection` may be deleted with those that they refer to."""
         return self._is_about(collection) or any(_needs(collection, name) for name in self._references(collection))
 
-    async def sever(self, collection: Collection) -> int:
-        """Clear the references of `collection` to what is gone; answers how many of its records were removed."""
+    async def remove_references(self, collection: Collection) -> int:
+        """Remove the references of `collection` to missing records; return how many of its records were deleted."""
         removed = await self._remove_about(collection) if self._is_about(collection) else 0
         for name in self._references(collection):
-            removed += await self._sever_field(collection, name)
+            removed += await self._remove_field_references(collection, name)
         return removed
 
     def _references(self, collection: Collection) -> list[str]:
@@ -75,10 +75,10 @@ class _Lost:
             removed += await self._database.remove(collection, {"_id": {"$in": gone}}) if gone else 0
         return removed
 
-    async def _sever_field(self, collection: Collection, name: str) -> int:
+    async def _remove_field_references(self, collection: Collection, name: str) -> int:
         removed = 0
         async for rows in self._batches(collection, {name: {"$ne": None}}, name):
-            held = {value for row in rows for value in _listed(row[name])}
+            held = {value for row in rows for value in _as_list(row[name])}
             gone = list(held - await self._existing(list(held)))
             if not gone:
                 continue
@@ -101,7 +101,7 @@ class _Lost:
     def _ids(self, values: Iterable[str]) -> list[Any]:
         ids = []
         for value in values:
-            with suppress(ApiError):  # what cannot be an id is the id of nothing
+            with suppress(ApiError):  # an invalid id refers to nothing
                 ids.append(self._target.parse_id(value))
         return ids
 
@@ -122,10 +122,10 @@ class _Lost:
 
 
 def _needs(collection: Collection, name: str) -> bool:
-    """Whether a record is nothing without what this field refers to."""
+    """Whether a record cannot exist without the record that this field refers to."""
     field = collection.fields[name]
     return field.kind != "array" and (field.required or not field.nullable)
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]

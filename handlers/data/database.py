@@ -1,4 +1,4 @@
-"""The database of a process: its driver, its collections, what changed in them, and the stores over them."""
+"""The database of a process: its driver, its collections, their changes, and the stores over them."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ log = logging.getLogger("tradewind.database")
 _uncommitted: ContextVar[list[tuple[str, Any]] | None] = ContextVar("uncommitted_changes", default=None)
 COUNTERS = "core_counters"
 LEASES = "core_leases"
-PREPARE_SECONDS = 5.0  # so long a start waits for another one that was killed
+PREPARE_SECONDS = 5.0  # how long a start waits for another one that was killed
 _WIPE_BATCH = 5000
 _NUMBERS_AT_ONCE = 1000
 
 
 class AlikeRecords(Exception):
-    """Stored records of a collection are alike in the fields of a unique index, which so cannot be made."""
+    """Stored records of a collection are equal in the fields of a unique index, which therefore cannot be created."""
 
     def __init__(self, collection: str, fields: Sequence[str]) -> None:
         names = " and ".join(fields)
@@ -45,7 +45,7 @@ class AlikeRecords(Exception):
 
 
 class Database:
-    """All collections of one process over one driver."""
+    """All collections of one process, over one driver."""
 
     def __init__(self, driver: Driver, collections: Iterable[Collection]) -> None:
         self.driver = driver
@@ -53,19 +53,19 @@ class Database:
         watched = [name for name, collection in self.collections.items() if collection.watched]
         self.changes = Changes(driver, watched)
         self.counts = Shared(driver.note_wait)
-        self.outdated: set[str] = set()  # collections with records that handlers/data/indexing.py has to index again
-        self._numbers = Batcher(self._next_numbers, _NUMBERS_AT_ONCE)
+        self.outdated: set[str] = set()  # collections whose search fields `SearchIndexing` still has to rebuild
+        self._numbers = Batcher(self._take_numbers, _NUMBERS_AT_ONCE)
 
     def store(
         self, collection: Collection, actor: Actor = SYSTEM, scope: Scope = ALL_ROWS, now: datetime | None = None
     ) -> Store:
-        """`collection` as `actor` sees it under `scope`. Without an actor it is the service's own work."""
+        """Return `collection` as `actor` sees it under `scope`; without an actor, as the service itself does."""
         return Store(self, collection, actor, scope, now or utc_now())
 
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run `work` so that all its writes happen or none; it may run more than once.
 
-        Listeners are told of its changes when they are committed.
+        Listeners are notified of its changes after the commit.
         """
         if self.driver.in_transaction:
             return await work()
@@ -85,7 +85,7 @@ class Database:
         return result
 
     def tell(self, collection: str, id: Any) -> None:
-        """This process wrote a document (`id` None: several); heard at once, or after the commit."""
+        """Notify listeners that this process wrote a document (`id` None: several): now, or after the commit."""
         changed = _uncommitted.get()
         if changed is None:
             self.changes.tell(collection, id)
@@ -93,7 +93,7 @@ class Database:
             changed.append((collection, id))
 
     async def next_number(self, name: str, *, apart: bool = True) -> int:
-        """The next whole number of the sequence `name`, from 1.
+        """Return the next whole number of the sequence `name`, from 1.
 
         `apart` numbers leave gaps when a transaction fails; without it the number is part of the transaction.
         """
@@ -103,8 +103,8 @@ class Database:
         counter = await self.driver.update_one(COUNTERS, {"_id": name}, {"$inc": {"value": 1}}, upsert=True)
         return int(counter["value"]) if counter else 0
 
-    async def _next_numbers(self, name: str, wanted: Sequence[None]) -> Sequence[int]:
-        """As many numbers as were wanted at once, in the order in which they were."""
+    async def _take_numbers(self, name: str, wanted: Sequence[None]) -> Sequence[int]:
+        """Take one number for each caller, in the order of the calls."""
         count = len(wanted)
         counter = await self.driver.update_one(
             COUNTERS, {"_id": name}, {"$inc": {"value": count}}, upsert=True, apart=True, wait_for_durability=False
@@ -113,7 +113,7 @@ class Database:
         return range(last - count + 1, last + 1)
 
     async def wipe(self, collection: Collection) -> int:
-        """Remove every record for good, softly deleted ones too, a batch at a time; answers how many."""
+        """Delete every record permanently, soft-deleted ones too, a batch at a time; return how many."""
         removed = 0
         while rows := await self.driver.find(collection.name, {}, limit=_WIPE_BATCH, fields=["_id"]):
             removed += await self.driver.delete_many(collection.name, {"_id": {"$in": [row["_id"] for row in rows]}})
@@ -121,25 +121,25 @@ class Database:
         return removed
 
     async def remove(self, collection: Collection, filter: Filter) -> int:
-        """Remove the records that match for good, softly deleted ones too; answers how many."""
+        """Delete the records that match permanently, soft-deleted ones too; return how many."""
         removed = await self.driver.delete_many(collection.name, filter)
         self.tell(collection.name, None)
         return removed
 
     async def prepare(self) -> None:
-        """Make every collection's indexes what its declaration says; one instance does it, the others wait.
+        """Make the indexes of every collection equal to their declarations; one instance does it while the others wait.
 
-        Raises `AlikeRecords` where what is stored does not let a unique index be made.
+        Raises `AlikeRecords` where stored records violate a unique index.
         """
-        unlike = [
+        changed = [
             collection
             for collection in self.collections.values()
             if not await self.driver.has_indexes(collection.name, collection.index_specs)
         ]
-        if not unlike:
+        if not changed:
             return
         async with Lease(self, "prepare", seconds=PREPARE_SECONDS):
-            for collection in unlike:
+            for collection in changed:
                 try:
                     await self.driver.synchronise_indexes(collection.name, collection.index_specs)
                 except DuplicateKey as error:
@@ -147,10 +147,10 @@ class Database:
 
 
 class Lease:
-    """A lock that one instance holds, by the database's clock; a dead holder's lease runs out.
+    """A lock that one instance holds for `seconds` of the database's clock, so that it ends with a dead holder.
 
-    As a block it waits for its turn, and renews itself until the block is left: `seconds` are what others wait for a
-    holder that was killed, not what the work may take. `fencing` grows with every holder.
+    `async with` waits for the lease and renews it until the block ends: `seconds` limit how long others wait for a
+    holder that was killed, not how long the block takes. `fencing` grows with every holder.
     """
 
     def __init__(self, database: Database, name: str, seconds: float, poll_seconds: float = 0.1) -> None:
@@ -163,7 +163,7 @@ class Lease:
         self.fencing = 0
 
     async def acquire(self) -> bool:
-        """Take the lease if nobody holds it."""
+        """Take the lease if nobody holds it; return whether it was taken."""
         free = {"$lt": [{"$ifNull": ["$until", datetime.fromtimestamp(0, UTC)]}, "$$NOW"]}
         taken = {
             "holder": {"$cond": [free, self._holder, "$holder"]},
@@ -185,7 +185,7 @@ class Lease:
         return {"$add": ["$$NOW", int(self._seconds * 1000)]}
 
     async def renew(self) -> bool:
-        """Hold on for another term; False when somebody else took over."""
+        """Renew the lease; return False where another instance has taken it."""
         held = await self._driver.update_one(
             LEASES,
             {"_id": self._name, "holder": self._holder},
@@ -195,7 +195,7 @@ class Lease:
         return held is not None
 
     async def release(self) -> None:
-        """Let the next one in."""
+        """Give the lease up."""
         await self._driver.update_one(
             LEASES, {"_id": self._name, "holder": self._holder}, {"$unset": {"until": ""}}, apart=True
         )
@@ -203,10 +203,10 @@ class Lease:
     async def __aenter__(self) -> Lease:
         while not await self.acquire():
             await asyncio.sleep(self._poll)
-        self._renewing = asyncio.create_task(self._keep(), name=f"lease {self._name}")
+        self._renewing = asyncio.create_task(self._renew_repeatedly(), name=f"lease {self._name}")
         return self
 
-    async def _keep(self) -> None:
+    async def _renew_repeatedly(self) -> None:
         while True:
             await asyncio.sleep(self._seconds / 3)
             try:
@@ -226,10 +226,10 @@ class Lease:
 
 
 def utc_now() -> datetime:
-    """Now, in UTC, cut to milliseconds as MongoDB stores it."""
-    return _moment(time.time_ns() // 1_000_000)
+    """Return the current time in UTC, truncated to milliseconds as MongoDB stores it."""
+    return _to_datetime(time.time_ns() // 1_000_000)
 
 
 @lru_cache(maxsize=2)
-def _moment(milliseconds: int) -> datetime:
+def _to_datetime(milliseconds: int) -> datetime:
     return datetime.fromtimestamp(milliseconds / 1000, UTC)

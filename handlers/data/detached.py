@@ -1,4 +1,4 @@
-"""Work that is started by one caller and belongs to all who wait for it."""
+"""Starts work in a task that serves several callers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 def start_detached(work: Coroutine[Any, Any, Value]) -> asyncio.Task[Value]:
     """Start `work` outside the transaction and the log context of its caller, and with a time limit of its own.
 
-    Its operations wait together for a database that does not respond, as those of one request do.
+    While the database does not reply, its operations share one time limit, as those of one request do.
     """
     context = Context()
     context.run(begin_waiting)

@@ -1,4 +1,4 @@
-"""Text as people compare it: without case, width and accents; Chinese by pinyin."""
+"""Normalises text for comparison: without case, width and accents; Chinese as pinyin."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ _KNOWN_WORDS = 4096
 # ideographs with their extensions and compatibility forms, and the two signs that stand for one
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _CHINESE = re.compile(f"([{_HAN}]+)")
-# letters that no normal form takes apart (Unicode Standard, chapter 7)
+# letters that no normal form decomposes (Unicode Standard, chapter 7)
 _PLAIN = {"ø": "o", "æ": "ae", "œ": "oe", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "þ": "th", "ı": "i"}
 _MOST_SORTED = 100
-_MOST_KNOWN = 0x10000  # the characters of the first plane are kept, which bounds what is held
+_MOST_KNOWN = 0x10000  # only characters of the first plane are cached, which limits the size
 
 
 class _Characters(dict[int, int | str | None]):
-    """Character → what folding makes of it, looked up in Unicode's tables once."""
+    """Maps each character to its folded form, which is looked up in Unicode's tables once."""
 
     def __init__(self, kept: str) -> None:
         super().__init__({ord(letter): plain for letter, plain in _PLAIN.items()})
         self._kept = kept
 
     def __missing__(self, code: int) -> int | None:
-        # marks above and below letters; other scripts' marks are vowels
+        # marks above and below letters; marks of other scripts are vowels
         accent = 0x0300 <= code <= 0x036F
-        # modifier letters that are typed for an apostrophe
+        # modifier letters that people type instead of an apostrophe
         dropped = accent or 0x02B9 <= code <= 0x02BF or unicodedata.category(chr(code))[0] not in self._kept
         if code < _MOST_KNOWN:
             self[code] = None if dropped else code
@@ -38,40 +38,40 @@ _ASCII_LETTERS = {code: None for code in range(128) if not chr(code).isalnum()}
 
 
 def fold(text: str) -> str:
-    """The letters and digits of `text`: no case, width, accents, apostrophes, punctuation and spaces."""
+    """Return the letters and digits of `text` without case, width, accents, apostrophes, punctuation and spaces."""
     if text.isascii():
         return text.translate(_ASCII_LETTERS).lower()
-    return _folded(text, _LETTERS)
+    return _fold_characters(text, _LETTERS)
 
 
-def _folded(text: str, characters: _Characters) -> str:
+def _fold_characters(text: str, characters: _Characters) -> str:
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return unicodedata.normalize("NFC", plain.translate(characters))
 
 
 def sort_key(text: str) -> str:
-    """A key that sorts `text` as people do; texts that fold to the same key are sorted by what they are."""
+    """Return a key that sorts `text` as people do; texts with equal folded forms are sorted by their characters."""
     whole = " ".join(text[:_MOST_SORTED].split())
-    told = "".join(
+    spelled = "".join(
         part if at % 2 == 0 else " ".join((*pinyin(part), ""))
-        for at, part in enumerate(chinese_parts(_folded(whole, _ALL)))
+        for at, part in enumerate(chinese_parts(_fold_characters(whole, _ALL)))
     )
-    return f"{told[:_MOST_SORTED]}\x01{whole}"
+    return f"{spelled[:_MOST_SORTED]}\x01{whole}"
 
 
 def chinese_parts(text: str) -> list[str]:
-    """`text` cut where Chinese begins and ends: every second part, from the second on, is Chinese."""
+    """Split `text` where Chinese begins and ends: every second part, from the second on, is Chinese."""
     return _CHINESE.split(text)
 
 
 @lru_cache(_KNOWN_WORDS)
 def pinyin(words: str) -> tuple[str, ...]:
-    """The syllables of Chinese text; kept, because the parts of names and addresses come again and again."""
-    from pypinyin import lazy_pinyin  # late: its dictionary takes a quarter of a second to load
+    """Return the syllables of Chinese text; cached, because the parts of names and addresses recur."""
+    from pypinyin import lazy_pinyin  # imported late: its dictionary takes a quarter of a second to load
 
     return tuple(lazy_pinyin(words))
 
 
 def load_pinyin() -> None:
-    """Read the dictionary of readings; the first Chinese value does, unless this is called before."""
+    """Load the dictionary of readings, which otherwise the first Chinese value does."""
     import pypinyin  # noqa: F401

@@ -1,7 +1,7 @@
-"""Indexes records again whose stored fields for searching and sorting have an older form: in the background, in batches.
+"""Rebuilds stored search and sort fields that have an older form: in the background, in batches.
 
-The records themselves say which of them are left, so any instance continues where another one stopped. Instances of an
-older version may still write in their own form; those records are found and indexed again within a minute.
+The records themselves show which of them are left, so any instance continues where another one stopped. Instances of an
+older version may still write their own form; such records are found and rebuilt within a minute.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from handlers.data.collection import OUTDATED, OUTDATED_INDEX, Collection
 from handlers.data.database import Database, Lease
 
 log = logging.getLogger("tradewind.database")
-_LOOK_SECONDS = 30.0
+_CHECK_SECONDS = 30.0
 _LEASE_SECONDS = 30.0
 _BATCH = 100
-_AT_ONCE = 10  # records that are written side by side, and prepared before other requests have their turn
+_AT_ONCE = 10  # records that are written concurrently, and prepared before other requests run
 
 
 class SearchIndexing:
-    """Keeps `Database.outdated` up to date for this process, and indexes outdated records again."""
+    """Keeps `Database.outdated` up to date for this process, and rebuilds outdated records."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._searched = [one for one in database.collections.values() if one.searchable and not one.plain]
 
     async def look(self) -> None:
-        """Find the collections that hold records of an older form."""
+        """Find the collections with records of an older form."""
         found = await asyncio.gather(*(self._is_outdated(collection) for collection in self._searched))
         self._database.outdated = {one.name for one, outdated in zip(self._searched, found, strict=True) if outdated}
 
@@ -39,10 +39,10 @@ class SearchIndexing:
         try:
             return bool(await self._batch(collection, 1))
         except NoSuchIndex:
-            return True  # a search that looks for both forms is right in any case
+            return True  # a search for both forms is correct in any case
 
     async def run(self) -> None:
-        """Look for outdated records every half a minute and index them again; never ends."""
+        """Find and rebuild outdated records every half a minute; never ends."""
         while True:
             try:
                 await self.look()
@@ -50,10 +50,10 @@ class SearchIndexing:
                     await self.renew()
             except (DatabaseUnavailable, NoSuchIndex) as error:
                 log.warning("records cannot be indexed again for searching", extra={"reason": str(error)[:300]})
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_CHECK_SECONDS)
 
     async def renew(self) -> None:
-        """Index all records of an older form again, unless another instance is doing so."""
+        """Rebuild all records of an older form, unless another instance is doing so."""
         lease = Lease(self._database, "search", _LEASE_SECONDS)
         if not await lease.acquire():
             return
@@ -76,8 +76,8 @@ class SearchIndexing:
                 changed += sum(results)
             done += changed
             if not changed or not await lease.renew():
-                return  # what others wrote meanwhile, and what is left, is found by the next look
-            await asyncio.sleep(time.monotonic() - started)  # works no more than half of the time
+                return  # the next check finds what others wrote meanwhile and what is left
+            await asyncio.sleep(time.monotonic() - started)  # uses at most half of the time
         self._database.outdated.discard(collection.name)
         log.info("records indexed again for searching", extra={"collection": collection.name, "count": done})
 
@@ -86,7 +86,7 @@ class SearchIndexing:
         return await self._database.driver.find(collection.name, OUTDATED, limit=limit, hint=OUTDATED_INDEX.name)
 
     async def _renew(self, collection: Collection, row: Mapping[str, Any]) -> bool:
-        """Whether the record was written: not if somebody else has written it since it was read."""
+        """Rebuild one record; return False where somebody else has written it since it was read."""
         as_read = {"_id": row["_id"], **{name: row.get(name) for name in ("search_text", *collection.searchable)}}
         changed = await self._database.driver.update_one(collection.name, as_read, {"$set": collection.derived(row)})
         return changed is not None

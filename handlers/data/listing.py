@@ -1,4 +1,4 @@
-"""Lists: sort, filters, search, pages and cursors, turned into MongoDB terms (CONTRACT 1)."""
+"""Lists: sort orders, filters, searches, pages and cursors as MongoDB queries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from handlers.schema.errors import invalid
 
 @dataclass(frozen=True)
 class Page:
-    """One page of a list. `total` is None without the count."""
+    """One page of a list. `total` is None where the count was left out."""
 
     items: list[Document]
     total: int | None
@@ -30,9 +30,9 @@ class Page:
 
 
 def sort_keys(collection: Collection, wanted: str | None, shown: Container[str] | None = None) -> list[tuple[str, int]]:
-    """`-created_at,name` as MongoDB sort keys, made total by `_id`; 40001 for a field off the allow-list.
+    """Return `-created_at,name` as MongoDB sort keys, with `_id` as the last; 40001 for a field that is not sortable.
 
-    `shown` are the fields that the rows show, where those are not all: an order by another would tell of it.
+    `shown` are the fields that the caller may see, where those are not all: an order by another would disclose it.
     """
     keys: list[tuple[str, int]] = []
     default = collection.default_sort if _is_shown(collection.default_sort.removeprefix("-"), shown) else "id"
@@ -59,9 +59,9 @@ def list_filter(
     *,
     outdated: bool = False,
 ) -> dict[str, Any]:
-    """The declared filters and the search of `query` as one MongoDB filter; the search finds nothing by what is not `shown`.
+    """Return the declared filters and the search of `query` as one MongoDB filter; the search ignores fields not `shown`.
 
-    With `outdated` it also finds records whose stored fields for searching have an older form.
+    With `outdated` it also finds records whose stored search fields have an older form.
     """
     clauses: list[dict[str, Any]] = []
     for name, child in collection.filters.items():
@@ -77,12 +77,12 @@ def list_filter(
         else:
             clauses.append({_stored(name): value})
     if query.get("q"):
-        clauses.append(_search(collection, query["q"], shown, outdated))
+        clauses.append(_search_clause(collection, query["q"], shown, outdated))
     clauses = [clause for clause in clauses if clause]
     return {"$and": clauses} if clauses else {}
 
 
-def _search(collection: Collection, query: str, shown: Container[str] | None, outdated: bool) -> dict[str, Any]:
+def _search_clause(collection: Collection, query: str, shown: Container[str] | None, outdated: bool) -> dict[str, Any]:
     searched = [name for name in collection.searchable if _is_shown(name, shown)]
     if not searched:
         return {"_id": {"$in": []}}
@@ -108,7 +108,7 @@ def _stored(name: str) -> str:
 
 
 def check_depth(page: int, page_size: int) -> int:
-    """How many rows to skip; 40001 beyond the depth where only a cursor goes."""
+    """Return how many rows to skip; 40001 for a page so deep that only a cursor reaches it."""
     skip = (page - 1) * page_size
     if skip + page_size > MAX_DEPTH and page > 1:
         raise invalid("page", "depth")
@@ -116,7 +116,7 @@ def check_depth(page: int, page_size: int) -> int:
 
 
 def rows_before(query: Mapping[str, Any]) -> int:
-    """How many rows to skip in a list whose cursor is that very number; 40001 for another cursor, or too deep a page."""
+    """Return how many rows to skip in a list whose cursor is that number; 40001 for another cursor or too deep a page."""
     cursor = query.get("cursor")
     if cursor is None:
         return check_depth(query["page"], query["page_size"])
@@ -126,14 +126,14 @@ def rows_before(query: Mapping[str, Any]) -> int:
 
 
 def make_cursor(keys: list[tuple[str, int]], row: Document) -> str:
-    """An opaque text that says where a stored document stands in this order."""
+    """Return the opaque cursor of a stored document: its position in this order."""
     values = [row.get(name) for name, _ in keys]
     raw = orjson.dumps([_order(keys), values], default=encode, option=orjson.OPT_PASSTHROUGH_DATETIME)
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def after_cursor(collection: Collection, keys: list[tuple[str, int]], cursor: str) -> dict[str, Any]:
-    """The filter for the rows behind `cursor`; 40001 for one that was not made for this order."""
+    """Return the filter for the rows after `cursor`; 40001 for a cursor of another order."""
     try:
         raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         order, values = orjson.loads(raw)
@@ -142,7 +142,7 @@ def after_cursor(collection: Collection, keys: list[tuple[str, int]], cursor: st
         typed = [_typed(collection, name, value) for (name, _), value in zip(keys, values, strict=True)]
     except (ValueError, TypeError, Undecodable, binascii.Error) as error:
         raise invalid("cursor", "cursor") from error
-    return _behind(keys, typed)
+    return _after(keys, typed)
 
 
 def _order(keys: list[tuple[str, int]]) -> str:
@@ -161,20 +161,20 @@ def _typed(collection: Collection, name: str, value: Any) -> Any:
     plain = _PLAIN.get(field.kind, str)
     if value is None and name != "_id":
         return None
-    beyond = isinstance(value, int) and abs(value) >= 2**63
-    if beyond or not isinstance(value, plain) or (name == "_id" and value == ""):
+    too_large = isinstance(value, int) and abs(value) >= 2**63
+    if too_large or not isinstance(value, plain) or (name == "_id" and value == ""):
         raise Undecodable("cursor")
     return decode_stored(field, value)
 
 
-def _behind(keys: list[tuple[str, int]], values: list[Any]) -> dict[str, Any]:
-    """Rows after a position: the first key bounds the index range, the rest breaks ties."""
+def _after(keys: list[tuple[str, int]], values: list[Any]) -> dict[str, Any]:
+    """The filter for the rows after a position: the first key bounds the index range, the others break ties."""
     branches: list[dict[str, Any]] = []
     equal: list[dict[str, Any]] = []
     for (name, direction), value in zip(keys, values, strict=True):
-        beyond = _beyond(name, direction, value)
-        if beyond is not None:
-            branches.append({"$and": [*equal, beyond]})
+        later = _later(name, direction, value)
+        if later is not None:
+            branches.append({"$and": [*equal, later]})
         equal.append({name: value})
     bound = _bound(*keys[0], values[0])
     return {"$and": [bound, {"$or": branches}]} if bound else {"$or": branches}
@@ -185,7 +185,7 @@ def _bound(name: str, direction: int, value: Any) -> dict[str, Any]:
         return {}
     if direction > 0:
         return {name: {"$gte": value}}
-    # descending order ends with nulls, which no range operator reaches
+    # descending order ends with nulls, which no range operator matches
     return {"$or": [{name: {"$lte": value}}, {name: None}]} if _nullable(name) else {name: {"$lte": value}}
 
 
@@ -193,7 +193,7 @@ def _nullable(name: str) -> bool:
     return name not in ("_id", "created_at", "updated_at")
 
 
-def _beyond(name: str, direction: int, value: Any) -> dict[str, Any] | None:
+def _later(name: str, direction: int, value: Any) -> dict[str, Any] | None:
     if value is None:
         return {name: {"$ne": None}} if direction > 0 else None
     if direction > 0:

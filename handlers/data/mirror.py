@@ -1,4 +1,4 @@
-"""Copies in memory that a change invalidates: of a small collection whole, and of single records."""
+"""Caches that changes invalidate: one value made from a small collection, and single records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Mirror(Generic[Value]):
-    """One value made from the database, made again after `invalidate`."""
+    """One value that `load` makes from the database, and makes again after `invalidate`."""
 
     def __init__(self, load: Callable[[], Awaitable[Value]]) -> None:
         self._load = load
@@ -25,11 +25,11 @@ class Mirror(Generic[Value]):
         self._value: Value
 
     def invalidate(self, _id: Any = None) -> None:
-        """The next reader loads again; a load under way does not count."""
+        """Make the next reader load the value again; the result of a running load does not serve it."""
         self._wanted += 1
 
     async def current(self) -> Value:
-        """The value, no older than the last change that was heard of. A load that fails fails for all who wait."""
+        """Return the value, no older than the last `invalidate`. If a load fails, it fails for all callers that wait for it."""
         wanted = self._wanted
         while self._loaded < wanted:
             if self._loading is None or self._loading.done():
@@ -44,36 +44,36 @@ class Mirror(Generic[Value]):
 
 
 class RecordCache(Generic[Key, Value]):
-    """A bounded cache of single records; None (no such record) is not kept."""
+    """A cache of `size` single records; None (no such record) is not cached."""
 
     def __init__(self, load: Callable[[Key], Coroutine[Any, Any, Value | None]], size: int = 10_000) -> None:
         self._load = load
-        self._kept: LRU[Key, Value] = LRU(size)
+        self._cached: LRU[Key, Value] = LRU(size)
         self._loading: dict[Key, asyncio.Future[Value | None]] = {}
 
     def invalidate(self, key: Key | None = None) -> None:
-        """Forget `key`, or everything; loads under way are not kept."""
+        """Forget `key`, or everything; the results of running loads are not cached."""
         if key is None:
-            self._kept.clear()
+            self._cached.clear()
             self._loading.clear()
         else:
-            self._kept.pop(key, None)
+            self._cached.pop(key, None)
             self._loading.pop(key, None)
 
     async def get(self, key: Key) -> Value | None:
-        """The record, from memory or loaded; simultaneous readers share one load."""
-        kept = self._kept.get(key)
-        if kept is not None:
-            return kept
+        """Return the record from the cache, or load it; simultaneous readers share one load."""
+        cached = self._cached.get(key)
+        if cached is not None:
+            return cached
         loading = self._loading.get(key)
         if loading is None:
             loading = self._loading[key] = start_detached(self._load(key))
-            loading.add_done_callback(lambda done: self._keep(key, done))
+            loading.add_done_callback(lambda done: self._finish(key, done))
         return await asyncio.shield(loading)
 
-    def _keep(self, key: Key, done: asyncio.Future[Value | None]) -> None:
-        # what was invalidated meanwhile is no longer in `_loading`
+    def _finish(self, key: Key, done: asyncio.Future[Value | None]) -> None:
+        # a key that was invalidated meanwhile is no longer in `_loading`
         if self._loading.get(key) is done:
             del self._loading[key]
             if not done.cancelled() and done.exception() is None and (value := done.result()) is not None:
-                self._kept[key] = value
+                self._cached[key] = value

@@ -1,4 +1,4 @@
-"""What a killed instance left open in the database is ended by those that live, before anybody waits for long."""
+"""Ends the transactions of killed instances, before they block others for long."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import logging
 from config.database import DatabaseRefused, DatabaseUnavailable, Driver
 
 log = logging.getLogger("tradewind.database")
-_LOOK_SECONDS = 0.3  # a look costs MongoDB a fifth of a millisecond
+_CHECK_SECONDS = 0.3  # one check costs MongoDB a fifth of a millisecond
 
 
 async def end_orphans_for_ever(driver: Driver) -> None:
-    """Look again and again; gives up, and says so, where MongoDB does not let itself be asked."""
+    """Check repeatedly; stop with a log line where MongoDB refuses the check."""
     while True:
         try:
             ended = await driver.end_orphans()
@@ -21,9 +21,9 @@ async def end_orphans_for_ever(driver: Driver) -> None:
         except DatabaseUnavailable as error:
             if isinstance(error, DatabaseRefused):
                 return _give_up(error)
-        except Exception as error:  # a service that speaks MongoDB's protocol may not know what is asked
+        except Exception as error:  # a service that only speaks MongoDB's protocol may not know the command
             return _give_up(error)
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_CHECK_SECONDS)
 
 
 def _give_up(error: Exception) -> None:

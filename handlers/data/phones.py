@@ -1,4 +1,4 @@
-"""Phone numbers are found however they are written: with or without a country code or trunk prefix."""
+"""Searches for phone numbers in any notation: with or without a country code or trunk prefix."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _TRUNK = re.compile(r"(?<![0-9A-Za-z+])0(?=[1-9](?:[ ().-]*[0-9]){7})")
 
 
 def as_searched(typed: str) -> str:
-    """A search whose numbers have lost their prefixes: what is left is a part of the number however it was stored."""
+    """Return a search without the prefixes of its numbers: the rest is part of the number in every stored notation."""
     typed = _INTERNATIONAL.sub(lambda found: f" {_national(found[0])}", typed)
     return _TRUNK.sub(" ", _CHINESE_MOBILE.sub(" ", typed))
 
 
 def as_stored(text: str) -> Iterator[str]:
-    """The forms of a value to be searched; an international number is also there as it is dialled within its country."""
+    """Yield the searched forms of a value; an international number has also the form dialled within its country."""
     yield text
     if _INTERNATIONAL.fullmatch(text.strip()):
         yield f"0{_national(text.strip())}"

@@ -1,4 +1,4 @@
-"""Data scope: which rows a person sees (SPEC 2.5, CONTRACT 5.3)."""
+"""Data scope: which rows a person sees, by their department or creator, or because they were shared with the person."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ NO_ROWS: dict[str, Any] = {"_id": {"$in": []}}
 
 @dataclass(frozen=True)
 class Scope:
-    """The union of a person's roles: everything, or rows of some departments and of one creator.
+    """The union of a person's roles: every row, or the rows of some departments and of one creator.
 
-    `user_id` is the person; rows that were handed to them are seen as well, unless they see nothing at all.
+    `user_id` is the person, who also sees rows that were shared with them, unless the scope is empty.
     """
 
     everything: bool = False
@@ -25,7 +25,7 @@ class Scope:
 
     @cached_property
     def _ids(self) -> tuple[int, ...]:
-        """The departments in order; a scope is kept, and asked for with every query."""
+        """The departments in order, cached as every query uses them."""
         return tuple(sorted(self.department_ids))
 
     @property
@@ -40,7 +40,7 @@ class Scope:
     def filter(
         self, department: str = "creator_department_id", person: str = "creator_id", shared: bool = False
     ) -> dict[str, Any]:
-        """The MongoDB filter on the fields that a collection names; `shared`: its rows can be handed to people."""
+        """Return the MongoDB filter on the fields that a collection names; `shared`: its rows can be shared with people."""
         if self.everything:
             return {}
         if self.nothing:
@@ -61,7 +61,7 @@ class Scope:
         person: str = "creator_id",
         shared: bool = False,
     ) -> bool:
-        """Whether `filter` with the same arguments matches this stored document."""
+        """Return whether `filter` with the same arguments matches this stored document."""
         if self.everything:
             return True
         if self.nothing:
@@ -75,23 +75,24 @@ class Scope:
     def parts(
         self, department: str = "creator_department_id", person: str = "creator_id", shared: bool = False
     ) -> list[dict[str, Any]]:
-        """Filters that share no row and together are `filter`: MongoDB counts a range of keys twice as fast as a set,
-        and a branch of its own faster than a union.
+        """Return filters that match disjoint sets of rows and together match what `filter` does.
+
+        MongoDB counts a range of keys twice as fast as a set of keys, and separate branches faster than a union.
         """
         if self.everything:
             return [{}]
         if self.nothing:
             return []
-        parts, elsewhere = self._by_department(department)
+        parts, others = self._by_department(department)
         if self.creator_id is not None:
-            parts.append({**elsewhere, _stored(person): self.creator_id})
-            elsewhere = {"$nor": [{_stored(person): self.creator_id}], **elsewhere}
+            parts.append({**others, _stored(person): self.creator_id})
+            others = {"$nor": [{_stored(person): self.creator_id}], **others}
         if shared and self.user_id is not None:
-            parts.append({**elsewhere, "shared_with": self.user_id})
+            parts.append({**others, "shared_with": self.user_id})
         return parts
 
     def _by_department(self, department: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """The rows of the departments, and the filter on those of none of them."""
+        """The filters on the rows of the departments, and the filter on all other rows."""
         if not self.department_ids:
             return [], {}
         ids = list(self._ids)
@@ -103,7 +104,7 @@ class Scope:
 
 
 def _runs(ids: list[int]) -> list[tuple[int, int]]:
-    """The unbroken ranges of sorted numbers; departments made together have such numbers."""
+    """The ranges of consecutive numbers among sorted ones; departments that were created together form such ranges."""
     runs: list[tuple[int, int]] = []
     for id in ids:
         if runs and runs[-1][1] == id - 1:

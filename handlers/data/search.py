@@ -1,8 +1,8 @@
 """Search in Chinese and English: `q` finds a part of a value, full pinyin, pinyin initials, and several words in any order.
 
-MongoDB's text index does not split Chinese. So a record stores its searchable values folded, one on each line of
-`search_text`, and in the indexed array `search_grams` the first characters of every suffix of them. A search looks up one
-of its words by a prefix of these keys, and compares all words with the text.
+MongoDB's text index does not split Chinese. So a record stores its folded searchable values, one on each line of
+`search_text`, and the first characters of each of their suffixes in the indexed array `search_grams`. A search looks up
+one of its words by a prefix of these keys, and compares all words with the text.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from typing import Any
 from handlers.data.folding import chinese_parts, fold, pinyin
 from handlers.data.phones import as_searched, as_stored
 
-# The form of what is stored. A text of this form begins with `FORM`, which sorts behind every text of an older form:
-# handlers/data/indexing.py indexes those again. Whoever changes the form takes the next letter.
+# The form of the stored fields. A text of this form begins with `FORM`, which sorts after every text of an older form:
+# `SearchIndexing` rebuilds those. A change of the form must take the next letter.
 FORM_NAME = "B"
 FORM = f"\U0010fffd{FORM_NAME}"
-# characters of a key: longer keys cost more to write, and leave hardly fewer texts to compare
+# characters of a key: longer keys cost more to write and leave hardly fewer texts to compare
 WIDTH = 4
-MAX_KEYS = 2000  # more than a name of 500 Chinese characters has, its pinyin included
-LONG = 500  # a longer value is found by the beginnings of its words, and not by pinyin
+MAX_KEYS = 2000  # a name of 500 Chinese characters with its pinyin has fewer
+LONG = 500  # a longer value is found by the beginnings of its words only, and not by pinyin
 _FORMER_PAIRS = 8
-_MOST_COMPARED = 50  # words, as many as `q` may have; each is compared with each
+_MOST_COMPARED = 50  # words: each is compared with each
 _DIGITS = str.maketrans("0123456789", "ΑΒΓΔΕΖΗΘΙΚ")
 _SEPARATORS = re.compile(r"[\s,;/|、。·]+")
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
-_CJK = "\u2e80"  # the scripts of East Asia, which put no blanks between words, begin here
+_CJK = "\u2e80"  # the first script of East Asia, whose scripts put no blanks between words
 
 
 def search_values(values: Mapping[str, object]) -> dict[str, Any]:
-    """The fields `search_text` and `search_grams` of a record whose searchable fields have these values."""
+    """Return the fields `search_text` and `search_grams` of a record whose searchable fields have these values."""
     lines = [FORM]
     keys: list[str] = []
-    of_pinyin: list[str] = []  # after those of all values, as there may be more than are kept
+    pinyin_keys: list[str] = []  # after the keys of all values, as keys beyond `MAX_KEYS` are dropped
     for name, value in values.items():
         for text in _texts(value):
             plain = fold(text)
@@ -47,12 +47,12 @@ def search_values(values: Mapping[str, object]) -> dict[str, Any]:
             if len(plain) <= LONG and not plain.isascii():
                 for form, places in _pinyin_forms(plain):
                     lines.append(_label(name) + form)
-                    of_pinyin += [form[at : at + WIDTH] for at in places]
-    return {"search_text": "\n".join(lines), "search_grams": list(dict.fromkeys(keys + of_pinyin))[:MAX_KEYS]}
+                    pinyin_keys += [form[at : at + WIDTH] for at in places]
+    return {"search_text": "\n".join(lines), "search_grams": list(dict.fromkeys(keys + pinyin_keys))[:MAX_KEYS]}
 
 
 def search_filter(query: str, fields: Sequence[str] = ()) -> dict[str, Any]:
-    """The MongoDB filter for what a person typed, in all searchable fields or in these alone.
+    """Return the MongoDB filter for what a person typed, in all searchable fields or in these alone.
 
     Blanks match everything. Symbols without a letter or digit match nothing here; `symbols_filter` is for those.
     """
@@ -62,49 +62,49 @@ def search_filter(query: str, fields: Sequence[str] = ()) -> dict[str, Any]:
     if not words:
         return {"_id": {"$in": []}}
     compared = words if fields or len(words[0]) > WIDTH else words[1:]
-    texts = [_compared(word, fields) for word in compared]
+    texts = [_text_condition(word, fields) for word in compared]
     return {"$and": [_key(words), *texts]} if texts else _key(words)
 
 
 def search_key(query: str) -> dict[str, Any] | None:
-    """The part of `search_filter` that the index serves; None where there is neither letter nor digit."""
+    """Return the part of `search_filter` that the index serves; None where there is neither letter nor digit."""
     words = _words(query)
     return _key(words) if words else None
 
 
 def symbols_filter(query: str, fields: Sequence[str]) -> dict[str, Any]:
-    """The filter for a search without a letter or digit. No index serves it: symbols are not in the keys."""
+    """Return the filter for a search without a letter or digit. No index serves it: symbols are not in the keys."""
     typed = dict.fromkeys((query.strip(), unicodedata.normalize("NFKC", query).strip()))
     pattern = "|".join(map(re.escape, typed))
     return {"$or": [{field: {"$regex": pattern}} for field in fields]}
 
 
 def former_filter(query: str) -> dict[str, Any]:
-    """`search_filter` for records in the first form: their values without case, and pairs of neighbouring characters."""
+    """Return `search_filter` for records in the first form: values without case, and pairs of adjacent characters."""
     wanted = " ".join(unicodedata.normalize("NFKC", query).casefold().split())
     pairs = [wanted[at : at + 2] for at in range(len(wanted) - 1)][:_FORMER_PAIRS]
     return {"search_text": {"$regex": re.escape(wanted)}, **({"search_grams": {"$all": pairs}} if pairs else {})}
 
 
-def _compared(word: str, fields: Sequence[str]) -> dict[str, Any]:
-    """The condition that the text has the word, in the lines of these fields where there are some."""
+def _text_condition(word: str, fields: Sequence[str]) -> dict[str, Any]:
+    """The condition that the text contains the word, in the lines of these fields if any are given."""
     if not fields:
         return {"search_text": {"$regex": word}}
     return {"search_text": {"$regex": f"^(?:{'|'.join(map(_label, fields))}).*{word}", "$options": "m"}}
 
 
-def _looked_up(word: str) -> str:
-    """The part of a word that is looked up: the end of a number, where numbers differ, and else the beginning."""
+def _key_part(word: str) -> str:
+    """The part of a word that is looked up: the end of a number, where numbers differ, otherwise the beginning."""
     end = word[-WIDTH:]
     return end if end.isdigit() and end.isascii() else word[:WIDTH]
 
 
 def _key(words: Sequence[str]) -> dict[str, Any]:
-    return {"search_grams": {"$regex": f"^{_looked_up(words[0])}"}}
+    return {"search_grams": {"$regex": f"^{_key_part(words[0])}"}}
 
 
 def _words(query: str) -> list[str]:
-    """The folded words, without those that another one contains; first the one that the fewest records are likely to have."""
+    """The folded words without those that another one contains, the one that is likely to be rarest first."""
     typed = unicodedata.normalize("NFKC", query)
     words = dict.fromkeys(filter(None, map(fold, _SEPARATORS.split(as_searched(typed)))))
     needed = list(reversed(words))
@@ -115,7 +115,7 @@ def _words(query: str) -> list[str]:
 
 def _weight(word: str) -> int:
     """How few records are likely to have the word: a Chinese character says as much as three letters."""
-    return sum(1 if character.isascii() else 3 for character in _looked_up(word))
+    return sum(1 if character.isascii() else 3 for character in _key_part(word))
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -126,28 +126,28 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _pinyin_forms(plain: str) -> Iterator[tuple[str, Sequence[int]]]:
-    """A folded text in full pinyin and in initials, each with the places where keys begin; nothing without Chinese."""
+    """A folded text in full pinyin and in initials, each with the positions of its keys; nothing without Chinese."""
     parts = chinese_parts(plain)
     if len(parts) > 1:
         read = [pinyin(part) if at % 2 else (part,) for at, part in enumerate(parts)]
-        yield _joined([syllable for syllables in read for syllable in syllables])
+        yield _join([syllable for syllables in read for syllable in syllables])
         initials = "".join([one[0] if at % 2 else one for at, syllables in enumerate(read) for one in syllables])
         yield initials, range(len(initials))
 
 
-def _joined(pieces: Iterable[str]) -> tuple[str, list[int]]:
-    """The pieces as one text, and where each begins."""
+def _join(pieces: Iterable[str]) -> tuple[str, list[int]]:
+    """The pieces as one text, and the position of each."""
     filled = [piece for piece in pieces if piece]
     return "".join(filled), list(accumulate(map(len, filled[:-1]), initial=0))
 
 
 def _word_starts(text: str, plain: str) -> list[int]:
-    """Where words begin in `plain`, the folded `text`; every place in numbers and in scripts without blanks."""
-    words = _joined(map(fold, _BETWEEN_WORDS.split(text)))[1]
+    """The positions of words in `plain`, the folded `text`, and every position in numbers and in scripts without blanks."""
+    words = _join(map(fold, _BETWEEN_WORDS.split(text)))[1]
     return sorted({*words, *(at for at, character in enumerate(plain) if character.isdigit() or character >= _CJK)})
 
 
 @cache
 def _label(field: str) -> str:
-    """The beginning of a field's lines. No folded word matches it: it has neither small letters nor digits."""
+    """The beginning of a field's lines. No folded word matches it: it has neither lower-case letters nor digits."""
     return f"{field.upper().translate(_DIGITS)}:"

@@ -1,7 +1,7 @@
-"""Sums of records by the business day or month that a moment of theirs is in.
+"""Sums of records by the business day or month of one of their timestamps.
 
-Where every day has 24 hours, the days are told apart by arithmetic, in half the time of a calendar's functions; only
-the rows of days, which are few, are then named.
+Where every day has 24 hours, arithmetic assigns records to days, in half the time of MongoDB's calendar functions; only
+the rows of the result, which are few, are then formatted as dates.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ _DAY, _MONTH = "%Y-%m-%d", "%Y-%m"
 async def by_day(
     store: Store, field: str, period: Period, sums: Mapping[str, Any], where: Mapping[str, Any] | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Day (`2026-11-20`) → `sums`, which are accumulators of `$group`, of the records whose `field` is in it."""
+    """Return `sums`, which are accumulators of `$group`, by the day (`2026-11-20`) of `field`."""
     even = _even_from(period)
     if even is None:
-        return await _grouped(store, field, period, [_group(_text(f"${field}", _DAY, period.zone), sums)], where)
+        return await _group_rows(store, field, period, [_group(_text(f"${field}", _DAY, period.zone), sums)], where)
     named = {"$set": {"_id": _text("$_id", _DAY, period.zone)}}
-    return await _grouped(store, field, period, [_group(_midnight(field, period, even), sums), named], where)
+    return await _group_rows(store, field, period, [_group(_midnight(field, period, even), sums), named], where)
 
 
 async def by_month(
     store: Store, field: str, period: Period, sums: Mapping[str, Any], where: Mapping[str, Any] | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Month (`2026-11`) → `sums`, as `by_day`."""
+    """Return `sums` by the month (`2026-11`) of `field`, as `by_day` does by day."""
     even = _even_from(period)
-    # what a month comes to follows from its days where it is a sum
+    # only sums of a month can be computed from those of its days
     if even is None or any(accumulator.keys() != {"$sum"} for accumulator in sums.values()):
-        return await _grouped(store, field, period, [_group(_text(f"${field}", _MONTH, period.zone), sums)], where)
+        return await _group_rows(store, field, period, [_group(_text(f"${field}", _MONTH, period.zone), sums)], where)
     months = _group(_text("$_id", _MONTH, period.zone), {name: {"$sum": f"${name}"} for name in sums})
-    return await _grouped(store, field, period, [_group(_midnight(field, period, even), sums), months], where)
+    return await _group_rows(store, field, period, [_group(_midnight(field, period, even), sums), months], where)
 
 
-async def _grouped(
+async def _group_rows(
     store: Store, field: str, period: Period, stages: list[Stage], where: Mapping[str, Any] | None
 ) -> dict[str, dict[str, Any]]:
     matching = {field: {"$ne": None}, **period.moments(field), **(where or {})}
-    rows = await store.aggregate([{"$match": matching}, *stages], whole=period.open)
+    rows = await store.aggregate([{"$match": matching}, *stages], collection_scan=period.open)
     return {row.pop("_id"): row for row in rows}
 
 
@@ -61,7 +61,7 @@ def _text(moment: str, format: str, zone: ZoneInfo) -> Stage:
 
 
 def _midnight(field: str, period: Period, even: datetime) -> Stage:
-    """The moment at which the business day of `field` began; before `even` the calendar has to say."""
+    """The moment at which the business day of `field` began; before `even` MongoDB's calendar computes it."""
     moment = f"${field}"
     counted = {"$subtract": [moment, {"$mod": [{"$subtract": [moment, even]}, _DAY_MS]}]}
     if period.first and start_of(period.first, period.zone) >= even:
@@ -71,7 +71,7 @@ def _midnight(field: str, period: Period, even: datetime) -> Stage:
 
 
 def _even_from(period: Period) -> datetime | None:
-    """The beginning of a day since which all days of the period have 24 hours; None where there is no use in any."""
+    """The start of a day since which all days of the period have 24 hours; None where no such day helps."""
     since = settled_since(period.zone)
     if since <= period.today:
         return start_of(max(since, period.first or since), period.zone)

@@ -1,6 +1,6 @@
-"""Shared executions: of identical work at most one runs and one waits.
+"""Single-flight: of identical executions at most one runs and one waits.
 
-Who arrives while one runs shares the next, so nobody reads a state older than their request (ARCHITECTURE 6).
+A caller that arrives while one runs shares the next one, so no caller gets a state that is older than its request.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class _Lane:
 
 
 class Shared:
-    """Executions by key. One outlives the requests that wait for it, so that one that goes away ends it for nobody.
+    """Executions by key. Cancelling one caller does not cancel the execution for the others.
 
-    Work must come to an end by itself: a time limit is its own business. `note_wait` is the driver's: what has waited for
-    another execution in vain does not wait as long again.
+    The work must end by itself: it needs a time limit of its own. `note_wait` is the driver's: a caller that waited for
+    another execution without a reply of the database does not wait as long again.
     """
 
     def __init__(self, note_wait: Callable[[float], None] | None = None) -> None:
@@ -35,7 +35,7 @@ class Shared:
         self._note_wait = note_wait
 
     async def run(self, key: Hashable, work: Callable[[], Awaitable[Result]]) -> Result:
-        """The result of an execution of `work` that begins no earlier than this call; raises what it raises."""
+        """Return the result of an execution of `work` that begins no earlier than this call, or raise its exception."""
         lane = self._lanes.get(key)
         if lane is None:
             task = _start(self._execute(key, work))
@@ -51,17 +51,17 @@ class Shared:
         try:
             return await work()
         finally:
-            self._pass_on(key)
+            self._start_next(key)
 
     async def _execute_after(self, running: asyncio.Task[Any], key: Hashable, work: Work) -> Any:
-        asked = time.monotonic()
+        began_waiting = time.monotonic()
         await asyncio.wait({running})
         if self._note_wait is not None:
-            self._note_wait(asked)
+            self._note_wait(began_waiting)
         return await self._execute(key, work)
 
-    def _pass_on(self, key: Hashable) -> None:
-        # at once when an execution ends: what waits becomes what runs, and nobody joins it any more
+    def _start_next(self, key: Hashable) -> None:
+        # as soon as an execution ends, the waiting one becomes the running one, which later callers do not join
         waiting = self._lanes[key].waiting
         if waiting is None:
             del self._lanes[key]

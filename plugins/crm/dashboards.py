@@ -38,7 +38,7 @@ async def overview(req: Request) -> Part:
 
 
 async def _sum_amount(store: Store, where: Mapping[str, Any]) -> Any:
-    rows = await store.aggregate([{"$match": where}, {"$group": {"_id": None, **_TOTAL}}], whole=not where)
+    rows = await store.aggregate([{"$match": where}, {"$group": {"_id": None, **_TOTAL}}], collection_scan=not where)
     return rows[0]["amount"] if rows else None
 
 
@@ -80,7 +80,7 @@ async def sales_ranking(req: Request) -> Part:
             {"$sort": {"amount": -1, "_id": 1}},
             {"$limit": req.query["limit"]},
         ],
-        whole=by_payments and not where,
+        collection_scan=by_payments and not where,
     )
     directory = req.part(Directory)
     return {
@@ -96,14 +96,16 @@ async def customer_distribution(req: Request) -> Part:
     fields = ("industry", "level")
     # one pass over the collection for both fields
     rows = await req.store(CUSTOMERS).aggregate(
-        [{"$group": {"_id": {field: f"${field}" for field in fields}, "value": {"$sum": 1}}}], whole=True
+        [{"$group": {"_id": {field: f"${field}" for field in fields}, "value": {"$sum": 1}}}], collection_scan=True
     )
     return {f"by_{field}": _to_slices(req, ((row["_id"].get(field), row["value"]) for row in rows)) for field in fields}
 
 
 async def lead_source_distribution(req: Request) -> Part:
     """Leads by source, the largest count first."""
-    rows = await req.store(LEADS).aggregate([{"$group": {"_id": "$source", "value": {"$sum": 1}}}], whole=True)
+    rows = await req.store(LEADS).aggregate(
+        [{"$group": {"_id": "$source", "value": {"$sum": 1}}}], collection_scan=True
+    )
     return {"items": _to_slices(req, ((row["_id"], row["value"]) for row in rows))}
 
 
@@ -118,7 +120,7 @@ def _to_slices(req: Request, counted: Iterable[tuple[str | None, int]]) -> list[
 
 async def opportunity_funnel(req: Request) -> Part:
     """Count and amount of opportunities by stage, in the order of a deal."""
-    rows = await req.store(OPPORTUNITIES).aggregate([{"$group": {"_id": "$stage", **_TOTAL}}], whole=True)
+    rows = await req.store(OPPORTUNITIES).aggregate([{"$group": {"_id": "$stage", **_TOTAL}}], collection_scan=True)
     found = {row["_id"]: row for row in rows}
     return {
         "items": [

@@ -24,7 +24,7 @@ async def finance_summary(req: Request) -> dict[str, Any]:
                 }
             },
         ],
-        whole=period.open,
+        collection_scan=period.open,
     )
     # the dashboard merges the items of one month by adding them up
     items = [{"month": row["_id"]["month"], **_add_profit(row["_id"]["kind"], exact(row["amount"]))} for row in rows]

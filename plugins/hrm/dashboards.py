@@ -26,7 +26,7 @@ async def employee_distribution(req: Request) -> Part:
         {"$sort": {"value": -1, "_id": 1}},
     ]
     rows, named = await asyncio.gather(
-        req.store(EMPLOYEES).aggregate(counted, whole=True),
+        req.store(EMPLOYEES).aggregate(counted, collection_scan=True),
         req.system_store(DEPARTMENTS).aggregate([{"$project": {"name": 1}}]),
     )
     names = {one["_id"]: one["name"] for one in named}

@@ -18,7 +18,7 @@ async def stock_value_by_warehouse(req: Request) -> Part:
     """Return quantity and value of the stock in each warehouse that the caller can see, by name; empty ones too."""
     sums = {"quantity": {"$sum": "$quantity"}, "value": {"$sum": "$value"}}
     rows, warehouses = await asyncio.gather(
-        req.store(STOCK).aggregate([{"$group": {"_id": "$warehouse_id", **sums}}], whole=True),
+        req.store(STOCK).aggregate([{"$group": {"_id": "$warehouse_id", **sums}}], collection_scan=True),
         req.store(WAREHOUSES).find(sort="name", fields=["name"]),
     )
     held = {row["_id"]: row for row in rows}

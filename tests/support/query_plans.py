@@ -84,15 +84,15 @@ async def list_reads(store: Store) -> dict[str, Mapping[str, Any]]:
     for order in orders:
         keys = sort_keys(collection, order)
         behind = after_cursor(collection, keys, make_cursor(keys, {**row, "id": row["_id"]}))
-        reads[f"rows by {order}"] = find_command(collection.name, store._visible(), keys)
+        reads[f"rows by {order}"] = find_command(collection.name, store._visibility.filter(), keys)
         reads[f"next page by {order}"] = find_command(
-            collection.name, {"$and": [store._visible(), behind]}, keys
+            collection.name, {"$and": [store._visibility.filter(), behind]}, keys
         )
     for name, values in (await list_queries(collection)).items():
-        matching = store._visible(list_filter(collection, values))
+        matching = store._visibility.filter(list_filter(collection, values))
         reads[f"rows with {name}"] = find_command(collection.name, matching, sort_keys(collection, None))
         reads[f"total with {name}"] = count_command(collection.name, matching)
-    for number, part in enumerate(store._parts()):
+    for number, part in enumerate(store._visibility.parts()):
         reads[f"part {number} of the total"] = count_command(collection.name, part)
     return reads
 

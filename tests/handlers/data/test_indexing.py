@@ -229,7 +229,7 @@ async def test_without_its_index_a_search_goes_on(named: Database) -> None:
 
 
 async def test_many_and_few_finds_are_the_same_to_a_list(named: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("handlers.data.store._FEW", 3)
+    monkeypatch.setattr("handlers.data.paging._FEW", 3)
     for number in range(8):
         await named.store(NAMED).create({"name": f"Name {number}", "tags": ["few"] if number < 3 else []})
     assert await found(named, "name") == [f"Name {number}" for number in range(8)]

@@ -1,0 +1,36 @@
+"""What stores use of the database of their process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import Any, Protocol
+
+from config.database import Driver
+from handlers.data.collection import Collection
+from handlers.data.shared import Shared
+
+
+class DataContext(Protocol):
+    """The part of `Database` that stores depend on, so that `Database` can create stores without a cycle of imports."""
+
+    @property
+    def driver(self) -> Driver:
+        """The driver that all stores use."""
+
+    @property
+    def collections(self) -> Mapping[str, Collection]:
+        """The collections of all loaded plugins by name."""
+
+    @property
+    def counts(self) -> Shared:
+        """Runs counts; identical ones that are requested at the same time share one execution."""
+
+    @property
+    def outdated(self) -> Set[str]:
+        """The names of collections whose stored search fields still have to be rebuilt."""
+
+    async def next_number(self, name: str, *, apart: bool = True) -> int:
+        """Return the next number of a sequence."""
+
+    def tell(self, collection: str, id: Any) -> None:
+        """Notify the listeners of a collection that a document was written; `id` None means several."""

@@ -1,0 +1,114 @@
+"""Reads one page of a list: its rows, its total, and the cursor of the next page."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bson import encode
+
+from config.database import Document, Filter, NoSuchIndex
+from handlers.data.collection import SEARCHED, Collection
+from handlers.data.context import DataContext
+from handlers.data.listing import Page, after_cursor, check_depth, list_filter, make_cursor, sort_keys
+from handlers.data.search import search_key
+from handlers.data.visibility import Visibility
+
+_FEW = 3000  # records that are read and sorted in a few milliseconds
+
+
+@dataclass(frozen=True)
+class _PageQuery:
+    """The queries of a page: the rows that match `wanted`, and the total of those that match one of `counted`."""
+
+    wanted: Filter
+    counted: Sequence[Filter]
+    keys: list[tuple[str, int]]
+    skip: int
+    size: int
+    with_total: bool
+    fields: Sequence[str] | None
+
+
+class Pager:
+    """Reads pages of the records that `visibility` allows; the rows are documents as they are stored."""
+
+    def __init__(self, context: DataContext, collection: Collection, visibility: Visibility) -> None:
+        self._context = context
+        self._driver = context.driver
+        self._collection = collection
+        self._visibility = visibility
+
+    async def read(
+        self,
+        query: Mapping[str, Any],
+        filter: Filter | None,
+        fields: Sequence[str] | None,
+        shown: Container[str] | None,
+    ) -> Page:
+        """Return the page that `query` asks for; the other parameters are those of `Store.page`."""
+        keys = sort_keys(self._collection, query.get("sort"), shown)
+        page, size, cursor = query["page"], query["page_size"], query.get("cursor")
+        narrowing = self.narrowing(query, shown)
+        matching = self._visibility.filter(narrowing, filter)
+        asked = _PageQuery(
+            wanted={"$and": [matching, after_cursor(self._collection, keys, cursor)]} if cursor else matching,
+            counted=[matching] if narrowing or filter else self._visibility.parts(),
+            keys=keys,
+            skip=0 if cursor else check_depth(page, size),
+            size=size,
+            with_total=query["with_total"],
+            # the cursor is made of the sort keys
+            fields=[*fields, *(name for name, _ in keys)] if fields is not None else None,
+        )
+        try:
+            rows, total = await self._rows_and_total(asked, await self._search_hint(query))
+        except NoSuchIndex:
+            rows, total = await self._rows_and_total(asked, None)
+        next_cursor = make_cursor(keys, rows[size - 1]) if len(rows) > size else None
+        return Page(rows[:size], total, page, size, next_cursor)
+
+    def narrowing(self, query: Mapping[str, Any], shown: Container[str] | None = None) -> dict[str, Any]:
+        """The filter of the parameters of a list; its search ignores fields that are not `shown`."""
+        outdated = self._collection.name in self._context.outdated
+        return list_filter(self._collection, query, shown, outdated=outdated)
+
+    async def _search_hint(self, query: Mapping[str, Any]) -> str | None:
+        """The search index where it finds few records: the planner would spend as long on trying a dozen others."""
+        unsure = self._collection.plain or self._collection.name in self._context.outdated
+        if not query.get("q") or unsure or self._driver.in_transaction:
+            return None
+        key = search_key(query["q"])
+        if key is None:
+            return None
+        matching = {**self._visibility.live, **key}
+        found = await self._driver.count(self._collection.name, matching, limit=_FEW + 1, hint=SEARCHED.name)
+        return SEARCHED.name if found <= _FEW else None
+
+    async def _rows_and_total(self, asked: _PageQuery, hint: str | None) -> tuple[list[Document], int | None]:
+        sorted_by = {name for name, _ in asked.keys}
+        rows = self._driver.find(
+            self._collection.name,
+            asked.wanted,
+            sort=asked.keys,
+            skip=asked.skip,
+            limit=asked.size + 1,  # one row more shows whether there is a next page
+            fields=asked.fields,
+            without=[name for name in self._collection.unread if name not in sorted_by],
+            hint=hint,
+        )
+        if not asked.with_total:
+            return await rows, None
+        if self._driver.in_transaction:
+            return await rows, sum([await self._driver.count(self._collection.name, part) for part in asked.counted])
+        counts = asyncio.gather(*(self._count(part, hint) for part in asked.counted))
+        found, totals = await asyncio.gather(rows, counts)
+        return found, sum(totals)
+
+    async def _count(self, matching: Filter, hint: str | None) -> int:
+        """The number of matching records; identical counts at the same time share one that began after all of them."""
+        name = self._collection.name
+        key = (name, encode({"filter": matching}))
+        return await self._context.counts.run(key, lambda: self._driver.count(name, matching, hint=hint))

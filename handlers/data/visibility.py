@@ -1,0 +1,49 @@
+"""Which records a store reaches: the one place where soft delete and data scope are added to a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from config.database import Document, Filter
+from handlers.data.collection import LIVE, Collection
+from handlers.data.scope import ALL_ROWS, Scope
+
+
+class Visibility:
+    """The records of `collection` that `scope` allows and that are not deleted."""
+
+    __slots__ = ("_collection", "scope")
+
+    def __init__(self, collection: Collection, scope: Scope) -> None:
+        self._collection = collection
+        self.scope = scope if collection.scoped else ALL_ROWS
+
+    @property
+    def live(self) -> Mapping[str, Any]:
+        """The filter on records that are not deleted."""
+        return {} if self._collection.plain else LIVE
+
+    @property
+    def row_filter(self) -> dict[str, Any]:
+        """The filter of the data scope; empty where every row is visible."""
+        rules = self._collection
+        return self.scope.filter(rules.scope_department, rules.scope_person, rules.shared)
+
+    def filter(self, *filters: Filter | None) -> dict[str, Any]:
+        """The filter on visible records that match all of `filters`."""
+        # as a list under $and, so that a client's filter can only narrow the result
+        clauses = [dict(clause) for clause in (self.live, self.row_filter, *filters) if clause]
+        return {"$and": clauses} if clauses else {}
+
+    def admits(self, document: Document) -> bool:
+        """Whether `filter` matches this stored document: documents are read by `_id` for several readers at once."""
+        rules = self._collection
+        live = rules.plain or document.get("deleted") is False
+        return live and self.scope.admits(document, rules.scope_department, rules.scope_person, rules.shared)
+
+    def parts(self) -> list[dict[str, Any]]:
+        """Filters that match disjoint sets of records and together match what `filter()` does."""
+        rules, live = self._collection, self.live
+        parts = self.scope.parts(rules.scope_department, rules.scope_person, rules.shared)
+        return [{**live, **part} for part in parts]
