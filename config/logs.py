@@ -1,8 +1,8 @@
 """JSON log lines with the context of their request and without secrets, written by a thread.
 
 The line of a request takes a shorter way than other lines. `Logger.info` costs as much as the rest of a request, and so
-does waking the writing thread. So `log_request` formats the line at once and appends it to a list, and one record in the
-queue stands for all lines of that list. The thread sleeps for `_COLLECT_SECONDS` before it writes them, so that one
+does waking the writing thread. So `log_request` formats the line at once and appends it to a list, and one record in
+the queue stands for all lines of that list. The thread sleeps for `_COLLECT_SECONDS` before it writes them, so that one
 wake-up serves the requests of that time; only that thread waits.
 """
 

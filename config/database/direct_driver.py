@@ -270,7 +270,7 @@ class DirectDriver(Driver):
     async def _send(
         self, command: Mapping[str, Any], documents: Sequence[bytes] = (), *, reads: bool = False
     ) -> Document | None:
-        """The reply to a command, even one that reports a failure; None where it was not executed or may be repeated."""
+        """The reply to a command, even one with a failure; None where it was not executed or may be repeated."""
         with self._operations() as operation:
             reply = None
             try:

@@ -42,7 +42,7 @@ class KeyedLocks:
 
     @asynccontextmanager
     async def hold(self, keys: Set[DocumentKey], until: float) -> AsyncIterator[None]:
-        """Hold the locks of all these documents; raises TimeoutError where that takes longer than `until`, monotonic."""
+        """Hold the locks of all these documents; raises TimeoutError at `until`, a monotonic time."""
         # everybody takes them in the same order, which excludes a deadlock
         locks = [self._locks.setdefault(key, asyncio.Lock()) for key in sorted(keys, key=str)]
         async with AsyncExitStack() as stack:

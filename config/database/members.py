@@ -19,7 +19,7 @@ _NOT_INITIATED = "The MongoDB of TRADEWIND_MONGODB_URI has a replica set without
 
 
 def missing_set(hello: Document) -> str | None:
-    """A sentence that says why the server of this reply to `hello` is no replica set; None for a member and for a mongos."""
+    """A sentence that says why the server of this reply to `hello` is no replica set; None for a member or a mongos."""
     if "setName" in hello or hello.get("msg") == "isdbgrid":
         return None
     return _NOT_INITIATED if hello.get("isreplicaset") else _NO_SET

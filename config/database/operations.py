@@ -56,7 +56,7 @@ class Operations:
         return Operation(self)
 
     def note_wait(self, since: float) -> None:
-        """Record that the caller has waited since then for another caller's operation; without a reply, it counts as its own."""
+        """Record a wait since then for another caller's operation; without a reply it counts as the caller's own."""
         waiting = _waiting.get()
         if waiting is not None and waiting.silent_since is None and self.silent_since is not None:
             waiting.silent_since = max(since, self.silent_since)

@@ -32,7 +32,7 @@ AdminCommand = Callable[[Mapping[str, Any]], Awaitable[Document]]
 
 
 async def end_orphans(run: AdminCommand) -> int:
-    """End every such transaction of this user; return their number. `run` executes a command on the database `admin`."""
+    """End every such transaction of this user; return their number. `run` executes a command on `admin`."""
     suspects = await _rows(run, _SUSPECTS)
     if not suspects:
         return 0

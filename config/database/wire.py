@@ -108,7 +108,7 @@ class WireConnection(asyncio.Protocol):
         self._fail(f"connection closed: {error or 'by the server'}")
 
     async def run(self, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Document:
-        """Return the reply to a command, even one that reports a failure; `documents` are its field of that name, encoded.
+        """Return the reply to a command, even one with a failure; `documents` are its field of that name, encoded.
 
         Cancelling the caller closes the connection.
         """
@@ -232,7 +232,7 @@ class WirePool:
 
 
 def _read(message: bytes, request: int) -> Document:
-    """The document of a reply to `request`. Raises ValueError for another message, and for a document that is invalid."""
+    """The document of a reply to `request`. Raises ValueError for another message or an invalid document."""
     _, _, request_id, opcode, flags, kind = _HEAD.unpack_from(message)
     if request_id != request:
         raise ValueError(f"it belongs to request {request_id} instead of {request}")

@@ -172,7 +172,7 @@ class _Joining:
             raise EmbeddedError(_last_line(output) or _last_line(errors) or "The supervisor failed.")
 
     def _wait_for_output(self, started: subprocess.Popen[str]) -> tuple[str, str]:
-        """What the process printed until it ended. If this gives up, the process goes on, and stops when it is not used."""
+        """What the process printed until it ended. If this gives up, the process goes on until nobody uses it."""
         deadline = time.monotonic() + self.seconds + STOP_SECONDS
         while time.monotonic() < deadline:
             self._check_given_up()

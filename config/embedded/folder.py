@@ -29,7 +29,7 @@ class Lock:
         return self._try(fcntl.LOCK_SH)
 
     def try_exclusive(self) -> bool:
-        """Take the lock alone; return False where that would have to wait. A shared lock that we held is lost either way."""
+        """Take the lock alone; return False where it would have to wait. A shared lock of ours is lost either way."""
         return self._try(fcntl.LOCK_EX)
 
     def _try(self, kind: int) -> bool:

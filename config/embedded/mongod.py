@@ -106,7 +106,7 @@ def start_mongod(
     *,
     moves: bool = True,
 ) -> Mongod:
-    """Start `mongod` on `port` or, where that is taken and it `moves`, on one that the system picks. Raises EmbeddedError."""
+    """Start `mongod` on `port` or, if that is taken and it `moves`, on a free one. Raises EmbeddedError."""
     folder.database.mkdir(exist_ok=True, mode=0o700)
     _move_long_log(folder)
     for _ in range(PORT_ATTEMPTS):

@@ -30,8 +30,8 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 class Supervisor:
     """Runs the database of `folder` for its users; `start_seconds` limits each start of `mongod`.
 
-    A `mongod` that ends by itself is restarted on the same port as often as necessary: a full disk may have space again.
-    The pause between two attempts doubles.
+    A `mongod` that ends by itself is restarted on the same port as often as necessary: a full disk may have space
+    again. The pause between two attempts doubles.
     """
 
     def __init__(self, folder: Folder, cache_gib: float, start_seconds: float) -> None:

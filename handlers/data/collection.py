@@ -1,4 +1,4 @@
-"""`Collection`: the declaration of a kind of record, its fields, row rules and indexes, from which all schemas derive."""
+"""`Collection`: declares the fields, row rules and indexes of a kind of record; all schemas derive from it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ SEARCH_FIELDS = ("search_text", "search_grams")
 # records whose search and sort fields were stored by an older version of the service
 OUTDATED: Mapping[str, Any] = {"search_text": {"$lt": FORM}}
 _SEARCH = (
-    "Search: words in any order, each a part of a value. Case, width, accents, apostrophes, punctuation and spaces do not "
-    "matter; digits find phone numbers however they are written; Chinese is found by pinyin and by initials too."
+    "Search: words in any order, each a part of a value. Case, width, accents, apostrophes, punctuation and spaces do "
+    "not matter; digits find phone numbers however they are written; Chinese is found by pinyin and by initials too."
 )
 MAX_PAGE_SIZE = 200
 MAX_DEPTH = 10_000
@@ -43,8 +43,8 @@ class Index:
     """An index: field names in order, `-` for descending, `2dsphere:` before a position.
 
     A unique index covers only records that are not deleted, so a key is free again after a soft delete. `where` is a
-    further condition on the covered records: equalities, comparisons, or `{"$type": "string"}` (or `"number"`) for those
-    that have the field. `expire_seconds` deletes records that long after the time in the field.
+    further condition on the covered records: equalities, comparisons, or `{"$type": "string"}` (or `"number"`) for
+    those that have the field. `expire_seconds` deletes records that long after the time in the field.
     """
 
     keys: tuple[str, ...]

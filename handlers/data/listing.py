@@ -59,7 +59,7 @@ def list_filter(
     *,
     outdated: bool = False,
 ) -> dict[str, Any]:
-    """Return the declared filters and the search of `query` as one MongoDB filter; the search ignores fields not `shown`.
+    """Return the filters and the search of `query` as one MongoDB filter; the search ignores fields not `shown`.
 
     With `outdated` it also finds records whose stored search fields have an older form.
     """
@@ -116,7 +116,7 @@ def check_depth(page: int, page_size: int) -> int:
 
 
 def rows_before(query: Mapping[str, Any]) -> int:
-    """Return how many rows to skip in a list whose cursor is that number; 40001 for another cursor or too deep a page."""
+    """Return how many rows to skip in a list whose cursor is that number; 40001 for an invalid cursor or page."""
     cursor = query.get("cursor")
     if cursor is None:
         return check_depth(query["page"], query["page_size"])

@@ -29,7 +29,7 @@ class Mirror(Generic[Value]):
         self._wanted += 1
 
     async def current(self) -> Value:
-        """Return the value, no older than the last `invalidate`. If a load fails, it fails for all callers that wait for it."""
+        """Return the value, no older than the last `invalidate`. A load that fails fails for all waiting callers."""
         wanted = self._wanted
         while self._loaded < wanted:
             if self._loading is None or self._loading.done():

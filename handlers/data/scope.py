@@ -40,7 +40,7 @@ class Scope:
     def filter(
         self, department: str = "creator_department_id", person: str = "creator_id", shared: bool = False
     ) -> dict[str, Any]:
-        """Return the MongoDB filter on the fields that a collection names; `shared`: its rows can be shared with people."""
+        """Return the filter on the fields that a collection names; `shared`: its rows can be shared with people."""
         if self.everything:
             return {}
         if self.nothing:

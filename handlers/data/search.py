@@ -1,4 +1,4 @@
-"""Search in Chinese and English: `q` finds a part of a value, full pinyin, pinyin initials, and several words in any order.
+"""Search in Chinese and English: `q` finds parts of values, full pinyin, pinyin initials, and words in any order.
 
 MongoDB's text index does not split Chinese. So a record stores its folded searchable values, one on each line of
 `search_text`, and the first characters of each of their suffixes in the indexed array `search_grams`. A search looks up
@@ -142,7 +142,7 @@ def _join(pieces: Iterable[str]) -> tuple[str, list[int]]:
 
 
 def _word_starts(text: str, plain: str) -> list[int]:
-    """The positions of words in `plain`, the folded `text`, and every position in numbers and in scripts without blanks."""
+    """The positions of words in `plain`, the folded `text`, and all positions in numbers and scripts without blanks."""
     words = _join(map(fold, _BETWEEN_WORDS.split(text)))[1]
     return sorted({*words, *(at for at, character in enumerate(plain) if character.isdigit() or character >= _CJK)})
 

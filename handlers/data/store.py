@@ -65,7 +65,7 @@ class Store:
         limit: int = 0,
         fields: Sequence[str] | None = None,
     ) -> list[Document]:
-        """Return the records that match, in order, or `limit` of them after `skip`; only `fields` are read where given."""
+        """Return the records that match, in order, or `limit` of them after `skip`; `fields` are read alone."""
         keys = sort_keys(self.collection, sort) if sort else []
         rows = await self._driver.find(
             self.collection.name,
@@ -126,7 +126,7 @@ class Store:
     # -- writing
 
     async def create(self, values: Mapping[str, Any], *, id: Any = None) -> Document:
-        """Insert a record with its audit fields; 40900 for a duplicate key, 40001 for a reference to a missing record."""
+        """Insert a record with its audit fields; 40900 for a duplicate key, 40001 for a missing reference."""
         await self._references().check(values)
         document = {**self.collection.defaults, **values, **self._stamp(values)}
         document["_id"] = id if id is not None else await self._new_id()
@@ -138,7 +138,7 @@ class Store:
         return self._record(document)
 
     async def create_many(self, rows: Sequence[Mapping[str, Any]]) -> list[Document]:
-        """Insert records by one command; errors as in `create`. Outside a transaction the records before the failed one stay."""
+        """Insert records by one command; errors as in `create`. Outside a transaction earlier records stay."""
         await self._references().check_many(rows)
         documents: list[Document] = []
         for values in rows:
@@ -166,8 +166,8 @@ class Store:
     ) -> Document:
         """Change a record and return its new state.
 
-        40400 where the actor sees none, 40902 for a stale `version`, `otherwise` (with `reason`) where it does not match
-        `where`. `operators` are further MongoDB update operators such as `$push`.
+        40400 where the actor sees none, 40902 for a stale `version`, `otherwise` (with `reason`) where it does not
+        match `where`. `operators` are further MongoDB update operators such as `$push`.
         """
         key = self.collection.parse_id(id)
         try:

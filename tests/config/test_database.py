@@ -37,7 +37,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module", autouse=True)
 def left_sockets(io_loop: IOLoop) -> Iterator[None]:
-    """What PyMongo leaves open is told of here, not in another test."""
+    """Report what PyMongo leaves open here and not in another test."""
     yield
     io_loop.run_sync(lambda: asyncio.sleep(0))
     gc.collect()
@@ -166,20 +166,20 @@ async def test_a_cancelled_reader_by_id_does_not_cancel_the_others(driver: Drive
 async def test_of_documents_inserted_at_once_those_alone_fail_whose_key_is_taken(driver: Driver, things: str) -> None:
     await driver.synchronise_indexes(things, [IndexSpec("code", (("code", 1),), unique=True)])
     codes = ["a", "b", "a", "c"]
-    told = await asyncio.gather(
+    results = await asyncio.gather(
         *(driver.insert(things, [{"_id": n, "code": code}]) for n, code in enumerate(codes)), return_exceptions=True
     )
-    refused = [one for one in told if one is not None]
+    refused = [one for one in results if one is not None]
     assert [one.fields for one in refused if isinstance(one, DuplicateKey)] == [("code",)]
     assert len(refused) == 1
     assert sorted(row["code"] for row in await driver.find(things, {})) == ["a", "b", "c"]
 
 
 async def test_what_cannot_be_stored_keeps_nothing_else_from_being_inserted(driver: Driver, things: str) -> None:
-    told = await asyncio.gather(
+    results = await asyncio.gather(
         driver.insert(things, [{"_id": 1, "n": 2**70}]), driver.insert(things, [{"_id": 2}]), return_exceptions=True
     )
-    assert isinstance(told[0], OverflowError)
+    assert isinstance(results[0], OverflowError)
     assert await ids(driver, things) == [2]
 
 
@@ -263,8 +263,8 @@ async def test_an_index_whose_declaration_changed_is_replaced_once(
     (there,) = [index for index in listed["cursor"]["firstBatch"] if index["name"] != "_id_"]
     assert differences(changed, there) == []
     assert await driver.has_indexes(things, [changed])
-    (told,) = [record for record in caplog.records if record.message == "index replaced"]
-    assert vars(told).items() >= {"collection": things, "index": "a", "differed_in": [part]}.items()
+    (logged,) = [record for record in caplog.records if record.message == "index replaced"]
+    assert vars(logged).items() >= {"collection": things, "index": "a", "differed_in": [part]}.items()
 
 
 async def test_an_index_may_be_declared_otherwise_again_and_again(driver: Driver, things: str) -> None:
@@ -381,8 +381,8 @@ async def test_watch_reports_every_change_after_it_began(driver: Driver, things:
         await driver.insert(things, [{"_id": 1}])
         await driver.update_one(things, {"_id": 0}, {"$set": {"a": 1}})
         await driver.delete_many(things, {"_id": 1})
-        told = [await asyncio.wait_for(changes.get(), 3) for _ in range(3)]
-    assert told == [Change(things, 1), Change(things, 0), Change(things, 1)]
+        results = [await asyncio.wait_for(changes.get(), 3) for _ in range(3)]
+    assert results == [Change(things, 1), Change(things, 0), Change(things, 1)]
 
 
 async def test_watch_does_not_wait_for_a_change(driver: Driver, things: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,8 +126,8 @@ async def test_more_commands_than_connections_wait_for_their_turn(mongodb_uri: s
     target = target_of(mongodb_uri, name)
     assert target is not None
     pool = WirePool(target, connect_seconds=2, most=3)
-    answers = await asyncio.gather(*(pool.run({"count": "nothing"}) for _ in range(50)))
-    assert [answer["n"] for answer in answers] == [0] * 50
+    replies = await asyncio.gather(*(pool.run({"count": "nothing"}) for _ in range(50)))
+    assert [reply["n"] for reply in replies] == [0] * 50
     assert len(pool.connections) <= 3
     pool.close()
 
@@ -183,9 +183,9 @@ async def test_an_insert_that_waits_for_a_transaction_fails_without_the_rest_of_
         begun = (Context().run(asyncio.ensure_future, hasty.insert("waiting", [one])) for one in outside)
         return await asyncio.gather(*begun, return_exceptions=True)
 
-    told = await hasty.transaction(work)
-    assert isinstance(told[0], DatabaseUnavailable)
-    assert told[1:] == [None, None]
+    outcomes = await hasty.transaction(work)
+    assert isinstance(outcomes[0], DatabaseUnavailable)
+    assert outcomes[1:] == [None, None]
     assert [row["_id"] for row in await hasty.find("waiting", {}, sort=[("_id", 1)])] == [0, 2, 3]
 
 
@@ -195,8 +195,8 @@ async def test_documents_that_are_durable_late_are_inserted_once(
     run, expired = WirePool.run, {"code": 50, "errmsg": "operation exceeded time limit"}
 
     async def late(pool: WirePool, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Any:
-        answer = await run(pool, command, documents)
-        return {**answer, "writeConcernError": expired} if "insert" in command else answer
+        reply = await run(pool, command, documents)
+        return {**reply, "writeConcernError": expired} if "insert" in command else reply
 
     monkeypatch.setattr(WirePool, "run", late)
     await asyncio.gather(*(driver.insert("durable", [{"_id": n, "list": [n]}]) for n in range(3)))
@@ -209,10 +209,10 @@ async def test_a_long_key_that_is_taken_is_the_fault_of_one(driver: DirectDriver
     await driver.synchronise_indexes(things, [IndexSpec("code", (("code", 1),), unique=True)])
     await driver.insert(things, [{"_id": 0, "code": long}])
     codes = ["a", long, "b", long, "c"]
-    told = await asyncio.gather(
+    outcomes = await asyncio.gather(
         *(driver.insert(things, [{"_id": n, "code": code}]) for n, code in enumerate(codes, 1)), return_exceptions=True
     )
-    assert [one and (type(one), getattr(one, "fields", ())) for one in told] == [
+    assert [one and (type(one), getattr(one, "fields", ())) for one in outcomes] == [
         None,
         (DuplicateKey, ("code",)),
         None,
@@ -230,17 +230,17 @@ async def test_documents_of_a_failed_batch_are_inserted_one_by_one(
     run, things = WirePool.run, f"each_{uuid.uuid4().hex[:8]}"
 
     async def refusing(pool: WirePool, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Any:
-        answer = await run(pool, command, documents)
+        reply = await run(pool, command, documents)
         # some are stored all the same: the server tells of none
-        return {"ok": 0.0, "code": 8, "errmsg": "unknown error"} if len(documents) > 1 else answer
+        return {"ok": 0.0, "code": 8, "errmsg": "unknown error"} if len(documents) > 1 else reply
 
     monkeypatch.setattr(WirePool, "run", refusing)
-    told = await asyncio.gather(
+    outcomes = await asyncio.gather(
         *(driver.insert(things, [{"_id": n, "n": n}]) for n in (1, 2, 3)),
         driver.insert(things, [{"_id": 1, "n": "another"}]),
         return_exceptions=True,
     )
-    assert [type(one) for one in told] == [type(None), type(None), type(None), DuplicateKey]
+    assert [type(one) for one in outcomes] == [type(None), type(None), type(None), DuplicateKey]
     assert [row["n"] for row in await driver.find(things, {}, sort=[("_id", 1)], limit=9)] == [1, 2, 3]
 
 
@@ -306,12 +306,12 @@ async def test_a_lost_reply_is_reported_for_each_document_of_a_batch(
     await behind.insert("lost", [{"_id": 0}])
     proxy.forget()
     writing = [asyncio.ensure_future(behind.insert("lost", [{"_id": n}])) for n in (1, 2)]
-    answered, _ = await asyncio.wait(writing, timeout=0.1)
-    assert not answered
+    finished, _ = await asyncio.wait(writing, timeout=0.1)
+    assert not finished
     await proxy.down()
     await proxy.up()
-    told = await asyncio.gather(*writing, return_exceptions=True)
-    assert [type(one) for one in told] == [DatabaseUnavailable, DatabaseUnavailable]
+    outcomes = await asyncio.gather(*writing, return_exceptions=True)
+    assert [type(one) for one in outcomes] == [DatabaseUnavailable, DatabaseUnavailable]
     assert await driver.count("lost", {"_id": {"$gt": 0}}) == 0
 
 
@@ -328,8 +328,8 @@ async def test_a_write_whose_reply_was_lost_is_not_sent_again(
     await behind.insert("counted", [{"_id": "n", "value": 0}])
     proxy.forget()
     writing = asyncio.ensure_future(behind.update_one("counted", {"_id": "n"}, {"$inc": {"value": 1}}))
-    answered, _ = await asyncio.wait({writing}, timeout=0.1)
-    assert not answered
+    finished, _ = await asyncio.wait({writing}, timeout=0.1)
+    assert not finished
     await proxy.down()
     await proxy.up()
     with pytest.raises(DatabaseUnavailable):

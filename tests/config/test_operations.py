@@ -64,8 +64,8 @@ def in_a_request(work: Callable[[], Awaitable[Any]]) -> asyncio.Task[Any]:
 async def went(work: Callable[[], Awaitable[Any]]) -> tuple[float, BaseException | None]:
     """How long `work` took as a request, in seconds, and what it raised."""
     started = time.monotonic()
-    (told,) = await asyncio.gather(in_a_request(work), return_exceptions=True)
-    return time.monotonic() - started, told if isinstance(told, BaseException) else None
+    (outcome,) = await asyncio.gather(in_a_request(work), return_exceptions=True)
+    return time.monotonic() - started, outcome if isinstance(outcome, BaseException) else None
 
 
 @pytest.mark.alone
@@ -194,8 +194,8 @@ async def test_a_caller_that_waited_for_another_without_a_reply_does_not_wait_as
             await asyncio.sleep(5)
 
     started = time.monotonic()
-    told = await asyncio.gather(*(shared.run("key", silent) for _ in range(5)), return_exceptions=True)
-    assert {type(one) for one in told} == {DatabaseUnavailable}
+    outcomes = await asyncio.gather(*(shared.run("key", silent) for _ in range(5)), return_exceptions=True)
+    assert {type(one) for one in outcomes} == {DatabaseUnavailable}
     assert time.monotonic() - started < 1.5 * operations.seconds
 
 

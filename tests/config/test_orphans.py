@@ -45,8 +45,8 @@ async def test_a_transaction_that_waits_for_a_living_process_is_left_alone(
     await driver.insert(things, [{"_id": "1", "n": 0}])
     with holder(mongodb_uri, database_name, things, "1", name) as process:
         await looked(driver, 1)
-        told, _ = process.communicate("\n")
-    assert told == "committed\n"
+        printed, _ = process.communicate("\n")
+    assert printed == "committed\n"
     assert await driver.find(things, {}) == [{"_id": "1", "n": 1}]
 
 

@@ -1,4 +1,4 @@
-"""Settings: where they come from, what they default to, what they refuse (CONTRACT 12, 13)."""
+"""Settings: where they come from, what they default to, what they refuse."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -74,7 +74,7 @@ async def test_a_task_that_is_cancelled_while_its_time_runs_out_is_cancelled() -
 
 
 async def test_of_two_limits_that_end_at_once_the_outer_one_raises() -> None:
-    told = []
+    raised = []
 
     async def inner() -> None:
         try:
@@ -82,12 +82,12 @@ async def test_of_two_limits_that_end_at_once_the_outer_one_raises() -> None:
                 time.sleep(0.02)  # both are due by the time that the loop looks
                 await asyncio.sleep(NEVER)
         except BaseException as error:
-            told.append(type(error))
+            raised.append(type(error))
             raise
 
     with pytest.raises(TimeoutError), TimeLimit(0.01)():
         await inner()
-    assert told == [asyncio.CancelledError]
+    assert raised == [asyncio.CancelledError]
     assert this_task().cancelling() == 0
 
 

@@ -61,7 +61,7 @@ class Asked:
 
     async def ask(self) -> None:
         """Send a command."""
-        self.answer = asyncio.ensure_future(self.connection.run({"ping": 1, "$db": "a"}))
+        self.reply = asyncio.ensure_future(self.connection.run({"ping": 1, "$db": "a"}))
         await asyncio.sleep(0)
 
     def say(self, *pieces: bytes) -> None:
@@ -71,12 +71,12 @@ class Asked:
                 self.connection.data_received(piece)
 
     async def outcome(self) -> Any:
-        """The answer, or the error; the server hangs up if there is neither."""
+        """The reply, or the error; the server hangs up if there is neither."""
         await asyncio.sleep(0)
-        if not self.answer.done():
+        if not self.reply.done():
             self.connection.connection_lost(None)
-        (told,) = await asyncio.wait_for(asyncio.gather(self.answer, return_exceptions=True), 1)
-        return told
+        (outcome,) = await asyncio.wait_for(asyncio.gather(self.reply, return_exceptions=True), 1)
+        return outcome
 
 
 async def asked() -> Asked:
@@ -205,12 +205,12 @@ async def test_damaged_replies_give_the_caller_a_reply_or_a_lost_connection(seed
         whole = reply_to(one.wire.request)
         pieces = damaged(whole, dice)
         one.say(*pieces)
-        told = await one.outcome()
-        if isinstance(told, BaseException):
-            assert isinstance(told, AutoReconnect), pieces
+        outcome = await one.outcome()
+        if isinstance(outcome, BaseException):
+            assert isinstance(outcome, AutoReconnect), pieces
             assert one.wire.closed, pieces
         else:
-            assert isinstance(told["ok"], int | float), pieces
+            assert isinstance(outcome["ok"], int | float), pieces
         assert len(one.connection._received) <= len(b"".join(pieces))
 
 
@@ -313,14 +313,14 @@ async def test_damaged_replies_cost_503_and_neither_writes_nor_time(
     liar: Liar, mongodb_uri: str, database_name: str, things: str, damage: Callable[[bytes], list[bytes]]
 ) -> None:
     kept: list[int] = []
-    told: list[Exception] = []
+    raised: list[Exception] = []
 
     async def attempt(operation: Awaitable[Any], kept_if_done: int | None = None) -> None:
         started = time.monotonic()
         try:
             await operation
         except Exception as error:
-            told.append(error)
+            raised.append(error)
         else:
             kept.extend([] if kept_if_done is None else [kept_if_done])
         assert time.monotonic() - started < 4
@@ -340,7 +340,7 @@ async def test_damaged_replies_cost_503_and_neither_writes_nor_time(
             )
         liar.damage = None
         stored = [row["_id"] for row in await driver.find(things, {"_id": {"$gte": 0}})]
-    assert [error for error in told if not isinstance(error, DatabaseUnavailable)] == []
+    assert [error for error in raised if not isinstance(error, DatabaseUnavailable)] == []
     assert set(kept) <= set(stored)
     assert kept
 

@@ -90,7 +90,7 @@ def in_working_order(io_loop: IOLoop, site: Site) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def watchdog(io_loop: IOLoop, site: Site) -> Iterator[LoopWatchdog]:
-    """Nothing may block the event loop, whatever is hurt: the service answers others meanwhile."""
+    """Nothing may block the event loop, whatever fails: the service responds to other requests meanwhile."""
     with LoopWatchdog(io_loop.asyncio_loop) as watching:
         yield watching
     assert watching.blocks == [], "\n".join(map(str, watching.blocks))

@@ -29,7 +29,7 @@ REQUESTS: dict[str, Callable[[Client], Awaitable[Reply]]] = {
 
 
 async def hurt(site: Site, fault: str) -> None:
-    """Take the database away: `dead` resets and refuses, `hanging` takes and never answers, `forgotten` loses links."""
+    """Take the database away: `dead` resets and refuses, `hanging` accepts and never replies, `forgotten` loses links."""
     if fault == "dead":
         await site.proxy.down()
     elif fault == "hanging":
@@ -38,14 +38,14 @@ async def hurt(site: Site, fault: str) -> None:
         site.proxy.forget()
 
 
-async def answered_in_time(client: Client, times: int) -> None:
-    """Send every kind of request `times` times at once; each is answered 50300 in time."""
+async def refused_in_time(client: Client, times: int) -> None:
+    """Send every kind of request `times` times at once; each gets 50300 in time."""
 
-    await asyncio.gather(*(answered_in(LIMIT_SECONDS, what, client) for what in REQUESTS for _ in range(times)))
+    await asyncio.gather(*(refused_in(LIMIT_SECONDS, what, client) for what in REQUESTS for _ in range(times)))
 
 
-async def answered_in(seconds: float, what: str, client: Client) -> None:
-    """Send a request; it is answered 50300 in time."""
+async def refused_in(seconds: float, what: str, client: Client) -> None:
+    """Send a request; it gets 50300 in time."""
     started = time.monotonic()
     reply = await REQUESTS[what](client)
     took = time.monotonic() - started
@@ -55,9 +55,9 @@ async def answered_in(seconds: float, what: str, client: Client) -> None:
 
 
 @pytest.mark.parametrize("fault", ["dead", "hanging"])
-async def test_many_requests_at_once_are_all_answered_503_within_the_time_limit(site: Site, fault: str) -> None:
+async def test_many_requests_at_once_all_get_503_within_the_time_limit(site: Site, fault: str) -> None:
     await hurt(site, fault)
-    await answered_in_time(site.admin, times=10)
+    await refused_in_time(site.admin, times=10)
 
 
 async def test_no_request_outlives_the_limit_of_requests(site: Site, watchdog: LoopWatchdog) -> None:
@@ -67,7 +67,7 @@ async def test_no_request_outlives_the_limit_of_requests(site: Site, watchdog: L
     admin = Client(running.url, site.admin.token)
     expect(await admin.get(WIDGETS_AT))
     site.proxy.stall()
-    await asyncio.gather(*(answered_in(2, what, admin) for what in REQUESTS))
+    await asyncio.gather(*(refused_in(2, what, admin) for what in REQUESTS))
     await site.proxy.up()
     await block.__aexit__(None, None, None)
 
@@ -93,7 +93,7 @@ async def test_the_process_is_healthy_and_not_ready(site: Site) -> None:
         reply = await site.admin.get("/api/health/ready")
         return reply if reply.code else None
 
-    reply = await eventually(not_ready)  # what was told before is told for a second more
+    reply = await eventually(not_ready)  # the previous state is cached for a second
     refused(reply, 50300)
     assert int(reply.headers["Retry-After"]) >= 1
 

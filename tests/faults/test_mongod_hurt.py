@@ -1,4 +1,4 @@
-"""`mongod` itself is frozen, or killed: the service answers in time, loses nothing, and goes on."""
+"""`mongod` itself is frozen, or killed: the service responds in time, loses nothing, and goes on."""
 
 import asyncio
 import os
@@ -55,7 +55,7 @@ async def test_frozen_for_three_seconds_it_costs_errors_and_no_writes(site: Site
             refused(reply, 50300)
         expect(await site.admin.get("/api/health"))
         refused(await site.admin.get("/api/health/ready"), 50300)
-    assert waits[0] < LIMIT_SECONDS, f"ten writes were answered after {waits[0]:.2f} s"
+    assert waits[0] < LIMIT_SECONDS, f"ten writes got responses after {waits[0]:.2f} s"
     await back(site)
 
     async def all_written() -> bool:

@@ -37,7 +37,7 @@ async def test_two_instances_do_the_work_of_one(database: Database, other_instan
     for jobs in both:
         await jobs.stop()
     pauses = [later - earlier for earlier, later in pairwise(begun)]
-    # the database's clock tells the period, ours only when its answer came
+    # the database's clock defines the period, ours only when its reply came
     assert min(pauses) > PERIOD * 0.8
 
 

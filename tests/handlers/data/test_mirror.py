@@ -11,7 +11,7 @@ pytestmark = pytest.mark.gen_test
 
 
 class Source:
-    """What is loaded: each load waits until the test answers it."""
+    """What is loaded: each load waits until the test completes it."""
 
     def __init__(self) -> None:
         self.loads: list[asyncio.Future[Any]] = []

@@ -45,10 +45,10 @@ async def test_no_caller_reads_a_state_older_than_its_request(seed: int) -> None
         world.state += 1
         asked += [asyncio.create_task(ask()) for _ in range(chance.randrange(4))]
         await asyncio.sleep(0)
-    answers = await asyncio.gather(*asked)
-    assert [(before, read) for before, read in answers if read < before] == []
+    results = await asyncio.gather(*asked)
+    assert [(before, read) for before, read in results if read < before] == []
     assert world.most_running == 1
-    assert world.executions < len(answers)
+    assert world.executions < len(results)
 
 
 async def test_callers_that_arrive_while_one_runs_share_the_next() -> None:

@@ -1,4 +1,4 @@
-"""Transactions: all or nothing, joined, told of after the commit, and never seen by copies in memory."""
+"""Transactions: all or nothing, joined, reported after the commit, and never seen by caches."""
 
 import asyncio
 import contextvars
