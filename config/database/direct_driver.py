@@ -91,7 +91,7 @@ class DirectDriver(Driver):
         self._batch_limit: dict[str, Any] = {"maxTimeMS": max(timeout_ms // 2, 1)}
         self._reading: dict[str, Any] = {"readConcern": {"level": "majority"}, **self._limit}
         self._inserts = Batcher(self._insert_batch, _MOST_INSERTS)
-        self._loader = DocumentLoader(self.find, self._operations)
+        self._loader = DocumentLoader(self, self._operations)
 
     # -- over the wire, where that can do it
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 
 from bson import decode, encode
 
 from config.database.batcher import Batcher
 from config.database.commands import CODEC, Document, ReadOptions
+from config.database.driver import Driver
 from config.database.operations import Operations
 from config.database.transactions import SESSION
 
@@ -17,17 +18,17 @@ _Reading = tuple[str, tuple[str, ...] | None, tuple[str, ...]]
 
 
 class DocumentLoader:
-    """Loads documents with `find`, the method of a driver, under the time limits of `operations`."""
+    """Loads documents through `driver`, under the time limits of `operations`."""
 
-    def __init__(self, find: Callable[..., Awaitable[list[Document]]], operations: Operations) -> None:
-        self._find = find
+    def __init__(self, driver: Driver, operations: Operations) -> None:
+        self._driver = driver
         self._operations = operations
         self._batcher = Batcher(self._load_batch, _MOST_IDS)
 
     async def load(self, collection: str, id: Hashable, options: ReadOptions) -> Document | None:
         """Return the document with this `_id`; reads it alone inside a transaction, whose snapshot is its own."""
         if SESSION.get() is not None:
-            found = await self._find(collection, {"_id": id}, limit=1, **options)
+            found = await self._driver.find(collection, {"_id": id}, limit=1, **options)
             return found[0] if found else None
         fields = options.get("fields")
         reading = (collection, None if fields is None else tuple(fields), tuple(options.get("without", ())))
@@ -38,7 +39,7 @@ class DocumentLoader:
         collection, fields, without = reading
         wanted = list(dict.fromkeys(ids))
         matching = {"_id": wanted[0] if len(wanted) == 1 else {"$in": wanted}}
-        rows = await self._find(collection, matching, limit=len(wanted), fields=fields, without=without)
+        rows = await self._driver.find(collection, matching, limit=len(wanted), fields=fields, without=without)
         found = {row["_id"]: row for row in rows}
         # every caller gets a copy of its own, which it may change
         encoded = {id: encode(row) for id, row in found.items()} if len(wanted) < len(ids) else {}

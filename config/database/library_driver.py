@@ -67,7 +67,7 @@ class LibraryDriver(Driver):
         self._database = self._client[database]
         self._watched = self._watcher[database]
         self.operations = Operations(timeout_ms / 1000)
-        self._loader = DocumentLoader(self.find, self.operations)
+        self._loader = DocumentLoader(self, self.operations)
         start_session = partial(library.start_session, self._client)
         self._transactions = Transactions(self.operations, start_session, library.start_transaction)
 
