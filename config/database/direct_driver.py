@@ -102,7 +102,8 @@ class DirectDriver(Driver):
         return await self.library.find(collection, filter, **options) if found is None else found
 
     async def find_one(self, collection: str, filter: Filter, **options: Unpack[FindOneOptions]) -> Document | None:
-        found = await self._fetch(collection, self._find_command(collection, filter, {"limit": 1, **options}))
+        first: FindOptions = {"limit": 1, "sort": options.get("sort", ()), "without": options.get("without", ())}
+        found = await self._fetch(collection, self._find_command(collection, filter, first))
         if found is None:
             return await self.library.find_one(collection, filter, **options)
         return found[0] if found else None
