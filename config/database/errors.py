@@ -73,6 +73,7 @@ _STATES = {
     11600: "InterruptedAtShutdown",
     11601: "Interrupted",
     11602: "InterruptedDueToReplStateChange",
+    13388: "StaleConfig",  # a router of a sharded cluster that was asked while chunks moved
     13435: "NotPrimaryNoSecondaryOk",
     13436: "NotPrimaryOrSecondary",
     14031: "OutOfDiskSpace",
