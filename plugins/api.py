@@ -1,229 +1,195 @@
-"""All that a plugin author imports."""
+"""All that a plugin may import from the core, by task: a line for each name. Editors show the rest at the name itself.
 
-from config.database import DatabaseUnavailable
-from config.settings import EnvironmentSettings
-from handlers.actor import ANONYMOUS, SYSTEM, Actor
-from handlers.confined.pool import Confined, Lane, TooCostly, Work, WorkFailed
-from handlers.dashboards import Dashboard, Period, period_of
-from handlers.data.collection import Collection, Index, new_id
-from handlers.data.dangling import remove_dangling
-from handlers.data.database import Database, Lease, utc_now
-from handlers.data.listing import Page, rows_before
-from handlers.data.mirror import Mirror, RecordCache
-from handlers.data.scope import ALL_ROWS, Scope
-from handlers.data.series import by_day, by_month
-from handlers.data.shared import Shared
-from handlers.data.store import Store
-from handlers.declarations import Catalogue, Dictionary, Item, Menu, Option, StateMachine
-from handlers.events import Events
-from handlers.http.addresses import network_of
-from handlers.http.multipart import Form, FormFile
-from handlers.idempotency import answer_once
-from handlers.jobs import Jobs
-from handlers.lifecycle import Answer, refusal
-from handlers.operation_log import OPERATION_LOGS
-from handlers.own_requests import REFUSES_OWN, may_decide_on_own, people_behind, refuse_own
-from handlers.ports import Authenticator, Authorizer, OwnRequests
-from handlers.rate_limit import RateLimit
-from handlers.request import Request
-from handlers.route import PUBLIC, SIGNED_IN, SUPER, Handler, Refusal, Route, RouteOptions, conflicts, route
-from handlers.routing import Router
-from handlers.schema.calendar import day_of, last_days, last_months, start_of
-from handlers.schema.envelope import as_json
-from handlers.schema.errors import (
-    ACCOUNT_DISABLED,
-    BAD_REQUEST,
-    CONFLICT,
-    DUPLICATE,
-    FORBIDDEN,
-    INVALID,
-    LOCKED,
-    LOGIN_REFUSED,
-    MEDIA_TYPE,
-    NOT_FOUND,
-    PASSWORD_CHANGE_REQUIRED,
-    RANGE,
-    RATE_LIMITED,
-    REFRESH_REFUSED,
-    STALE,
-    SUPER_ONLY,
-    TOKEN_EXPIRED,
-    TOO_LARGE,
-    UNAUTHENTICATED,
-    UNAVAILABLE,
-    WECOM_REFUSED,
-    ApiError,
-    ErrorKind,
-    FieldError,
-    ValidationFailed,
-    invalid,
-    unavailable,
-)  # fmt: skip
+Start with `Plugin`, `Collection`, the fields, `crud` and `route`; the other groups are for when you need them.
+"""
+
+# -- Declare a plugin
+from handlers.dashboards import Dashboard as Dashboard  # the plugin's part of a dashboard
+from handlers.data.collection import (
+    Collection as Collection,  # records of one kind: fields, indexes, audit fields
+    Index as Index,  # an index of a collection
+)
+from handlers.declarations import (
+    Catalogue as Catalogue,  # the declarations of all loaded plugins, checked
+    Dictionary as Dictionary,  # an enumeration that clients show
+    Item as Item,  # an entry of a dictionary
+    Menu as Menu,  # a page of the front ends, with the buttons of its permissions
+    Option as Option,  # a setting that administrators change while the service runs
+    StateMachine as StateMachine,  # the states of a record and the transitions between them
+)
+from handlers.route import (
+    PUBLIC as PUBLIC,  # access: everybody, without a token
+    SIGNED_IN as SIGNED_IN,  # access: everybody who is logged in
+    SUPER as SUPER,  # access: super administrators
+    Handler as Handler,  # the type of a handler: a coroutine function of a `Request`
+    Refusal as Refusal,  # an error that a handler raises for a caller who has the permission
+    Route as Route,  # one endpoint
+    RouteOptions as RouteOptions,  # the optional arguments of `route`, as a `TypedDict`
+    conflicts as conflicts,  # the refusals 40901 for these messages
+    route as route,  # declare an endpoint
+)
+from plugins.crud import crud as crud  # the routes to list, read, create, update and delete records
+from plugins.plugin import Plugin as Plugin  # the declaration of a module
+
+# -- Fields: the shapes of records, bodies, queries and responses
 from handlers.schema.fields import (
-    BLANK,
-    FIRST_DAY,
-    LAST_DAY,
-    NOTHING,
-    Field,
-    FieldOptions,
-    HasSettings,
-    anything,
-    array,
-    boolean,
-    choice,
-    day,
-    integer,
-    link,
-    mapping,
-    money,
-    number,
-    obj,
-    object_id,
-    quantity,
-    text,
-    timestamp,
-    tree_of,
-)  # fmt: skip
-from handlers.schema.json_schema import json_schema
-from handlers.schema.messages import RULES, Language, Message
-from handlers.schema.money import exact, rounded, share, store_money, store_quantity, times
-from handlers.schema.redaction import redacted
-from handlers.service import Service
-from plugins.crud import crud
-from plugins.plugin import Plugin
+    BLANK as BLANK,  # blank characters, for a class in a pattern
+    FIRST_DAY as FIRST_DAY,  # the earliest day that clients may send
+    LAST_DAY as LAST_DAY,  # the latest day that clients may send
+    NOTHING as NOTHING,  # the shape of a response without data
+    Field as Field,  # one value and its use
+    FieldOptions as FieldOptions,  # the options of every field, as a `TypedDict`
+    HasSettings as HasSettings,  # what the `check` of a field gets
+    anything as anything,  # any JSON value
+    array as array,  # a list of values of one shape
+    boolean as boolean,  # true or false
+    choice as choice,  # one of a fixed set of strings
+    day as day,  # a calendar day
+    integer as integer,  # an integer
+    link as link,  # a URL that clients follow or show
+    mapping as mapping,  # an object with any keys
+    money as money,  # an exact amount with two decimals
+    number as number,  # a floating-point number, never money
+    obj as obj,  # an object with exactly these fields
+    object_id as object_id,  # the id of a record, perhaps a reference
+    quantity as quantity,  # an exact amount of goods, up to four decimals
+    text as text,  # a string
+    timestamp as timestamp,  # a moment in UTC
+    tree_of as tree_of,  # an object with `children` of the same shape
+)
 
-__all__ = [
-    "ACCOUNT_DISABLED",
-    "ALL_ROWS",
-    "ANONYMOUS",
-    "BAD_REQUEST",
-    "BLANK",
-    "CONFLICT",
-    "DUPLICATE",
-    "FIRST_DAY",
-    "FORBIDDEN",
-    "INVALID",
-    "LAST_DAY",
-    "LOCKED",
-    "LOGIN_REFUSED",
-    "MEDIA_TYPE",
-    "NOTHING",
-    "NOT_FOUND",
-    "OPERATION_LOGS",
-    "PASSWORD_CHANGE_REQUIRED",
-    "PUBLIC",
-    "RANGE",
-    "RATE_LIMITED",
-    "REFRESH_REFUSED",
-    "REFUSES_OWN",
-    "RULES",
-    "SIGNED_IN",
-    "STALE",
-    "SUPER",
-    "SUPER_ONLY",
-    "SYSTEM",
-    "TOKEN_EXPIRED",
-    "TOO_LARGE",
-    "UNAUTHENTICATED",
-    "UNAVAILABLE",
-    "WECOM_REFUSED",
-    "Actor",
-    "Answer",
-    "ApiError",
-    "Authenticator",
-    "Authorizer",
-    "Catalogue",
-    "Collection",
-    "Confined",
-    "Dashboard",
-    "Database",
-    "DatabaseUnavailable",
-    "Dictionary",
-    "EnvironmentSettings",
-    "ErrorKind",
-    "Events",
-    "Field",
-    "FieldError",
-    "FieldOptions",
-    "Form",
-    "FormFile",
-    "Handler",
-    "HasSettings",
-    "Index",
-    "Item",
-    "Jobs",
-    "Lane",
-    "Language",
-    "Lease",
-    "Menu",
-    "Message",
-    "Mirror",
-    "Option",
-    "OwnRequests",
-    "Page",
-    "Period",
-    "Plugin",
-    "RateLimit",
-    "RecordCache",
-    "Refusal",
-    "Request",
-    "Route",
-    "RouteOptions",
-    "Router",
-    "Scope",
-    "Service",
-    "Shared",
-    "StateMachine",
-    "Store",
-    "TooCostly",
-    "ValidationFailed",
-    "Work",
-    "WorkFailed",
-    "answer_once",
-    "anything",
-    "array",
-    "as_json",
-    "boolean",
-    "by_day",
-    "by_month",
-    "choice",
-    "conflicts",
-    "crud",
-    "day",
-    "day_of",
-    "exact",
-    "integer",
-    "invalid",
-    "json_schema",
-    "last_days",
-    "last_months",
-    "link",
-    "mapping",
-    "may_decide_on_own",
-    "money",
-    "network_of",
-    "new_id",
-    "number",
-    "obj",
-    "object_id",
-    "people_behind",
-    "period_of",
-    "quantity",
-    "redacted",
-    "refusal",
-    "refuse_own",
-    "remove_dangling",
-    "rounded",
-    "route",
-    "rows_before",
-    "share",
-    "start_of",
-    "store_money",
-    "store_quantity",
-    "text",
-    "times",
-    "timestamp",
-    "tree_of",
-    "unavailable",
-    "utc_now",
-]  # fmt: skip
+# -- Errors and messages
+from config.database import DatabaseUnavailable as DatabaseUnavailable  # the database is out of reach: 50300
+from handlers.schema.errors import (
+    ACCOUNT_DISABLED as ACCOUNT_DISABLED,  # 40303
+    BAD_REQUEST as BAD_REQUEST,  # 40000: a malformed request
+    CONFLICT as CONFLICT,  # 40901: not allowed in this state
+    DUPLICATE as DUPLICATE,  # 40900: a value that must be unique exists
+    FORBIDDEN as FORBIDDEN,  # 40300: no permission
+    INVALID as INVALID,  # 40001: invalid fields
+    LOCKED as LOCKED,  # 42300: too many failed log-ins
+    LOGIN_REFUSED as LOGIN_REFUSED,  # 40010: wrong user name or password
+    MEDIA_TYPE as MEDIA_TYPE,  # 41500: a media type that is not accepted
+    NOT_FOUND as NOT_FOUND,  # 40400: no such record within the caller's data scope
+    PASSWORD_CHANGE_REQUIRED as PASSWORD_CHANGE_REQUIRED,  # 40301
+    RANGE as RANGE,  # 41600: a range that cannot be satisfied
+    RATE_LIMITED as RATE_LIMITED,  # 42900: too many requests
+    REFRESH_REFUSED as REFRESH_REFUSED,  # 40102: an invalid refresh token
+    STALE as STALE,  # 40902: a `version` that is not the current one
+    SUPER_ONLY as SUPER_ONLY,  # 40302: for super administrators only
+    TOKEN_EXPIRED as TOKEN_EXPIRED,  # 40101: an expired access token
+    TOO_LARGE as TOO_LARGE,  # 41300: a body or file that is too large
+    UNAUTHENTICATED as UNAUTHENTICATED,  # 40100: no valid token
+    UNAVAILABLE as UNAVAILABLE,  # 50300: a back end that is out of reach
+    WECOM_REFUSED as WECOM_REFUSED,  # 40011: a refused WeCom log-in
+    ApiError as ApiError,  # raise it: an error that becomes a response
+    ErrorKind as ErrorKind,  # declare it: an error with its code, status and message
+    FieldError as FieldError,  # a field at fault and the rule that it breaks
+    ValidationFailed as ValidationFailed,  # raise it: 40001 with several fields
+    invalid as invalid,  # make the 40001 for one field
+    unavailable as unavailable,  # make a 50300 with `Retry-After`
+)
+from handlers.schema.messages import (
+    RULES as RULES,  # the message of each validation rule
+    Language as Language,  # `zh` or `en`
+    Message as Message,  # a text in Chinese and English
+)
+
+# -- Requests and responses
+from handlers.actor import (
+    ANONYMOUS as ANONYMOUS,  # the actor of a request without a token
+    SYSTEM as SYSTEM,  # the actor of jobs and of the start
+    Actor as Actor,  # the person behind a request
+)
+from handlers.dashboards import (
+    Period as Period,  # the days that a dashboard covers
+    period_of as period_of,  # the period that a query names
+)
+from handlers.data.listing import (
+    Page as Page,  # one page of a list
+    rows_before as rows_before,  # the rows before the page that a query names
+)
+from handlers.idempotency import answer_once as answer_once  # run a write once for each idempotency key
+from handlers.lifecycle import Answer as Answer  # an HTTP response without an envelope
+from handlers.request import Request as Request  # what a handler gets
+from handlers.schema.values import (
+    Query as Query,  # the type of a validated query string
+    Record as Record,  # the type of a record
+)
+
+# -- Data
+from handlers.data.collection import new_id as new_id  # a new id for a record
+from handlers.data.dangling import remove_dangling as remove_dangling  # remove references to lost records
+from handlers.data.database import (
+    Database as Database,  # transactions, and stores without a request
+    utc_now as utc_now,  # the current time in UTC, as MongoDB stores it
+)
+from handlers.data.mirror import (
+    Mirror as Mirror,  # a snapshot of a whole collection in memory
+    RecordCache as RecordCache,  # some records of a collection in memory
+)
+from handlers.data.scope import (
+    ALL_ROWS as ALL_ROWS,  # the data scope without a limit
+    Scope as Scope,  # the rows that a caller may see
+)
+from handlers.data.series import (
+    by_day as by_day,  # sums for each day
+    by_month as by_month,  # sums for each month
+)
+from handlers.data.shared import Shared as Shared  # single-flight: concurrent callers share one call
+from handlers.data.store import Store as Store  # read and write a collection, within a data scope
+
+# -- Money and time
+from handlers.schema.calendar import (
+    day_of as day_of,  # the business day of a moment
+    last_days as last_days,  # the last days up to today
+    last_months as last_months,  # the last months up to this one
+    start_of as start_of,  # the moment at which a business day starts
+)
+from handlers.schema.money import (
+    exact as exact,  # a stored amount as a `Decimal`
+    rounded as rounded,  # round to the cent
+    share as share,  # the share of an amount, to the cent
+    store_money as store_money,  # an amount for MongoDB
+    store_quantity as store_quantity,  # a quantity for MongoDB
+    times as times,  # quantity times price, to the cent
+)
+
+# -- Background work and costly work
+from handlers.confined.pool import (
+    Confined as Confined,  # worker processes with limits of time and memory
+    Lane as Lane,  # one kind of work for them
+    TooCostly as TooCostly,  # raised for work beyond the limits of its lane
+    Work as Work,  # a job in a worker process
+    WorkFailed as WorkFailed,  # raised if the function of a job raised
+)
+from handlers.data.database import Lease as Lease  # a lock that one instance holds for a time
+from handlers.jobs import Jobs as Jobs  # background tasks, and periodic jobs on one instance
+
+# -- Advanced: ports, services, uploads, permissions
+from config.settings import EnvironmentSettings as EnvironmentSettings  # base of a plugin's settings in the environment
+from handlers.events import Events as Events  # listeners and emitters of events
+from handlers.http.addresses import network_of as network_of  # the network of an address, to group clients
+from handlers.http.multipart import (
+    Form as Form,  # a multipart form that is read piece by piece
+    FormFile as FormFile,  # a file of such a form
+)
+from handlers.lifecycle import refusal as refusal  # why a person may not use a route
+from handlers.operation_log import OPERATION_LOGS as OPERATION_LOGS  # the collection of the operation log
+from handlers.own_requests import (
+    REFUSES_OWN as REFUSES_OWN,  # declare it: the refusal of `refuse_own`
+    may_decide_on_own as may_decide_on_own,  # whether people may decide on their own requests
+    people_behind as people_behind,  # the people whose request a record is
+    refuse_own as refuse_own,  # refuse a decision of these people
+)
+from handlers.ports import (
+    Authenticator as Authenticator,  # port: who the caller is
+    Authorizer as Authorizer,  # port: what a caller may do and see
+    OwnRequests as OwnRequests,  # port: whether people may decide on their own requests
+)
+from handlers.rate_limit import RateLimit as RateLimit  # at most so many calls a minute for a key
+from handlers.routing import Router as Router  # finds the route of a path
+from handlers.schema.envelope import as_json as as_json  # a record in JSON types
+from handlers.schema.json_schema import json_schema as json_schema  # the JSON Schema of a field
+from handlers.schema.redaction import redacted as redacted  # a copy without secrets
+from handlers.service import Service as Service  # what is shared within one process

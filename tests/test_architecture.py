@@ -1,4 +1,4 @@
-"""Who may import whom, read from the source files (ARCHITECTURE 2): config ← handlers ← plugins ← server.py."""
+"""Who may import whom, read from the source files: config ← handlers ← plugins ← server.py."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -99,150 +100,36 @@ def _foreign(file: Path, name: str) -> bool:
     return not any(f"{name}.".startswith(f"{module}.") for module in offered)
 
 
-PLUGIN_API = [
-    "ACCOUNT_DISABLED",
-    "ALL_ROWS",
-    "ANONYMOUS",
-    "Actor",
-    "Answer",
-    "ApiError",
-    "Authenticator",
-    "Authorizer",
-    "BAD_REQUEST",
-    "BLANK",
-    "CONFLICT",
-    "Catalogue",
-    "Collection",
-    "DUPLICATE",
-    "Dashboard",
-    "Database",
-    "Dictionary",
-    "EnvironmentSettings",
-    "ErrorKind",
-    "Events",
-    "FORBIDDEN",
-    "Field",
-    "FieldError",
-    "Handler",
-    "INVALID",
-    "Index",
-    "Item",
-    "Jobs",
-    "LOCKED",
-    "LOGIN_REFUSED",
-    "Language",
-    "Lease",
-    "MEDIA_TYPE",
-    "Menu",
-    "Message",
-    "Mirror",
-    "NOTHING",
-    "NOT_FOUND",
-    "OPERATION_LOGS",
-    "Option",
-    "PASSWORD_CHANGE_REQUIRED",
-    "PUBLIC",
-    "Page",
-    "Period",
-    "Plugin",
-    "RANGE",
-    "RATE_LIMITED",
-    "REFRESH_REFUSED",
-    "RateLimit",
-    "RecordCache",
-    "Refusal",
-    "Request",
-    "Route",
-    "Router",
-    "SIGNED_IN",
-    "STALE",
-    "SUPER",
-    "SUPER_ONLY",
-    "SYSTEM",
-    "Scope",
-    "Service",
-    "Shared",
-    "StateMachine",
-    "Store",
-    "TOKEN_EXPIRED",
-    "TOO_LARGE",
-    "UNAUTHENTICATED",
-    "UNAVAILABLE",
-    "ValidationFailed",
-    "WECOM_REFUSED",
-    "answer_once",
-    "anything",
-    "array",
-    "boolean",
-    "by_day",
-    "by_month",
-    "choice",
-    "conflicts",
-    "crud",
-    "day",
-    "day_of",
-    "exact",
-    "integer",
-    "invalid",
-    "json_schema",
-    "last_days",
-    "last_months",
-    "link",
-    "mapping",
-    "money",
-    "network_of",
-    "new_id",
-    "number",
-    "obj",
-    "object_id",
-    "period_of",
-    "quantity",
-    "redacted",
-    "refusal",
-    "rounded",
-    "route",
-    "rows_before",
-    "share",
-    "start_of",
-    "store_money",
-    "store_quantity",
-    "text",
-    "times",
-    "timestamp",
-    "tree_of",
-    "unavailable",
-    "utc_now",
-    "FieldOptions",
-    "HasSettings",
-    "remove_dangling",
-    "RouteOptions",
-    "Confined",
-    "Lane",
-    "TooCostly",
-    "Work",
-    "WorkFailed",
-    "DatabaseUnavailable",
-    "Form",
-    "FormFile",
-    "FIRST_DAY",
-    "LAST_DAY",
-    "RULES",
-    "as_json",
-    "OwnRequests",
-    "REFUSES_OWN",
-    "may_decide_on_own",
-    "people_behind",
-    "refuse_own",
-]
+# what plugin authors rely on: a name that goes, or comes, is a decision, and this list says so
+PLUGIN_API = """
+    ACCOUNT_DISABLED ALL_ROWS ANONYMOUS BAD_REQUEST BLANK CONFLICT DUPLICATE FIRST_DAY FORBIDDEN INVALID LAST_DAY
+    LOCKED LOGIN_REFUSED MEDIA_TYPE NOTHING NOT_FOUND OPERATION_LOGS PASSWORD_CHANGE_REQUIRED PUBLIC RANGE
+    RATE_LIMITED REFRESH_REFUSED REFUSES_OWN RULES SIGNED_IN STALE SUPER SUPER_ONLY SYSTEM TOKEN_EXPIRED TOO_LARGE
+    UNAUTHENTICATED UNAVAILABLE WECOM_REFUSED
+
+    Actor Answer ApiError Authenticator Authorizer Catalogue Collection Confined Dashboard Database
+    DatabaseUnavailable Dictionary EnvironmentSettings ErrorKind Events Field FieldError FieldOptions Form FormFile
+    Handler HasSettings Index Item Jobs Lane Language Lease Menu Message Mirror Option OwnRequests Page Period
+    Plugin Query RateLimit Record RecordCache Refusal Request Route RouteOptions Router Scope Service Shared
+    StateMachine Store TooCostly ValidationFailed Work WorkFailed
+
+    answer_once anything array as_json boolean by_day by_month choice conflicts crud day day_of exact integer
+    invalid json_schema last_days last_months link mapping may_decide_on_own money network_of new_id number obj
+    object_id people_behind period_of quantity redacted refusal refuse_own remove_dangling rounded route rows_before
+    share start_of store_money store_quantity text times timestamp tree_of unavailable utc_now
+""".split()  # noqa: SIM905  a list literal has a line for each of them
 
 
 def test_what_plugin_authors_import_is_pinned() -> None:
-    assert sorted(api.__all__) == sorted(PLUGIN_API)
+    public = [
+        name for name, value in vars(api).items() if not name.startswith("_") and not isinstance(value, ModuleType)
+    ]
+    assert sorted(public) == sorted(PLUGIN_API)
 
 
-def test_everything_in_the_plugin_api_is_public() -> None:
-    ours = {name for name, value in vars(api).items() if not name.startswith("_") and not isinstance(value, type(ast))}
-    assert ours == set(api.__all__)
+def test_every_name_of_the_plugin_api_has_a_line_that_says_what_it_is() -> None:
+    lines = (ROOT / "plugins/api.py").read_text().splitlines()
+    assert [line for line in lines if " as " in line and "  # " not in line] == []
 
 
 # -- the core names no plugin
