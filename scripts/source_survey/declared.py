@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+OURS = ("config", "handlers", "plugins")
 # what `crud` adds to the path that it is given
 ENDINGS = re.compile(r"/(\{id\}(/restore|/history)?|export|import|options)$")
 
@@ -23,43 +24,62 @@ def main(root: Path) -> None:
     from plugins.registry import freeze, load_plugins
 
     catalogue = freeze(load_plugins(()))
-    text = "\n".join(path.read_text() for place in ("plugins", "handlers") for path in (root / place).rglob("*.py"))
+    text = source_text(root)
     paths = {route.path for route in catalogue.routes}
     codes = catalogue.permissions
     calls = list(_signatures(api))
     figures = {
-        "paths found by searching": _share(paths, lambda path: _is_literal(path, text) or _has_base(path, text)),
-        "permission codes found by searching": _share(
-            codes, lambda code: _is_literal(code, text) or _is_literal(code.rpartition(":")[0], text)
-        ),
+        "paths found by searching": f"{len(paths) - len(hidden_paths(paths, text))} of {len(paths)}",
+        "permission codes found by searching": f"{len(codes) - len(hidden_codes(codes, text))} of {len(codes)}",
         "signatures of plugins.api with Any": f"{sum('Any' in call for call in calls)} of {len(calls)}",
-        "names in plugins.api": len(api.__all__),
+        "names in plugins.api": len(_names(api)),
     }
     print(json.dumps(figures))
 
 
-def _share(names: Iterable[str], found: object) -> str:
-    known = list(names)
-    return f"{sum(map(found, known))} of {len(known)}"  # type: ignore[call-overload]
+def source_text(root: Path) -> str:
+    """All source files of the core and the plugins, one after the other."""
+    return "\n".join(path.read_text() for place in ("plugins", "handlers") for path in (root / place).rglob("*.py"))
+
+
+def hidden_paths(paths: Iterable[str], text: str) -> list[str]:
+    """The paths that a search does not find: neither whole nor, for those of `crud`, the base that it is given."""
+    return sorted(path for path in paths if not _is_literal(path, text) and not _is_literal(_base(path), text))
+
+
+def hidden_codes(codes: Iterable[str], text: str) -> list[str]:
+    """The permission codes that a search does not find: neither whole nor as `<module>:<entity>`."""
+    return sorted(code for code in codes if not _is_literal(code, text) and not _is_literal(_resource(code), text))
 
 
 def _is_literal(name: str, text: str) -> bool:
-    return f'"{name}"' in text
+    """Whether a string of the source is `name`, or ends with it, as `GET <path>` does."""
+    return f'"{name}"' in text or f' {name}"' in text
 
 
-def _has_base(path: str, text: str) -> bool:
-    base = ENDINGS.sub("", path)
-    return base != path and _is_literal(base, text)
+def _base(path: str) -> str:
+    return ENDINGS.sub("", path)
+
+
+def _resource(code: str) -> str:
+    return code.rpartition(":")[0]
 
 
 def _signatures(api: object) -> Iterator[str]:
-    for name in api.__all__:  # type: ignore[attr-defined]
+    """The signatures of functions and methods, but not of those that a class inherits from a library."""
+    for name in _names(api):
         value = getattr(api, name)
         if inspect.isfunction(value):
             yield _signature(value)
         elif inspect.isclass(value):
             members = inspect.getmembers(value, inspect.isfunction)
-            yield from (_signature(call) for key, call in members if key == "__init__" or not key.startswith("_"))
+            own = [(key, call) for key, call in members if call.__module__.partition(".")[0] in OURS]
+            yield from (_signature(call) for key, call in own if key == "__init__" or not key.startswith("_"))
+
+
+def _names(api: object) -> list[str]:
+    """The public names of a module that is not a module itself."""
+    return [name for name, value in vars(api).items() if not name.startswith("_") and not inspect.ismodule(value)]
 
 
 def _signature(call: object) -> str:

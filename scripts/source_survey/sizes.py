@@ -41,10 +41,10 @@ def format_copy(root: Path, folder: Path) -> Path:
     return folder
 
 
-def measure(root: Path) -> Sizes:
-    """The sizes of the product at `root`."""
+def measure(root: Path, *places: str) -> Sizes:
+    """The sizes of these places of the checkout at `root`; by default those of the product."""
     sizes = Sizes()
-    for path in sources(root, *PRODUCT):
+    for path in sources(root, *(places or PRODUCT)):
         name, text = str(path.relative_to(root)), path.read_text()
         sizes.files[name] = len(text.splitlines())
         for node in ast.walk(ast.parse(text)):
