@@ -1,4 +1,7 @@
-"""Tradewind: settings → database → plugins → listen. `python server.py [--host H] [--port N]`."""
+"""The entry point: reads the settings, starts the database, loads the plugins, listens.
+
+`python server.py [--host H] [--port N]`
+"""
 
 from __future__ import annotations
 
@@ -30,16 +33,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("tradewind")
 _TIDY_SECONDS = 0.5
-_COLLECT_AFTER = 10_000  # new objects; Python's 700 are as many as a few requests make
+_COLLECT_AFTER = 10_000  # new objects; a few requests create the 700 of Python's default
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run until SIGTERM or SIGINT; the exit code."""
+    """Run until SIGTERM or SIGINT and return the exit code."""
     parser = argparse.ArgumentParser(prog="server.py", description="Tradewind, the back end of a business platform.")
     parser.add_argument("--host", help="address to listen on (TRADEWIND_HOST)")
     parser.add_argument("--port", type=int, help="port to listen on (TRADEWIND_PORT)")
     given = {name: value for name, value in vars(parser.parse_args(arguments)).items() if value is not None}
-    gc.disable()  # nearly everything that the imports make stays
+    gc.disable()  # nearly all objects that the imports create stay
     try:
         settings = Settings(**given)
         return run(settings, start_database(settings))
@@ -54,8 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 class Starting:
     """The embedded database while it starts, in a thread.
 
-    It takes as long as importing the plugins, so both happen at once. Where the server does not come so far as to use
-    it, it stops by itself.
+    It takes as long as the import of the plugins, so both run at the same time. If the start of the server fails
+    before it uses the database, the database stops by itself.
     """
 
     def __init__(self, data_dir: Path, database: str) -> None:
@@ -64,7 +67,7 @@ class Starting:
         self._future = ThreadPoolExecutor(1, "database").submit(begin)
 
     async def database(self) -> Embedded:
-        """Wait for it; who is cancelled meanwhile gives it up. Raises `EmbeddedError`."""
+        """Wait for the database; a caller who is cancelled gives it up. Raises `EmbeddedError`."""
         try:
             return await asyncio.wrap_future(self._future)
         finally:
@@ -72,19 +75,19 @@ class Starting:
 
 
 def start_database(settings: Settings) -> Starting | None:
-    """Begin to start the embedded database; None where the settings name another one."""
+    """Start the embedded database in the background; None if the settings name another one."""
     return None if settings.mongodb_uri.get_secret_value() else Starting(settings.data_dir, settings.mongodb_database)
 
 
 def run(settings: Settings, starting: Starting | None) -> int:
-    """Load the plugins and serve them; the exit code."""
-    from plugins.registry import RegistryError, load_plugins  # late, while the database starts
+    """Load the plugins, serve them, and return the exit code."""
+    from plugins.registry import RegistryError, load_plugins  # late: while the database starts
     from plugins.runtime import StartError
     from plugins.unknown_settings import unknown_settings
 
     try:
         plugins = load_plugins(settings.plugins)
-        catalogue = checked(settings, plugins)
+        catalogue = load_catalogue(settings, plugins)
         gc.freeze()
         gc.enable()
         listener = start_logging(settings.log_level)
@@ -101,8 +104,8 @@ def run(settings: Settings, starting: Starting | None) -> int:
     return 0
 
 
-def checked(settings: Settings, plugins: Sequence[Plugin]) -> Catalogue:
-    """What the plugins declare; checked unless an earlier start has done so with the same code."""
+def load_catalogue(settings: Settings, plugins: Sequence[Plugin]) -> Catalogue:
+    """The catalogue of the plugins, which is checked unless an earlier start did so with the same code."""
     from plugins.checked import CheckNotes, digest_of
     from plugins.runtime import catalogue_of
 
@@ -115,7 +118,7 @@ def checked(settings: Settings, plugins: Sequence[Plugin]) -> Catalogue:
 
 
 class Stop:
-    """SIGTERM and SIGINT: they end a start wherever it stands, and ask a service that runs to stop."""
+    """Handles SIGTERM and SIGINT: they cancel a start, and ask a running service to stop."""
 
     def __init__(self) -> None:
         self.asked = asyncio.Event()
@@ -125,7 +128,7 @@ class Stop:
             self._loop.add_signal_handler(number, self._ask)
 
     def started(self) -> None:
-        """From now on a signal only asks."""
+        """From now on a signal asks the service to stop and cancels nothing."""
         self._starting = None
 
     def _ask(self) -> None:
@@ -135,7 +138,7 @@ class Stop:
     def _end_start(self) -> None:
         if self._starting is not None:
             self._starting.cancel()
-            # what a start leaves behind it tidies up, which may wait for the database again
+            # repeated, because the clean-up of a start may wait for the database again
             self._loop.call_later(_TIDY_SECONDS, self._end_start)
 
 
@@ -145,7 +148,7 @@ async def serve(
     starting: Starting | None,
     catalogue: Catalogue | None = None,
 ) -> None:
-    """Start, say so, and stop cleanly when asked to."""
+    """Start the service, log that it is ready, and stop it cleanly on a signal."""
     from plugins.runtime import running
 
     stop = Stop()
@@ -172,7 +175,7 @@ async def serve(
 
 
 async def until_asked(stop: Stop, embedded: Embedded | None) -> None:
-    """Wait for the signal, and look after the embedded database meanwhile. Raises `EmbeddedError` where that is lost."""
+    """Wait for the signal and supervise the embedded database. Raises `EmbeddedError` if that is lost."""
     asked = asyncio.create_task(stop.asked.wait())
     kept = [asyncio.create_task(keep(embedded))] if embedded else []
     try:
@@ -185,14 +188,14 @@ async def until_asked(stop: Stop, embedded: Embedded | None) -> None:
 
 
 async def settle() -> None:
-    """Load what a start need not wait for, and spare the collector all that stays.
+    """Load what a start need not wait for, and exempt all objects so far from garbage collection.
 
-    Without that every full collection would walk through it and hold the event loop for 90 ms.
+    Otherwise every full collection would visit them all and block the event loop for 90 ms.
     """
     from handlers.data.folding import load_pinyin
 
     gc.collect()
-    gc.disable()  # many small objects, which would set the collector off again and again
+    gc.disable()  # many small objects follow, which would start the collector again and again
     await asyncio.to_thread(load_pinyin)
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER)
@@ -200,7 +203,7 @@ async def settle() -> None:
 
 
 def welcome(service: Running) -> None:
-    """Tell the visitor of a demo where to go and who to be."""
+    """Print the addresses and accounts of a demo."""
     accounts = {"admin": "as in TRADEWIND_ADMIN_PASSWORD", **demo_accounts(service.service.settings.data_dir)}
     lines = [
         "",
@@ -214,7 +217,7 @@ def welcome(service: Running) -> None:
         "",
         "",
     ]
-    # in one piece, because log lines are written by another thread
+    # in one piece, because another thread writes log lines
     sys.stdout.write("\n".join(lines))
     sys.stdout.flush()
 
@@ -224,12 +227,14 @@ def _name(location: Sequence[object]) -> str:
 
 
 def fail(problems: Sequence[str]) -> int:
-    """Say every problem on a line of its own."""
+    """Print every problem on a line of its own and return the exit code."""
     for problem in problems:
         print(f"tradewind: {problem}", file=sys.stderr)
     return 1
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until `serve` listens Ctrl-C ends the process at once, with no trace
+    signal.signal(
+        signal.SIGINT, signal.SIG_DFL
+    )  # until `serve` handles it, Ctrl-C ends the process without a traceback
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""Who acts: the person behind a request, or the service itself."""
+"""Actors: the person behind a request, or the service itself."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Actor:
-    """The person behind a request, as the session and the user record say now.
+    """The person behind a request, as the session and the user record are at the time of the request.
 
-    `roles` are the ids of the enabled roles held. `session_id` is the `sid` claim.
+    `roles` are the ids of the person's enabled roles. `session_id` is the `sid` claim of the token.
     """
 
     user_id: int
@@ -23,5 +23,5 @@ class Actor:
 
 
 ANONYMOUS = Actor(user_id=0)
-# work without a person: jobs, start-up, demo data
+# acts where no person does: jobs, start-up, demo data
 SYSTEM = Actor(user_id=0, username="system", is_super=True)

@@ -1,7 +1,7 @@
-"""Dashboards: what a plugin declares of its figures, and the days and months that a dashboard is about.
+"""Dashboards: how a plugin declares its figures, and the period that a dashboard covers.
 
-A dashboard is computed by one plugin or by several. Each returns only what it knows of the answer; the parts are
-added up and laid over zeros, so nobody fills a series or puts it in order, and a module that is not loaded is zero.
+One plugin or several compute a dashboard. Each returns only its own part of the data. The parts are added up over
+zeros, so that no plugin needs to complete or sort a series, and a module that is not loaded counts as zero.
 """
 
 from __future__ import annotations
@@ -9,27 +9,29 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, Literal
+from typing import Literal
 from zoneinfo import ZoneInfo
 
+from config.database import Filter
 from handlers.request import Request
 from handlers.schema.calendar import day_of, last_days, last_months, start_of
 from handlers.schema.errors import invalid
 from handlers.schema.fields import FIRST_DAY, Field
+from handlers.schema.values import ReadOnlyRecord
 
-Compute = Callable[[Request], Awaitable[Mapping[str, Any]]]
+Compute = Callable[[Request], Awaitable[ReadOnlyRecord]]
 Unit = Literal["date", "month"]
 MOST_POINTS = 3660
 
 
 @dataclass(frozen=True)
 class Dashboard:
-    """What one plugin knows of the dashboard `name`.
+    """The part of the dashboard `name` that one plugin computes.
 
-    `compute` takes the request and answers a part of the data in its declared shape: amounts as `Decimal` or
-    `Decimal128`, series as rows in any order that leave out days and months without anything. It reads through
-    `req.store(…)`, so the caller's data scope applies. `personal`: the part depends on who asks, not on the scope
-    alone, so people of one scope do not share it.
+    `compute` takes the request and returns a part of the data in its declared shape: amounts as `Decimal` or
+    `Decimal128`, series as rows in any order, without the days and months that have no data. It reads through
+    `req.store(…)`, so the caller's data scope applies. `personal`: the part depends on the caller, not on the data
+    scope alone, so callers with the same scope do not share it.
     """
 
     name: str
@@ -41,8 +43,8 @@ class Dashboard:
 class Period:
     """The business days from `first` to `last`, both included; None is an open end.
 
-    What is added up over an open end lies within `earliest` and `latest` all the same, where these are given: so that the
-    points of a series are as many as can be shown, and come to its totals.
+    `earliest` and `latest`, where given, bound an open end, so that a series has a limited number of points and its
+    points add up to its totals.
     """
 
     first: date | None
@@ -54,29 +56,29 @@ class Period:
 
     @property
     def open(self) -> bool:
-        """Whether neither end was asked for."""
+        """Whether the query gives neither end."""
         return self.first is None and self.last is None
 
-    def moments(self, field: str) -> dict[str, Any]:
-        """The filter on a time: from the begin of the first day to before the begin of the day after the last."""
+    def moments(self, field: str) -> Filter:
+        """The filter on a timestamp: from the start of the first day to before the start of the day after the last."""
         first, last = self._bounds
         after = last and last + timedelta(days=1)
         return _bounded(
             field, {"$gte": first and start_of(first, self.zone), "$lt": after and start_of(after, self.zone)}
         )
 
-    def days(self, field: str) -> dict[str, Any]:
+    def days(self, field: str) -> Filter:
         """The filter on a calendar day, which is stored as text."""
         first, last = self._bounds
         return _bounded(field, {"$gte": first and first.isoformat(), "$lte": last and last.isoformat()})
 
-    def every_day(self, rows: Mapping[str, Any]) -> list[str]:
-        """Each day as `2026-11-20`, in order; an open end reaches as far as the rows within bounds, and to today."""
+    def every_day(self, rows: Mapping[str, object]) -> list[str]:
+        """Each day as `2026-11-20`, in order; an open end extends to the rows within bounds, and to today."""
         first, last = self._ends(date.fromisoformat(key) for key in rows)
         return [day.isoformat() for day in last_days((last - first).days + 1, last)]
 
-    def every_month(self, rows: Mapping[str, Any]) -> list[str]:
-        """Each month as `2026-11`, in order; an open end reaches as far as the rows within bounds, and to this month."""
+    def every_month(self, rows: Mapping[str, object]) -> list[str]:
+        """Each month as `2026-11`, in order; an open end extends to the rows within bounds, and to this month."""
         first, last = self._ends(date.fromisoformat(f"{key}-01") for key in rows)
         return [f"{month:%Y-%m}" for month in last_months(_months_between(first, last) + 1, last)]
 
@@ -92,11 +94,11 @@ class Period:
 
 
 def period_of(req: Request) -> Period:
-    """The period that the query asks for: `days`, `months`, or `date_from` and `date_to` with open ends.
+    """The period that the query names: `days`, `months`, or `date_from` and `date_to`, each of which may be open.
 
-    The last `months` end with the whole of this month. Where the answer has a series, an open end is bounded: figures end
-    with tomorrow, and a series of days begins at most `MOST_POINTS` days before its last one.
-    Raises 40001 for an end before the beginning, and for more points than `MOST_POINTS`.
+    The last of `months` is the whole of this month. Where the response has a series, an open end is bounded: figures
+    end with tomorrow, and a series of days starts at most `MOST_POINTS` days before its end.
+    Raises 40001 for an end before the start, and for more points than `MOST_POINTS`.
     """
     zone = req.service.settings.zone
     today = day_of(req.now, zone)
@@ -117,7 +119,7 @@ def period_of(req: Request) -> Period:
 
 
 def _unit_of(shape: Field) -> Unit | None:
-    """What the points of the answer's series are: an array whose items begin with `date` or `month` is one."""
+    """Whether the points of the series in a response are days or months, by the first field of an array's items."""
     arrays = (one.items for one in (shape.fields or {}).values() if one.kind == "array")
     heads = {next(iter(item.fields or {}), "") for item in arrays if item is not None}
     return "date" if "date" in heads else "month" if "month" in heads else None
@@ -128,7 +130,7 @@ def _points(unit: Unit, first: date, last: date) -> int:
 
 
 def _earliest(unit: Unit, last: date) -> date:
-    """Where a series that ends with `last` begins at the earliest."""
+    """The first day that a series may have which ends with `last`."""
     calendar = date.fromisoformat(FIRST_DAY)
     return max(calendar, last - timedelta(days=MOST_POINTS - 1)) if unit == "date" else calendar
 
@@ -145,6 +147,6 @@ def _end_of_month(day: date) -> date:
     return (day.replace(day=1) + timedelta(days=32)).replace(day=1) - timedelta(days=1)
 
 
-def _bounded(field: str, bounds: Mapping[str, Any]) -> dict[str, Any]:
+def _bounded(field: str, bounds: Mapping[str, object]) -> Filter:
     given = {operator: bound for operator, bound in bounds.items() if bound is not None}
     return {field: given} if given else {}

@@ -1,11 +1,10 @@
-"""What plugins declare besides routes and collections, and the catalogue of all that is declared."""
+"""What plugins declare besides routes and collections, and the catalogue of all declarations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
@@ -15,6 +14,7 @@ from handlers.schema.errors import ErrorKind
 from handlers.schema.fields import Field
 from handlers.schema.messages import Message
 from handlers.schema.validation import Checker
+from handlers.schema.values import Body
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Dictionary:
-    """An enumeration that clients show: its type, title and items."""
+    """An enumeration that clients show, such as a list of industries: its type, title and items."""
 
     type: str
     title: Message
@@ -37,7 +37,7 @@ class Dictionary:
 
 @dataclass(frozen=True)
 class StateMachine:
-    """The states of a record and what leads from one to the next: action → (from, to)."""
+    """The states of a record and the transitions between them: action → (states from, state to)."""
 
     name: str
     initial: str
@@ -49,8 +49,8 @@ class StateMachine:
 class Menu:
     """A page of the front ends, and the buttons of the resource that it shows.
 
-    `resource` such as `acme:agreement` gathers every permission of that prefix as buttons. `parent` is the code of
-    another menu. Without `resource` it is a directory, with `link` a link.
+    `resource`, such as `acme:agreement`: every permission with that prefix becomes a button of the page. `parent` is
+    the code of another menu. Without `resource` the menu is a directory, with `link` a link.
     """
 
     code: str
@@ -69,8 +69,8 @@ class Menu:
 class Option:
     """A setting that administrators change while the service runs.
 
-    `field` is its shape, with the default. `public`: told to everybody, before log-in too. `super_only`: it widens
-    what people may do, so only super administrators change it.
+    `field` is its shape, with the default. `public`: everybody may read it, before log-in too. `super_only`: it widens
+    what people may do, so only super administrators may change it.
     """
 
     key: str
@@ -85,14 +85,14 @@ class Option:
         return Checker(self.field)
 
     @cached_property
-    def default(self) -> Any:
-        """The value while nobody has set one."""
+    def default(self) -> Body:
+        """The value until an administrator sets one."""
         return decode(self.field, self.field.default)
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """What all loaded plugins declare together, checked and in order."""
+    """The declarations of all loaded plugins together, checked and in order."""
 
     plugins: tuple[str, ...] = ()
     routes: tuple[Route, ...] = ()

@@ -1,12 +1,12 @@
-"""Events between plugins, in one process: who emits does not know who listens."""
+"""Events between the plugins of one process: the emitter does not know the listeners."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable
 
-Payload = Mapping[str, Any]
+from handlers.schema.values import Payload
+
 EventListener = Callable[[Payload], Awaitable[None]]
 
 
@@ -21,9 +21,9 @@ class Events:
         self._listeners[name].append(listener)
 
     async def emit(self, name: str, payload: Payload) -> None:
-        """Tell every listener, in the order in which they came; inside a transaction they are part of it.
+        """Await every listener, in the order in which they were added; within a transaction they are part of it.
 
-        A listener's exception reaches the emitter: what belongs together fails together.
+        The exception of a listener propagates to the emitter, so that related writes fail together.
         """
         for listener in self._listeners.get(name, ()):
             await listener(payload)

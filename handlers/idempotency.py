@@ -1,7 +1,7 @@
-"""`Idempotency-Key`: a write that is retried happens once and gets the first response (CONTRACT 1).
+"""`Idempotency-Key`: a write that a client retries happens once, and the retry gets the first response.
 
-The response is stored in the transaction of the writes themselves, so a crash between them cannot happen. It is
-encrypted with a key made from the caller's own key, which is never stored: who reads the database reads no responses.
+The response is stored in the transaction of the writes, so a crash cannot separate them. It is encrypted with a key
+derived from the idempotency key, which is never stored, so the database alone does not reveal responses.
 """
 
 from __future__ import annotations
@@ -43,23 +43,26 @@ _KEY = re.compile(r"^[\x21-\x7e]{1,255}$")
 _HOLD = timedelta(seconds=3)
 _POLL_SECONDS = 0.05
 _AWAY_SECONDS = 0.2
+# names in stored documents: instances of an older version read and write them too
+_RESPONSE_SUFFIX = ":answer"
+_RESPONSE_FIELD = "answer"
 
 
-class _AnsweredMeanwhile(Exception):
-    """Another request with this key was answered first; what this one wrote is undone."""
+class _StoredMeanwhile(Exception):
+    """Another request with this key stored its response first; the writes of this one are rolled back."""
 
 
 async def answer_once(request: Request, work: Callable[[], Awaitable[bytes]]) -> bytes:
-    """The body that `work` makes, or the stored one of an earlier request with the same key.
+    """Return the body that `work` makes, or the stored one of an earlier request with the same key.
 
-    A replayed response has the headers of the first one and `Idempotency-Replayed`. A twin waits for the first.
-    Raises 40903 when the key was used for another request.
+    A replayed response has the headers of the first one and `Idempotency-Replayed`. A concurrent request with the same
+    key waits for the first one. Raises 40903 when the key was used for a different request.
     """
     claim = Claim(request)
     try:
         first = await claim.take() or await _run(request, claim, work)
     except BaseException:
-        # beside the response: with the database away it takes until that returns
+        # in the background: with the database out of reach this retries until it is back
         request.part(Jobs).spawn("idempotency", claim.drop())
         raise
     if isinstance(first, bytes):
@@ -70,10 +73,10 @@ async def answer_once(request: Request, work: Callable[[], Awaitable[bytes]]) ->
 
 
 async def _run(request: Request, claim: Claim, work: Callable[[], Awaitable[bytes]]) -> bytes | StoredResponse:
-    """Run `work`, and store its body with what it writes.
+    """Run `work`, and store its body in the transaction of its writes.
 
-    The attempt before this one may have been committed without anybody hearing of it. Then its response is stored, and
-    this attempt is refused: by the stored response itself, or by what the first one wrote.
+    An earlier attempt may have been committed although its client got no response. Then its response is stored, and
+    this attempt fails: on the stored response itself, or on what the first attempt wrote.
     """
 
     async def work_and_store() -> bytes:
@@ -90,24 +93,25 @@ async def _run(request: Request, claim: Claim, work: Callable[[], Awaitable[byte
         first = await claim.stored()
         if first is not None:
             return first
-        if isinstance(refusal, _AnsweredMeanwhile):
+        if isinstance(refusal, _StoredMeanwhile):
             raise unavailable() from refusal
         raise
 
 
 @dataclass(frozen=True)
 class StoredResponse:
-    """What the first request with a key was answered."""
+    """The response to the first request with a key."""
 
     body: bytes
     headers: Mapping[str, str]
 
 
 class Claim:
-    """One caller's right to run the request of one key.
+    """One caller's claim to run the request of one key.
 
-    The claim is only a courtesy that lets twins wait instead of working in vain, so it may be taken over from a holder
-    who is silent. What makes the write happen once is the key of the response, stored in the transaction of the write.
+    The claim only saves work: concurrent requests with the key wait instead of running in vain. A caller may therefore
+    take it over from a holder that no longer renews it. What makes the write happen once is the unique id of the
+    stored response, which is inserted in the transaction of the write.
     """
 
     def __init__(self, request: Request) -> None:
@@ -116,26 +120,26 @@ class Claim:
             raise ApiError(BAD_REQUEST)
         self._driver: Driver = request.service.database.driver
         self._id = f"{request.actor.user_id}:{hashlib.sha256(key.encode()).hexdigest()}"
-        self._answer_id = f"{self._id}:answer"
-        asked = b"\n".join(
+        self._response_id = f"{self._id}{_RESPONSE_SUFFIX}"
+        content = b"\n".join(
             [request.method.encode(), request.target.encode(), request.raw_query.encode(), request.raw_body]
         )
-        self._fingerprint = hashlib.sha256(asked).hexdigest()
+        self._fingerprint = hashlib.sha256(content).hexdigest()
         secret = hashlib.sha256(b"idempotency:" + key.encode()).digest()
         self._cipher = Fernet(base64.urlsafe_b64encode(secret))
         self._seconds = request.service.settings.request_seconds
         self._holder = ObjectId()
 
     async def take(self) -> StoredResponse | None:
-        """None when this caller shall run the request; else the stored response."""
+        """Return None if this caller is to run the request, else the stored response."""
         deadline = asyncio.get_running_loop().time() + self._seconds
         if await self._insert():
             return None
         while True:
-            wanted = {"_id": {"$in": [self._id, self._answer_id]}}
+            wanted = {"_id": {"$in": [self._id, self._response_id]}}
             rows = {row["_id"]: self._checked(row) for row in await self._driver.find(IDEMPOTENCY_KEYS.name, wanted)}
-            if self._answer_id in rows:
-                return self._read(rows[self._answer_id])
+            if self._response_id in rows:
+                return self._read(rows[self._response_id])
             claim = rows.get(self._id)
             if await (self._insert() if claim is None else self._take_over(claim)):
                 return None
@@ -144,13 +148,13 @@ class Claim:
             await asyncio.sleep(_POLL_SECONDS)
 
     async def stored(self) -> StoredResponse | None:
-        """The response of another request with this key, if there is one; 40903 when it was made for something else.
+        """Return the response of another request with this key, or None. Raises 40903 if that was a different request.
 
-        A plain read sees what a majority has. What refused this request may be newer, and so may the response: an
-        update that changes nothing reads what is newest, and waits until a majority has it.
+        A plain read sees only what a majority of members has. The write that this attempt failed on may be newer, and
+        so may the response. An update that changes nothing reads the newest data, and waits for a majority to have it.
         """
         row = await self._driver.update_one(
-            IDEMPOTENCY_KEYS.name, {"_id": self._answer_id}, {"$setOnInsert": {"_id": self._answer_id}}
+            IDEMPOTENCY_KEYS.name, {"_id": self._response_id}, {"$setOnInsert": {"_id": self._response_id}}
         )
         return self._read(self._checked(row)) if row is not None else None
 
@@ -161,7 +165,7 @@ class Claim:
 
     def _read(self, row: Document) -> StoredResponse:
         headers = json.loads(self._cipher.decrypt(row["headers"])) if "headers" in row else {}
-        return StoredResponse(self._cipher.decrypt(row["answer"]), headers)
+        return StoredResponse(self._cipher.decrypt(row[_RESPONSE_FIELD]), headers)
 
     async def _insert(self) -> bool:
         claim = {"_id": self._id, "fingerprint": self._fingerprint, "created_at": utc_now(), **self._hold()}
@@ -182,7 +186,7 @@ class Claim:
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
-        """Keep the claim as long as the block runs."""
+        """Renew the claim while the block runs."""
         renewing = asyncio.create_task(self._renew())
         try:
             yield
@@ -197,18 +201,18 @@ class Claim:
                 await self._driver.update_one(IDEMPOTENCY_KEYS.name, mine, {"$set": self._hold()})
 
     async def fulfil(self, body: bytes, headers: Mapping[str, str]) -> None:
-        """Store the response, in the transaction of what it tells of."""
-        answer = {"_id": self._answer_id, "fingerprint": self._fingerprint, "created_at": utc_now()}
-        answer["answer"] = self._cipher.encrypt(body)
+        """Store the response, in the transaction of the writes that it reports."""
+        row = {"_id": self._response_id, "fingerprint": self._fingerprint, "created_at": utc_now()}
+        row[_RESPONSE_FIELD] = self._cipher.encrypt(body)
         if headers:
-            answer["headers"] = self._cipher.encrypt(json.dumps(dict(headers)).encode())
+            row["headers"] = self._cipher.encrypt(json.dumps(dict(headers)).encode())
         try:
-            await self._driver.insert(IDEMPOTENCY_KEYS.name, [answer])
+            await self._driver.insert(IDEMPOTENCY_KEYS.name, [row])
         except DuplicateKey as error:
-            raise _AnsweredMeanwhile from error
+            raise _StoredMeanwhile from error
 
     async def drop(self) -> None:
-        """Nothing was written: free the key for another attempt, as soon as the database can be told."""
+        """Free the key for another attempt, because nothing was written; retry while the database is out of reach."""
         mine = {"_id": self._id, "holder": self._holder}
         for _ in range(round(self._seconds / _AWAY_SECONDS)):
             try:

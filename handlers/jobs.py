@@ -1,4 +1,4 @@
-"""Work in the background: single tasks, and repeated ones that one instance at a time runs."""
+"""Background work: single tasks, and periodic jobs that one instance at a time runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import contextvars
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
 
 from config.database import DatabaseUnavailable
 from handlers.data.database import Database, Lease
@@ -17,21 +16,21 @@ _RETRY_SECONDS = 1.0
 
 
 class Jobs:
-    """The background tasks of one process; they end with it."""
+    """The background tasks of one process; the process cancels them when it stops."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run `work` beside the request that asks for it: not in its transaction, and not bound to its end."""
-        task = asyncio.create_task(_logged(name, work), name=name, context=contextvars.Context())
+    def spawn(self, name: str, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
+        """Run `work` as a detached task: outside the transaction of the current request, and not cancelled with it."""
+        task = asyncio.create_task(_log_failure(name, work), name=name, context=contextvars.Context())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
     def every(self, seconds: float, name: str, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
-        """Run `work` once in every `seconds`, on one of all instances; a dead instance's turn passes on."""
+        """Run `work` once in every `seconds`, on one of all instances; another takes over when that one dies."""
         return self.spawn(name, self._repeat(seconds, name, work))
 
     async def _repeat(self, seconds: float, name: str, work: Callable[[], Awaitable[None]]) -> None:
@@ -47,7 +46,7 @@ class Jobs:
             await asyncio.sleep(min(seconds / 2, max(_RETRY_SECONDS, seconds / 10)))
 
     async def _run_held(self, lease: Lease, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
-        # the lease is kept to its end after the work, so that no other instance works in the same period
+        # the lease is not released after the work, so that no other instance runs it in the same period
         running = asyncio.ensure_future(work())
         try:
             while not (await asyncio.wait({running}, timeout=seconds / 3))[0]:
@@ -58,11 +57,11 @@ class Jobs:
             await end([running])
 
     async def stop(self) -> None:
-        """End every task."""
+        """Cancel every task and wait for its end."""
         await end(self._tasks)
 
 
-async def _logged(name: str, work: Coroutine[Any, Any, None]) -> None:
+async def _log_failure(name: str, work: Coroutine[object, object, None]) -> None:
     try:
         await work
     except asyncio.CancelledError:

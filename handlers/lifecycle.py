@@ -1,4 +1,8 @@
-"""START HERE: the life of a request, from its bytes to its answer. No web framework in sight."""
+"""START HERE: the life of a request, from its bytes to its response. No web framework is needed to read it.
+
+`respond` calls, in this order: `find_route`, `admit` (authenticate, authorize, count an attempt, read the input),
+`handle` (the handler of the route, and the envelope around what it returns) and `conclude` (metrics and logs).
+"""
 
 from __future__ import annotations
 
@@ -46,6 +50,7 @@ from handlers.schema.fields import MAX_TEXT
 from handlers.schema.projection import project
 from handlers.schema.redaction import redacted
 from handlers.schema.validation import MAX_ERRORS
+from handlers.schema.values import Body, Json, Record
 from handlers.tasks import within
 
 log = logging.getLogger("tradewind.request")
@@ -55,7 +60,7 @@ _JSON = re.compile(r"^application/json\s*(;\s*charset=\"?utf-8\"?\s*)?$", re.IGN
 
 @dataclass(slots=True)
 class Answer:
-    """What goes back: status, body and headers. A `stream` is sent in place of `body`, piece by piece."""
+    """An HTTP response: status, body and headers. A `stream` is sent in place of `body`, piece by piece."""
 
     status: int
     body: bytes
@@ -67,7 +72,8 @@ class Answer:
 async def respond(request: Request) -> Answer:
     """Route, authenticate, authorize, validate, handle, log: every request goes through here.
 
-    None takes longer than its time limit, nor waits longer than one operation may for a database that does not answer.
+    No request takes longer than its time limit. With the database out of reach, all its operations together wait no
+    longer than a single one may.
     """
     started = time.perf_counter()
     error: ApiError | None = None
@@ -75,7 +81,7 @@ async def respond(request: Request) -> Answer:
     begin_waiting()
     try:
         find_route(request)  # 404, 405
-        answer = await serve(request)
+        response = await serve(request)
     except ApiError as raised:
         error = raised
     except (DatabaseUnavailable, TimeoutError) as raised:
@@ -85,14 +91,15 @@ async def respond(request: Request) -> Answer:
         log.exception("unhandled error")
         error = ApiError(INTERNAL, data={"request_id": request.id})
     if error is not None:
-        answer = Answer(error.kind.status, failed(error, request.language), {**request.answer_headers, **error.headers})
-    conclude(request, answer.status, error.kind.code if error else 0, (time.perf_counter() - started) * 1000)
+        headers = {**request.answer_headers, **error.headers}
+        response = Answer(error.kind.status, failed(error, request.language), headers)
+    conclude(request, response.status, error.kind.code if error else 0, (time.perf_counter() - started) * 1000)
     request_context.reset(token)
-    return answer
+    return response
 
 
 def find_route(request: Request) -> None:
-    """Match the path; raises 40400, 40500."""
+    """Set `route` and `path` of the request. Raises 40400 or 40500."""
     request.route, request.path = request.part(Router).match(request.method, request.target)
 
 
@@ -112,7 +119,7 @@ async def _admit_and_handle(request: Request) -> Answer:
 
 
 async def admit(request: Request) -> None:
-    """Let the request in, or refuse it before its handler is asked."""
+    """Let the request in, or refuse it before its handler runs."""
     await authenticate(request)  # 401
     await authorize(request)  # 403, 429
     await count_attempt(request)  # 429
@@ -120,7 +127,7 @@ async def admit(request: Request) -> None:
 
 
 async def authenticate(request: Request) -> None:
-    """Learn who asks. A public route never fails on a bad token: it does not look at it."""
+    """Set `actor` of the request. A public route ignores the token, so a bad one does not matter there."""
     route = route_of(request)
     if route.access == PUBLIC or (route.signed is not None and route.signed(request)):
         return
@@ -131,7 +138,7 @@ async def authenticate(request: Request) -> None:
 
 
 async def authorize(request: Request) -> None:
-    """Rate, forced password change, API binding; then the rows that the person sees."""
+    """Check the rate limit, a required password change and the permission; then set the data scope of the request."""
     route, actor = route_of(request), request.actor
     if actor is ANONYMOUS:
         return
@@ -144,7 +151,7 @@ async def authorize(request: Request) -> None:
 
 
 async def count_attempt(request: Request) -> None:
-    """Let the route count an attempt, before a body is looked at that anybody may have sent."""
+    """Let the route count an attempt before the body is parsed, which anybody may have sent."""
     attempt = route_of(request).attempt
     if attempt is not None:
         await attempt(request)
@@ -164,7 +171,7 @@ async def refusal(actor: Actor, route: Route, authorizer: Authorizer) -> ErrorKi
 
 
 def read_input(request: Request) -> None:
-    """Check query and body together, so that the answer names every field at fault."""
+    """Check query and body together, so that the response names every field at fault."""
     route = route_of(request)
     faults: list[FieldError] = []
     try:
@@ -192,8 +199,8 @@ def _query(raw: str) -> dict[str, list[str]]:
     return values
 
 
-def _body(request: Request, route: Route) -> Any:
-    given: Any = {}
+def _body(request: Request, route: Route) -> Body:
+    given: Json = {}
     if request.raw_body and request.method != "GET":
         if not _JSON.match(request.headers.get("Content-Type", "")):
             raise ApiError(MEDIA_TYPE)
@@ -210,47 +217,47 @@ def _body(request: Request, route: Route) -> Any:
 
 
 async def handle(request: Request) -> Answer:
-    """Run the handler, once for each idempotency key, and shape the answer."""
+    """Run the handler, once for each idempotency key, and build the response."""
     route = route_of(request)
     if route.socket:
         raise ApiError(BAD_REQUEST, headers={"Upgrade": "websocket"})
     if route.bare:
-        produced = await route.handler(request)
+        produced: Any = await route.handler(request)
         if isinstance(produced, Answer):
             return produced
-        answer = Answer(200, produced, request.answer_headers, route.bare)
-    elif _once(request, route):
-        body = await answer_once(request, lambda: _enveloped(request, route))
-        answer = Answer(200, body, request.answer_headers)
+        response = Answer(200, produced, request.answer_headers, route.bare)
+    elif _has_idempotency_key(request, route):
+        body = await answer_once(request, lambda: _run_handler(request, route))
+        response = Answer(200, body, request.answer_headers)
     else:
-        answer = Answer(200, await _enveloped(request, route), request.answer_headers)
-    return _tagged(request, answer) if route.etag else answer
+        response = Answer(200, await _run_handler(request, route), request.answer_headers)
+    return _add_etag(request, response) if route.etag else response
 
 
-def _once(request: Request, route: Route) -> bool:
+def _has_idempotency_key(request: Request, route: Route) -> bool:
     keyed = route.keyed and "Idempotency-Key" in request.headers
     return keyed and request.actor is not ANONYMOUS and not route.streamed
 
 
-def _tagged(request: Request, answer: Answer) -> Answer:
-    """The answer with its `ETag`, or 304 without a body when the client has the same one."""
-    tag = f'W/"{hashlib.sha256(answer.body).hexdigest()[:32]}"'
-    headers = {"Cache-Control": "private, no-cache", **answer.headers, "ETag": tag}
+def _add_etag(request: Request, response: Answer) -> Answer:
+    """The response with its `ETag`, or 304 without a body when the client has the same one."""
+    tag = f'W/"{hashlib.sha256(response.body).hexdigest()[:32]}"'
+    headers = {"Cache-Control": "private, no-cache", **response.headers, "ETag": tag}
     known = [part.strip().removeprefix("W/") for part in request.headers.get("If-None-Match", "").split(",")]
     unchanged = "*" in known or tag.removeprefix("W/") in known
-    tagged = replace(answer, headers=headers)
+    tagged = replace(response, headers=headers)
     return replace(tagged, status=304, body=b"") if unchanged else tagged
 
 
-async def _enveloped(request: Request, route: Route) -> bytes:
+async def _run_handler(request: Request, route: Route) -> bytes:
     result = await route.handler(request)
-    body = _shaped(request, route, result)
-    request.part(ResponseChecks).look(route, result, body)
+    body = _envelope(request, route, result)
+    request.part(ResponseChecks).check(route, result, body)
     return body
 
 
-def _shaped(request: Request, route: Route, result: Any) -> bytes:
-    """The envelope around what the route declares of the result."""
+def _envelope(request: Request, route: Route, result: object) -> bytes:
+    """The envelope around the fields that the route declares."""
     if isinstance(result, Page):
         items = [project(route.returns, item) for item in result.items]
         page = {
@@ -264,10 +271,10 @@ def _shaped(request: Request, route: Route, result: Any) -> bytes:
 
 
 def conclude(request: Request, status: int, code: int, milliseconds: float) -> None:
-    """Count and log the request, and put a write into the operation log. Nothing here waits."""
+    """Count and log the request; add a write to the operation log. Nothing here waits."""
     route = request.route if isinstance(request.route, Route) else None
     name = route.name if route else "none"
-    method = request.method if request.method in _COUNTED_METHODS else "other"  # a client can make methods up
+    method = request.method if request.method in _COUNTED_METHODS else "other"  # a client may invent methods
     request.part(Metrics).observe(method, route.path if route else "none", status, milliseconds)
     log_request(
         {
@@ -286,7 +293,7 @@ def conclude(request: Request, status: int, code: int, milliseconds: float) -> N
         request.part(OperationLog).record(_operation(request, route, status, code, milliseconds))
 
 
-def _operation(request: Request, route: Route, status: int, code: int, milliseconds: float) -> dict[str, Any]:
+def _operation(request: Request, route: Route, status: int, code: int, milliseconds: float) -> Record:
     return {
         "at": request.now,
         "user_id": request.actor.user_id,
@@ -308,7 +315,7 @@ def _operation(request: Request, route: Route, status: int, code: int, milliseco
     }
 
 
-def _logged_body(request: Request) -> Any:
+def _logged_body(request: Request) -> Json:
     if request.given is not None:
         return request.given
     if not request.raw_body or len(request.raw_body) > request.service.settings.max_body_bytes:

@@ -15,14 +15,14 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 
 @dataclass
 class _Seen:
-    """The requests of one method, route and status: how many of each duration, and their seconds."""
+    """The requests of one method, route and status: a count for each duration bucket, and their total seconds."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(_BUCKETS) + 1))
     seconds: float = 0.0
 
 
 class _Requests(Collector):
-    """Counters and histogram of requests, as sums that cost one addition each; shaped when they are asked for."""
+    """Counters and histogram of requests. A request costs one addition; `collect` builds the metrics from the sums."""
 
     def __init__(self) -> None:
         self.seen: dict[tuple[str, str, int], _Seen] = {}
@@ -30,21 +30,21 @@ class _Requests(Collector):
     def collect(self) -> Iterator[Metric]:
         """prometheus-client: the metrics as they are now."""
         labels = ("method", "route")
-        requests = CounterMetricFamily("tradewind_requests", "Requests answered", labels=(*labels, "status"))
-        together: dict[tuple[str, str], _Seen] = {}
+        requests = CounterMetricFamily("tradewind_requests", "Requests served", labels=(*labels, "status"))
+        totals: dict[tuple[str, str], _Seen] = {}
         for (method, route, status), seen in list(self.seen.items()):
             requests.add_metric((method, route, str(status)), sum(seen.counts))
-            both = together.setdefault((method, route), _Seen())
-            both.counts = [one + other for one, other in zip(both.counts, seen.counts, strict=True)]
-            both.seconds += seen.seconds
+            total = totals.setdefault((method, route), _Seen())
+            total.counts = [one + other for one, other in zip(total.counts, seen.counts, strict=True)]
+            total.seconds += seen.seconds
         yield requests
-        durations = HistogramMetricFamily("tradewind_request_seconds", "Time to answer", labels=labels)
-        for place, seen in together.items():
-            durations.add_metric(place, _cumulated(seen.counts), seen.seconds)
+        durations = HistogramMetricFamily("tradewind_request_seconds", "Time to the response", labels=labels)
+        for place, seen in totals.items():
+            durations.add_metric(place, _cumulate(seen.counts), seen.seconds)
         yield durations
 
 
-def _cumulated(counts: list[int]) -> list[tuple[str, float]]:
+def _cumulate(counts: list[int]) -> list[tuple[str, float]]:
     total, buckets = 0, []
     for bound, count in zip((*map(str, _BUCKETS), "+Inf"), counts, strict=True):
         total += count
@@ -65,11 +65,11 @@ class Metrics:
         )
 
     def count_open(self, open_requests: Callable[[], float]) -> None:
-        """Ask `open_requests` whenever the metrics are asked for."""
+        """Call `open_requests` whenever somebody reads the metrics."""
         self._open.set_function(open_requests)
 
     def observe(self, method: str, route: str, status: int, milliseconds: float) -> None:
-        """Count one answered request."""
+        """Count one request."""
         key = (method, route, status)
         seen = self._requests.seen.get(key)
         if seen is None:
@@ -79,5 +79,5 @@ class Metrics:
         seen.seconds += seconds
 
     def text(self) -> bytes:
-        """The Prometheus text format."""
+        """The metrics in the Prometheus text format."""
         return generate_latest(self._registry)

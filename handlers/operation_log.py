@@ -1,7 +1,7 @@
-"""The operation log: every write by a logged-in user, refused ones too (SPEC 5.5, CONTRACT 5).
+"""The operation log: every write by a logged-in user, refused ones too.
 
-Entries wait in a bounded queue and are written in batches, so no answer waits for them. What does not fit goes to
-the process log as a line of its own; what was accepted is written before the process ends.
+Entries wait in a bounded queue and are written in batches, so no response waits for them. An entry that does not fit
+goes to the process log as a line of its own. Entries in the queue are written before the process ends.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from handlers.schema.fields import anything, integer, number, text, timestamp
 from handlers.tasks import end
 
 log = logging.getLogger("tradewind.oplog")
-_BATCH = 100  # encoding more at once would keep requests waiting
+_BATCH = 100  # encoding more at once would delay requests
 _RETRY_SECONDS = 1.0
 
 
@@ -60,7 +60,7 @@ OPERATION_LOGS = Collection(
         Index("user_id", "-at", "-_id"),
         Index("path", "-at", "-_id"),
         Index("code", "-at", "-_id"),
-        # of a few entries in a million
+        # only a few entries in a million have one
         Index("exemption", where={"exemption": {"$type": "string"}}),
         *(
             Index(name)
@@ -71,7 +71,7 @@ OPERATION_LOGS = Collection(
 
 
 def kept_for(days: int) -> Collection:
-    """The operation log whose entries are removed after `days`."""
+    """The collection of the operation log, whose entries expire after `days`."""
     return replace(OPERATION_LOGS, indexes=(*OPERATION_LOGS.indexes, Index("at", expire_seconds=days * 86_400)))
 
 
@@ -87,7 +87,7 @@ class OperationLog:
         self._task: asyncio.Task[None] | None = None
 
     def record(self, entry: dict[str, Any]) -> None:
-        """Accept an entry; never waits, never raises."""
+        """Add an entry to the queue. Never waits, never raises."""
         if len(self._waiting) >= self._limit:
             log.error("operation log queue is full", extra={"entry": to_json(entry).decode()})
             return
@@ -100,11 +100,11 @@ class OperationLog:
         return len(self._waiting)
 
     def start(self) -> None:
-        """Begin to write."""
+        """Start to write entries in the background."""
         self._task = asyncio.create_task(self._run(), name="operation-log")
 
     async def stop(self) -> None:
-        """Write what was accepted, then end."""
+        """Write the entries in the queue, then stop."""
         if self._task:
             await end([self._task])
         try:
@@ -128,7 +128,7 @@ class OperationLog:
 
     async def _write(self) -> None:
         batch = [self._waiting[i] for i in range(min(_BATCH, len(self._waiting)))]
-        # those that are missing, so that a batch written twice after a time-out stands once
+        # only missing entries are inserted, so that a batch that is retried after a time-out is stored once
         try:
             await self._driver.insert_missing(self._collection.name, batch)
         except DatabaseUnavailable:
@@ -139,7 +139,7 @@ class OperationLog:
             self._waiting.popleft()
 
     async def _write_one_by_one(self, batch: Sequence[dict[str, Any]]) -> None:
-        """An entry that the database refuses must not keep the others waiting: it goes to the process log."""
+        """Write each entry by itself; one that the database refuses goes to the process log, and the others proceed."""
         for entry in batch:
             try:
                 await self._driver.insert_missing(self._collection.name, [entry])

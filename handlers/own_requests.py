@@ -1,38 +1,37 @@
-"""Own requests: nobody decides on what they asked for, made or own.
+"""Own requests: nobody approves or rejects what they requested, created or own.
 
-Super administrators are exempt, as a small firm has nobody else; the operation log notes each exemption.
+Super administrators are exempt, because a small firm may have nobody else; the operation log records each exemption.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection
+from typing import Final
 
 from handlers.ports import OwnRequests
+from handlers.request import Request
 from handlers.route import Refusal
 from handlers.schema.errors import CONFLICT, ApiError
 from handlers.schema.messages import Message
-
-if TYPE_CHECKING:
-    from handlers.request import Request
+from handlers.schema.values import Parts, ReadOnlyRecord
 
 OWN_REQUEST: Final = Message("不能审批本人申请、创建或负责的单据", "Nobody decides on what they asked for, made or own")
 REFUSES_OWN: Final = Refusal(CONFLICT, OWN_REQUEST, spares_super=True)
 EXEMPTION: Final = "own_request"
-# whoever made it, submitted it, is its owner, or is whom it is about
+# its creator, its submitter, its owner, and the person whom it concerns
 _PEOPLE = ("creator_id", "submitted_by", "owner_id", "user_id")
 
 
-def people_behind(record: Mapping[str, Any]) -> frozenset[int]:
+def people_behind(record: ReadOnlyRecord) -> frozenset[int]:
     """The ids of the people whose request `record` is."""
     return frozenset(record[name] for name in _PEOPLE if record.get(name))
 
 
 async def refuse_own(req: Request, people: Collection[int]) -> None:
-    """Refuse a decision of the caller (40901) if they are among `people`, whose request it is.
+    """Refuse a decision of the caller (40901) who is among `people`, the people behind the request.
 
-    Raises nothing where a plugin provides `OwnRequests` and administrators allow it; a super administrator's decision
-    is marked as an exemption in the operation log.
+    Does nothing where a plugin provides `OwnRequests` and administrators allow it. A super administrator's decision is
+    recorded as an exemption in the operation log.
     """
     if req.actor.user_id not in people or await may_decide_on_own(req.service.parts):
         return
@@ -41,7 +40,7 @@ async def refuse_own(req: Request, people: Collection[int]) -> None:
     req.exemption = EXEMPTION
 
 
-async def may_decide_on_own(parts: Mapping[type, Any]) -> bool:
-    """Whether administrators let people decide on their own requests; never without a plugin that asks them."""
+async def may_decide_on_own(parts: Parts) -> bool:
+    """Whether administrators let people decide on their own requests; never without a plugin with that setting."""
     setting: OwnRequests | None = parts.get(OwnRequests)
     return setting is not None and await setting.allowed()

@@ -1,4 +1,4 @@
-"""The ports through which plugins serve the core: who somebody is, what they may do, which rows they see."""
+"""Ports: the protocols that plugins implement for the core. Who the caller is, and what they may do and see."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from handlers.route import Route
 
 
 class Authenticator(Protocol):
-    """Provided by the plugin that owns sessions."""
+    """Authenticates callers. The plugin that owns sessions provides it."""
 
     async def authenticate(self, token: str) -> Actor:
-        """The person of an access token; raises 40100 or 40101."""
+        """Return the person of an access token. Raises 40100 or 40101."""
 
 
 class Authorizer(Protocol):
-    """Provided by the plugin that owns roles."""
+    """Authorizes callers. The plugin that owns roles provides it."""
 
     async def allows(self, actor: Actor, route: Route) -> bool:
-        """Whether some enabled role of the actor grants a menu that declares this route (SPEC 5.5, layer 1)."""
+        """Whether an enabled role of the actor grants a menu or button with the permission of this route."""
 
     async def scope_of(self, actor: Actor) -> Scope:
-        """The union of the rows of the actor's enabled roles (SPEC 5.5, layer 3)."""
+        """The data scope of the actor: the union of the data scopes of their enabled roles."""
 
 
 class OwnRequests(Protocol):
-    """May be provided by the plugin whose setting says so; without it people never decide on their own requests."""
+    """Decides about own requests. A plugin may provide it; without one, people never decide on their own requests."""
 
     async def allowed(self) -> bool:
-        """Whether people may decide on what they asked for themselves."""
+        """Whether people may approve or reject their own requests."""

@@ -1,4 +1,4 @@
-"""Limits on how often: by user, by address. Counted in each process (library: limits)."""
+"""Rate limits by a key such as a user or an address, counted in each process (library: limits)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RateLimit:
-    """At most `per_minute` takes a minute for each key; `on` False lets everything pass."""
+    """At most `per_minute` calls of `take` a minute for each key; without a limit where `on` is False."""
 
     def __init__(self, per_minute: int, on: bool = True) -> None:
         self._on = on
@@ -23,14 +23,14 @@ class RateLimit:
 
     @cached_property
     def _limit(self) -> tuple[RateLimitItem, RateLimiter]:
-        from limits import RateLimitItemPerMinute  # a start need not wait for it
+        from limits import RateLimitItemPerMinute  # late: a start need not wait for it
         from limits.storage import MemoryStorage
         from limits.strategies import FixedWindowRateLimiter
 
         return RateLimitItemPerMinute(self._per_minute), FixedWindowRateLimiter(MemoryStorage())
 
     def take(self, key: str) -> None:
-        """Count one for `key`; raises 42900 with `Retry-After` in seconds."""
+        """Count one call for `key`. Raises 42900 with `Retry-After` in seconds."""
         if not self._on:
             return
         item, limiter = self._limit

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 from handlers.actor import ANONYMOUS, Actor
 from handlers.data.collection import Collection
@@ -19,6 +19,7 @@ from handlers.schema.errors import FieldError, ValidationFailed
 from handlers.schema.fields import Field
 from handlers.schema.messages import Language
 from handlers.schema.validation import MAX_ERRORS, Checker, QueryChecker, digit_faults, future_faults, parse_json
+from handlers.schema.values import Body, Json, Query, ReadOnlyRecord
 from handlers.service import Service
 
 Result = TypeVar("Result")
@@ -27,7 +28,7 @@ NO_SCOPE = Scope()
 
 
 class Endpoint(Protocol):
-    """What a request knows of its route, which knows of handlers and so of requests."""
+    """The part of `Route` that a request needs. A protocol, because the module of `Route` imports this one."""
 
     @property
     def returns(self) -> Field:
@@ -35,21 +36,41 @@ class Endpoint(Protocol):
 
     @property
     def form(self) -> Field | None:
-        """The shape of a form."""
+        """The shape of a multipart form."""
 
     @property
     def check_form(self) -> Mapping[str, QueryChecker]:
-        """The check of each field of the form that is no file."""
+        """The check of each field of the form that is not a file."""
+
+
+class WebSocket(Protocol):
+    """The connection of a WebSocket route, as its handler sees it."""
+
+    async def send(self, value: object) -> None:
+        """Send a JSON message. Raises an error of Tornado, which ends the handler, when the client is gone."""
+
+    def __aiter__(self) -> AsyncIterator[Json]:
+        """The messages of the client, until it disconnects."""
+
+    async def still_allowed(self) -> None:
+        """Raise 40100 or 40300 if the session ended, or the permission was taken away, since the handshake."""
+
+
+NO_SOCKET = cast(WebSocket, None)  # of all routes that are no WebSocket
 
 
 @dataclass(slots=True)
 class Request:
-    """One request: `path`, `query` and `body` (`given` as JSON) are checked and typed; `actor` is who asks, by the token `bearer`.
+    """One request, as the lifecycle fills it before the handler runs.
 
-    `stream` is the body of a streamed route, `socket` the client of a WebSocket route. `answer_headers` are added to the answer. `now` is the one moment that the whole request takes place at.
-    `exemption` names the rule that the caller was spared as a super administrator; the operation log keeps it.
-    `behind_unnamed_proxy`: who forwarded it is no trusted proxy, or does not say for whom; `remote_ip` is its own address.
-    `left`: the client went away before its response; the handler goes on to its end, so that nothing is half done.
+    `path`, `query` and `body` are validated and converted for MongoDB; `given` is the body as the client sent it.
+    `actor` is the caller, known by the token `bearer`; `scope` is the rows that the caller may see.
+    `stream` is the body of a streamed route, `socket` the connection of a WebSocket route.
+    `answer_headers` are added to the response. `now` is the time of the whole request.
+    `exemption` names the rule that the caller was exempt from as a super administrator; the operation log records it.
+    `behind_unnamed_proxy`: a proxy forwarded the request that is not trusted, or that does not name the client;
+    `remote_ip` is then the address of the proxy.
+    `left`: the client disconnected before its response. The handler runs to its end, so that nothing is half done.
     """
 
     service: Service
@@ -62,14 +83,14 @@ class Request:
     raw_query: str = ""
     raw_body: bytes = b""
     stream: BodyStream | None = None
-    socket: Any = None
+    socket: WebSocket = NO_SOCKET
     language: Language = "zh"
     now: datetime = field(default_factory=utc_now)
     route: Endpoint | None = None
     path: Mapping[str, str] = field(default_factory=dict)
-    query: dict[str, Any] = field(default_factory=dict)
-    given: Any = None
-    body: Any = None
+    query: Query = field(default_factory=dict)
+    given: Json = None
+    body: Body = None
     actor: Actor = ANONYMOUS
     scope: Scope = NO_SCOPE
     answer_headers: dict[str, str] = field(default_factory=dict)
@@ -79,11 +100,11 @@ class Request:
     _leaving: list[Callable[[], None]] | None = None
 
     def store(self, collection: Collection) -> Store:
-        """`collection` as the caller sees it: under their data scope, stamped with their name."""
+        """A store of `collection` with the caller's data scope; writes carry the caller's audit stamp."""
         return self.service.database.store(collection, self.actor, self.scope, self.now)
 
     def system_store(self, collection: Collection) -> Store:
-        """`collection` without data scope, still stamped with the caller: for what a rule needs to look up."""
+        """A store without data scope, with the caller's audit stamp: for what a rule needs to look up."""
         return self.service.database.store(collection, self.actor, now=self.now)
 
     def part(self, kind: type[Part]) -> Part:
@@ -91,10 +112,10 @@ class Request:
         found: Part = self.service.parts[kind]
         return found
 
-    def checked(self, check: Checker, given: Any) -> Any:
-        """The body `given` as JSON, converted for MongoDB; what the schema, settings and the calendar refuse is told together.
+    def checked(self, check: Checker, given: Json) -> Body:
+        """Validate the JSON body `given` and convert it for MongoDB.
 
-        Raises `ValidationFailed`.
+        Raises `ValidationFailed` with the faults that the schema, the settings and the calendar find, all at once.
         """
         shape = check.field
         if not (shape.checked or shape.dated or shape.priced) or not isinstance(given, dict):
@@ -104,8 +125,8 @@ class Request:
             converted = check(given)
         except ValidationFailed as failure:
             faults += failure.errors
-        told = {fault.field for fault in faults}
-        further = (fault for fault in self._further_faults(shape, given) if fault.field not in told)
+        reported = {fault.field for fault in faults}
+        further = (fault for fault in self._further_faults(shape, given) if fault.field not in reported)
         faults += islice(further, MAX_ERRORS)
         if not faults and given is self.given:
             faults += islice(digit_faults(shape, self.raw_body), MAX_ERRORS)
@@ -113,7 +134,7 @@ class Request:
             raise ValidationFailed(faults[:MAX_ERRORS])
         return converted
 
-    def _further_faults(self, shape: Field, given: Mapping[str, Any]) -> Iterator[FieldError]:
+    def _further_faults(self, shape: Field, given: ReadOnlyRecord) -> Iterator[FieldError]:
         for name, child in shape.checked:
             value = given.get(name)
             rule = child.check(self.service, value) if child.check and isinstance(value, str) else None
@@ -123,8 +144,8 @@ class Request:
             zone = self.service.settings.zone
             yield from future_faults(shape, given, day_of(self.now, zone) + timedelta(days=1), zone)
 
-    def sent(self) -> Any:
-        """The body as JSON, not checked yet. Raises 40000 and 41300."""
+    def sent(self) -> Json:
+        """Parse the body as JSON, without validating it. Raises 40000 and 41300."""
         settings = self.service.settings
         return parse_json(self.raw_body, settings.max_json_depth, settings.max_json_values)
 
@@ -132,14 +153,14 @@ class Request:
         """Run `work` so that all its writes happen or none; it may run more than once."""
         return await self.service.database.transaction(work)
 
-    async def emit(self, name: str, **payload: Any) -> None:
-        """Tell the other plugins; the payload carries the request as `request`."""
+    async def emit(self, name: str, **payload: object) -> None:
+        """Send an event to the listeners of other plugins; the payload carries the request as `request`."""
         await self.service.events.emit(name, {"request": self, **payload})
 
     def when_left(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Call `call` as soon as the client goes away before its response; what is returned takes that back.
+        """Call `call` as soon as the client disconnects before its response. Returns a function that cancels this.
 
-        For work that is of no use then and whose end leaves nothing half done.
+        For work whose result nobody else needs, and which leaves nothing half done when it is stopped.
         """
         if self.left:
             call()
@@ -148,7 +169,7 @@ class Request:
         return lambda: calls.remove(call) if call in calls else None
 
     def leave(self) -> None:
-        """The client went away."""
+        """Note that the client disconnected, and run the callbacks of `when_left`."""
         self.left = True
         for call in list(self._leaving or ()):
             call()

@@ -1,12 +1,12 @@
-"""`Route`: one endpoint, said once.
+"""`Route`: the declaration of one endpoint.
 
-Validation, OpenAPI, the permission code, the menu's API entry and the operation log all come from it.
+Validation, the OpenAPI document, the permission check, the entry in a menu and the operation log all derive from it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypedDict, Unpack
@@ -36,7 +36,7 @@ from handlers.schema.fields import NOTHING, Field
 from handlers.schema.messages import Message
 from handlers.schema.validation import Checker, QueryChecker
 
-Handler = Callable[[Request], Awaitable[Any]]
+Handler = Callable[[Request], Awaitable[object]]
 
 PUBLIC: Final = "public"
 SIGNED_IN: Final = "signed-in"
@@ -49,10 +49,10 @@ _PARAMETER = re.compile(r"{([a-z_]+)}")
 
 @dataclass(frozen=True)
 class Refusal:
-    """What a handler itself may refuse a person who came as far as that: an error, with its own sentence or another.
+    """An error that the handler itself may raise for a caller who has the permission, with a message of its own.
 
-    `when`: what an explanation says of it, where the sentence keeps to itself what the person may not know.
-    `spares_super`: never a super administrator.
+    `when`: what an explanation of an authorisation says of it, where the message hides what the caller may not know.
+    `spares_super`: super administrators are exempt.
     """
 
     kind: ErrorKind
@@ -62,17 +62,17 @@ class Refusal:
 
     @cached_property
     def told(self) -> Message:
-        """The sentence of the answer."""
+        """The message of the response."""
         return self.sentence or self.kind.message
 
 
 def conflicts(*sentences: Message) -> tuple[Refusal, ...]:
-    """The 40901 of each sentence; one with `{places}` stands for all that it is filled to."""
+    """A 40901 refusal for each message; a `{placeholder}` in a message matches any value."""
     return tuple(Refusal(CONFLICT, sentence) for sentence in sentences)
 
 
 class RouteOptions(TypedDict, total=False):
-    """What an endpoint may be declared with besides what it must have; `Route` says what each means."""
+    """The optional arguments of `route`; `Route` says what each means."""
 
     body: Field | None
     query: Mapping[str, Field]
@@ -82,7 +82,7 @@ class RouteOptions(TypedDict, total=False):
     asks: tuple[str, ...]
     paged: bool
     logged: bool
-    attempt: Callable[[Request], Coroutine[Any, Any, None]] | None
+    attempt: Callable[[Request], Awaitable[None]] | None
     before_password_change: bool
     bare: str | None
     tag: str
@@ -105,19 +105,20 @@ class Route:
 
     `access` is `PUBLIC`, `SIGNED_IN`, `SUPER` or a permission code `<module>:<entity>:<action>`; it has no default.
     `body` and `query` are checked before `handler` runs; `returns` is the shape of `data`.
-    `paged`: the answer is a page of `returns`. `logged`: whether a write is put into the operation log.
-    `attempt`: counts the request before its body is looked at, and may refuse it.
-    `before_password_change`: reachable while the password must be changed. `bare`: the answer is no envelope.
-    `collection`: the collection whose row rules the route applies, for explanations and tests.
-    `refusals`: what the handler itself may refuse a person, by the record or by what the request carries; an
-    explanation of an authorisation tells them. `asks`: events of the handler whose listeners may refuse it too.
-    `etag`: answers carry an `ETag`, and a client that has the same one is answered 304 (RFC 9110 section 13.1.2).
-    `streamed`: the body is not gathered; the handler reads `req.stream`, within limits of its own.
+    `paged`: the response is a page of `returns`. `logged`: whether a write is added to the operation log.
+    `attempt`: called before the body is parsed, to count the request; it may refuse it.
+    `before_password_change`: reachable while the caller must change the password.
+    `bare`: the media type of a response without an envelope.
+    `collection`: the collection whose data scope the route applies, for explanations and tests.
+    `refusals`: errors that the handler itself may raise because of the record or the request; the explanation of an
+    authorisation lists them. `asks`: events that the handler emits and whose listeners may refuse the request too.
+    `etag`: responses carry an `ETag`; a client that has the same one gets 304 (RFC 9110 section 13.1.2).
+    `streamed`: the body is not buffered; the handler reads `req.stream`, within limits of its own.
     `form`: the shape of the `multipart/form-data` that a streamed route reads; files are texts of the format `binary`.
-    `ranges`: the answer may be asked for in parts (RFC 9110 section 14).
-    `signed`: tells of a request whether its address carries its own permission; then it needs no token.
-    `socket`: a WebSocket; the handler talks over `req.socket` for as long as the client stays. `messages`: the shapes
-    of what it sends, each with its name in `type`.
+    `ranges`: clients may request a part of the response (RFC 9110 section 14).
+    `signed`: returns whether the URL of a request carries its own permission; such a request needs no token.
+    `socket`: a WebSocket; the handler uses `req.socket` for as long as the client is connected. `messages`: the shapes
+    of what it sends, by the value of their `type`.
     """
 
     method: str
@@ -133,7 +134,7 @@ class Route:
     asks: tuple[str, ...] = ()
     paged: bool = False
     logged: bool = True
-    attempt: Callable[[Request], Coroutine[Any, Any, None]] | None = None
+    attempt: Callable[[Request], Awaitable[None]] | None = None
     before_password_change: bool = False
     bare: str | None = None
     tag: str = ""
@@ -150,22 +151,25 @@ class Route:
 
     @cached_property
     def name(self) -> str:
-        """Method and path, as logs and metrics call it."""
+        """Method and path: the name of the route in logs and metrics."""
         return f"{self.method} {self.path}"
 
     @cached_property
     def guarded(self) -> bool:
-        """Whether the route needs a role → menu → API binding."""
+        """Whether a caller needs a permission: a role that grants a menu with this route."""
         return self.access not in (PUBLIC, SIGNED_IN, SUPER)
 
     @cached_property
     def writes(self) -> bool:
-        """Whether the route changes something, by its method."""
+        """Whether the method is one that changes something."""
         return self.method != "GET"
 
     @cached_property
     def keyed(self) -> bool:
-        """Whether an `Idempotency-Key` holds. A streamed form passes it to `answer_once` itself; other streams have none."""
+        """Whether the route honours an `Idempotency-Key`.
+
+        The handler of a streamed form passes it to `answer_once` itself; other streamed routes ignore it.
+        """
         return (
             self.writes and self.access != PUBLIC and self.bare is None and (not self.streamed or self.form is not None)
         )
@@ -177,7 +181,7 @@ class Route:
 
     @cached_property
     def check_body(self) -> Checker | None:
-        """The compiled check of the body; compiled when the registry freezes."""
+        """The compiled check of the body; the registry compiles it when it freezes."""
         return Checker(self.body) if self.body is not None else None
 
     @cached_property
@@ -187,14 +191,14 @@ class Route:
 
     @cached_property
     def check_form(self) -> Mapping[str, QueryChecker]:
-        """The compiled check of each field of the form that is no file."""
+        """The compiled check of each field of the form that is not a file."""
         fields = (self.form.fields or {}) if self.form is not None else {}
         values = {name: field for name, field in fields.items() if field.rules.get("format") != "binary"}
         return {name: QueryChecker({name: field}) for name, field in values.items()}
 
     @cached_property
     def every_error(self) -> tuple[ErrorKind, ...]:
-        """All errors that the route can answer: its own and those of the lifecycle."""
+        """All errors that the route can raise: its own and those of the lifecycle."""
         kinds = [
             INVALID,
             BAD_REQUEST,
@@ -229,8 +233,8 @@ class Route:
 def route(endpoint: str, handler: Handler, *, summary: str, access: str, **options: Unpack[RouteOptions]) -> Route:
     """Declare an endpoint: `route("POST /api/v1/acme/agreements/{id}/sign", sign, summary=…, access=…)`.
 
-    `record` stands for the `returns` and the `collection` of a response that is one record of that collection, or a
-    page of them. `tag` is the module of `access`, or of the path, unless it is given.
+    `record` is short for `returns` and `collection` where the response is a record of that collection, or a page of
+    them. `tag` is by default the module of `access`, or of the path.
     """
     method, _, path = endpoint.partition(" ")
     module = access.partition(":")[0] if ":" in access else _MODULE.sub(r"\1", path)

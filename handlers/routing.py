@@ -1,4 +1,4 @@
-"""Path → route by walking a tree of path segments: the cost does not grow with the number of routes."""
+"""Finds the route of a path by walking a tree of path segments; the cost does not grow with the number of routes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Router:
             self._exact[route.method, route.path] = route
 
     def match(self, method: str, path: str) -> tuple[Route, Mapping[str, str]]:
-        """Answer the route of a request and its path parameters; raise 40400, or 40500 with `Allow`."""
+        """Return the route of a request and its path parameters. Raises 40400, or 40500 with `Allow`."""
         method = "GET" if method == "HEAD" else method
         exact = self._exact.get((method, path))
         if exact is not None:
@@ -53,7 +53,7 @@ class Router:
         return route, dict(zip(route.parameters, values, strict=True))
 
     def allowed(self, path: str) -> list[str]:
-        """The methods of a path; none where there is no such path."""
+        """The methods of a path; empty for an unknown path."""
         node, _ = self._find(path)
         return allowed_methods(node.routes) if node else []
 
@@ -68,7 +68,7 @@ class Router:
         return self._walk(self._root, segments, 0, values), values
 
     def _straight(self, segments: list[str]) -> tuple[_Node, list[str]] | None:
-        """What most paths need: literal segments first, and never back; None where that leads nowhere."""
+        """Find a path without backtracking, literal segments first, which is enough for most. None where it is not."""
         values: list[str] = []
         node = self._root
         for segment in segments:
@@ -95,7 +95,7 @@ class Router:
 
 
 def allowed_methods(routes: Mapping[str, Route]) -> list[str]:
-    """The methods of a path, for `Allow`."""
+    """The methods of a path, as the header `Allow` lists them."""
     methods = {*routes, "OPTIONS", *(("HEAD",) if "GET" in routes else ())}
     return sorted(methods)
 

@@ -1,4 +1,4 @@
-"""Beginning work at once, ending background tasks, and work with a time limit."""
+"""Tasks: starting one eagerly, cancelling them, and running work with a time limit."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _AGAIN_SECONDS = 0.1
 async def end(tasks: Iterable[asyncio.Task[Any]], seconds: float = 5.0) -> None:
     """Cancel `tasks` and wait for their end, for `seconds` at most.
 
-    They are asked again and again: a database driver may answer the first cancellation with an error of its own, or
-    lose it (`asyncio.wait_for` of Python 3.11 does when its awaitable ends at the same moment).
+    The cancellation is repeated: a database driver may turn the first one into an error of its own, or lose it
+    (`asyncio.wait_for` of Python 3.11 does when its awaitable ends at the same moment).
     """
     clock = asyncio.get_running_loop().time
     until, running = clock() + seconds, set(tasks)
@@ -29,7 +29,7 @@ async def end(tasks: Iterable[asyncio.Task[Any]], seconds: float = 5.0) -> None:
 
 
 class _Starting:
-    """Stands for the task of work that has not waited yet, and passes on to it what is meant for the task."""
+    """Stands in for the task of a coroutine that has not waited yet, and delegates to that task once there is one."""
 
     __slots__ = ("task",)
 
@@ -37,22 +37,22 @@ class _Starting:
         self.task: asyncio.Task[Any] | None = None
 
     def cancelling(self) -> int:
-        """asyncio: how often the task was asked to end."""
+        """asyncio: how often the task was cancelled."""
         return self.task.cancelling() if self.task is not None else 0
 
     def cancel(self, msg: Any = None) -> bool:
-        """asyncio: ask the task to end."""
+        """asyncio: cancel the task."""
         return self.task.cancel(msg) if self.task is not None else False
 
     def uncancel(self) -> int:
-        """asyncio: take one of these back."""
+        """asyncio: take one cancellation back."""
         return self.task.uncancel() if self.task is not None else 0
 
 
 def run_eagerly(work: Coroutine[Any, Any, Any]) -> None:
-    """Run `work` up to where it first waits, and the rest of it as a task: what never waits costs no task.
+    """Run `work` up to its first wait, and the rest as a task. Work that never waits needs no task.
 
-    What `asyncio.eager_task_factory` does from Python 3.12 on.
+    `asyncio.eager_task_factory` does the same from Python 3.12 on.
     """
     loop, context, starting = asyncio.get_running_loop(), contextvars.copy_context(), _Starting()
     outer = asyncio.current_task(loop)
@@ -67,17 +67,17 @@ def run_eagerly(work: Coroutine[Any, Any, Any]) -> None:
         asyncio.tasks._leave_task(loop, starting)  # type: ignore[arg-type]
         if outer is not None:
             asyncio.tasks._enter_task(loop, outer)
-    starting.task = loop.create_task(_finished(work, waiting), context=context)
+    starting.task = loop.create_task(_run_rest(work, waiting), context=context)
 
 
-async def _finished(work: Coroutine[Any, Any, Any], waiting: Any) -> None:
+async def _run_rest(work: Coroutine[Any, Any, Any], waiting: Any) -> None:
     await _rest(work, waiting)
 
 
 async def within(limit: TimeLimit, work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of `work`, which has so long from the first time that it waits; raises TimeoutError.
+    """Return the result of `work`, which must end within `limit` from its first wait. Raises TimeoutError.
 
-    Work that never waits is not counted.
+    Work that never waits is not measured.
     """
     try:
         waiting = work.send(None)
@@ -90,7 +90,7 @@ async def within(limit: TimeLimit, work: Coroutine[Any, Any, Result]) -> Result:
 
 @types.coroutine
 def _rest(work: Coroutine[Any, Any, Result], waiting: Any) -> Generator[Any, Any, Result]:
-    """Go on with a coroutine that waits for `waiting`."""
+    """Resume a coroutine that waits for `waiting`, and return its result."""
     while True:
         thrown: BaseException | None = None
         try:

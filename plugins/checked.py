@@ -1,8 +1,7 @@
-"""Plugins that were checked are not checked again until something of their code changes, as Python does with bytecode.
+"""Remembers which plugins passed the checks, so that a start repeats them only after a change of code.
 
-The checks take a start a tenth of a second; what they say depends on the declarations alone, and so on the files of the
-loaded modules. The note of it lies in the data folder; where there is none, or none that can be written, every start
-checks.
+The checks take a tenth of a second of a start. Their result depends only on the declarations, and so on the files of
+the loaded modules. A file in the data folder stores it; without a writable data folder every start checks.
 """
 
 from __future__ import annotations
@@ -14,21 +13,21 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-_MOST_NOTES = 8  # sets of plugins that this installation serves by turns
+_MOST_NOTES = 8  # sets of plugins that one installation may alternate between
 
 
 class CheckNotes:
-    """Which sets of plugins were checked and found right, by a digest of what was loaded for each."""
+    """The sets of plugins that passed the checks, by a digest of the code that was loaded for each."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "checked-plugins"
 
     def has(self, digest: str) -> bool:
-        """Whether exactly this was checked before."""
+        """Whether a set with this digest passed the checks before."""
         return digest in self._digests()
 
     def add(self, digest: str) -> None:
-        """Note that this was checked; nothing happens where notes cannot be kept."""
+        """Store that a set with this digest passed the checks; do nothing where the file cannot be written."""
         kept = [digest, *(other for other in self._digests() if other != digest)][:_MOST_NOTES]
         fresh = self._path.with_suffix(f".{os.getpid()}")
         with suppress(OSError):
@@ -43,7 +42,7 @@ class CheckNotes:
 
 
 def digest_of(plugins: Iterable[str]) -> str:
-    """A digest of these plugins, in their order, and of every file of code that this process has loaded."""
+    """A digest of these plugins, in their order, and of every source file that this process has loaded."""
     digest = hashlib.sha256(f"{sys.version} {' '.join(plugins)}".encode())
     for line in sorted(_loaded()):
         digest.update(line.encode())

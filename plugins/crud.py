@@ -1,12 +1,12 @@
-"""List, read, create, update and delete of a collection, as plain `Route` values that you can print.
+"""`crud`: list, read, create, update and delete of a collection, as plain `Route` values that you can print.
 
-Each can be replaced by a handler of your own; what is left out of `only` does not exist.
+An author may replace the handler of each, and leave actions out with `only`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from handlers.data.collection import Collection
 from handlers.data.listing import Page
@@ -14,12 +14,13 @@ from handlers.request import Request
 from handlers.route import Handler, Refusal, Route, RouteOptions, route
 from handlers.schema.errors import DUPLICATE, STALE, ErrorKind
 from handlers.schema.fields import NOTHING
+from handlers.schema.values import Record
 
 ACTIONS = ("list", "read", "create", "update", "delete")
 
 
 class CrudHandlers(TypedDict, total=False):
-    """Handlers of the author's own, by the action that they replace."""
+    """Handlers of the plugin, by the action whose handler they replace."""
 
     list: Handler
     read: Handler
@@ -42,12 +43,13 @@ def crud(
     asks: tuple[str, ...] = (),
     **handlers: Unpack[CrudHandlers],
 ) -> tuple[Route, ...]:
-    """The routes of `collection` under the path `at`, guarded by `<resource>:<action>`.
+    """The routes of `collection` under the path `at`, each with the permission `<resource>:<action>`.
 
-    `resource` is `<module>:<entity>`; `noun` names one record in summaries; `handlers` replace actions by name;
-    `refusals` are those of the actions that write, `refusals_of` further ones of the action of that name;
-    `errors` are further ones of `create` and `update`; `asks` are events of the actions that write, whose listeners
-    may refuse too. Raises ValueError for an action that is not made.
+    The paths are `at` (list, create) and `at` with `/{id}` (read, update, delete). `resource` is `<module>:<entity>`;
+    `noun` names one record in summaries; `handlers` replace those of actions, by name.
+    `refusals` belong to the actions that write, `refusals_of` to the action of that name; `errors` are further errors
+    of `create` and `update`; `asks` are events of the actions that write, whose listeners may refuse the request too.
+    Raises ValueError for handlers or refusals of an action that is not in `only`.
     """
     further = refusals_of or {}
     unknown = (set(only) - set(ACTIONS)) | ({*handlers, *further} - set(only))
@@ -102,7 +104,7 @@ def crud(
 
 
 def lister(collection: Collection) -> Handler:
-    """A handler that answers a page of `collection`."""
+    """Make a handler that returns a page of `collection`."""
 
     async def list_records(req: Request) -> Page:
         return await req.store(collection).page(req.query)
@@ -111,27 +113,27 @@ def lister(collection: Collection) -> Handler:
 
 
 def reader(collection: Collection) -> Handler:
-    """A handler that answers one record."""
+    """Make a handler that returns one record."""
 
-    async def read_record(req: Request) -> dict[str, Any]:
+    async def read_record(req: Request) -> Record:
         return await req.store(collection).get(req.path["id"])
 
     return read_record
 
 
 def creator(collection: Collection) -> Handler:
-    """A handler that creates a record from the body."""
+    """Make a handler that creates a record from the body."""
 
-    async def create_record(req: Request) -> dict[str, Any]:
+    async def create_record(req: Request) -> Record:
         return await req.store(collection).create(req.body)
 
     return create_record
 
 
 def updater(collection: Collection) -> Handler:
-    """A handler that changes a record by the body, which carries `version`."""
+    """Make a handler that updates a record from the body, which has its `version`."""
 
-    async def update_record(req: Request) -> dict[str, Any]:
+    async def update_record(req: Request) -> Record:
         values = dict(req.body)
         version = values.pop("version")
         return await req.store(collection).update(req.path["id"], values, version=version)
@@ -140,7 +142,7 @@ def updater(collection: Collection) -> Handler:
 
 
 def deleter(collection: Collection) -> Handler:
-    """A handler that deletes a record softly."""
+    """Make a handler that soft-deletes a record."""
 
     async def delete_record(req: Request) -> None:
         await req.store(collection).delete(req.path["id"])

@@ -1,10 +1,10 @@
-"""What plugins declare, checked: everything that would fail, or be silent, when it is used."""
+"""Checks of what plugins declare: everything that would fail, or silently do nothing, when it is used."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import jsonschema_rs
@@ -21,6 +21,7 @@ from handlers.route import METHODS, PERMISSION, PUBLIC, SIGNED_IN, SUPER, Route
 from handlers.schema.errors import CORE_ERRORS, ErrorKind, ValidationFailed
 from handlers.schema.fields import Field, fields_in, obj
 from handlers.schema.json_schema import json_schema
+from handlers.schema.messages import Message
 from handlers.schema.patterns import syntax_fault
 from handlers.schema.validation import Checker
 from plugins.declared_types import type_problems
@@ -28,43 +29,27 @@ from plugins.plugin import Plugin
 
 CORE_COLLECTIONS = (IDEMPOTENCY_KEYS, OPERATION_LOGS)
 _PATH = re.compile(r"^/(api/|metrics$)[A-Za-z0-9._{}/-]+$|^/metrics$")
-# what the store writes or asks for by itself, besides the audit fields
+# names that the store writes or queries itself, besides the audit fields
 _RESERVED = {"id", "_id", "deleted", "shared_with", *SEARCH_FIELDS}
 _OPTION_KEY = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
 Value = TypeVar("Value")
-Key = TypeVar("Key", bound=Hashable)
 
 
 def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
     """A sentence for each fault in what the plugins declare."""
     ill_typed = [problem for plugin in plugins for problem in type_problems(plugin)]
     if ill_typed:
-        yield from ill_typed  # nothing can be said of what is not what it should be
+        yield from ill_typed  # the other checks need the right types
         return
     yield from _ports(plugins)
-    yield from _twice(plugins, "path and method", lambda plugin: [f"{r.method} {_shape(r.path)}" for r in plugin.routes],
-                      [f"{r.method} {_shape(r.path)}" for r in CORE_ROUTES])  # fmt: skip
-    yield from _twice(plugins, "collection", lambda plugin: [c.name for c in plugin.collections],
-                      [c.name for c in CORE_COLLECTIONS])  # fmt: skip
-    yield from _twice(plugins, "error code", lambda plugin: [kind.code for kind in plugin.errors],
-                      [kind.code for kind in CORE_ERRORS])  # fmt: skip
-    yield from _twice(plugins, "error name", lambda plugin: [kind.name for kind in plugin.errors],
-                      [kind.name for kind in CORE_ERRORS])  # fmt: skip
-    yield from _twice(plugins, "menu code", lambda plugin: [menu.code for menu in plugin.menus])
-    yield from _twice(plugins, "dictionary", lambda plugin: [dictionary.type for dictionary in plugin.dictionaries])
-    yield from _twice(plugins, "business type", lambda plugin: list(plugin.biz_types))
-    yield from _twice(
-        plugins, "part of dashboard", lambda plugin: [f"{d.name} of {plugin.name}" for d in plugin.dashboards]
-    )
-    yield from _twice(plugins, "option", lambda plugin: [option.key for option in plugin.options])
-    yield from _twice(plugins, "permission code", lambda plugin: sorted({r.access for r in plugin.routes if r.guarded}))
-    yield from _twice(plugins, "schema name", lambda plugin: [c.title for c in plugin.collections])
+    for what, names_in in _UNIQUE.items():
+        yield from _duplicates(plugins, what, names_in)
     known = all_of(plugins, lambda plugin: plugin.collections)
     kinds = [*CORE_ERRORS, *all_of(plugins, lambda plugin: plugin.errors)]
     resources = {route.access.rpartition(":")[0] for plugin in plugins for route in plugin.routes if route.guarded}
     menus = all_of(plugins, lambda plugin: plugin.menus)
     for plugin in plugins:
-        shapes = _Shapes()
+        shapes = _ShapeFaults()
         for collection in plugin.collections:
             yield from _collection_problems(plugin, collection, {one.name for one in known}, shapes)
         for declared in plugin.routes:
@@ -81,7 +66,8 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
         yield from _function_problems(plugin)
         for biz_type, collection in plugin.biz_types.items():
             if collection not in known:
-                yield f"Plugin {plugin.name}: business type {biz_type} is the collection {collection.name}, which no loaded plugin declares."
+                what = f"business type {biz_type} is the collection {collection.name}"
+                yield f"Plugin {plugin.name}: {what}, which no loaded plugin declares."
     routes = (*CORE_ROUTES, *all_of(plugins, lambda plugin: plugin.routes))
     try:
         check_names(route for route in routes if route.method in METHODS)
@@ -98,12 +84,35 @@ def _ports(plugins: Sequence[Plugin]) -> Iterator[str]:
             yield f"Plugins {' and '.join(providers)} both provide {port.__name__}."
 
 
-def _twice(
-    plugins: Sequence[Plugin], what: str, part: Callable[[Plugin], Sequence[Key]], core: Sequence[Key] = ()
+_CORE = Plugin(
+    name="core",
+    title=Message("核心", "Core"),
+    collections=CORE_COLLECTIONS,
+    routes=CORE_ROUTES,
+    errors=CORE_ERRORS,
+)
+# what must be unique among the core and all plugins
+_UNIQUE: Mapping[str, Callable[[Plugin], Sequence[Hashable]]] = {
+    "path and method": lambda declared: [f"{route.method} {_shape(route.path)}" for route in declared.routes],
+    "collection": lambda declared: [collection.name for collection in declared.collections],
+    "error code": lambda declared: [kind.code for kind in declared.errors],
+    "error name": lambda declared: [kind.name for kind in declared.errors],
+    "menu code": lambda declared: [menu.code for menu in declared.menus],
+    "dictionary": lambda declared: [dictionary.type for dictionary in declared.dictionaries],
+    "business type": lambda declared: list(declared.biz_types),
+    "part of dashboard": lambda declared: [f"{part.name} of {declared.name}" for part in declared.dashboards],
+    "option": lambda declared: [option.key for option in declared.options],
+    "permission code": lambda declared: sorted({route.access for route in declared.routes if route.guarded}),
+    "schema name": lambda declared: [collection.title for collection in declared.collections],
+}
+
+
+def _duplicates(
+    plugins: Sequence[Plugin], what: str, names_in: Callable[[Plugin], Sequence[Hashable]]
 ) -> Iterator[str]:
-    owner: dict[Key, str] = dict.fromkeys(core, "the core")
+    owner: dict[Hashable, str] = dict.fromkeys(names_in(_CORE), "the core")
     for plugin in plugins:
-        for value in part(plugin):
+        for value in names_in(plugin):
             if value in owner:
                 other = "twice by itself" if owner[value] == plugin.name else f"by {owner[value]} too"
                 yield f"Plugin {plugin.name} declares the {what} {value}, which is declared {other}."
@@ -114,17 +123,17 @@ def _shape(path: str) -> str:
     return re.sub(r"{[^}]*}", "{}", path)
 
 
-class _Shapes:
-    """What is wrong with the fields of a plugin's shapes, each fault once: a body has the fields of its collection."""
+class _ShapeFaults:
+    """The faults in the shapes of a plugin, each reported once: a body shares the fields of its collection."""
 
     def __init__(self) -> None:
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def problems(self, where: str, shape: Field) -> Iterator[str]:
         for path, field in fields_in(shape):
             for fault in filter(None, (check(path, field) for check in _FIELD_CHECKS)):
-                if fault not in self._told:
-                    self._told.add(fault)
+                if fault not in self._reported:
+                    self._reported.add(fault)
                     yield f"{where}: {fault}"
 
 
@@ -153,16 +162,18 @@ def _past_fault(path: str, field: Field) -> str | None:
 _FIELD_CHECKS = (_pattern_fault, _default_fault, _past_fault)
 
 
-def _route_problems(plugin: Plugin, route: Route, menus: Iterable[Menu], shapes: _Shapes) -> Iterator[str]:
+def _route_problems(plugin: Plugin, route: Route, menus: Iterable[Menu], shapes: _ShapeFaults) -> Iterator[str]:
     where = f"Plugin {plugin.name}: route {route.method} {route.path}"
+    resource = route.access.rpartition(":")[0]
     if route.method not in METHODS:
         yield f"{where} has the method {route.method}, which is none of {', '.join(METHODS)}."
     if not _PATH.match(route.path):
-        yield f"{where} has a path that does not begin with /api/ or has other characters than letters, digits, -, _, . and {{}}."
+        allowed = "letters, digits, -, _, . and {}"
+        yield f"{where} has a path that does not begin with /api/ or has other characters than {allowed}."
     if route.access not in (PUBLIC, SIGNED_IN, SUPER) and not PERMISSION.match(route.access or ""):
         yield f"{where} declares no access: it must be PUBLIC, SIGNED_IN, SUPER or a code <module>:<entity>:<action>."
-    elif route.guarded and not any(menu.resource == route.access.rpartition(":")[0] for menu in menus):
-        yield f"{where} needs {route.access}, but no menu has the resource {route.access.rpartition(':')[0]}: nobody could be granted it."
+    elif route.guarded and not any(menu.resource == resource for menu in menus):
+        yield f"{where} needs {route.access}, but no menu has the resource {resource}: nobody could be granted it."
     if not route.summary:
         yield f"{where} has no summary."
     for part in ("check_body", "check_query", "check_form"):
@@ -182,7 +193,7 @@ def _route_problems(plugin: Plugin, route: Route, menus: Iterable[Menu], shapes:
 def _reference_problems(
     plugin: Plugin, route: Route, collections: Sequence[Collection], kinds: Sequence[ErrorKind]
 ) -> Iterator[str]:
-    """What a route names, and no plugin declares."""
+    """The collections and errors that a route names and no plugin declares."""
     where = f"Plugin {plugin.name}: route {route.method} {route.path}"
     if route.collection and route.collection not in {one.name for one in (*collections, *CORE_COLLECTIONS)}:
         yield f"{where} is about the collection {route.collection}, which no loaded plugin declares."
@@ -191,7 +202,9 @@ def _reference_problems(
             yield f"{where} may answer the error {kind.name}, which no loaded plugin declares in its errors."
 
 
-def _collection_problems(plugin: Plugin, collection: Collection, known: set[str], shapes: _Shapes) -> Iterator[str]:
+def _collection_problems(
+    plugin: Plugin, collection: Collection, known: set[str], shapes: _ShapeFaults
+) -> Iterator[str]:
     where = f"Plugin {plugin.name}: collection {collection.name}"
     if not collection.name.startswith(f"{plugin.name}_"):
         yield f"{where} must be called {plugin.name}_…, so that two plugins cannot clash."
@@ -270,11 +283,11 @@ def _function_problems(plugin: Plugin) -> Iterator[str]:
 
 
 def _is_async(function: Callable[..., object]) -> bool:
-    """Whether calling it makes an awaitable, as far as can be seen: decorators that say what they wrap are seen through."""
+    """Whether calling it returns an awaitable; looks through decorators that set `__wrapped__`."""
     called = inspect.unwrap(function)
     return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(type(called).__call__)
 
 
 def all_of(plugins: Iterable[Plugin], part: Callable[[Plugin], Iterable[Value]]) -> list[Value]:
-    """One part of every plugin, in order."""
+    """The values of one part of all plugins, in order."""
     return [value for plugin in plugins for value in part(plugin)]

@@ -1,6 +1,6 @@
-"""Whether the parts of a plugin have the types that they are declared with: `collections` a tuple, a title a `Message`.
+"""Checks that the parts of a plugin have their declared types: that `collections` is a tuple, a title a `Message`.
 
-Type checkers say so too; not everybody has one, and a text in place of a tuple is its letters, one by one.
+Not every author runs a type checker, and a string in place of a tuple would be taken letter by letter.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from handlers.service import Service
 from plugins.plugin import Plugin
 
 _KINDS = (Plugin, Route, Refusal, Collection, Menu, ErrorKind, Dictionary, Item, StateMachine, Option, Dashboard)
-# hints name two classes that their modules import for type checkers alone
+# two classes that modules of the declarations may import for type checkers only
 _HINTS = {kind: get_type_hints(kind, localns={"Request": Request, "Service": Service}) for kind in _KINDS}
 
 
 def type_problems(plugin: Plugin) -> Iterator[str]:
-    """A sentence for each part that has another type than its declaration asks for."""
+    """A sentence for each part whose type is not the declared one."""
     for where, part in _parts(plugin):
         hints = next(hints for kind, hints in _HINTS.items() if isinstance(part, kind))
         for one in fields(part):
             wrong = _mismatch(getattr(part, one.name), hints[one.name])
             if wrong:
-                yield f"{where}: {one.name} must be {_wanted(one.type, hints[one.name])}, and {wrong}."
+                yield f"{where}: {one.name} must be {_expected(one.type, hints[one.name])}, and {wrong}."
 
 
 def _parts(plugin: Plugin) -> Iterator[tuple[str, Any]]:
-    """The plugin, and everything of its that has parts of its own, each with the words for it."""
+    """The plugin and its declarations, each with a description for messages."""
     where = f"Plugin {plugin.name}"
     yield where, plugin
     words: Mapping[str, tuple[type, Callable[[Any], str]]] = {
@@ -49,31 +49,31 @@ def _parts(plugin: Plugin) -> Iterator[tuple[str, Any]]:
         "dashboards": (Dashboard, lambda one: f"dashboard {one.name}"),
     }
     for name, (kind, called) in words.items():
-        for part in _those(getattr(plugin, name), kind):
+        for part in _of_type(getattr(plugin, name), kind):
             yield f"{where}: {called(part)}", part
-            yield from ((f"{where}: {called(part)}", inner) for inner in _inner(part))
+            yield from ((f"{where}: {called(part)}", inner) for inner in _nested(part))
 
 
-def _inner(part: Any) -> list[Any]:
+def _nested(part: Any) -> list[Any]:
     if isinstance(part, Dictionary):
-        return _those(part.items, Item)
-    return _those(part.refusals, Refusal) if isinstance(part, Route) else []
+        return _of_type(part.items, Item)
+    return _of_type(part.refusals, Refusal) if isinstance(part, Route) else []
 
 
-def _those(values: Any, kind: type) -> list[Any]:
+def _of_type(values: Any, kind: type) -> list[Any]:
     return [value for value in values if isinstance(value, kind)] if isinstance(values, (tuple, list)) else []
 
 
 def _mismatch(value: Any, hint: Any) -> str | None:
-    """What `value` is, or what it holds, in place of what `hint` asks for."""
+    """What `value` is or holds if that is not what `hint` requires, else None."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         return None if any(_mismatch(value, one) is None for one in inner) else _is(value)
     if origin is tuple and isinstance(value, (tuple, list)):
         kinds = [inner[0]] * len(value) if inner[-1] is ... else inner
-        return _held(zip(value, kinds, strict=True)) if len(kinds) == len(value) else _is(value)
+        return _item_mismatch(zip(value, kinds, strict=True)) if len(kinds) == len(value) else _is(value)
     if origin is Mapping and isinstance(value, Mapping):
-        return _held((part, kind) for item in value.items() for part, kind in zip(item, inner, strict=True))
+        return _item_mismatch((part, kind) for item in value.items() for part, kind in zip(item, inner, strict=True))
     if origin is type:
         return None if isinstance(value, type) and issubclass(value, inner[0]) else _is(value)
     if origin is Literal:
@@ -81,12 +81,12 @@ def _mismatch(value: Any, hint: Any) -> str | None:
     return None if hint is Any or isinstance(value, origin or hint) else _is(value)
 
 
-def _held(parts: Iterable[tuple[Any, Any]]) -> str | None:
+def _item_mismatch(parts: Iterable[tuple[Any, Any]]) -> str | None:
     wrong = (value for value, hint in parts if _mismatch(value, hint))
     return next((f"holds {_kind(value)}" for value in wrong), None)
 
 
-def _wanted(written: Any, hint: Any) -> Any:
+def _expected(written: Any, hint: Any) -> Any:
     return "a function" if get_origin(hint) is Callable else written
 
 

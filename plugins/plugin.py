@@ -1,4 +1,4 @@
-"""`Plugin`: the declaration of a module. A value; importing or making one does nothing."""
+"""`Plugin`: the declaration of a module. It is a value; importing or creating one has no effect."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from handlers.service import Service
 
 @dataclass(frozen=True)
 class Plugin:
-    """A module of the platform: everything that it brings, in one place.
+    """A module of the platform: everything that it contributes, in one place.
 
     `requires`: plugins that must be loaded before it. `start`: a context manager around the life of the process,
-    which may `service.provide` parts; `provides` names those that are ports of the core. `prepare`: run once per
-    deployment at start, under a lease, and must be repeatable. `demo`: loads demonstration data into a new database.
-    `permissions`: titles of actions that are not plain list, read, create, update, delete. `options`: settings that
-    administrators change while the service runs, `settings` those of the environment. `dashboards`: its part of
-    dashboards that the plugin `dashboard` serves. `answers`: event → what its listener here may refuse whoever made
-    the request; routes that ask by this event (`asks`) have these refusals besides their own.
+    which may `service.provide` parts; `provides` names those of them that are ports of the core. `prepare`: runs at
+    every start of a process, on one instance at a time, and must be repeatable. `demo`: loads demonstration data into
+    a new database. `permissions`: titles of actions other than list, read, create, update and delete. `options`:
+    settings that administrators change while the service runs; `settings`: those of the environment. `dashboards`: its
+    parts of the dashboards that the plugin `dashboard` serves. `answers`: the refusals that its listener of an event
+    may raise, by event; a route that emits the event (`asks`) has these refusals besides its own.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""Load plugins, put them in order, check everything they declare, and freeze it.
+"""Loads plugins, sorts them by what they require, checks their declarations, and freezes these into a catalogue.
 
-Every problem is a sentence; all of them are reported together, and then the process does not start.
+Every problem is a sentence. All of them are reported together, and the process does not start.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from plugins.plugin import Plugin
 
 GROUP = "tradewind.plugins"
 _CORE = Path(__file__).parent
-# where an error may come out that a plugin's author made: the core, importing itself
-_NOT_THEIRS = (
+# files of the core and of Python, through which an error in a plugin's code may be raised
+_NOT_OF_PLUGINS = (
     *(str(path) for path in _CORE.glob("*.py")),
     *(f"{_CORE.parent / name}{sep}" for name in ("config", "handlers")),
     f"{Path(importlib.__file__).parent}{sep}",
@@ -34,7 +34,7 @@ _NOT_THEIRS = (
 
 
 class RegistryError(Exception):
-    """The plugins do not fit together; `problems` says why, a sentence each."""
+    """The plugins cannot be loaded together; `problems` has a sentence for each reason."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
@@ -47,15 +47,16 @@ def built_in_names() -> list[str]:
 
 
 def load_plugins(names: Sequence[str]) -> list[Plugin]:
-    """The named plugins and what they require, in order; all built-in ones when none is named.
+    """Load the named plugins and those that they require, in order; without names, all built-in ones.
 
-    `+name` is loaded besides the built-in ones. External ones are found by the entry-point group `tradewind.plugins`. Raises `RegistryError`.
+    `+name` is loaded in addition to the built-in ones. External plugins are found by the entry-point group
+    `tradewind.plugins`. Raises `RegistryError`.
     """
     built_in = built_in_names()
     external, problems = _installed(built_in)
     loaded: dict[str, Plugin] = {}
-    beside = not names or any(name.startswith("+") for name in names)
-    waiting = [*(built_in if beside else ()), *(name.removeprefix("+") for name in names)]
+    with_built_in = not names or any(name.startswith("+") for name in names)
+    waiting = [*(built_in if with_built_in else ()), *(name.removeprefix("+") for name in names)]
     while waiting:
         name = waiting.pop(0)
         if name in loaded:
@@ -70,13 +71,13 @@ def load_plugins(names: Sequence[str]) -> list[Plugin]:
     except RegistryError as error:
         problems += error.problems
     if problems:
-        # what those that are there declare is told too, so that one start shows everything there is to mend
+        # the declarations of the loaded ones are checked too, so that one start reports every problem
         raise RegistryError(list(dict.fromkeys([*problems, *problems_of(plugins)])))
     return plugins
 
 
 def _installed(built_in: Sequence[str]) -> tuple[dict[str, EntryPoint], list[str]]:
-    """The external plugins by name, and the names that two claim."""
+    """The external plugins by name, and a sentence for each name that is taken twice."""
     external: dict[str, EntryPoint] = {}
     problems: list[str] = []
     for point in sorted(entry_points(group=GROUP), key=_package):
@@ -115,11 +116,11 @@ def _load(name: str, built_in: Sequence[str], external: dict[str, EntryPoint], p
 
 
 def _place(error: Exception) -> str:
-    """File and line where importing failed: of the file at fault, else the last that is neither the core's nor Python's."""
+    """File and line where an import failed: of a syntax error, else the last that is not in the core or Python."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
     frames = [f"{frame.filename}:{frame.lineno}" for frame in extract_tb(error.__traceback__)]
-    own = [place for place in frames if not place.startswith(_NOT_THEIRS)]
+    own = [place for place in frames if not place.startswith(_NOT_OF_PLUGINS)]
     return own[-1] if own else ""
 
 
@@ -128,7 +129,7 @@ def _package(point: EntryPoint) -> str:
 
 
 def in_order(plugins: Sequence[Plugin]) -> list[Plugin]:
-    """The plugins, each behind those that it requires. Raises `RegistryError`."""
+    """Sort the plugins, each after those that it requires. Raises `RegistryError`."""
     by_name = {plugin.name: plugin for plugin in plugins}
     problems = [
         f"Plugin {plugin.name} requires {name}, which is not loaded."
@@ -148,15 +149,16 @@ def in_order(plugins: Sequence[Plugin]) -> list[Plugin]:
 
 
 def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
-    """Check everything that the plugins declare and return it as one catalogue. Raises `RegistryError`.
+    """Check the declarations of the plugins and return them as one catalogue. Raises `RegistryError`.
 
-    Without a `check` they are known to be right, and what serves a route is made when it is first used.
+    Without `check` they are known to be right, and the checks of a route are compiled when it is first used.
     """
     problems = [*problems_of(plugins)] if check else []
     if problems:
         raise RegistryError(problems)
     routes = tuple(
-        _answered(plugins, route) for route in (*CORE_ROUTES, *all_of(plugins, lambda plugin: plugin.routes))
+        _with_refusals_of_listeners(plugins, route)
+        for route in (*CORE_ROUTES, *all_of(plugins, lambda plugin: plugin.routes))
     )
     for route in routes if check else ():
         _ = route.check_body, route.check_query, route.check_form
@@ -178,7 +180,7 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
     )
 
 
-def _answered(plugins: Iterable[Plugin], route: Route) -> Route:
-    """The route with the refusals of those who listen to what it asks."""
-    answers = [one for event in route.asks for plugin in plugins for one in plugin.answers.get(event, ())]
-    return replace(route, refusals=(*route.refusals, *answers)) if answers else route
+def _with_refusals_of_listeners(plugins: Iterable[Plugin], route: Route) -> Route:
+    """The route with the refusals of the listeners of its events besides its own."""
+    further = [one for event in route.asks for plugin in plugins for one in plugin.answers.get(event, ())]
+    return replace(route, refusals=(*route.refusals, *further)) if further else route

@@ -1,4 +1,4 @@
-"""A running service: plugins started in order, listening, and stopped the other way round."""
+"""A running service: starts the plugins in order, listens, and stops them in reverse order."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ MARKS = "core_marks"
 
 
 class StartError(Exception):
-    """The service cannot start; the message is one line that says why and what to do."""
+    """The service cannot start; the message is one line that says why, and what to do."""
 
 
 @dataclass(frozen=True)
 class Running:
-    """A service that answers at `url`."""
+    """A service that listens at `url`."""
 
     service: Service
     front: Front
@@ -60,12 +60,12 @@ class Running:
 
     @property
     def catalogue(self) -> Catalogue:
-        """What its plugins declare."""
+        """The declarations of its plugins."""
         return self.service.part(Catalogue)
 
     @property
     def url(self) -> str:
-        """The address, without a slash at its end."""
+        """Its URL, without a slash at the end."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
 
@@ -79,14 +79,14 @@ async def running(
     say: Callable[[str], None] = print,
     catalogue: Catalogue | None = None,
 ) -> AsyncIterator[Running]:
-    """Start `plugins` on the MongoDB at `uri` and serve until the block is left, then drain.
+    """Start `plugins` on the MongoDB at `uri` and serve until the block ends, then drain.
 
-    `options` set plugin settings by name, before the environment. `catalogue` is what `catalogue_of` says of the
-    plugins, for a caller that has asked already. Raises `StartError` and `RegistryError`.
+    `options` are settings of plugins by name, which override the environment. `catalogue` is the result of
+    `catalogue_of` for these plugins, if the caller has it. Raises `StartError` and `RegistryError`.
     """
     async with AsyncExitStack() as stack:
-        with _told(settings):
-            driver = await _connected(settings, uri, stack)
+        with _start_errors(settings):
+            driver = await _connect(settings, uri, stack)
             service = _assemble(
                 settings, plugins, catalogue or catalogue_of(settings, plugins), driver, options or {}, say
             )
@@ -96,8 +96,8 @@ async def running(
 
 
 @contextmanager
-def _told(settings: Settings) -> Iterator[None]:
-    """Raise what keeps a start from its end, and is nobody's bug, as `StartError`."""
+def _start_errors(settings: Settings) -> Iterator[None]:
+    """Translate errors of the environment during a start, which are not bugs, to `StartError`."""
     try:
         yield
     except DatabaseRefused as error:
@@ -114,14 +114,14 @@ def _told(settings: Settings) -> Iterator[None]:
 
 
 async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitStack) -> None:
-    """Everything but listening, in order; `stack` stops it the other way round."""
+    """Start everything except listening, in order; `stack` stops it in reverse order."""
     jobs = service.part(Jobs)
     stack.push_async_callback(service.database.changes.stop)
     stack.push_async_callback(service.part(Confined).close)
     stack.push_async_callback(jobs.stop)
-    # first of all: what an instance that was killed has begun may be in the way of this start
+    # first, because the transactions of an instance that was killed may block this start
     jobs.spawn("orphans", end_orphans_for_ever(service.database.driver))
-    await _indexed(service.database)
+    await _create_indexes(service.database)
     await service.database.changes.start()
     indexing = SearchIndexing(service.database)
     await indexing.look()
@@ -135,26 +135,26 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
     await _prepare(service, plugins)
 
 
-async def _connected(settings: Settings, uri: str, stack: AsyncExitStack) -> Driver:
-    """A driver whose database answers and is a member of a replica set; `stack` closes it."""
+async def _connect(settings: Settings, uri: str, stack: AsyncExitStack) -> Driver:
+    """Open a driver, and check that its server is reachable and belongs to a replica set. `stack` closes it."""
     try:
         driver = open_driver(settings.mongodb_driver, uri, settings.mongodb_database, settings.mongodb_timeout_ms)
     except ValueError as error:
         raise StartError(str(error)) from error
     stack.push_async_callback(driver.close)
     try:
-        lacking = missing_set(await driver.command({"hello": 1}))
+        missing = missing_set(await driver.command({"hello": 1}))
     except DatabaseRefused as error:
         raise StartError("MongoDB refuses the user or the password in TRADEWIND_MONGODB_URI.") from error
     except DatabaseUnavailable as error:
-        away = "MongoDB does not answer: check TRADEWIND_MONGODB_URI and that the server runs."
-        raise StartError(await missing_set_at(uri) or away) from error
-    if lacking is not None:
-        raise StartError(lacking)
+        out_of_reach = "MongoDB does not answer: check TRADEWIND_MONGODB_URI and that the server runs."
+        raise StartError(await missing_set_at(uri) or out_of_reach) from error
+    if missing is not None:
+        raise StartError(missing)
     return driver
 
 
-async def _indexed(database: Database) -> None:
+async def _create_indexes(database: Database) -> None:
     try:
         await database.prepare()
     except AlikeRecords as error:
@@ -193,7 +193,7 @@ def _assemble(
 
 
 def catalogue_of(settings: Settings, plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
-    """What the plugins declare together, as these settings have it. Raises `RegistryError` where it makes a `check`."""
+    """The catalogue of the plugins with these settings. With `check` it raises `RegistryError`."""
     catalogue = freeze(plugins, check)
     operation_logs = kept_for(settings.operation_log_days)
     return replace(catalogue, collections={**catalogue.collections, OPERATION_LOGS.name: operation_logs})
@@ -209,37 +209,37 @@ def _signing_secrets(settings: Settings) -> tuple[str, ...]:
 
 
 async def _prepare(service: Service, plugins: Sequence[Plugin]) -> None:
-    """What a deployment needs once: done by one instance, the others wait for it."""
+    """Run `prepare` of the plugins, and load demo data; one instance at a time does so, the others wait."""
     async with Lease(service.database, "start", seconds=PREPARE_SECONDS):
         for plugin in plugins:
             if plugin.prepare is not None:
                 await plugin.prepare(service)
         for plugin in plugins if service.settings.demo else ():
             if plugin.demo is not None:
-                await _enter_demo(service, plugin.name, plugin.demo)
+                await _load_demo(service, plugin.name, plugin.demo)
 
 
-async def _enter_demo(service: Service, name: str, demo: Callable[[Service], Awaitable[None]]) -> None:
-    """Enter the demo data of a plugin, all or nothing. What other plugins entered stays for the next start."""
+async def _load_demo(service: Service, name: str, demo: Callable[[Service], Awaitable[None]]) -> None:
+    """Load the demo data of a plugin in one transaction. That of other plugins stays if it fails."""
     try:
-        await _once(service, f"demo:{name}", demo)
+        await _run_once(service, f"demo:{name}", demo)
     except DatabaseUnavailable as error:
         raise StartError(
-            f"The demo data of {name} could not be entered: {error}. Start again. Where a transaction took too long, raise "
-            "transactionLifetimeLimitSeconds of MongoDB, or start without demo data."
+            f"The demo data of {name} could not be entered: {error}. Start again. Where a transaction took too long, "
+            "raise transactionLifetimeLimitSeconds of MongoDB, or start without demo data."
         ) from error
 
 
-async def _once(service: Service, mark: str, work: Callable[[Service], Awaitable[None]]) -> None:
-    """Do `work` and leave its mark in one transaction, unless the mark is there."""
+async def _run_once(service: Service, mark: str, work: Callable[[Service], Awaitable[None]]) -> None:
+    """Run `work` and store `mark` in one transaction, unless the mark exists."""
 
-    async def marked() -> None:
+    async def store_mark_and_work() -> None:
         await driver.insert(MARKS, [{"_id": mark}])
         await work(service)
 
     driver = service.database.driver
     if not await driver.find(MARKS, {"_id": mark}, limit=1):
-        await service.database.transaction(marked)
+        await service.database.transaction(store_mark_and_work)
 
 
 async def _listen(service: Service, stack: AsyncExitStack) -> Running:
@@ -248,7 +248,8 @@ async def _listen(service: Service, stack: AsyncExitStack) -> Running:
         sockets = bind_sockets(settings.port, settings.host, reuse_port=True)
     except OSError as error:
         raise StartError(
-            f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. Set TRADEWIND_PORT to a free port."
+            f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. "
+            "Set TRADEWIND_PORT to a free port."
         ) from error
     front = Front(service)
     server = await listen(front, sockets, settings.http)

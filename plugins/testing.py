@@ -1,4 +1,4 @@
-"""pytest fixtures for our tests and for integrators': a real server over a real MongoDB, and clients of it.
+"""pytest fixtures for our tests and those of plugin authors: a real server over a real MongoDB, and clients of it.
 
 In a `conftest.py`: `pytest_plugins = ["plugins.testing"]`. Tests are coroutines under `pytest.mark.gen_test`.
 `TRADEWIND_TEST_MONGODB_URI` names a MongoDB to use instead of the embedded one.
@@ -34,13 +34,13 @@ PASSWORD = "Correct-horse-7"
 SECRET = "Nj4-a-signing-secret-for-tests-and-nothing-else; it has sixty-four bytes"
 OPTIONS: Mapping[str, Any] = {"admin_password": PASSWORD, "bcrypt_cost": 4}
 _serial = itertools.count(1)
-_databases: dict[str, list[str]] = {}  # of each MongoDB, those that no test uses now
-_serving: dict[str, Running] = {}  # by address, the servers that run now
+_databases: dict[str, list[str]] = {}  # by the URI of a MongoDB, the databases that no test uses now
+_serving: dict[str, Running] = {}  # the running servers by their URL
 
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer: HTTP status, headers, raw body; `code`, `msg`, `data` of the envelope."""
+    """A response: HTTP status, headers, raw body; `code`, `msg`, `data` of the envelope."""
 
     status: int
     headers: Mapping[str, str]
@@ -67,17 +67,17 @@ class Reply:
         return {error["field"] for error in self.data["errors"]}
 
 
-Witness = Callable[["Client", HTTPRequest, Reply], Awaitable[None]]
+ResponseHook = Callable[["Client", HTTPRequest, Reply], Awaitable[None]]
 
 
 @dataclass
 class Client:
     """An HTTP client of one server, with or without a token.
 
-    `witnesses` see every answer to every client of the run: what all answers promise is checked there.
+    `response_hooks` are called with every response to every client of a test run, to check what holds for all of them.
     """
 
-    witnesses: ClassVar[list[Witness]] = []
+    response_hooks: ClassVar[list[ResponseHook]] = []
 
     url: str
     token: str | None = None
@@ -93,63 +93,69 @@ class Client:
         raw: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        """Send a request; `body` goes as JSON, `raw` as it is. As clients do, it refreshes an expired token and replays."""
+        """Send a request with `body` as JSON, or `raw`. Refreshes an expired token and replays, as other clients do."""
         sent = raw if raw is not None else json.dumps(body).encode() if body is not None else None
         given = {"Content-Type": "application/json"} if sent is not None else {}
         if self.token:
             given["Authorization"] = f"Bearer {self.token}"
         request = HTTPRequest(
-            self.url + path, method, headers={**given, **(headers or {})}, body=sent, allow_nonstandard_methods=True,
-            request_timeout=60, follow_redirects=False, decompress_response=False,
-        )  # fmt: skip
-        reply = await _answer(request)
+            self.url + path,
+            method,
+            headers={**given, **(headers or {})},
+            body=sent,
+            allow_nonstandard_methods=True,
+            request_timeout=60,
+            follow_redirects=False,
+            decompress_response=False,
+        )
+        reply = await _fetch(request)
         if self.session and reply.status == 401 and reply.code == TOKEN_EXPIRED.code:
             await self._refresh()
             request.headers["Authorization"] = f"Bearer {self.token}"
-            reply = await _answer(request)
-        for witness in self.witnesses:
-            await witness(self, request, reply)
+            reply = await _fetch(request)
+        for hook in self.response_hooks:
+            await hook(self, request, reply)
         return reply
 
     async def _refresh(self) -> None:
-        """A new pair of tokens: a long test run outlives an access token."""
+        """Get a new pair of tokens, because a long test run outlives an access token."""
         reply = await Client(self.url).post("/api/v1/auth/refresh", {"refreshToken": self.session["refreshToken"]})
         self.session.update(expect(reply))
         self.token = self.session["accessToken"]
 
     async def get(self, path: str, **options: Any) -> Reply:
-        """GET."""
+        """Send a GET request."""
         return await self.call("GET", path, **options)
 
     async def post(self, path: str, body: Any = None, **options: Any) -> Reply:
-        """POST."""
+        """Send a POST request."""
         return await self.call("POST", path, body, **options)
 
     async def put(self, path: str, body: Any = None, **options: Any) -> Reply:
-        """PUT."""
+        """Send a PUT request."""
         return await self.call("PUT", path, body, **options)
 
     async def patch(self, path: str, body: Any = None, **options: Any) -> Reply:
-        """PATCH."""
+        """Send a PATCH request."""
         return await self.call("PATCH", path, body, **options)
 
     async def delete(self, path: str, **options: Any) -> Reply:
-        """DELETE."""
+        """Send a DELETE request."""
         return await self.call("DELETE", path, **options)
 
     async def log_in(self, username: str, password: str = PASSWORD) -> Client:
-        """A client that is logged in as `username`."""
+        """Log in as `username` and return a client with the token."""
         reply = await Client(self.url).post("/api/v1/auth/login", {"username": username, "password": password})
         if reply.code:
-            raise AssertionError(f"log-in of {username} answered {reply.body.decode()}")
+            raise AssertionError(f"log-in of {username} returned {reply.body.decode()}")
         return Client(self.url, reply.data["accessToken"], reply.data["userInfo"], reply.data)
 
 
-async def _answer(request: HTTPRequest) -> Reply:
-    answer = await _http().fetch(request, raise_error=False)
-    if answer.code == 599:
-        raise answer.error or ConnectionError(request.url)
-    return Reply(answer.code, answer.headers, answer.body)
+async def _fetch(request: HTTPRequest) -> Reply:
+    response = await _http().fetch(request, raise_error=False)
+    if response.code == 599:
+        raise response.error or ConnectionError(request.url)
+    return Reply(response.code, response.headers, response.body)
 
 
 def _http() -> AsyncHTTPClient:
@@ -163,7 +169,7 @@ def unique(prefix: str) -> str:
 
 @dataclass
 class People:
-    """Makes departments, roles and people through the API, as an administrator would."""
+    """Creates departments, roles and people through the API, as an administrator does."""
 
     admin: Client
 
@@ -207,16 +213,23 @@ class People:
     ) -> dict[str, Any]:
         """A new user record, with the shared test password."""
         body = {
-            "username": unique("user"), "password": PASSWORD, "role_ids": list(roles), "department_id": department_id,
-            "must_change_password": False, **fields,
-        }  # fmt: skip
-        made: dict[str, Any] = expect(await self.admin.post("/api/v1/system/users", body))
-        return made
+            "username": unique("user"),
+            "password": PASSWORD,
+            "role_ids": list(roles),
+            "department_id": department_id,
+            "must_change_password": False,
+            **fields,
+        }
+        user: dict[str, Any] = expect(await self.admin.post("/api/v1/system/users", body))
+        return user
 
     async def person(
-        self, permissions: Sequence[str] = (), scope: str = "self", department_id: int | None = None,
+        self,
+        permissions: Sequence[str] = (),
+        scope: str = "self",
+        department_id: int | None = None,
         departments: Sequence[int] = (),
-    ) -> Client:  # fmt: skip
+    ) -> Client:
         """A new person with one role, logged in."""
         role = await self.role(permissions, scope, departments)
         user = await self.account([role], department_id)
@@ -224,19 +237,19 @@ class People:
 
 
 def expect(reply: Reply, code: int = 0) -> Any:
-    """The data of an answer that has this code; fails with the whole answer otherwise."""
+    """Return the data of a response with this code; fail with the whole response otherwise."""
     if reply.code != code:
         raise AssertionError(f"expected code {code}, got {reply.status}: {reply.body.decode()[:2000]}")
     return reply.data
 
 
 async def eventually(condition: Callable[[], Any], seconds: float = 5, every: float = 0.02) -> Any:
-    """Await `condition` (a coroutine function) until it answers something true; fails after `seconds`."""
+    """Await `condition` (a coroutine function) until it returns something true; fail after `seconds`."""
     deadline = asyncio.get_running_loop().time() + seconds
     while True:
-        answer = await condition()
-        if answer:
-            return answer
+        result = await condition()
+        if result:
+            return result
         if asyncio.get_running_loop().time() > deadline:
             raise AssertionError(f"not true within {seconds} s")
         await asyncio.sleep(every)
@@ -246,7 +259,7 @@ async def eventually(condition: Callable[[], Any], seconds: float = 5, every: fl
 async def serving(
     uri: str, data_dir: Path, plugins: Sequence[Plugin] | None = None, **settings: Any
 ) -> AsyncIterator[Running]:
-    """A server of one's own on a free port, without demo data: for tests that need other settings or plugins."""
+    """Start a server on a free port, without demo data, for tests that need other settings or plugins."""
     options = {name: settings.pop(name) for name in list(settings) if name not in Settings.model_fields}
     environment: Any = Settings
     loaded = load_plugins(()) if plugins is None else plugins
@@ -254,9 +267,16 @@ async def serving(
         if "mongodb_database" not in settings:
             settings["mongodb_database"] = await stack.enter_async_context(empty_database(uri))
         chosen = {
-            "port": 0, "demo": False, "jwt_secret": SECRET, "rate_limits": "off", "data_dir": data_dir,
-            "drain_notice_seconds": 0, "drain_seconds": 2, "response_checks": "all", **settings,
-        }  # fmt: skip
+            "port": 0,
+            "demo": False,
+            "jwt_secret": SECRET,
+            "rate_limits": "off",
+            "data_dir": data_dir,
+            "drain_notice_seconds": 0,
+            "drain_seconds": 2,
+            "response_checks": "all",
+            **settings,
+        }
         configured = environment(_env_file=None, **chosen)
         block = running(configured, loaded, uri, {**OPTIONS, **options}, say=lambda _: None)
         server = await stack.enter_async_context(block)
@@ -266,15 +286,15 @@ async def serving(
 
 
 def server_at(url: str) -> Running | None:
-    """The server of `serving` that answers at this address now."""
+    """The server of `serving` that runs at this URL, if there is one."""
     return _serving.get(url)
 
 
 @asynccontextmanager
 async def empty_database(uri: str) -> AsyncIterator[str]:
-    """The name of a database without a document, which may have collections and indexes of an earlier test.
+    """The name of a database without documents, which may have collections and indexes of an earlier test.
 
-    Making those costs seconds on a slow disk, emptying them does not; so a database is used again.
+    Databases are emptied and reused, because creating collections and indexes takes seconds on a slow disk.
     """
     waiting = _databases.setdefault(uri, [])
     name = waiting.pop() if waiting else f"test_{uuid.uuid4().hex[:12]}"
@@ -334,5 +354,5 @@ def admin(io_loop: IOLoop, anonymous: Client) -> Client:
 
 @pytest.fixture(scope="session")
 def people(admin: Client) -> People:
-    """Makes people with the permissions and the data scope that a test needs."""
+    """Creates people with the permissions and the data scope that a test needs."""
     return People(admin)

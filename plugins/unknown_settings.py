@@ -1,4 +1,4 @@
-"""Variables called `TRADEWIND_…` that no setting is called: a misspelt one is told, not dropped in silence."""
+"""Finds variables `TRADEWIND_…` that are not settings, so that a misspelt one is reported and not ignored."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from plugins.plugin import Plugin
 from plugins.registry import RegistryError, built_in_names, load_plugins
 
 _PREFIX = str(EnvironmentSettings.model_config["env_prefix"]).lower()
-# read by scripts and by tests, which are no part of the service
+# scripts and tests read these; the service does not
 _OTHERS = frozenset({"venv", "url", "username", "password", "northwind"})
 _OF_TESTS = "test_"
 
 
 def unknown_settings(plugins: Sequence[Plugin]) -> Mapping[str, str]:
-    """Variable → what to do about it, for each of the environment and of `.env` that no setting is called."""
+    """Advice for each variable of the environment and of `.env` that is not a setting, by the name of the variable."""
     known = _names(plugins)
-    strange = {given.removeprefix(_PREFIX): variable for given, variable in _given().items()}
-    strange = {name: variable for name, variable in strange.items() if name not in known and not _is_of_scripts(name)}
-    if strange:  # perhaps it belongs to a plugin that is switched off; loading them takes a moment
+    given = {name.removeprefix(_PREFIX): variable for name, variable in _given().items()}
+    unknown = {name: variable for name, variable in given.items() if name not in known and not _is_of_scripts(name)}
+    if unknown:  # it may belong to a plugin that is not loaded; loading them takes a moment
         known |= _names(_built_in())
-    return {variable: _advice(name, known) for name, variable in strange.items() if name not in known}
+    return {variable: _advice(name, known) for name, variable in unknown.items() if name not in known}
 
 
 def _given() -> dict[str, str]:
-    """Every variable with our prefix, by its name in small letters: capitals do not matter."""
+    """Every variable with our prefix, by its name in lower case, because settings ignore case."""
     variables = [*os.environ, *_in_file(Path(str(EnvironmentSettings.model_config["env_file"])))]
     return {variable.lower(): variable for variable in variables if variable.lower().startswith(_PREFIX)}
 
@@ -35,7 +35,7 @@ def _given() -> dict[str, str]:
 def _in_file(file: Path) -> Iterable[str]:
     if not file.is_file():
         return ()
-    from dotenv import dotenv_values  # what reads the settings of the file
+    from dotenv import dotenv_values  # the library that reads the settings of the file
 
     return dotenv_values(file)
 
@@ -60,7 +60,7 @@ def _is_of_scripts(name: str) -> bool:
 
 
 def _advice(name: str, known: set[str]) -> str:
-    from difflib import get_close_matches  # seldom needed
+    from difflib import get_close_matches  # late: seldom needed
 
     nearest = get_close_matches(name, sorted(known), n=1)
     meant = f"; did you mean {(_PREFIX + nearest[0]).upper()}?" if nearest else ""

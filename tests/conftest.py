@@ -35,6 +35,6 @@ def explained_denials() -> Iterator[None]:
     from tests.support.denials import Explained
 
     witness = Explained()
-    Client.witnesses.append(witness)
+    Client.response_hooks.append(witness)
     yield
-    Client.witnesses.remove(witness)
+    Client.response_hooks.remove(witness)

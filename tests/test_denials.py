@@ -42,7 +42,7 @@ async def witnessed(person: Client, method: str, path: str, reply: Reply) -> Non
 
 
 def test_the_clients_of_the_tests_are_witnessed() -> None:
-    assert [type(witness) for witness in Client.witnesses] == [Explained]
+    assert [type(witness) for witness in Client.response_hooks] == [Explained]
 
 
 @pytest.mark.parametrize(

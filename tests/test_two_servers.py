@@ -11,7 +11,7 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.testing import PASSWORD, Client, People, eventually, expect
-from tests.support.denials import Unwitnessed
+from tests.support.denials import ClientWithoutHooks
 from tests.support.server_process import ServerProcess, environment, server_process
 
 pytestmark = [pytest.mark.gen_test(timeout=40), pytest.mark.alone]
@@ -60,7 +60,7 @@ def pair(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFac
 async def in_force(client: Client, path: str, code: int) -> None:
     """Wait until `client` is answered `code`; fails where that takes longer than the contract allows."""
     started = time.monotonic()
-    asking = Unwitnessed(client.url, client.token)
+    asking = ClientWithoutHooks(client.url, client.token)
 
     async def look() -> bool:
         return (await asking.get(path)).code == code

@@ -1,1 +1,1 @@
-"""Worker processes for work whose cost depends on what was sent, each with limits of time and memory."""
+"""Worker processes for work whose cost depends on its input, each with limits of time and memory."""

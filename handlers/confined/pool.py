@@ -1,8 +1,8 @@
-"""Work that may cost more than its input suggests: it is done in worker processes, a few at a time, within limits.
+"""Runs work that may cost more than its input suggests in worker processes, a few at a time, within limits.
 
-A plugin opens a `Lane` for each kind of such work. What a lane runs is a function of a module, named
-`package.module:function`; it gets an iterator over the pieces of its input and arguments that JSON can carry, and
-returns bytes. The module should import little, as every process imports it anew.
+A plugin opens a `Lane` for each kind of such work. A lane runs a function of a module, named
+`package.module:function`. The function takes an iterator over the pieces of its input and further arguments that JSON
+can represent, and returns bytes. The module should import little, because every process imports it anew.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 from handlers.confined.process import WorkerEnded, WorkerProcess
 from handlers.request import Request
@@ -24,17 +24,17 @@ log = logging.getLogger("tradewind.confined")
 _RETRY_SECONDS = 5
 _IDLE_SECONDS = 30.0
 _IDLE_PROCESSES = 2
-_GRACE_SECONDS = 1.0  # of a stop
+_GRACE_SECONDS = 1.0  # for running jobs, when the service stops
 NOBODY = 0
 Result = TypeVar("Result")
 
 
 class TooCostly(Exception):
-    """The work took more memory or time than its lane allows."""
+    """The work needed more memory or time than its lane allows."""
 
 
 class WorkFailed(Exception):
-    """The function raised: `kind` is the name of the exception's class, `text` what it said."""
+    """The function raised an exception: `kind` is the name of its class, `text` its message."""
 
     def __init__(self, kind: str, text: str) -> None:
         super().__init__(f"{kind}: {text}")
@@ -44,11 +44,11 @@ class WorkFailed(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """What the work of one lane may take.
+    """The limits of one lane.
 
-    `at_once` jobs run; `waiting` more wait, each for `patience_seconds`. One person has at most `each` of all these.
-    A job takes at most `cpu_seconds` of processor time, `seconds` in all, `memory_bytes`, and writes files of at most
-    `file_bytes` each.
+    At most `at_once` jobs run at the same time; `waiting` more wait, each for `patience_seconds`. One person has at
+    most `each` of them. A job may use `cpu_seconds` of processor time, `seconds` of elapsed time and `memory_bytes`,
+    and write files of `file_bytes` each.
     """
 
     at_once: int
@@ -61,10 +61,23 @@ class Limits:
     file_bytes: int = 0
 
 
+class LaneLimits(TypedDict, total=False):
+    """What a lane may set of its `Limits`."""
+
+    at_once: int
+    memory_bytes: int
+    waiting: int
+    each: int
+    patience_seconds: float
+    seconds: float
+    cpu_seconds: int
+    file_bytes: int
+
+
 class Confined:
     """The worker processes of this service, and the lanes that share them.
 
-    `at_once` and `memory_bytes` are the settings of the deployment for every lane.
+    `at_once` and `memory_bytes` are the deployment's settings for every lane.
     """
 
     def __init__(self, at_once: int, memory_bytes: int) -> None:
@@ -76,15 +89,15 @@ class Confined:
         self.stopping = False
         self.cpu_seconds = 0.0
 
-    def lane(self, name: str, **limits: Any) -> Lane:
-        """A lane with these `Limits`; what is not given is the deployment's, or the default."""
-        given = {"at_once": self._at_once, "memory_bytes": self._memory_bytes, **limits}
+    def lane(self, name: str, **limits: Unpack[LaneLimits]) -> Lane:
+        """Open a lane with these `Limits`; the others are the deployment's, or the defaults."""
+        given: LaneLimits = {"at_once": self._at_once, "memory_bytes": self._memory_bytes, **limits}
         lane = Lane(self, name, Limits(**given))
         self._lanes.append(lane)
         return lane
 
     async def take(self) -> WorkerProcess:
-        """A process that has nothing to do."""
+        """Return an idle process, or start one."""
         while self._idle:
             process, ending = self._idle.pop()
             ending.cancel()
@@ -94,7 +107,7 @@ class Confined:
         return await WorkerProcess.start(self._threads)
 
     def give_back(self, process: WorkerProcess) -> None:
-        """It did its job and can do another."""
+        """Return a process to the pool after its job."""
         if self.stopping or len(self._idle) >= _IDLE_PROCESSES:
             self.discard(process)
             return
@@ -110,7 +123,7 @@ class Confined:
         self._threads.submit(process.reap)
 
     def stop(self) -> None:
-        """Begin nothing more; what runs has a moment to end."""
+        """Start no more jobs; running ones have a moment to finish."""
         self.stopping = True
         for lane in self._lanes:
             lane.end_waiting()
@@ -143,16 +156,16 @@ class Lane:
         self._waiting: deque[Work] = deque()
         self._of_person: Counter[int] = Counter()
 
-    async def run(self, function: str, data: bytes, *arguments: Any, request: Request | None = None) -> bytes:
-        """What `function` makes of `data`. Refusals as in `begin` and `Work.result`."""
+    async def run(self, function: str, data: bytes, *arguments: object, request: Request | None = None) -> bytes:
+        """Return the result of `function` for `data`. Raises as `begin` and `Work.result` do."""
         async with await self.begin(function, *arguments, request=request) as work:
             await work.send(data)
             return await work.result()
 
-    async def begin(self, function: str, *arguments: Any, request: Request | None = None) -> Work:
-        """Begin a job, whose input is then sent; close what this returns. A client that goes away ends its job.
+    async def begin(self, function: str, *arguments: object, request: Request | None = None) -> Work:
+        """Start a job and return it; then send its input, and close it. A client that disconnects ends its job.
 
-        Raises 50300 while too many others wait, 42900 for a person who has too many of them, both with `Retry-After`.
+        Raises 50300 while too many jobs wait, 42900 for a person who has too many of them, both with `Retry-After`.
         """
         work = Work(self, request)
         try:
@@ -192,12 +205,12 @@ class Lane:
                 self._waiting.remove(work)
 
     def release(self, work: Work) -> None:
-        """The job is over: the next one has its turn."""
+        """Remove a job that is over, and let the next one run."""
         if work not in self._present:
             return
         self._present.discard(work)
         self._of_person[work.person] -= 1
-        self._of_person += Counter()  # forgets who has none
+        self._of_person += Counter()  # drops the people whose count is zero
         if not work.has_turn:
             return
         while self._waiting:
@@ -208,12 +221,12 @@ class Lane:
         self._taken -= 1
 
     def end_waiting(self) -> None:
-        """The service stops: nobody waits any longer."""
+        """End the jobs that wait, because the service stops."""
         for work in list(self._waiting):
             work.end("stopping")
 
     def end_all(self) -> None:
-        """The service stops: end what runs, too."""
+        """End all jobs, because the service stops."""
         for work in list(self._present):
             work.end("stopping")
 
@@ -241,36 +254,36 @@ class Work:
 
     @property
     def has_turn(self) -> bool:
-        """Whether the job was admitted to run."""
+        """Whether the job may run."""
         return self.turn.done() and not self.turn.cancelled() and self.turn.exception() is None
 
-    async def start(self, function: str, arguments: Sequence[Any]) -> None:
-        """Lane: the job has its turn."""
+    async def start(self, function: str, arguments: Sequence[object]) -> None:
+        """Hand the job to a process. The lane calls this when the job may run."""
         limits = self._lane.limits
         process = self._process = await self._confined.take()
         if self._ended:
             raise self._failure()
         self._timer = asyncio.get_running_loop().call_later(limits.seconds, self.end, "time")
         job = {"function": function, "arguments": arguments, **asdict(limits)}
-        await self._told(process.begin(job))
+        await self._unless_ended(process.begin(job))
         self._reply = asyncio.create_task(process.reply())
 
     async def send(self, piece: bytes) -> None:
-        """A piece of the input; waits while the process is behind. Raises as `result` does."""
+        """Send a piece of the input; waits while the process is behind. Raises as `result` does."""
         process, reply = self._running()
-        await self._told(process.send(piece))
+        await self._unless_ended(process.send(piece))
         if reply.done():
-            self._check(await self._told(reply))
+            self._check(await self._unless_ended(reply))
 
     async def result(self) -> bytes:
-        """What the function returned, now that its input is whole.
+        """End the input and return the result of the function.
 
-        Raises `TooCostly` for work beyond the limits of the lane, `WorkFailed` for a function that raised, 50300 when
-        the service stops meanwhile, and 40000 when the client went away.
+        Raises `TooCostly` for work beyond the limits of the lane, `WorkFailed` if the function raised, 50300 if the
+        service stops meanwhile, and 40000 if the client disconnected.
         """
         process, reply = self._running()
-        await self._told(process.end_input())
-        result, done = await self._told(reply)
+        await self._unless_ended(process.end_input())
+        result, done = await self._unless_ended(reply)
         self._reusable = done["reusable"]
         self._confined.cpu_seconds += done["cpu_seconds"]
         self._check((result, done))
@@ -281,7 +294,8 @@ class Work:
             raise RuntimeError("the job was not begun")
         return self._process, self._reply
 
-    async def _told(self, talk: Awaitable[Result]) -> Result:
+    async def _unless_ended(self, talk: Awaitable[Result]) -> Result:
+        """Await an exchange with the process; raise the reason if the process ends meanwhile."""
         try:
             return await talk
         except WorkerEnded as error:
@@ -304,7 +318,7 @@ class Work:
         return TooCostly(self._lane.name)
 
     def end(self, reason: str) -> None:
-        """End the job now, wherever it is; whoever waits for it is told."""
+        """End the job now, waiting or running; its caller gets the reason as an exception."""
         if self._ended:
             return
         self._ended = reason
@@ -314,12 +328,12 @@ class Work:
             self._process.kill()
 
     def close(self) -> None:
-        """Let the process go. A job that is not over ends with it."""
+        """Release the process; a job that still runs ends with it."""
         self._forget_client()
         if self._timer is not None:
             self._timer.cancel()
         if self._reply is not None and not self._reply.cancel() and not self._reply.cancelled():
-            self._reply.exception()  # whoever asks for no result wants to hear of no failure
+            self._reply.exception()  # retrieve the exception, so that asyncio does not log it
         process, self._process = self._process, None
         if process is not None and self._reusable and not self._ended:
             self._confined.give_back(process)

@@ -1,4 +1,4 @@
-"""One worker process, seen from the service: it is started, given a job, and killed where it takes too much."""
+"""One worker process, seen from the service, which starts it, gives it jobs and kills it if it takes too much."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import orjson
 
 from handlers.confined.worker import DONE, END, HEAD, JOB, PIECE, RESULT
 
-# what a worker needs of the machine: the settings of the service, its secrets among them, are none of its business
+# all that a worker needs of the environment; it gets no settings of the service, which include secrets
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
 
 
 class WorkerEnded(Exception):
-    """The process ended, or was ended, before it replied."""
+    """The process ended, or was killed, before it replied."""
 
 
 class WorkerProcess:
@@ -35,7 +35,7 @@ class WorkerProcess:
 
     @classmethod
     async def start(cls, threads: ThreadPoolExecutor) -> WorkerProcess:
-        """Start a process; `threads` does what would hold the event loop."""
+        """Start a process; `threads` runs what would block the event loop."""
         spawning = asyncio.get_running_loop().run_in_executor(threads, _spawn)
         try:
             process, channel = await asyncio.shield(spawning)
@@ -46,23 +46,23 @@ class WorkerProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process lives, as far as is known."""
+        """Whether the process is running."""
         return self._process.poll() is None
 
     async def begin(self, job: dict[str, Any]) -> None:
-        """Hand a job over: `function`, `arguments` and the limits, as `confined_worker` reads them."""
+        """Send a job: `function`, `arguments` and the limits, as `worker.py` reads them."""
         await self._send(JOB, orjson.dumps(job))
 
     async def send(self, piece: bytes) -> None:
-        """A piece of the job's input; waits while the process is behind."""
+        """Send a piece of the job's input; waits while the process is behind."""
         await self._send(PIECE, piece)
 
     async def end_input(self) -> None:
-        """The input is whole."""
+        """Mark the end of the input."""
         await self._send(END, b"")
 
     async def reply(self) -> tuple[bytes, dict[str, Any]]:
-        """The result, and what the process says of the job. Raises `WorkerEnded`."""
+        """Receive the result, and the report of the process about the job. Raises `WorkerEnded`."""
         result = await self._receive(RESULT)
         done: dict[str, Any] = orjson.loads(await self._receive(DONE))
         return result, done
@@ -85,12 +85,12 @@ class WorkerProcess:
         return body
 
     def kill(self) -> None:
-        """End the process now, whatever it does."""
+        """Kill the process."""
         self._process.kill()
         self._writer.transport.abort()
 
     def reap(self) -> None:
-        """Wait for the end of a process that was killed; in a thread."""
+        """Wait for the end of a process that was killed. Blocks, so call it in a thread."""
         self._process.wait()
 
 
@@ -111,7 +111,7 @@ def _spawn() -> tuple[subprocess.Popen[bytes], socket.socket]:
 
 
 def _end_unwanted(spawning: asyncio.Future[tuple[subprocess.Popen[bytes], socket.socket]]) -> None:
-    """Whoever wanted the process was cancelled while it started. It ends by itself with its socket."""
+    """End a process whose caller was cancelled while it started."""
     if spawning.cancelled() or spawning.exception() is not None:
         return
     process, channel = spawning.result()

@@ -1,8 +1,8 @@
-"""The process that does confined work, one job after the other: `python -m handlers.confined.worker`.
+"""The worker process, which runs one job after the other: `python -m handlers.confined.worker`.
 
-Standard input is a socket to the service. A frame is a kind, a length of four bytes, and so many bytes. A job comes as
-`JOB` (JSON: the function, its arguments, its limits), any number of `PIECE` and `END`; the reply is `RESULT` and then
-`DONE` (JSON: what went wrong, what it took). The process ends when the service closes the socket.
+Standard input is a socket to the service. A frame is a kind, a length of four bytes, and a body of that length. A job
+is `JOB` (JSON: the function, its arguments, its limits), any number of `PIECE` and `END`; the reply is `RESULT` and
+`DONE` (JSON: the failure, and the processor time). The process ends when the service closes the socket.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import orjson
 JOB, PIECE, END, RESULT, DONE = range(5)
 HEAD = struct.Struct("!BI")
 MAX_TEXT = 2000  # of a failure
-_LARGE_BYTES = 128 << 20  # a process that grew so large is not used again
+_LARGE_BYTES = 128 << 20  # a process that grew to this size is not used again
 
 
 def main() -> None:
-    """Serve the socket that is standard input until it closes."""
+    """Run the jobs of the socket at standard input until it closes."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # meant for the service, which ends its workers itself
+        signal.signal(number, signal.SIG_IGN)  # the service handles these signals and ends its workers itself
     os.nice(10)  # requests come first
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     channel = socket.socket(fileno=os.dup(0))
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def _silence() -> None:
-    """Keep what a library reads or prints away from the channel."""
+    """Redirect standard input and output, so that no library reads or writes the channel."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1):
         os.dup2(nothing, number)
@@ -65,12 +65,12 @@ def _serve(channel: socket.socket, stream: BinaryIO, job: dict[str, Any]) -> Non
     }
     _send(channel, RESULT, result)
     _send(channel, DONE, orjson.dumps(done))
-    for _ in pieces:  # what a job did not want of its input is no next job
+    for _ in pieces:  # skip the input that the job did not read
         pass
 
 
 def _limit(job: dict[str, Any]) -> None:
-    """Set the limits of this job: the kernel refuses more memory and larger files, and ends what takes more time."""
+    """Set the limits of this job, which the kernel enforces: memory, size of files, processor time."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds = int(used.ru_utime + used.ru_stime) + 1 + job["cpu_seconds"]
     limits = {
@@ -89,7 +89,7 @@ def _function(name: str) -> Any:
 
 
 def _is_small() -> bool:
-    """Whether this process holds little memory now. The peak that the kernel knows may be the parent's."""
+    """Whether this process uses little memory now. The peak that the kernel reports may be the parent's."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * resource.getpagesize() < _LARGE_BYTES
@@ -103,7 +103,7 @@ def _pieces(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _frame(stream: BinaryIO) -> tuple[int, bytes] | None:
-    """The next frame; None where the service is gone."""
+    """Read the next frame; None after the service closed the socket."""
     head = stream.read(HEAD.size)
     if len(head) < HEAD.size:
         return None

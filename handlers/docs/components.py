@@ -1,4 +1,4 @@
-"""The named parts of the OpenAPI document: shapes, errors and headers, each written once and referred to."""
+"""The components of the OpenAPI document: schemas, responses and headers, each written once and referenced."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _HEADERS: Mapping[str, JsonSchema] = {
         "description": "`true`: the response to an earlier request with the same `Idempotency-Key`.",
         "schema": {"type": "string", "enum": ["true"]},
     },
-    "ETag": {"description": "Names this state of the answer.", "schema": {"type": "string"}},
+    "ETag": {"description": "Names this version of the response.", "schema": {"type": "string"}},
     "Retry-After": {"description": "Come again after so many seconds.", "schema": {"type": "integer", "minimum": 1}},
 }
 _WAIT = (LOCKED, RATE_LIMITED, UNAVAILABLE)
 
 
 class Document(Protocol):
-    """The part of an OpenAPI document that holds what is referred to by name, as apispec has it."""
+    """The components of an OpenAPI document, as apispec has them."""
 
     def schema(self, component_id: str, component: JsonSchema) -> Any:
-        """Add a shape."""
+        """Add a schema."""
 
     def header(self, component_id: str, component: JsonSchema) -> Any:
         """Add a header."""
@@ -35,11 +35,11 @@ class Document(Protocol):
 
 
 class NameTaken(ValueError):
-    """Two different parts have one name; the message says which."""
+    """Two different components have one name; the message says which."""
 
 
 def wrapped(code: JsonSchema, data: JsonSchema) -> JsonSchema:
-    """The envelope (SPEC 2.1) around `data`."""
+    """The schema of the envelope around `data`."""
     return {
         "type": "object",
         "properties": {"code": code, "msg": {"type": "string"}, "data": data},
@@ -49,10 +49,10 @@ def wrapped(code: JsonSchema, data: JsonSchema) -> JsonSchema:
 
 
 class Components:
-    """Writes each named part when it is first referred to; raises `NameTaken` when another one has its name.
+    """Writes each component when it is first referenced. Raises `NameTaken` when a different one has its name.
 
-    A shape that requests and answers write alike has one name; one that differs is `<name>Input` in requests. Without a
-    `document` the names are looked at alone.
+    A shape that is the same in requests and responses has one name; one that differs is `<name>Input` in requests.
+    Without a `document` only the names are checked.
     """
 
     def __init__(self, document: Document | None = None) -> None:
@@ -66,29 +66,29 @@ class Components:
 
     @property
     def schemas(self) -> dict[str, JsonSchema]:
-        """The shapes that were written, by name."""
+        """The schemas that were written, by name."""
         return {name: content for (part, name), content in self._written.items() if part == "schemas"}
 
     def named(self, field: Field, mode: Mode) -> JsonSchema:
-        """The `$ref` of an object that has a name."""
+        """The `$ref` of an object with a name."""
         name = field.title or ""
-        if mode == "input" and _alike(field):
+        if mode == "input" and _is_alike(field):
             mode = "reply"
         if mode == "input" and not name.endswith(("Create", "Update", "Body")):
             name = f"{name}Input"
         known = self._shapes.setdefault(name, [])
         if (mode, field.fields) not in known:
-            # noted before it is written: the children of a tree refer back to it
+            # recorded before it is written: the children of a tree reference it
             known.append((mode, field.fields))
             self._write("schemas", name, object_schema(field, mode, self.named))
         return _reference("schemas", name)
 
     def headers(self, *names: str) -> JsonSchema:
-        """The headers of an answer."""
+        """References to these response headers."""
         return {name: self._write("headers", name, _HEADERS[name]) for name in names}
 
     def failures(self, kinds: Iterable[ErrorKind]) -> dict[str, JsonSchema]:
-        """Status → the answer that carries one of `kinds`."""
+        """The error responses by status; each carries one of `kinds`."""
         by_status: dict[int, list[ErrorKind]] = {}
         for kind in sorted(kinds, key=lambda kind: kind.code):
             by_status.setdefault(kind.status, []).append(kind)
@@ -97,12 +97,12 @@ class Components:
     def _failure(self, kinds: list[ErrorKind]) -> JsonSchema:
         choices = [self._error(kind) for kind in kinds]
         waits = ("Retry-After",) if any(kind in _WAIT for kind in kinds) else ()
-        answer = {
+        response = {
             "description": "; ".join(f"{kind.code} {kind.message.en}" for kind in kinds),
             "headers": self.headers("X-Request-ID", *waits),
             "content": {"application/json": {"schema": choices[0] if len(choices) == 1 else {"oneOf": choices}}},
         }
-        return self._write("responses", "Or".join(_pascal(kind.name) for kind in kinds), answer)
+        return self._write("responses", "Or".join(_pascal(kind.name) for kind in kinds), response)
 
     def _error(self, kind: ErrorKind) -> JsonSchema:
         data = {"type": "null"} if kind.data is NOTHING else json_schema(kind.data, "reply", self.named)
@@ -127,8 +127,8 @@ def _pascal(name: str) -> str:
     return "".join(word.capitalize() for word in name.replace("-", "_").replace(".", "_").split("_"))
 
 
-def _alike(field: Field, above: tuple[Field, ...] = ()) -> bool:
-    """Whether a request writes the shape exactly as an answer does."""
+def _is_alike(field: Field, above: tuple[Field, ...] = ()) -> bool:
+    """Whether the shape is the same in a request and in a response."""
     if field in above:
         return True
     if field.kind in ("money", "quantity") or field.default is not None:
@@ -137,4 +137,4 @@ def _alike(field: Field, above: tuple[Field, ...] = ()) -> bool:
     if not all(child.required and not child.read_only and not child.write_only for child in children):
         return False
     inner = [*children, *([field.items] if field.items else [])]
-    return all(_alike(child, (*above, field)) for child in inner)
+    return all(_is_alike(child, (*above, field)) for child in inner)

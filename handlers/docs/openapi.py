@@ -1,4 +1,4 @@
-"""Routes → OpenAPI 3.1 by apispec: what the front ends generate their types from."""
+"""Builds the OpenAPI 3.1 document from the routes (library: apispec). Front ends generate their types from it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from handlers.schema.fields import NOTHING, Field, array, obj, text
 from handlers.schema.json_schema import JsonSchema, Mode, json_schema
 
 _TITLE = "Tradewind"
-_ABOUT = """Back end of a business platform. Every JSON answer is an envelope `{code, msg, data}`; `code` 0 is success.
+_ABOUT = """Back end of a business platform.
+Every JSON response is an envelope `{code, msg, data}`; `code` 0 is success.
 Log in, then send `Authorization: Bearer <accessToken>`.
 A 401 with code 40101 means: refresh, then replay. `msg` is Chinese, English with `Accept-Language: en`.
 Amounts of money are strings with two decimals; one that is sent as a number has at most 15 significant digits.
-Times are RFC 3339 in UTC. Days and times that are sent lie between 1970-01-01 and 2199-12-31. Every answer names its
-`X-Request-ID`; give one of your own to follow a request through the logs."""
+Times are RFC 3339 in UTC. Days and times that are sent lie between 1970-01-01 and 2199-12-31. Every response has an
+`X-Request-ID`; send one of your own to follow a request through the logs."""
 
 _SWITCHED = "A WebSocket (RFC 6455). Its messages are JSON, as x-websocket-messages says."
 
 
 def describe(routes: Iterable[Route], version: str) -> dict[str, Any]:
     """The OpenAPI document of `routes`. Raises `NameTaken` when two shapes or two errors have one name."""
-    from apispec import APISpec  # takes a moment, and most processes are never asked
+    from apispec import APISpec  # late: it takes a moment, and most processes never serve the document
 
     routes = tuple(routes)
     tags = tags_of(routes)
@@ -55,7 +56,7 @@ def describe(routes: Iterable[Route], version: str) -> dict[str, Any]:
 
 
 def check_names(routes: Iterable[Route]) -> dict[str, JsonSchema]:
-    """The shapes that the document has by name. Raises `NameTaken` as `describe` does, which takes five times as long."""
+    """The named schemas of the document. Raises `NameTaken` as `describe` does, in a fifth of its time."""
     routes = tuple(routes)
     components = Components()
     for route in routes:
@@ -66,7 +67,7 @@ def check_names(routes: Iterable[Route]) -> dict[str, JsonSchema]:
 
 
 def _shapes(route: Route) -> Iterator[tuple[Field, Mode]]:
-    """What a route takes and gives, each as a request or as an answer."""
+    """The shapes of the requests and responses of a route."""
     yield from ((shape, "input") for shape in (route.body, route.form) if shape is not None)
     yield from ((message, "reply") for message in route.messages.values())
     if not (route.socket or route.bare or route.returns is NOTHING):
@@ -82,7 +83,7 @@ def _operation(route: Route, components: Components, records: Mapping[str, Mappi
         "security": [] if route.access == PUBLIC else [{"bearer": []}],
     }
     if route.etag:
-        operation["responses"]["304"] = {"description": "Unchanged since the answer with the `ETag` in If-None-Match"}
+        operation["responses"]["304"] = {"description": "Unchanged since the response with the `ETag` in If-None-Match"}
     if route.ranges:
         operation["responses"]["206"] = {**operation["responses"]["200"], "description": "The part that Range names"}
     if route.description:
@@ -109,9 +110,9 @@ def operation_id(route: Route) -> str:
 
 
 def _records(routes: Iterable[Route]) -> dict[str, Mapping[str, Field]]:
-    """Path → the fields of what is found there: they say what an identifier in a path is."""
-    answered = ((route.path, route.returns.items or route.returns) for route in routes)
-    return {path: record.fields for path, record in answered if record.fields}
+    """The fields of the records of each path, which give the type of an identifier in the path."""
+    returned = ((route.path, route.returns.items or route.returns) for route in routes)
+    return {path: record.fields for path, record in returned if record.fields}
 
 
 def _in_path(route: Route, records: Mapping[str, Mapping[str, Field]]) -> list[dict[str, Any]]:
@@ -130,7 +131,7 @@ def _in_query(route: Route) -> list[dict[str, Any]]:
 
 
 def _query_parameter(name: str, field: Field, route: Route) -> dict[str, Any]:
-    # an optional parameter is left out, never null; its words stand beside the schema
+    # an optional parameter is left out, never null; its description belongs beside the schema
     schema = json_schema(field.but(nullable=False, default=None, description=None, example=None), "input")
     parameter: dict[str, Any] = {"name": name, "in": "query", "required": field.required, "schema": schema}
     if field.default is not None:
@@ -165,7 +166,9 @@ def _in_header(route: Route) -> list[dict[str, Any]]:
                 "in": "header",
                 "required": False,
                 "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-                "description": "A retry with the same key, path and body within 24 h changes nothing and gets the first response.",
+                "description": (
+                    "A retry with the same key, path and body within 24 h changes nothing and gets the first response."
+                ),
                 "example": f"{operation_id(route)}-0001",
             }
         )
@@ -176,7 +179,7 @@ def _in_header(route: Route) -> list[dict[str, Any]]:
                 "in": "header",
                 "required": False,
                 "schema": {"type": "string"},
-                "description": "The `ETag` of an answer that the client holds.",
+                "description": "The `ETag` of a response that the client holds.",
                 "example": 'W/"0"',
             }
         )
@@ -209,7 +212,7 @@ _EXAMPLES = {
 
 
 def example(field: Field) -> Any:
-    """A value that `field` accepts, as a client would send it."""
+    """An example of a value that `field` accepts, as a client sends it."""
     if field.example is not None:
         return field.example
     if field.default is not None:
@@ -220,7 +223,7 @@ def example(field: Field) -> Any:
 
 
 def _success(route: Route, components: Components) -> dict[str, Any]:
-    """Status → the answer of a request that goes well."""
+    """The response to a successful request, by its status."""
     if route.socket:
         return {"101": {"description": _SWITCHED}}
     if route.bare:
@@ -242,7 +245,7 @@ def _data(route: Route, components: Components) -> JsonSchema:
 
 
 def page_of(record: Field) -> Field:
-    """The shape of one page of a list of `record` (CONTRACT 1)."""
+    """The shape of one page of a list of `record`."""
     items = array(record, max_items=200, nullable=False)
     return obj(record.title and f"{record.title}Page", {"items": items, **PAGE_FIELDS}, nullable=False)
 

@@ -1,7 +1,7 @@
-"""Whether responses have the shape that their route declares: what the OpenAPI document and generated clients rely on.
+"""Checks that responses have the shape that their route declares, as the OpenAPI document promises to clients.
 
-With `all`, in demo mode and in tests, another shape is an error: 50000, with a sentence in the log. With `some`, in
-production, the first responses of each route and every thousandth later one are checked, and faults are logged.
+With `all`, in demo mode and in tests, a response of another shape becomes an error: 50000, with the reason in the log.
+With `some`, in production, the first responses of each route and every thousandth later one are checked and logged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from handlers.schema.validation import field_path
 
 log = logging.getLogger("tradewind.responses")
 _FIRST, _EACH = 10, 1000
-_MOST_BYTES = 64 << 10  # of a response that production checks: a few milliseconds of the event loop
+_MOST_BYTES = 64 << 10  # the largest response that production checks: a few milliseconds of the event loop
 _MOST_FAULTS = 5
 
 
@@ -38,23 +38,22 @@ class ResponseChecks:
         self._seen: dict[str, int] = {}
         self._validators: dict[str, jsonschema_rs.Validator] = {}
 
-    def look(self, route: Route, result: Any, body: bytes) -> None:
+    def check(self, route: Route, result: Any, body: bytes) -> None:
         """Check an envelope, and what the handler returned. Raises `ResponseFault` with `all`, else logs."""
-        if self._chosen(route.name, body):
+        if self._is_sampled(route.name, body):
             shape = page_of(route.returns) if route.paged else route.returns
-            self._tell(
-                route.name, _strange(route, result) or self._faults(route.name, shape, orjson.loads(body)["data"])
-            )
+            fault = _unknown_fields(route, result) or self._faults(route.name, shape, orjson.loads(body)["data"])
+            self._report(route.name, fault)
 
-    def look_at_message(self, route: Route, message: Any, body: str) -> None:
+    def check_message(self, route: Route, message: Any, body: str) -> None:
         """Check what a WebSocket sends. Raises `ResponseFault` with `all`, else logs."""
         kind = message.get("type") if isinstance(message, Mapping) else None
         name = f"{route.name} {kind}"
-        if route.messages and self._chosen(name, body):
+        if route.messages and self._is_sampled(name, body):
             shape = route.messages.get(str(kind))
-            self._tell(name, self._faults(name, shape, orjson.loads(body)) if shape else "is no message of the route")
+            self._report(name, self._faults(name, shape, orjson.loads(body)) if shape else "is no message of the route")
 
-    def _chosen(self, name: str, body: bytes | str) -> bool:
+    def _is_sampled(self, name: str, body: bytes | str) -> bool:
         if self._every:
             return True
         count = self._seen[name] = self._seen.get(name, 0) + 1
@@ -63,7 +62,7 @@ class ResponseChecks:
     def _faults(self, name: str, shape: Field, data: Any) -> str:
         validator = self._validators.get(name)
         if validator is None:
-            # values are masked: they may be secrets, and sentences go into the log
+            # values are masked: they may be secrets, and faults are logged
             schema = _schema(shape)
             validator = jsonschema_rs.validator_for(schema, validate_formats=True, mask="the value")
             self._validators[name] = validator
@@ -74,7 +73,7 @@ class ResponseChecks:
         ]
         return "; ".join(faults[:_MOST_FAULTS])
 
-    def _tell(self, name: str, fault: str) -> None:
+    def _report(self, name: str, fault: str) -> None:
         if not fault:
             return
         if self._every:
@@ -82,24 +81,29 @@ class ResponseChecks:
         log.error("a response is not what its route declares", extra={"route": name, "fault": fault})
 
 
-def _strange(route: Route, result: Any) -> str:
-    """What is told of a result before it is brought into shape, which would make nulls of all that is missing."""
+def _unknown_fields(route: Route, result: object) -> str:
+    """The fault of a result without any declared field, which the projection would turn into nulls."""
     shape = route.returns
     if shape is NOTHING or isinstance(result, Page):
         return ""
-    if shape.kind == "object" and isinstance(result, Mapping) and result and result.keys().isdisjoint(shape.answered):
+    if (
+        shape.kind == "object"
+        and isinstance(result, Mapping)
+        and result
+        and result.keys().isdisjoint(shape.response_fields)
+    ):
         return f"the handler returned {', '.join(map(str, result))}, none of which is a field of it"
     return ""
 
 
 def _schema(shape: Field) -> JsonSchema:
-    """The JSON Schema of a response that stands alone: its named shapes are definitions of its own."""
+    """The self-contained JSON Schema of a response: its named shapes are definitions within it."""
     definitions: dict[str, JsonSchema] = {}
 
     def named(field: Field, mode: Mode) -> JsonSchema:
         name = field.title or ""
         if name not in definitions:
-            definitions[name] = {}  # noted before it is written: a tree refers back to itself
+            definitions[name] = {}  # recorded before it is written: a tree references itself
             definitions[name] = object_schema(field, mode, named)
         return {"$ref": f"#/$defs/{name}"}
 

@@ -31,59 +31,61 @@ VERSION = "0.1.0"
 _READY_SECONDS = 2.0
 _READY_AGE_SECONDS = 1.0
 _PAGE_HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
+    "Content-Security-Policy": (
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
+    ),
     "Cache-Control": "no-cache",
 }
 
 
 async def health(req: Request) -> dict[str, str]:
-    """The process answers; the database is not asked (SPEC 4.7)."""
+    """Report that the process is alive, without a check of the database."""
     return {"status": "ok"}
 
 
 async def ready(req: Request) -> dict[str, Any]:
-    """The process can serve: the database and every part that a plugin named answer, and no stop is under way.
+    """Report that the process can serve: it is not stopping, and the checks of the database and of plugins pass.
 
-    Raises 50300 that names what does not answer within two seconds. What it tells is a second old at most.
+    Raises 50300, naming the checks that do not pass within two seconds. The result is at most a second old.
     """
     if req.service.draining:
         raise unavailable(reason=STOPPING)
-    answers = await req.part(Readiness).answers()
-    missing = [name for name, answered in answers.items() if not answered]
-    if missing:
-        raise unavailable(reason=NOT_READY.filled(parts=", ".join(missing)))
-    return {"status": "ready", "checks": list(answers)}
+    results = await req.part(Readiness).results()
+    failed = [name for name, passed in results.items() if not passed]
+    if failed:
+        raise unavailable(reason=NOT_READY.filled(parts=", ".join(failed)))
+    return {"status": "ready", "checks": list(results)}
 
 
 class Readiness:
-    """Whether the database and what plugins named answer; asked once a second at most, however many want to know."""
+    """The readiness checks of the database and of plugins; they run once a second at most, however many ask."""
 
     def __init__(self, database: Database, named: Mapping[str, ReadinessCheck]) -> None:
         self._database = database
         self._named = named
-        self._asked_at = -math.inf
-        self._asking: asyncio.Task[dict[str, bool]] | None = None
+        self._started_at = -math.inf
+        self._running: asyncio.Task[dict[str, bool]] | None = None
 
-    async def answers(self) -> dict[str, bool]:
-        """By the name of what was asked: whether it answered within two seconds."""
+    async def results(self) -> dict[str, bool]:
+        """Whether each check passed within two seconds, by its name."""
         now = asyncio.get_running_loop().time()
-        if self._asking is None or (self._asking.done() and now - self._asked_at >= _READY_AGE_SECONDS):
-            self._asked_at = now
-            # not in the log context of the request that happens to come first, nor ended with it
-            self._asking = asyncio.create_task(self._ask(), context=Context())
-        return await asyncio.shield(self._asking)
+        if self._running is None or (self._running.done() and now - self._started_at >= _READY_AGE_SECONDS):
+            self._started_at = now
+            # in a context of its own: it must not log as, or be cancelled with, the request that came first
+            self._running = asyncio.create_task(self._run(), context=Context())
+        return await asyncio.shield(self._running)
 
-    async def _ask(self) -> dict[str, bool]:
+    async def _run(self) -> dict[str, bool]:
         checks: dict[str, ReadinessCheck] = {"database": partial(_ping, self._database), **self._named}
-        answers = await asyncio.gather(*(_answers(name, check) for name, check in checks.items()))
-        return dict(zip(checks, answers, strict=True))
+        results = await asyncio.gather(*(_passes(name, check) for name, check in checks.items()))
+        return dict(zip(checks, results, strict=True))
 
 
 async def _ping(database: Database) -> None:
     await database.driver.command({"ping": 1})
 
 
-async def _answers(name: str, check: ReadinessCheck) -> bool:
+async def _passes(name: str, check: ReadinessCheck) -> bool:
     try:
         async with asyncio.timeout(_READY_SECONDS):
             await check()
@@ -94,7 +96,7 @@ async def _answers(name: str, check: ReadinessCheck) -> bool:
 
 
 async def metrics(req: Request) -> bytes:
-    """Prometheus metrics, for the addresses of the setting only, and for nobody through a proxy that hides its clients."""
+    """Prometheus metrics, for the addresses in the setting, and not through a proxy that hides its clients."""
     if req.behind_unnamed_proxy or not listed(req.remote_ip, networks(req.service.settings.metrics_clients)):
         raise ApiError(NOT_FOUND)
     req.part(Metrics).operations_waiting.set(req.part(OperationLog).waiting)
@@ -102,14 +104,14 @@ async def metrics(req: Request) -> bytes:
 
 
 class Description:
-    """The OpenAPI document of this process, written once, when somebody first asks for it."""
+    """The OpenAPI document of this process, built once, on the first request for it."""
 
     def __init__(self, routes: tuple[Route, ...]) -> None:
         self._routes = routes
 
     @cached_property
     def text(self) -> bytes:
-        """The document as JSON; the first time it takes a fifth of a second."""
+        """The document as JSON; building it takes a fifth of a second."""
         return to_json(describe(self._routes, VERSION))
 
 
@@ -120,24 +122,18 @@ async def openapi(req: Request) -> bytes:
 
 
 async def docs(req: Request) -> Answer:
-    """The page to read and try the API; it needs no outside address."""
+    """The page to read and try the API; it loads nothing from other hosts."""
     return Answer(200, await asyncio.to_thread(_own, "docs.html"), _PAGE_HEADERS, _HTML)
 
 
-def _asset(name: str, read: Callable[[], bytes], media_type: str, cache: str) -> Route:
+def _docs_file(endpoint: str, read: Callable[[], bytes], media_type: str, cache: str) -> Route:
     """The route of one file of the docs page."""
 
-    async def docs_asset(req: Request) -> Answer:
+    async def docs_file(req: Request) -> Answer:
         return Answer(200, await asyncio.to_thread(read), {"Cache-Control": cache}, media_type)
 
-    return route(
-        f"GET /api/docs/{name}",
-        docs_asset,
-        summary=f"File {name} of the documentation page",
-        access=PUBLIC,
-        bare=media_type,
-        tag="meta",
-    )
+    summary = f"File {endpoint.rpartition('/')[2]} of the documentation page"
+    return route(endpoint, docs_file, summary=summary, access=PUBLIC, bare=media_type, tag="meta")
 
 
 @lru_cache(maxsize=8)
@@ -151,7 +147,7 @@ def _packaged(name: str) -> bytes:
 
 
 async def constants(req: Request) -> dict[str, Any]:
-    """What the clients share as constants: codes, dictionaries, state machines, permissions (SPEC 1)."""
+    """The constants that clients share: error codes, dictionaries, state machines, permissions."""
     catalogue, language = req.part(Catalogue), req.language
     return {
         "error_codes": [
@@ -185,7 +181,7 @@ _READINESS = obj(
     "Readiness",
     {
         "status": choice("ready", nullable=False),
-        "checks": array(text(nullable=False), nullable=False, description="What was asked, and answered."),
+        "checks": array(text(nullable=False), nullable=False, description="The checks that passed."),
     },
     nullable=False,
 )
@@ -254,10 +250,12 @@ CORE_ROUTES: tuple[Route, ...] = (
         "GET /api/openapi.json", openapi, summary="This description", access=PUBLIC, bare="application/json", tag="meta"
     ),
     route("GET /api/docs", docs, summary="Documentation page", access=PUBLIC, bare=_HTML, tag="meta"),
-    _asset("start.js", partial(_own, "docs.js"), _SCRIPT, "no-cache"),
-    _asset("swagger-ui-bundle.js", partial(_packaged, "swagger-ui-bundle.js"), _SCRIPT, _FOR_A_DAY),
-    _asset("swagger-ui.css", partial(_packaged, "swagger-ui.css"), "text/css; charset=utf-8", _FOR_A_DAY),
-    _asset("favicon.png", partial(_packaged, "favicon-32x32.png"), "image/png", _FOR_A_DAY),
+    _docs_file("GET /api/docs/start.js", partial(_own, "docs.js"), _SCRIPT, "no-cache"),
+    _docs_file("GET /api/docs/swagger-ui-bundle.js", partial(_packaged, "swagger-ui-bundle.js"), _SCRIPT, _FOR_A_DAY),
+    _docs_file(
+        "GET /api/docs/swagger-ui.css", partial(_packaged, "swagger-ui.css"), "text/css; charset=utf-8", _FOR_A_DAY
+    ),
+    _docs_file("GET /api/docs/favicon.png", partial(_packaged, "favicon-32x32.png"), "image/png", _FOR_A_DAY),
     route(
         "GET /api/v1/meta/constants",
         constants,

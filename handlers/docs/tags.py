@@ -1,6 +1,6 @@
-"""The tags of the OpenAPI document: operations by the resource that they are about, such as `acme: things`.
+"""The tags of the OpenAPI document: they group operations by resource, such as `acme: things`.
 
-A tag is what the documentation page folds, and what it filters by.
+The documentation page folds and filters operations by tag.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from os.path import commonpath
 
 from handlers.route import Route
 
-_LEAST = 3  # operations of a resource that has a tag of its own
+_LEAST = 3  # operations that a resource needs for a tag of its own
 
 
 def tags_of(routes: Iterable[Route]) -> dict[str, str]:
-    """Name of a route → its tag: that of the route, with the resource where several routes are about it."""
+    """The tag of each route by its name: that of the route, and the resource where several routes share it."""
     resources = {route.name: (route.tag, _resource(route)) for route in routes}
     counts = Counter(resources.values())
     return {
@@ -26,7 +26,7 @@ def tags_of(routes: Iterable[Route]) -> dict[str, str]:
 
 
 def described_tags(routes: Iterable[Route], tags: Mapping[str, str]) -> list[dict[str, str]]:
-    """The tags in order, each with the place of its operations."""
+    """The tags in order, each with the common path of its operations."""
     paths: dict[str, list[str]] = defaultdict(list)
     for route in routes:
         paths[tags[route.name]].append(route.path)
@@ -34,7 +34,7 @@ def described_tags(routes: Iterable[Route], tags: Mapping[str, str]) -> list[dic
 
 
 def _resource(route: Route) -> str:
-    """The first name in the path behind the module's own: `things` of `/api/v1/acme/things/{id}/sign`."""
+    """The first name in the path after that of the module: `things` of `/api/v1/acme/things/{id}/sign`."""
     names = [name for name in re.sub(r"^/(api/)?(v1/)?", "", route.path).split("/") if "{" not in name]
     own = bool(names) and names[0].removesuffix("s") == route.tag.removesuffix("s")
     return next(iter(names[own:]), "")

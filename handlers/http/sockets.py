@@ -177,7 +177,7 @@ class Socket(WebSocketHandler):
     async def send(self, value: Any) -> None:
         """Send a JSON message; raises `WebSocketClosedError` when the client is gone."""
         message = to_json(value).decode()
-        self._sockets.service.part(ResponseChecks).look_at_message(route_of(self._asked), value, message)
+        self._sockets.service.part(ResponseChecks).check_message(route_of(self._asked), value, message)
         await self.write_message(message)
 
     async def __aiter__(self) -> AsyncIterator[Any]:

@@ -1,4 +1,4 @@
-"""Days and months of the business time zone (CONTRACT 1: a payment at 16:30Z belongs to the next Shanghai day)."""
+"""Days and months of the business time zone: a payment at 16:30Z belongs to the next day in Shanghai."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo
 
-# as far as is looked for changes of the clocks; those that are still made are made every year
+# the years in which changes of the clocks are looked for; zones that still change theirs do so every year
 _FIRST_YEAR, _LAST_YEAR = 1970, 2100
 
 
 def day_of(moment: datetime, zone: ZoneInfo) -> date:
-    """The business day that a moment is in."""
+    """The business day of a moment."""
     try:
         return moment.astimezone(zone).date()
     except OverflowError:  # stored before moments had bounds: in the zone it is in the year 0 or 10000
@@ -19,13 +19,13 @@ def day_of(moment: datetime, zone: ZoneInfo) -> date:
 
 
 def start_of(day: date, zone: ZoneInfo) -> datetime:
-    """The moment in UTC at which a business day begins."""
+    """The moment in UTC at which a business day starts."""
     return datetime.combine(day, time(), zone).astimezone(UTC)
 
 
 @cache
 def settled_since(zone: ZoneInfo) -> date:
-    """A day since which the clocks of the zone stay as they are; one to come where they are still changed."""
+    """A day after which the clocks of the zone do not change; in the future for a zone that still changes them."""
     # no change was ever taken back within a week; the first day found may itself have begun with the last change
     week, noon = timedelta(weeks=1), datetime(_LAST_YEAR, 1, 1, 12, tzinfo=zone)
     offset = noon.utcoffset()

@@ -1,4 +1,4 @@
-"""Values between the wire and MongoDB, both ways (CONTRACT 1). What comes in passed its JSON Schema before."""
+"""Converts values between JSON and MongoDB. `decode` expects values that have passed their JSON Schema."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from bson.tz_util import utc as stored_utc
 from handlers.schema.fields import AMOUNT_DIGITS, FIRST_DAY, LAST_DAY, Field, Kind
 
 _CENT = Decimal("0.01")
-_BITS = struct.Struct("<QQ")  # a Decimal128 (IEEE 754-2008, binary encoding): sign, exponent and a whole number
-_BIAS = 6176  # what the exponent is stored above
+_BITS = struct.Struct("<QQ")  # a Decimal128 (IEEE 754-2008, binary encoding): sign, exponent and an integer
+_BIAS = 6176  # the exponent is stored with this offset
 _MOST_PLACES = 34
-EXACT_DIGITS = 15  # a float tells every decimal number of so many digits from all others (IEEE 754, DBL_DIG)
+EXACT_DIGITS = 15  # a float represents any decimal number with so many digits uniquely (IEEE 754, DBL_DIG)
 _FIRST_MOMENT = datetime.fromisoformat(f"{FIRST_DAY}T00:00:00Z")
 _LAST_MOMENT = datetime.fromisoformat(f"{LAST_DAY}T23:59:59.999Z")
 
 
 class Undecodable(ValueError):
-    """A value that has the right JSON type and is still wrong; `rule` is a key of `messages.RULES`."""
+    """A value with the right JSON type that is not valid; `rule` is a key of `messages.RULES`."""
 
     def __init__(self, rule: str) -> None:
         super().__init__(rule)
@@ -31,7 +31,7 @@ class Undecodable(ValueError):
 
 
 def decode(field: Field, value: Any) -> Any:
-    """Turn one wire value that passed its schema into what MongoDB stores; raises `Undecodable`."""
+    """Convert a JSON value that passed its schema for MongoDB. Raises `Undecodable`."""
     if value is None:
         return None
     decoder = _DECODERS.get(field.kind)
@@ -57,27 +57,30 @@ def _decode_amount(field: Field, value: Any) -> Decimal128:
 
 
 def significant_digits(number: str) -> int:
-    """How many digits a number in decimal notation has, without zeros before and after them."""
+    """How many digits a number in decimal notation has, without leading and trailing zeros."""
     mantissa = number.lower().partition("e")[0]
     return len(mantissa.replace(".", "").lstrip("-").strip("0"))
 
 
 def store_money(amount: Decimal) -> Decimal128:
-    """An exact amount as it is stored: two decimals."""
+    """Convert an exact amount for MongoDB: two decimals."""
     cents = int(amount.quantize(_CENT).scaleb(2))
     low, high = abs(cents) & 0xFFFFFFFFFFFFFFFF, abs(cents) >> 64
     return Decimal128.from_bid(_BITS.pack(low, (cents < 0) << 63 | (_BIAS - 2) << 49 | high))
 
 
 def store_quantity(amount: Decimal) -> Decimal128:
-    """An exact quantity as it is stored: no trailing zeros, no exponent."""
+    """Convert an exact quantity for MongoDB: no trailing zeros, no exponent."""
     trimmed = amount.quantize(Decimal("0.0001")).normalize() + 0
     exponent = trimmed.as_tuple().exponent
     return Decimal128(trimmed.quantize(Decimal(1)) if isinstance(exponent, int) and exponent > 0 else trimmed)
 
 
 def parse_time(value: str) -> datetime:
-    """An RFC 3339 moment as an aware UTC time cut to milliseconds; raises ValueError, `Undecodable` for the year 0 or 10000."""
+    """Parse an RFC 3339 moment as an aware UTC time, truncated to milliseconds.
+
+    Raises ValueError, and `Undecodable` for one that is in the year 0 or 10000 in UTC.
+    """
     moment = datetime.fromisoformat(value)
     if moment.tzinfo is None:
         raise ValueError("a time needs its offset")
@@ -102,7 +105,7 @@ def _decode_timestamp(field: Field, value: Any) -> datetime:
 
 def _decode_day(field: Field, value: Any) -> str:
     try:
-        date.fromisoformat(value)  # the schema lets the year 0 pass, which no calendar here has
+        date.fromisoformat(value)  # the schema accepts the year 0, which Python has not
     except ValueError as error:
         raise Undecodable("format") from error
     if not FIRST_DAY <= value <= LAST_DAY:
@@ -111,7 +114,7 @@ def _decode_day(field: Field, value: Any) -> str:
 
 
 def _decode_integer(field: Field, value: Any) -> int:
-    # JSON Schema takes 1.0 and 1e3 for integers
+    # in JSON Schema 1.0 and 1e3 are integers
     return int(value)
 
 
@@ -141,7 +144,7 @@ _DECODERS: dict[Kind, Callable[[Field, Any], Any]] = {
 
 
 def decode_stored(field: Field, value: Any) -> Any:
-    """A value that `encode` wrote, as it is stored; it may be outside of what its field accepts today. Raises ValueError."""
+    """Convert a value that `encode` wrote; it may be outside of what its field accepts today. Raises ValueError."""
     if field.kind == "timestamp":
         return parse_time(value)
     if field.kind == "object_id":
@@ -159,11 +162,11 @@ def decode_stored(field: Field, value: Any) -> Any:
     return value
 
 
-PLAIN = frozenset(get_args(Kind)) - _DECODERS.keys()  # the kinds whose values are stored as they came
+PLAIN = frozenset(get_args(Kind)) - _DECODERS.keys()  # the kinds whose values are stored unchanged
 
 
 def encode(value: Any) -> Any:
-    """What orjson does not know: BSON types and times, as CONTRACT 1 writes them. Raises TypeError on others."""
+    """Convert a value that orjson does not know: BSON types and times. Raises TypeError on others."""
     encoder = _ENCODERS.get(type(value))
     if encoder is None:
         raise TypeError(type(value).__name__)
@@ -171,16 +174,17 @@ def encode(value: Any) -> Any:
 
 
 def encode_time(moment: datetime) -> str:
-    """RFC 3339 in UTC with milliseconds. What MongoDB gives without a zone is UTC."""
+    """Format a moment as RFC 3339 in UTC with milliseconds. A moment without a zone, as MongoDB returns it, is UTC."""
     zone = moment.tzinfo
-    # the zones that are UTC by themselves need not be asked, which costs more than all the rest
+    # the conversion is skipped for zones that are UTC, because it costs more than all the rest
     utc = moment if zone is None or zone is stored_utc or zone is UTC else moment.astimezone(UTC)
     return utc.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def encode_amount(amount: Decimal128) -> str:
-    """All digits of a stored amount, without an exponent. The library's way takes eight times as long, and a list has
-    many of them.
+    """Format a stored amount with all its digits, without an exponent.
+
+    The library takes eight times as long, and a list has many amounts.
     """
     low, high = _BITS.unpack(amount.bid)
     exponent = (high >> 49 & 0x3FFF) - _BIAS

@@ -1,9 +1,8 @@
-"""The shape of every JSON answer: `{code, msg, data}` (SPEC 2.1)."""
+"""The envelope: every JSON response is `{code, msg, data}`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import orjson
 
@@ -12,6 +11,7 @@ from handlers.schema.errors import MAX_FAULTS, ApiError, ValidationFailed
 from handlers.schema.fields import MAX_TEXT, Field, integer, text
 from handlers.schema.messages import RULES, SUCCESS, Language
 from handlers.schema.projection import project
+from handlers.schema.values import ReadOnlyRecord, Record
 
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
 
@@ -23,19 +23,19 @@ PAGE_FIELDS: Mapping[str, Field] = {
 }
 
 
-def to_json(value: Any) -> bytes:
-    """JSON as CONTRACT section 1 writes it: RFC 3339 times, decimals as strings, identifiers as text."""
+def to_json(value: object) -> bytes:
+    """Serialize to JSON: RFC 3339 times, decimals as strings, identifiers as text."""
     return orjson.dumps(value, default=encode, option=_OPTIONS)
 
 
-def as_json(shape: Field, record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record as an answer of this shape shows it, in JSON's own types: for those who do not know the collection."""
-    shown: dict[str, Any] = orjson.loads(to_json(project(shape, record)))
+def as_json(shape: Field, record: ReadOnlyRecord) -> Record:
+    """Convert a record to JSON types, with the fields of `shape`: for a receiver that does not know the collection."""
+    shown: Record = orjson.loads(to_json(project(shape, record)))
     return shown
 
 
-def ok(data: Any, language: Language = "zh") -> bytes:
-    """The envelope of a success."""
+def ok(data: object, language: Language = "zh") -> bytes:
+    """The envelope of a successful response."""
     return to_json({"code": 0, "msg": SUCCESS.text(language), "data": data})
 
 
@@ -44,8 +44,8 @@ def failed(error: ApiError, language: Language = "zh") -> bytes:
     return to_json({"code": error.kind.code, "msg": error.reason.text(language), "data": error_data(error, language)})
 
 
-def error_data(error: ApiError, language: Language) -> Any:
-    """The `data` of an error; for a validation failure each field with its rule and a sentence, 100 of them at most."""
+def error_data(error: ApiError, language: Language) -> object:
+    """The `data` of an error; of a validation failure each field with its rule and message, 100 of them at most."""
     if not isinstance(error, ValidationFailed):
         return error.data
     return {

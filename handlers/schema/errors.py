@@ -1,14 +1,13 @@
-"""The error catalogue: every error is a value, raised by name and turned into an answer in one place.
+"""The error catalogue: every error is a value, raised by name and turned into a response in one place.
 
-Codes, statuses and conditions are those of CONTRACT section 2; the README's table is generated from here.
-A plugin declares its own `ErrorKind` values with codes in a range of its own.
+The table of errors in the documentation is generated from here. A plugin declares its own `ErrorKind` values, with
+codes in a range of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from handlers.schema.fields import NOTHING, Field, array, obj, text
 from handlers.schema.messages import Message
@@ -16,9 +15,9 @@ from handlers.schema.messages import Message
 
 @dataclass(frozen=True)
 class ErrorKind:
-    """One row of the catalogue: `name` for code, `code` and HTTP `status` on the wire, `message`, and `when`.
+    """One row of the catalogue: `name`, the `code` of the envelope, the HTTP `status`, and the `message`.
 
-    `data` is the shape of what the envelope carries with it.
+    `when` says in which cases it is raised, for the documentation. `data` is the shape of the envelope's `data`.
     """
 
     name: str
@@ -30,10 +29,10 @@ class ErrorKind:
 
 
 class ApiError(Exception):
-    """An error that the caller is told of.
+    """An error that becomes a response.
 
-    `reason` is a more exact sentence than the kind's own; `data` goes into the envelope;
-    `headers` onto the answer.
+    `reason` is a more exact message than that of the kind; `data` goes into the envelope; `headers` are added to the
+    response.
     """
 
     def __init__(
@@ -41,7 +40,7 @@ class ApiError(Exception):
         kind: ErrorKind,
         reason: Message | None = None,
         *,
-        data: Any = None,
+        data: object = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(kind.name)
@@ -52,7 +51,7 @@ class ApiError(Exception):
 
 
 def _challenge(kind: ErrorKind) -> dict[str, str]:
-    """Every 401 says how to come in (RFC 9110 section 15.5.2, RFC 6750 section 3)."""
+    """The challenge that every 401 carries (RFC 9110 section 15.5.2, RFC 6750 section 3)."""
     if kind.status != 401:
         return {}
     return {"WWW-Authenticate": "Bearer" if kind is UNAUTHENTICATED else 'Bearer error="invalid_token"'}
@@ -67,7 +66,7 @@ class FieldError:
 
 
 class ValidationFailed(ApiError):
-    """40001, naming every field at fault."""
+    """A 40001 that names every field at fault."""
 
     def __init__(self, errors: Sequence[FieldError]) -> None:
         super().__init__(INVALID)
@@ -75,12 +74,12 @@ class ValidationFailed(ApiError):
 
 
 def invalid(field: str, rule: str) -> ValidationFailed:
-    """The 40001 for one field."""
+    """Make the 40001 for one field."""
     return ValidationFailed([FieldError(field, rule)])
 
 
 def unavailable(retry_after: int = 2, reason: Message | None = None) -> ApiError:
-    """The 50300 of a back end that is out of reach; the client may come again in `retry_after` seconds."""
+    """Make the 50300 of a back end that is out of reach; the client may retry after `retry_after` seconds."""
     return ApiError(UNAVAILABLE, reason, headers={"Retry-After": str(retry_after)})
 
 

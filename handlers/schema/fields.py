@@ -1,7 +1,7 @@
-"""The vocabulary of shapes: what a field is on the wire, in a declaration of one line.
+"""Fields: the shape of a value in JSON and in MongoDB, in a declaration of one line.
 
-A `Field` is a value. From it come the JSON Schema of requests and of answers (`json_schema.py`), the check
-(`validation.py`), and the conversion between the wire and MongoDB (`conversion.py`). CONTRACT section 1 fixes the formats.
+A `Field` is a value. The JSON Schema of requests and responses (`json_schema.py`), the validation (`validation.py`)
+and the conversion between JSON and MongoDB (`conversion.py`) derive from it.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack
+from typing import Literal, Protocol, TypedDict, TypeVar, Unpack
 
 from config.settings import EnvironmentSettings
+from handlers.schema.values import Keywords
 
-AnySettings = TypeVar("AnySettings", bound=EnvironmentSettings)
+PluginSettings = TypeVar("PluginSettings", bound=EnvironmentSettings)
 
 Kind = Literal[
     "text",
@@ -31,35 +32,35 @@ Kind = Literal[
     "any",
 ]
 
-MAX_INTEGER = 2**53 - 1  # what JavaScript clients can hold exactly
+MAX_INTEGER = 2**53 - 1  # the largest integer that JavaScript represents exactly
 MAX_TEXT = 500
 MAX_ITEMS = 100
 AMOUNT_DIGITS = 15
-# inside a class of a pattern, what is blank to any engine: for Python U+FEFF is not, for ECMA-262 the separators are not
+# blank characters within a character class, for any engine: Python leaves out U+FEFF, ECMA-262 the separators
 BLANK = r"\s\x1c-\x1f\x85\ufeff"
-FIRST_DAY, LAST_DAY = "1970-01-01", "2199-12-31"  # of what comes in; days and moments alike
+FIRST_DAY, LAST_DAY = "1970-01-01", "2199-12-31"  # the bounds of days and moments that clients send
 
 _AMOUNTS = ("money", "quantity")
 
 
 class HasSettings(Protocol):
-    """The service, as the check of a field sees it."""
+    """The part of the service that the `check` of a field may use."""
 
-    def settings_of(self, kind: type[AnySettings]) -> AnySettings:
-        """A plugin's own settings."""
+    def settings_of(self, kind: type[PluginSettings]) -> PluginSettings:
+        """The settings of a plugin."""
 
 
 class FieldOptions(TypedDict, total=False):
-    """What any field may be declared with; `Field` says what each means."""
+    """The options of every kind of field; `Field` says what each means."""
 
     title: str | None
     description: str | None
-    example: Any
+    example: object
     required: bool
     nullable: bool
     read_only: bool
     write_only: bool
-    default: Any
+    default: object
     filter: bool
     sort: bool | Literal["folded"]
     search: bool
@@ -72,40 +73,41 @@ class FieldOptions(TypedDict, total=False):
 
 
 class FieldChanges(FieldOptions, total=False):
-    """What a copy of a field may differ in."""
+    """What may differ in a copy of a field."""
 
     kind: Kind
-    rules: Mapping[str, Any]
+    rules: Keywords
     fields: Mapping[str, Field] | None
     items: Field | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Field:
-    """One value: its kind, its JSON Schema keywords (`rules`) and what may be done with it.
+    """One value: its kind, its JSON Schema keywords (`rules`) and its use.
 
-    `required`: must be given at creation. `read_only`: only the service writes it. `write_only`: never answered.
-    `nullable`: null is accepted, and clears. `filter`, `sort`, `search`: what lists offer. `sort="folded"` is the order
-    in which people look for names: without case, width and accents, Chinese by pinyin; for texts that are searched too.
-    `ref`: the collection whose `id` it holds; a reference to nothing is refused, unless the field is `read_only`.
-    `ref_optional`: the plugin of that collection need not be loaded; without it the value is not looked up.
-    `past`: a day or moment of what happened: a body that puts it later than tomorrow is refused.
-    `documented`: part of the OpenAPI description; a second name of a field, which is still accepted, is not.
-    `check`: of a body's own fields, what settings say of a value: the rule that it breaks, or None.
+    `required`: a new record must have it. `read_only`: only the service writes it. `write_only`: never in a response.
+    `nullable`: null is accepted, and clears the field. `filter`, `sort`, `search`: what lists offer. `sort="folded"`
+    is the order in which people look for names: it ignores case, width and accents, and sorts Chinese by pinyin; only
+    for texts with `search`.
+    `ref`: the collection whose `id` it holds; a dangling reference is refused, unless the field is `read_only`.
+    `ref_optional`: the plugin of that collection need not be loaded; without it the reference is not checked.
+    `past`: a day or moment of a past event; a body with one later than tomorrow is refused.
+    `documented`: part of the OpenAPI document; an alias that is still accepted is not.
+    `check`: only for the top-level fields of a body: returns the rule that a value breaks by the settings, or None.
     """
 
     kind: Kind
-    rules: Mapping[str, Any]
+    rules: Keywords
     fields: Mapping[str, Field] | None = None
     items: Field | None = None
     title: str | None = None
     description: str | None = None
-    example: Any = None
+    example: object = None
     required: bool = False
     nullable: bool = True
     read_only: bool = False
     write_only: bool = False
-    default: Any = None
+    default: object = None
     filter: bool = False
     sort: bool | Literal["folded"] = False
     search: bool = False
@@ -118,7 +120,7 @@ class Field:
 
     @cached_property
     def holds_fields(self) -> bool:
-        """Whether there are fields somewhere in it."""
+        """Whether it is an object, or contains one."""
         return self.kind == "object" or (self.items is not None and self.items.holds_fields)
 
     @cached_property
@@ -127,8 +129,8 @@ class Field:
         return tuple(name for name, child in (self.fields or {}).items() if child.default is not None)
 
     @cached_property
-    def answered(self) -> tuple[str, ...]:
-        """The names of the fields that an answer shows."""
+    def response_fields(self) -> tuple[str, ...]:
+        """The names of the fields of an object that a response shows."""
         return tuple(name for name, child in (self.fields or {}).items() if not child.write_only)
 
     @cached_property
@@ -138,28 +140,29 @@ class Field:
 
     @cached_property
     def dates(self) -> bool:
-        """Whether it tells when something happened, or something in it does."""
+        """Whether it is the time of a past event, or contains one."""
         return self.past or bool(self.dated) or (self.items is not None and self.items.dates)
 
     @cached_property
     def dated(self) -> tuple[tuple[str, Field], ...]:
-        """The fields of an object in which something tells when something happened."""
+        """The fields of an object that are, or contain, times of past events."""
         return tuple((name, child) for name, child in (self.fields or {}).items() if child.dates)
 
     @cached_property
     def amounts(self) -> bool:
-        """Whether it is an amount, or something in it is."""
+        """Whether it is an amount, or contains one."""
         return self.kind in _AMOUNTS or bool(self.priced) or (self.items is not None and self.items.amounts)
 
     @cached_property
     def priced(self) -> tuple[tuple[str, Field], ...]:
-        """The fields of an object in which there are amounts."""
+        """The fields of an object that are, or contain, amounts."""
         return tuple((name, child) for name, child in (self.fields or {}).items() if child.amounts)
 
     @cached_property
-    def narrowed(self) -> tuple[tuple[str, Field], ...]:
-        """Those of them that have fields of their own."""
-        return tuple((name, child) for name in self.answered if (child := (self.fields or {})[name]).holds_fields)
+    def nested_fields(self) -> tuple[tuple[str, Field], ...]:
+        """Those of the `response_fields` that are, or contain, objects."""
+        fields = self.fields or {}
+        return tuple((name, fields[name]) for name in self.response_fields if fields[name].holds_fields)
 
     def but(self, **changes: Unpack[FieldChanges]) -> Field:
         """A copy with `changes`."""
@@ -168,7 +171,7 @@ class Field:
 
 def _field(
     kind: Kind,
-    rules: Mapping[str, Any],
+    rules: Keywords,
     options: FieldOptions,
     *,
     fields: Mapping[str, Field] | None = None,
@@ -188,19 +191,19 @@ def text(
     format: str | None = None,
     **options: Unpack[FieldOptions],
 ) -> Field:
-    """A string. A required one holds at least one character that is not blank. `binary` is a file of a form."""
+    """A string. A required one has at least one non-blank character. The format `binary` is a file of a form."""
     if options.get("required") and pattern is None and format is None:
         pattern, min_length = rf"[^{BLANK}]", min_length or 1
-    most = None if format == "binary" else max_length  # the route that reads the form has its own limit, in bytes
+    most = None if format == "binary" else max_length  # the route that reads the form limits its bytes
     rules = {"minLength": min_length, "maxLength": most, "pattern": pattern, "format": format}
     return _field("text", rules, options)
 
 
 _REST = r"""[^\x00-\x20\x7f"'<>\\]*"""
-# a path of the service's own: `//` would begin the name of another host (RFC 3986 section 4.2)
+# a path on this host: `//` would start the name of another one (RFC 3986 section 4.2)
 _OWN_PATH = rf"/(?![/\\]){_REST}"
 _WEB_ADDRESS = rf"""[Hh][Tt][Tt][Pp][Ss]?://[^/?#\x00-\x20\x7f"'<>\\]{_REST}"""
-# the key of a file: what begins with a name, and has no colon that would make a scheme of it
+# the key of a file: it starts with a name, without a colon, which would make it a scheme
 _KEY = rf"""[^:/?#\x00-\x20\x7f"'<>\\]+(/{_REST})?"""
 _WITHOUT_SCHEME = rf"""[^:/?#@\x00-\x20\x7f"'<>\\]+\.[^:/?#@\x00-\x20\x7f"'<>\\]+(:[0-9]+)?([/?#]{_REST})?"""
 
@@ -214,10 +217,10 @@ def link(
     max_length: int = MAX_TEXT,
     **options: Unpack[FieldOptions],
 ) -> Field:
-    """What clients show as an image or follow: nothing that runs, such as `javascript:`. Empty is none.
+    """A URL that clients follow or show as an image, never one that runs code, such as `javascript:`. It may be empty.
 
-    `web`: an http or https address. `own`: a path of the service or of its front end. `bare`: `www.example.com` too.
-    `key`: the identifier or key of a file too.
+    `web`: allows http and https. `own`: allows a path of the service or of its front end. `bare`: allows
+    `www.example.com`. `key`: allows the identifier or key of a file.
     """
     allowed = ((_WEB_ADDRESS, web), (_OWN_PATH, own), (_WITHOUT_SCHEME, bare), (_KEY, key))
     forms = [form for form, taken in allowed if taken]
@@ -231,7 +234,7 @@ def choice(*values: str, **options: Unpack[FieldOptions]) -> Field:
 
 
 def integer(*, minimum: int = -MAX_INTEGER, maximum: int = MAX_INTEGER, **options: Unpack[FieldOptions]) -> Field:
-    """A whole number."""
+    """An integer."""
     return _field("integer", {"minimum": minimum, "maximum": maximum}, options)
 
 
@@ -286,7 +289,7 @@ def array(
 def obj(
     name: str | None = None, /, fields: Mapping[str, Field] | None = None, **options: Unpack[FieldOptions]
 ) -> Field:
-    """An object with exactly these fields. `name` makes it a component of the OpenAPI description."""
+    """An object with exactly these fields. `name` makes it a component of the OpenAPI document."""
     return _field("object", {}, {"title": name, **options}, fields=dict(fields or {}))
 
 
@@ -299,17 +302,17 @@ def tree_of(name: str, fields: Mapping[str, Field]) -> Field:
 
 
 def mapping(values: Field, **options: Unpack[FieldOptions]) -> Field:
-    """An object whose keys are names and whose values have one shape. For answers: nothing checks the keys."""
+    """An object with any keys, whose values have one shape. For responses only: nothing checks the keys."""
     return _field("mapping", {}, options, items=values)
 
 
 def anything(**options: Unpack[FieldOptions]) -> Field:
-    """Any JSON value: for what a plugin checks by itself."""
+    """Any JSON value, which the plugin itself checks."""
     return _field("any", {}, options)
 
 
 def fields_in(field: Field, path: str = "", above: tuple[Field, ...] = ()) -> Iterator[tuple[str, Field]]:
-    """The field and all that is in it, each with the path to it, such as `lines[].sku`."""
+    """The field and all fields within it, each with its path, such as `lines[].sku`."""
     yield path, field
     if field in above:  # the children of a tree
         return

@@ -1,4 +1,4 @@
-"""The JSON Schema of a field, as a request or an answer carries it; OpenAPI 3.1 uses the same dialect."""
+"""The JSON Schema of a field in requests and in responses; OpenAPI 3.1 uses the same dialect."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Mode = Literal["input", "reply"]
 def json_schema(
     field: Field, mode: Mode, component: Callable[[Field, Mode], JsonSchema | None] | None = None
 ) -> JsonSchema:
-    """The JSON Schema of `field` as a request carries it (`input`) or an answer does (`reply`).
+    """The JSON Schema of `field` in a request (`input`) or in a response (`reply`).
 
-    `component` may answer a `$ref` for an object that has a name.
+    `component` may return a `$ref` for an object that has a name.
     """
     shared = component(field, mode) if component and field.kind == "object" and field.title else None
     schema = shared if shared is not None else _plain_schema(field, mode, component)
@@ -91,7 +91,7 @@ def _notes(field: Field, mode: Mode) -> JsonSchema:
     if mode == "input" and field.past:
         words.append("Not later than tomorrow.")
     if mode == "input" and field.default is not None:
-        # in words: openapi-typescript makes a property that has the keyword `default` one that must be given
+        # as text: openapi-typescript makes a property with the keyword `default` a required one
         words.append(f"Default: `{json.dumps(field.default, ensure_ascii=False, default=str)}`.")
     if words:
         notes["description"] = " ".join(words)

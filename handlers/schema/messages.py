@@ -1,4 +1,4 @@
-"""The message catalogue of the core: every sentence once, in Chinese and English side by side."""
+"""The message catalogue of the core: every message once, in Chinese and English side by side."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ Language = Literal["zh", "en"]
 
 
 class Message(NamedTuple):
-    """One sentence in both languages; `{name}` places are filled by `text`."""
+    """A message in both languages; `text` and `filled` replace its `{placeholders}`."""
 
     zh: str
     en: str
 
     def text(self, language: Language, **values: object) -> str:
-        """The sentence in `language`, its places filled from `values`."""
+        """The message in `language`, with its placeholders replaced by `values`."""
         template = self.en if language == "en" else self.zh
         return template.format(**values) if values else template
 
     def filled(self, **values: object) -> Message:
-        """The sentence with its places filled, still in both languages."""
+        """The message with its placeholders replaced, in both languages."""
         return Message(self.zh.format(**values), self.en.format(**values))
 
 
 def language_of(header: str | None) -> Language:
-    """Chinese unless `Accept-Language` prefers English (CONTRACT 1; RFC 9110 section 12.5.4)."""
+    """The language of a response: Chinese unless `Accept-Language` prefers English (RFC 9110 section 12.5.4)."""
     return _preferred(header[:200]) if header else "zh"
 
 
@@ -59,8 +59,8 @@ TOO_MANY_OF_YOURS = Message(
     "您已有多个同类任务在进行，请等待完成后再试", "You have several of these under way; wait until one is done"
 )
 TOO_MUCH_ARRIVING = Message("同时上传的数据过多，请稍后重试", "Too much is being sent at once; try later")
-UNLISTED_ADDRESS = Message("仅对设置中列出的地址开放", "Only the addresses that a setting lists are answered")
-# what a validation rule says of a field
+UNLISTED_ADDRESS = Message("仅对设置中列出的地址开放", "Only for the addresses that a setting lists")
+# the message of each validation rule
 RULES: dict[str, Message] = {
     "required": Message("必填", "is required"),
     "unknown": Message("未知字段", "is not a known field"),

@@ -1,4 +1,4 @@
-"""Exact amounts: Decimal128 as it is stored, `Decimal` to reckon with, and the one rounding function (CONTRACT 1)."""
+"""Exact amounts: Decimal128 in MongoDB, `Decimal` for calculations, and the one rounding function."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _WIDE = Context(prec=60, rounding=ROUND_HALF_UP)
 
 
 def exact(stored: Decimal128 | str | None) -> Decimal:
-    """A stored amount, or one as it is on the wire, to reckon with; nothing is zero."""
+    """Convert a stored amount, or one from JSON, for calculations; None is zero."""
     if stored is None:
         return ZERO
     return stored.to_decimal() if isinstance(stored, Decimal128) else Decimal(stored)
 
 
 def rounded(amount: Decimal) -> Decimal:
-    """Money to the cent, half a cent away from zero."""
+    """Round money to the cent, half a cent away from zero."""
     return amount.quantize(_CENT, context=_WIDE)
 
 
 def times(quantity: Decimal, price: Decimal) -> Decimal:
-    """What `quantity` costs at `price`, to the cent."""
+    """The cost of `quantity` at `price`, rounded to the cent."""
     return rounded(_WIDE.multiply(quantity, price))
 
 
 def share(amount: Decimal, part: Decimal, whole: Decimal) -> Decimal:
-    """The cents of `amount` that fall to `part` of `whole`; the whole gets all of it."""
+    """The share of `amount` for `part` of `whole`, rounded to the cent; the whole gets all of it."""
     if part == whole:
         return amount
     return rounded(_WIDE.divide(_WIDE.multiply(amount, part), whole))

@@ -1,6 +1,6 @@
-"""Patterns of the API. Clients compile them too, so they are regular expressions of ECMA-262 with the flag `u`.
+"""Patterns of the API: regular expressions of ECMA-262 with the flag `u`, because clients compile them too.
 
-JSON Schema asks for that dialect. `\\w`, `\\d`, `\\b` and `.` mean other characters in Python, and have no place here.
+JSON Schema requires that dialect. Do not use `\\w`, `\\d`, `\\b` and `.`, which match other characters in Python.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import regress
 
 @lru_cache(maxsize=1000)
 def syntax_fault(pattern: str) -> str | None:
-    """What a client that compiles `pattern` with the flag `u` says against it."""
+    """The error of a client that compiles `pattern` with the flag `u`; None for a valid pattern."""
     try:
         regress.Regex(pattern, "u")
     except regress.RegressError as error:

@@ -1,4 +1,4 @@
-"""Answers carry what the route declares, and nothing else: no hash, no internal field can slip out."""
+"""Projection: a response has the fields that its route declares and no others, such as hashes or internal fields."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from handlers.schema.fields import Field
 
 
 def project(field: Field, value: Any) -> Any:
-    """`value` reduced to the fields of its declared shape; a field that is absent is null."""
+    """Reduce `value` to the fields of its declared shape; a missing field becomes null."""
     if value is None or not field.holds_fields:
         return value
     if field.kind == "object":
         get = value.get
-        shown = {name: get(name) for name in field.answered}
-        for name, child in field.narrowed:
+        shown = {name: get(name) for name in field.response_fields}
+        for name, child in field.nested_fields:
             shown[name] = project(child, shown[name])
         return shown
     if field.items is None:

@@ -1,10 +1,9 @@
-"""What never reaches a log: passwords, tokens, secrets, keys."""
+"""Redaction: passwords, tokens, secrets and keys never reach a log."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from itertools import islice
-from typing import Any
 
 from config.logs import is_secret_name
 from handlers.schema.fields import Field
@@ -16,10 +15,10 @@ _MAX_TEXT = 500
 _MAX_NAME = 100
 
 
-def redacted(value: Any, shape: Field | None = None, depth: int = 0) -> Any:
-    """A copy of a JSON value with every secret hidden and everything long cut short.
+def redacted(value: object, shape: Field | None = None, depth: int = 0) -> object:
+    """Copy a JSON value with every secret hidden and long values truncated.
 
-    A secret is what is named like one, and what `shape` declares to be one.
+    A value is a secret if it is named like one, or if `shape` declares it as one.
     """
     if shape is not None and shape.secret:
         return HIDDEN
@@ -43,7 +42,9 @@ def redacted(value: Any, shape: Field | None = None, depth: int = 0) -> Any:
 
 @lru_cache(maxsize=2000)
 def _key(name: str) -> tuple[str, bool]:
-    """A key as MongoDB holds it, without NUL and none of the `$ref` and `$id` that it would read as a reference; and
-    whether it names a secret."""
+    """Return a key that MongoDB can store, and whether it names a secret.
+
+    The key has no NUL and does not begin with `$`, because MongoDB reads `$ref` and `$id` as a reference.
+    """
     kept = name[:_MAX_NAME].replace("\x00", "\\0")
     return (f"\\{kept}" if kept.startswith("$") else kept), is_secret_name(name)

@@ -1,4 +1,4 @@
-"""Checks that name every field at fault, and the conversion of what passed.
+"""Validation that names every field at fault, and the conversion of valid values for MongoDB.
 
 One compiled validator (jsonschema-rs) both accepts and explains, so the two cannot disagree.
 """
@@ -26,7 +26,7 @@ MAX_ERRORS = 20
 # explained at once: the validator would explain every fault of a large value before we see the first
 _EXCERPT_VALUES = 2000
 _HERE = object()
-# what a number that a float may not tell from another looks like, once digits and points are all that is looked at
+# to find numbers with more digits than a float distinguishes: digits and points become 0, all else a blank
 _DIGITS = bytes(0x30 if chr(byte) in "0123456789." else 0x20 for byte in range(256))
 _LONG_NUMBER = b"0" * (EXACT_DIGITS + 2)
 
@@ -39,7 +39,7 @@ class Checker:
         self._validator = jsonschema_rs.validator_for(json_schema(field, "input"), validate_formats=True)
 
     def __call__(self, value: Any) -> Any:
-        """Answer `value` converted for MongoDB, or raise `ValidationFailed` with its faults, the first 20."""
+        """Return `value` converted for MongoDB. Raises `ValidationFailed` with its first 20 faults."""
         if self._validator.is_valid(value):
             faults: list[FieldError] = []
             decoded = _decode(self.field, value, None, None, faults)
@@ -52,13 +52,13 @@ class Checker:
         return decoded
 
     def _schema_faults(self, value: Any) -> tuple[list[FieldError], _Places]:
-        """What the schema refuses, and the places whose values are not to be looked at any further."""
+        """The faults that the schema finds, and their places, whose values need no further check."""
         faults: list[FieldError] = []
         places: _Places = {}
         excerpt = _excerpt(self.field, value, None, [_EXCERPT_VALUES], faults)
         errors: Iterable[jsonschema_rs.ValidationError] = self._validator.iter_errors(excerpt)
         if not faults and self._validator.is_valid(excerpt):
-            errors = self._first_error(value)  # what is wrong stands behind the excerpt
+            errors = self._first_error(value)  # the fault is behind the excerpt
         for error in errors:
             faults += _explained(error, places)
         return faults, places
@@ -70,7 +70,7 @@ class Checker:
             yield error
 
 
-# the parts of paths, one below the other, as far as there is a fault: a name or number → what is below it
+# a tree of the paths with a fault: a name or number → the places below it
 _Places = dict[Any, Any]
 
 
@@ -89,7 +89,7 @@ def _explained(error: jsonschema_rs.ValidationError, places: _Places) -> Iterato
 
 
 def field_path(parts: Sequence[str | int]) -> str:
-    """`["items", 2, "quantity"]` as `items[2].quantity`."""
+    """Join the parts of a path: `["items", 2, "quantity"]` is `items[2].quantity`."""
     path = ""
     for part in parts:
         path = f"{path}[{part}]" if isinstance(part, int) else _join(path, part)
@@ -100,13 +100,13 @@ def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-_Place = tuple[Any, str | int] | None  # the place above and the name or number in it; a path is joined when it is told
+_Place = tuple[Any, str | int] | None  # the place above and the name or number in it; a path is joined only for a fault
 
 
 def _excerpt(field: Field, value: Any, place: _Place, left: list[int], faults: list[FieldError]) -> Any:
-    """The beginning of `value`: as many values as are `left`, all known fields of every object among them.
+    """Copy the start of `value`: as many values as are `left`, with all known fields of every object among them.
 
-    `faults` gets what the excerpt hides: that an array is too long.
+    Adds the fault to `faults` that the excerpt hides: that an array is too long.
     """
     left[0] -= 1
     if isinstance(value, dict) and field.kind == "object":
@@ -136,14 +136,14 @@ def _excerpt(field: Field, value: Any, place: _Place, left: list[int], faults: l
 
 
 def _decode(field: Field, value: Any, place: _Place, wrong: _Places | None, faults: list[FieldError]) -> Any:
-    """The value for MongoDB. `wrong` are places that have a fault already; `faults` gets further ones, up to 20."""
+    """Convert a value for MongoDB. `wrong` are places with a known fault; `faults` gets further ones, up to 20."""
     if wrong is not None and _HERE in wrong:
         return None
     if isinstance(value, str) and field.kind in PLAIN and "\x00" not in value:
         return value
     if field.kind == "object" and isinstance(value, dict):
         known = field.fields or {}
-        # what a body itself leaves out is the store's matter, which knows whether the record is new
+        # the store fills in the defaults of the body itself, because it knows whether the record is new
         filled = {} if place is None else {name: decode(known[name], known[name].default) for name in field.defaulted}
         return filled | {
             name: _decode(known[name], item, (place, name), None if wrong is None else wrong.get(name), faults)
@@ -180,7 +180,7 @@ def _path(place: _Place) -> str:
 
 
 def _unstorable(value: Any) -> str | None:
-    """The rule that a value breaks which MongoDB cannot hold, or would read as something else."""
+    """The rule that a value breaks if MongoDB cannot store it, or would read it as something else."""
     if isinstance(value, str):
         return "nul" if "\x00" in value else None
     if isinstance(value, int):
@@ -195,24 +195,24 @@ def _unstorable(value: Any) -> str | None:
 
 
 def future_faults(field: Field, given: Any, tomorrow: date, zone: ZoneInfo) -> Iterator[FieldError]:
-    """The fields of a body as it was sent that put what happened later than `tomorrow`; broken values are none of them."""
+    """The faults of a body, as it was sent, whose past events are later than `tomorrow`; ignores invalid values."""
     for place, child, value in _leaves(field, given, lambda one: one.dated, None):
         if isinstance(value, str) and _is_later(child, value, tomorrow, zone):
             yield FieldError(_path(place), "future")
 
 
 def digit_faults(field: Field, raw: bytes) -> Iterator[FieldError]:
-    """The amounts of a JSON body that are numbers of more digits than a float tells apart: read, they may be others."""
+    """The faults of a JSON body whose amounts are numbers with more digits than a float distinguishes."""
     if not field.amounts or _LONG_NUMBER not in raw.translate(_DIGITS):
         return
-    numbers = json.loads(raw, parse_float=_Written, parse_int=_Written)
+    numbers = json.loads(raw, parse_float=_Literal, parse_int=_Literal)
     for place, _, value in _leaves(field, numbers, lambda one: one.priced, None):
-        if isinstance(value, _Written) and "." in value and significant_digits(value) > EXACT_DIGITS:
+        if isinstance(value, _Literal) and "." in value and significant_digits(value) > EXACT_DIGITS:
             yield FieldError(_path(place), "digits")
 
 
-class _Written(str):
-    """A number as it is written."""
+class _Literal(str):
+    """A number as it is written in JSON."""
 
     __slots__ = ()
 
@@ -220,7 +220,7 @@ class _Written(str):
 def _leaves(
     field: Field, given: Any, leading: Callable[[Field], Sequence[tuple[str, Field]]], place: _Place
 ) -> Iterator[tuple[_Place, Field, Any]]:
-    """The values of a body to which `leading` fields lead, with their place and field."""
+    """The values of a body below the fields that `leading` selects, with their place and field."""
     if isinstance(given, dict) and field.kind == "object":
         for name, child in leading(field):
             yield from _leaves(child, given.get(name), leading, (place, name))
@@ -240,7 +240,7 @@ def _is_later(field: Field, given: str, tomorrow: date, zone: ZoneInfo) -> bool:
         return False
 
 
-# strings, one that does not end too
+# strings, including an unterminated one
 _STRING = rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)'
 _STRINGS = re.compile(_STRING, re.DOTALL)
 _TOKENS = re.compile(_STRING + rb"|[,{\[]", re.DOTALL)
@@ -249,13 +249,13 @@ _NO_BRACES = bytes(byte for byte in range(256) if byte not in b"{}")
 
 
 def parse_json(raw: bytes, max_depth: int, max_values: int) -> Any:
-    """The value of a JSON body.
+    """Parse a JSON body.
 
     Raises 40000 for broken JSON, wrong encoding, or nesting beyond `max_depth`, 41300 for more than about `max_values`
     values and names.
     """
     brackets = raw.count(b"{") + raw.count(b"[")
-    # so many values take so many bytes
+    # a value takes at least two bytes
     if len(raw) > 2 * max_values and brackets + raw.count(b",") + raw.count(b'"') > max_values:
         _check_count(raw, max_values)
     if brackets > max_depth:
@@ -267,14 +267,14 @@ def parse_json(raw: bytes, max_depth: int, max_values: int) -> Any:
 
 
 def _check_count(raw: bytes, max_values: int) -> None:
-    # every value and every name is a string or has one of these marks before it
+    # every value and every name is a string, or follows one of these characters
     most = 2 * max_values
     if sum(1 for _ in islice(_TOKENS.finditer(raw), most + 1)) > most:
         raise ApiError(TOO_LARGE)
 
 
 def _check_depth(raw: bytes, max_depth: int) -> None:
-    # what stands in strings is no structure; each round takes the innermost level away
+    # strings are removed first, because brackets in them do not nest; each round removes the innermost level
     braces = _STRINGS.sub(b"", raw).translate(_AS_BRACES).translate(None, _NO_BRACES)
     for _ in range(max_depth):
         braces = braces.replace(b"{}", b"")
@@ -294,7 +294,7 @@ class QueryChecker:
         self._required = any(field.required for field in fields.values())
 
     def __call__(self, given: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-        """Answer typed values with defaults filled in; raise `ValidationFailed` for unknown, repeated or bad ones."""
+        """Return typed values, with defaults. Raises `ValidationFailed` for unknown, repeated or invalid ones."""
         if not given and not self._required:
             return dict(self._defaults)
         faults = [
@@ -314,13 +314,13 @@ class QueryChecker:
         return {**self._defaults, **checked}
 
 
-# what Python calls a number besides, `1_0`, `٣` or `nan`, is a text here
+# Python accepts more as a number, such as `1_0`, `٣` or `nan`; here these are texts
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?\Z")
 _NUMBER_LETTERS = 40
 
 
 def _of_parameter(fault: FieldError) -> FieldError:
-    # one of several values: the client sent a parameter, and commas made a list of it here
+    # the client sent one parameter, which commas split into the values of a list
     return FieldError(fault.field.partition("[")[0], fault.rule)
 
 

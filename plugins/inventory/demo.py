@@ -83,7 +83,7 @@ class _Trading:
         await self._trade(SALE, self.seller, at + timedelta(days=3), sold)
 
     async def _trade(self, trade: Trade, actor: Actor, at: datetime, body: Record) -> None:
-        order = await orders.make_create_handler(trade)(self._make_request(actor, at, body))
+        order: Any = await orders.make_create_handler(trade)(self._make_request(actor, at, body))
         path = {"id": str(order["id"])}
         # nobody confirms a purchase order of their own
         confirming = self.boss if trade is PURCHASE else actor

@@ -135,13 +135,13 @@ def test_production_checks_the_first_responses_and_then_one_of_a_thousand(caplog
     counts = []
     for count in range(1, 3001):
         caplog.clear()
-        checks.look(wrong, {"nope": 1}, b'{"data": {"name": null, "count": null}}')
+        checks.check(wrong, {"nope": 1}, b'{"data": {"name": null, "count": null}}')
         counts += [count] * len(caplog.records)
     assert counts == [*range(1, 11), 1000, 2000, 3000]
 
 
 def test_production_leaves_large_responses_alone(caplog: pytest.LogCaptureFixture) -> None:
-    ResponseChecks(every=False).look(PLUGIN.routes[0], {"nope": 1}, b" " * 100_000 + b'{"data": {}}')
+    ResponseChecks(every=False).check(PLUGIN.routes[0], {"nope": 1}, b" " * 100_000 + b'{"data": {}}')
     assert caplog.records == []
 
 

@@ -21,7 +21,7 @@ from handlers.schema.errors import CONFLICT, NOT_FOUND, PASSWORD_CHANGE_REQUIRED
 from plugins.auth.sessions import Sessions
 from plugins.rbac.api import USERS, Directory
 from plugins.runtime import Running
-from plugins.testing import Client, Reply, Witness, expect, server_at
+from plugins.testing import Client, Reply, ResponseHook, expect, server_at
 from tests.support.server_process import ServerProcess, process_at
 
 EXPLAIN = "/api/v1/system/authorization/explain"
@@ -79,10 +79,10 @@ class Explained:
         return reply
 
 
-class Unwitnessed(Client):
+class ClientWithoutHooks(Client):
     """Asks while a change is under way to a server: it may arrive between an answer and its explanation."""
 
-    witnesses: ClassVar[list[Witness]] = []
+    response_hooks: ClassVar[list[ResponseHook]] = []
 
 
 async def _session_of_user_1(server: Running | ServerProcess, url: str) -> Client:

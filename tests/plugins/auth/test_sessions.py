@@ -23,7 +23,7 @@ from tests.plugins.auth.servers import (
     state,
     try_login,
 )
-from tests.support.denials import Unwitnessed
+from tests.support.denials import ClientWithoutHooks
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 NOTES_PATH = "/api/v1/notes/notes"
@@ -272,7 +272,7 @@ async def test_a_role_change_is_in_force_on_another_instance_within_2_s(two_inst
     role = await people.role(["notes:note:list"])
     user = await people.account()
     person = await Client(there.url).log_in(user["username"])
-    asking = Unwitnessed(person.url, person.token)
+    asking = ClientWithoutHooks(person.url, person.token)
 
     async def answers(code: int) -> bool:
         return (await asking.get(NOTES_PATH)).code == code

@@ -1,0 +1,30 @@
+"""Names for values whose fields are known only at run time, from a `Field`; a type checker cannot look into them.
+
+They say what such a value is for. A value that is only passed on, and not looked into, is an `object` in signatures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+# a record as the store returns it and as a handler may return it: the name of a field → its value for MongoDB
+Record: TypeAlias = dict[str, Any]
+# a record that is only read
+ReadOnlyRecord: TypeAlias = Mapping[str, Any]
+# the fields to store: of a new record, or of an update
+Values: TypeAlias = Mapping[str, Any]
+# the validated query string of a request: the name of a parameter → its value, or its default
+Query: TypeAlias = Mapping[str, Any]
+# the validated body of a request, converted for MongoDB: a `Record` where the declared shape is an object
+Body: TypeAlias = Any
+# a value as `json.loads` returns it
+Json: TypeAlias = Any
+# what an event carries: the name of an argument of `emit` → its value
+Payload: TypeAlias = Mapping[str, Any]
+# the running objects of a service by their type or port, each an instance of its key
+Parts: TypeAlias = dict[type, Any]
+# the keywords of JSON Schema
+Keywords: TypeAlias = Mapping[str, Any]
+# the id of a record: an `ObjectId`, an integer or a text, as its collection declares
+RecordId: TypeAlias = Any
