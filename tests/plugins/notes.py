@@ -34,14 +34,20 @@ NOTES_PLUGIN = Plugin(
     collections=(NOTES,),
     routes=(
         *crud(NOTES, at=AT, resource="notes:note", noun="note"),
-        route(f"POST {AT}/{{id}}/archive", archive, summary="Archive a note", access="notes:note:archive",
-              returns=NOTES.read, collection=NOTES.name),
+        route(
+            f"POST {AT}/{{id}}/archive",
+            archive,
+            summary="Archive a note",
+            access="notes:note:archive",
+            returns=NOTES.read,
+            collection=NOTES.name,
+        ),
     ),
     menus=(
         Menu("notes", Message("便签", "Notes"), path="/notes"),
         Menu("notes.note", Message("便签", "Notes"), path="/notes/notes", parent="notes", resource="notes:note"),
     ),
-)  # fmt: skip
+)
 
 
 async def note_by(running: Running, user_id: int, department_id: int | None, **fields: Any) -> str:

@@ -96,9 +96,12 @@ async def test_a_default_is_stored_as_a_value_that_is_sent(mongodb_uri: str, tmp
     boxes = Collection(name="acme_boxes", title="Box", fields={"name": text(required=True), "lids": lids, **defaults})
     title = Message("箱", "Boxes")
     acme = Plugin(
-        name="acme", title=title, collections=(boxes,), menus=(Menu("acme", title, resource="acme:box"),),
+        name="acme",
+        title=title,
+        collections=(boxes,),
+        menus=(Menu("acme", title, resource="acme:box"),),
         routes=crud(boxes, at=AT, resource="acme:box", noun="box"),
-    )  # fmt: skip
+    )
     async with serving(mongodb_uri, tmp_path, plugins=[*load_plugins(("auth",)), acme]) as running:
         admin = await Client(running.url).log_in("admin")
         made = expect(await admin.post(AT, {"name": "first"}))

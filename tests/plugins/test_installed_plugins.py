@@ -53,13 +53,11 @@ def test_a_plugin_that_cannot_be_imported_is_refused(tmp_path: Path, monkeypatch
 
 
 MISTAKES = {
-    "crud(C, at='/api/v1/odd', resource='odd:thing', noun='thing', only=('lisst',))":
-        "ValueError: crud of odd_things makes no lisst",
-    "route('GET /api/v1/odd', None, summary='Odd', access=PUBLIC, guarded_by='me')":
-        "TypeError: Route.__init__() got an unexpected keyword argument 'guarded_by'",
+    "crud(C, at='/api/v1/odd', resource='odd:thing', noun='thing', only=('lisst',))": "ValueError: crud of odd_things makes no lisst",
+    "route('GET /api/v1/odd', None, summary='Odd', access=PUBLIC, guarded_by='me')": "TypeError: Route.__init__() got an unexpected keyword argument 'guarded_by'",
     "Plugin(name='odd', title=T, routs=())": "TypeError: Plugin.__init__() got an unexpected keyword argument 'routs'",
     "1 +": "SyntaxError: invalid syntax",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("mistake", "sentence"), MISTAKES.items())
@@ -143,9 +141,18 @@ def test_the_server_prints_every_problem_and_exits_with_1(tmp_path: Path) -> Non
     install(tmp_path, "reg_odd", {"odd": "reg_odd:plugin"}, source)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
     started = subprocess.run(
-        [sys.executable, str(ROOT / "server.py")], capture_output=True, text=True, timeout=60, cwd=tmp_path,
-        env={**environment, "PYTHONPATH": str(tmp_path), "TRADEWIND_DEMO": "true", "TRADEWIND_PLUGINS": "auth,odd,nowhere"},
-    )  # fmt: skip
+        [sys.executable, str(ROOT / "server.py")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+        env={
+            **environment,
+            "PYTHONPATH": str(tmp_path),
+            "TRADEWIND_DEMO": "true",
+            "TRADEWIND_PLUGINS": "auth,odd,nowhere",
+        },
+    )
     assert (started.returncode, started.stdout) == (1, "")
     assert started.stderr.splitlines() == [
         "tradewind: Plugin nowhere is unknown: it is neither built in nor installed (entry point tradewind.plugins).",

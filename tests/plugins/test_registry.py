@@ -36,7 +36,7 @@ from plugins.api import (
     obj,
     route,
     text,
-)  # fmt: skip
+)
 from plugins.registry import RegistryError, freeze, load_plugins
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -224,7 +224,13 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         "Plugin acme: collection acme_things: the default of lines[].colour is none that its own shape allows.",
     ),
     "default of a body that is its collection's too": (
-        [acme(collections=(BROKEN_THINGS,), biz_types={}, routes=crud(BROKEN_THINGS, at=AT, resource="acme:thing", noun="thing"))],
+        [
+            acme(
+                collections=(BROKEN_THINGS,),
+                biz_types={},
+                routes=crud(BROKEN_THINGS, at=AT, resource="acme:thing", noun="thing"),
+            )
+        ],
         "Plugin acme: collection acme_things: the default of size is none that its own shape allows.",
     ),
     "default of a query": (
@@ -232,7 +238,13 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         f"Plugin other: route GET {AT}: the default of size is none that its own shape allows.",
     ),
     "routes of a collection that is not declared": (
-        [acme(collections=(), biz_types={}, routes=crud(THINGS, at=AT, resource="acme:thing", noun="thing", only=("list",)))],
+        [
+            acme(
+                collections=(),
+                biz_types={},
+                routes=crud(THINGS, at=AT, resource="acme:thing", noun="thing", only=("list",)),
+            )
+        ],
         f"Plugin acme: route GET {AT} is about the collection acme_things, which no loaded plugin declares.",
     ),
     "business type of a collection that is not declared": (
@@ -273,11 +285,11 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
     ),
     "folded order of what is not searched": (
         [things(fields={"name": text(sort="folded")})],
-        "Plugin acme: collection acme_things: name has sort=\"folded\", which is for texts that are searched too.",
+        'Plugin acme: collection acme_things: name has sort="folded", which is for texts that are searched too.',
     ),
     "folded order of numbers": (
         [things(fields={"size": integer(sort="folded")})],
-        "Plugin acme: collection acme_things: size has sort=\"folded\", which is for texts that are searched too.",
+        'Plugin acme: collection acme_things: size has sort="folded", which is for texts that are searched too.',
     ),
     "past that is no time": (
         [things(fields={"name": text(past=True)})],
@@ -339,7 +351,7 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         [other(provides=(Authenticator,))],
         "Plugins auth and other both provide Authenticator.",
     ),
-}  # fmt: skip
+}
 
 
 def problems(plugins: Sequence[Plugin]) -> list[str]:
