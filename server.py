@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import logging
 import signal
 import sys
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING
 import uvloop
 from pydantic import ValidationError
 
+from config import garbage_collection
 from config.embedded import Embedded, EmbeddedError, acquire, keep
 from config.local_secrets import demo_accounts
 from config.logs import start_logging
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("tradewind")
 _TIDY_SECONDS = 0.5
-_COLLECT_AFTER = 10_000  # new objects; a few requests create the 700 of Python's default
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--host", help="address to listen on (TRADEWIND_HOST)")
     parser.add_argument("--port", type=int, help="port to listen on (TRADEWIND_PORT)")
     given = {name: value for name, value in vars(parser.parse_args(arguments)).items() if value is not None}
-    gc.disable()  # nearly all objects that the imports create stay
+    garbage_collection.pause()
     try:
         settings = Settings(**given)
         return run(settings, start_database(settings))
@@ -51,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except EmbeddedError as error:
         return fail([str(error)])
     finally:
-        gc.enable()
+        garbage_collection.resume()
 
 
 class Starting:
@@ -88,8 +87,7 @@ def run(settings: Settings, starting: Starting | None) -> int:
     try:
         plugins = load_plugins(settings.plugins)
         catalogue = load_catalogue(settings, plugins)
-        gc.freeze()
-        gc.enable()
+        garbage_collection.exempt_and_resume()
         listener = start_logging(settings.log_level)
         for variable, advice in unknown_settings(plugins).items():
             log.warning(f"{variable} {advice}", extra={"setting": variable})
@@ -188,18 +186,12 @@ async def until_asked(stop: Stop, embedded: Embedded | None) -> None:
 
 
 async def settle() -> None:
-    """Load what a start need not wait for, and exempt all objects so far from garbage collection.
-
-    Otherwise every full collection would visit them all and block the event loop for 90 ms.
-    """
+    """Load what a start need not wait for, and exempt all objects so far from garbage collection."""
     from handlers.data.folding import load_pinyin
 
-    gc.collect()
-    gc.disable()  # many small objects follow, which would start the collector again and again
+    garbage_collection.collect_and_pause()
     await asyncio.to_thread(load_pinyin)
-    gc.freeze()
-    gc.set_threshold(_COLLECT_AFTER)
-    gc.enable()
+    garbage_collection.exempt_and_resume()
 
 
 def welcome(service: Running) -> None:
