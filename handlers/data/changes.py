@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from config.database import DatabaseRefused, DatabaseUnavailable, Driver
+from handlers.schema.values import RecordId
 from handlers.tasks import end
 
 Listener = Callable[[Any], None]
@@ -38,7 +39,7 @@ class Changes:
             raise ValueError(f"collection {collection} is not declared watched")
         self._listeners[collection].append(listener)
 
-    def tell(self, collection: str, id: Any) -> None:
+    def tell(self, collection: str, id: RecordId) -> None:
         """Notify the listeners that this process wrote a document."""
         for listener in self._listeners.get(collection, ()):
             listener(id)

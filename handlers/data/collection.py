@@ -12,12 +12,13 @@ from typing import Any, Literal
 from bson import ObjectId
 from bson.errors import InvalidId
 
-from config.database import IndexSpec
+from config.database import Filter, IndexSpec
 from handlers.data.folding import sort_key
 from handlers.data.search import FORM, FORM_NAME, search_values
 from handlers.schema.conversion import decode
 from handlers.schema.errors import NOT_FOUND, ApiError
 from handlers.schema.fields import Field, array, boolean, integer, obj, object_id, text, timestamp, tree_of
+from handlers.schema.values import Record, RecordId, Values
 
 LIVE: Mapping[str, Any] = {"deleted": False}
 SEARCH_FIELDS = ("search_text", "search_grams")
@@ -57,7 +58,7 @@ class Index:
         *keys: str,
         unique: bool = False,
         expire_seconds: int | None = None,
-        where: Mapping[str, Any] | None = None,
+        where: Filter | None = None,
     ) -> None:
         object.__setattr__(self, "keys", keys)
         object.__setattr__(self, "unique", unique)
@@ -160,7 +161,7 @@ class Collection:
         """Fields that are stored only for search and sort, and never read into records."""
         return (*SEARCH_FIELDS, *self.stored_orders.values()) if self.searchable else ()
 
-    def derived(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def derived(self, values: Values) -> Record:
         """Return the stored search and sort fields of a record with these values."""
         if not self.searchable:
             return {}
@@ -173,7 +174,7 @@ class Collection:
         return {name: child for name, child in self.all_fields.items() if child.sort}
 
     @cached_property
-    def defaults(self) -> dict[str, Any]:
+    def defaults(self) -> Record:
         """The stored values of fields that a creation leaves out."""
         return {name: decode(child, child.default) for name, child in self.fields.items() if child.default is not None}
 
@@ -220,11 +221,11 @@ class Collection:
         return {name: child.but(nullable=False) for name, child in {**paging, **search, **self.filters}.items()}
 
     @cached_property
-    def blank(self) -> dict[str, Any]:
+    def blank(self) -> Record:
         """Null for every field of a response: a stored record may lack it."""
         return {name: None for name, child in self.fields.items() if not child.write_only}
 
-    def parse_id(self, value: Any) -> Any:
+    def parse_id(self, value: object) -> RecordId:
         """Return `value` as the `_id` of a record; 40400 where it is no valid one."""
         if self.ids == "text":
             return str(value)

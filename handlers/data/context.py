@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import Any, Protocol
+from typing import Protocol
 
 from config.database import Driver
 from handlers.data.collection import Collection
 from handlers.data.shared import Shared
+from handlers.schema.values import RecordId
 
 
 class DataContext(Protocol):
@@ -32,5 +33,5 @@ class DataContext(Protocol):
     async def next_number(self, name: str, *, apart: bool = True) -> int:
         """Return the next number of a sequence."""
 
-    def tell(self, collection: str, id: Any) -> None:
+    def tell(self, collection: str, id: RecordId) -> None:
         """Notify the listeners of a collection that a document was written; `id` None means several."""

@@ -20,6 +20,7 @@ from handlers.data.collection import Collection
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.shared import Shared
 from handlers.data.store import Store
+from handlers.schema.values import RecordId
 from handlers.tasks import end
 
 Result = TypeVar("Result")
@@ -84,7 +85,7 @@ class Database:
             self.changes.tell(collection, id)
         return result
 
-    def tell(self, collection: str, id: Any) -> None:
+    def tell(self, collection: str, id: RecordId) -> None:
         """Notify listeners that this process wrote a document (`id` None: several): now, or after the commit."""
         changed = _uncommitted.get()
         if changed is None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from config.database import Document
+from config.database import Document, Filter
 from handlers.data.collection import MAX_DEPTH, OUTDATED, Collection
 from handlers.data.search import former_filter, search_filter, search_key, symbols_filter
 from handlers.schema.conversion import Undecodable, decode_stored, encode
 from handlers.schema.errors import invalid
+from handlers.schema.values import Query
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,11 @@ def _is_shown(name: str, shown: Container[str] | None) -> bool:
 
 def list_filter(
     collection: Collection,
-    query: Mapping[str, Any],
+    query: Query,
     shown: Container[str] | None = None,
     *,
     outdated: bool = False,
-) -> dict[str, Any]:
+) -> Filter:
     """Return the filters and the search of `query` as one MongoDB filter; the search ignores fields not `shown`.
 
     With `outdated` it also finds records whose stored search fields have an older form.
@@ -115,7 +116,7 @@ def check_depth(page: int, page_size: int) -> int:
     return skip
 
 
-def rows_before(query: Mapping[str, Any]) -> int:
+def rows_before(query: Query) -> int:
     """Return how many rows to skip in a list whose cursor is that number; 40001 for an invalid cursor or page."""
     cursor = query.get("cursor")
     if cursor is None:
@@ -132,7 +133,7 @@ def make_cursor(keys: list[tuple[str, int]], row: Document) -> str:
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def after_cursor(collection: Collection, keys: list[tuple[str, int]], cursor: str) -> dict[str, Any]:
+def after_cursor(collection: Collection, keys: list[tuple[str, int]], cursor: str) -> Filter:
     """Return the filter for the rows after `cursor`; 40001 for a cursor of another order."""
     try:
         raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)

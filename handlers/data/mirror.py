@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from lru import LRU
 
 from handlers.data.detached import start_detached
+from handlers.schema.values import RecordId
 
 Value = TypeVar("Value")
 Key = TypeVar("Key", bound=Hashable)
@@ -24,7 +25,7 @@ class Mirror(Generic[Value]):
         self._loading: asyncio.Task[None] | None = None
         self._value: Value
 
-    def invalidate(self, _id: Any = None) -> None:
+    def invalidate(self, _id: RecordId = None) -> None:
         """Make the next reader load the value again; the result of a running load does not serve it."""
         self._wanted += 1
 
@@ -46,7 +47,7 @@ class Mirror(Generic[Value]):
 class RecordCache(Generic[Key, Value]):
     """A cache of `size` single records; None (no such record) is not cached."""
 
-    def __init__(self, load: Callable[[Key], Coroutine[Any, Any, Value | None]], size: int = 10_000) -> None:
+    def __init__(self, load: Callable[[Key], Coroutine[object, object, Value | None]], size: int = 10_000) -> None:
         self._load = load
         self._cached: LRU[Key, Value] = LRU(size)
         self._loading: dict[Key, asyncio.Future[Value | None]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from handlers.data.collection import Collection
@@ -10,6 +10,7 @@ from handlers.data.context import DataContext
 from handlers.data.scope import Scope
 from handlers.data.visibility import Visibility
 from handlers.schema.errors import FieldError, ValidationFailed
+from handlers.schema.values import Values
 
 
 class References:
@@ -20,7 +21,7 @@ class References:
         self._collection = collection
         self._scope = scope
 
-    async def check(self, values: Mapping[str, Any]) -> None:
+    async def check(self, values: Values) -> None:
         """Check the references of one record."""
         faults = [
             FieldError(name, "reference")
@@ -30,7 +31,7 @@ class References:
         if faults:
             raise ValidationFailed(faults)
 
-    async def check_many(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    async def check_many(self, rows: Sequence[Values]) -> None:
         """Check the references of several records, with one query for each field."""
         for name, target in self._checked():
             wanted = list(dict.fromkeys(row[name] for row in rows if row.get(name) is not None))

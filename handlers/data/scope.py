@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from config.database import Filter
+from handlers.schema.values import ReadOnlyRecord
 
 _MOST_RUNS = 4  # each costs a command
 NO_ROWS: dict[str, Any] = {"_id": {"$in": []}}
@@ -39,7 +41,7 @@ class Scope:
 
     def filter(
         self, department: str = "creator_department_id", person: str = "creator_id", shared: bool = False
-    ) -> dict[str, Any]:
+    ) -> Filter:
         """Return the filter on the fields that a collection names; `shared`: its rows can be shared with people."""
         if self.everything:
             return {}
@@ -56,7 +58,7 @@ class Scope:
 
     def admits(
         self,
-        document: Mapping[str, Any],
+        document: ReadOnlyRecord,
         department: str = "creator_department_id",
         person: str = "creator_id",
         shared: bool = False,
@@ -74,7 +76,7 @@ class Scope:
 
     def parts(
         self, department: str = "creator_department_id", person: str = "creator_id", shared: bool = False
-    ) -> list[dict[str, Any]]:
+    ) -> list[Filter]:
         """Return filters that match disjoint sets of rows and together match what `filter` does.
 
         MongoDB counts a range of keys twice as fast as a set of keys, and separate branches faster than a union.

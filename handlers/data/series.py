@@ -12,9 +12,11 @@ from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from config.database import Filter
 from handlers.dashboards import MOST_POINTS, Period
 from handlers.data.store import Store
 from handlers.schema.calendar import settled_since, start_of
+from handlers.schema.values import Operators, Record
 
 Stage = dict[str, Any]
 _DAY_MS = 86_400_000
@@ -22,8 +24,8 @@ _DAY, _MONTH = "%Y-%m-%d", "%Y-%m"
 
 
 async def by_day(
-    store: Store, field: str, period: Period, sums: Mapping[str, Any], where: Mapping[str, Any] | None = None
-) -> dict[str, dict[str, Any]]:
+    store: Store, field: str, period: Period, sums: Operators, where: Filter | None = None
+) -> dict[str, Record]:
     """Return `sums`, which are accumulators of `$group`, by the day (`2026-11-20`) of `field`."""
     even = _even_from(period)
     if even is None:
@@ -33,8 +35,8 @@ async def by_day(
 
 
 async def by_month(
-    store: Store, field: str, period: Period, sums: Mapping[str, Any], where: Mapping[str, Any] | None = None
-) -> dict[str, dict[str, Any]]:
+    store: Store, field: str, period: Period, sums: Operators, where: Filter | None = None
+) -> dict[str, Record]:
     """Return `sums` by the month (`2026-11`) of `field`, as `by_day` does by day."""
     even = _even_from(period)
     # only sums of a month can be computed from those of its days

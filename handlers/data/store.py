@@ -24,6 +24,7 @@ from handlers.data.scope import Scope
 from handlers.data.visibility import Visibility
 from handlers.schema.errors import CONFLICT, DUPLICATE, NOT_FOUND, STALE, ApiError, ErrorKind, ValidationFailed
 from handlers.schema.messages import Message
+from handlers.schema.values import Operators, Query, RecordId, Values
 
 _RECORDS_AT_ONCE = 20
 
@@ -42,7 +43,7 @@ class Store:
 
     # -- reading
 
-    async def get(self, id: Any) -> Document:
+    async def get(self, id: RecordId) -> Document:
         """Return the record with this `id`; 40400 where the actor sees none."""
         rules = self.collection
         found = await self._driver.find_by_id(rules.name, rules.parse_id(id), without=rules.unread)
@@ -78,7 +79,7 @@ class Store:
         )
         return [self._record(row) for row in rows]
 
-    async def stream(self, query: Mapping[str, Any], filter: Filter | None = None) -> AsyncIterator[Document]:
+    async def stream(self, query: Query, filter: Filter | None = None) -> AsyncIterator[Document]:
         """Yield every record of a list, without pages: for exports."""
         matching = self._visibility.filter(self._pager().narrowing(query), filter)
         keys = sort_keys(self.collection, query.get("sort"))
@@ -91,7 +92,7 @@ class Store:
 
     async def page(
         self,
-        query: Mapping[str, Any],
+        query: Query,
         filter: Filter | None = None,
         *,
         fields: Sequence[str] | None = None,
@@ -111,9 +112,7 @@ class Store:
     def _pager(self) -> Pager:
         return Pager(self._context, self.collection, self._visibility)
 
-    async def aggregate(
-        self, pipeline: Sequence[Mapping[str, Any]], *, collection_scan: bool = False
-    ) -> list[Document]:
+    async def aggregate(self, pipeline: Sequence[Operators], *, collection_scan: bool = False) -> list[Document]:
         """Return the results of an aggregation over the records that the actor may see.
 
         Set `collection_scan` where it needs most records and fields that no index holds. For actors who see every row
@@ -125,7 +124,7 @@ class Store:
 
     # -- writing
 
-    async def create(self, values: Mapping[str, Any], *, id: Any = None) -> Document:
+    async def create(self, values: Values, *, id: RecordId = None) -> Document:
         """Insert a record with its audit fields; 40900 for a duplicate key, 40001 for a missing reference."""
         await self._references().check(values)
         document = {**self.collection.defaults, **values, **self._stamp(values)}
@@ -137,7 +136,7 @@ class Store:
         self._tell(document["_id"])
         return self._record(document)
 
-    async def create_many(self, rows: Sequence[Mapping[str, Any]]) -> list[Document]:
+    async def create_many(self, rows: Sequence[Values]) -> list[Document]:
         """Insert records by one command; errors as in `create`. Outside a transaction earlier records stay."""
         await self._references().check_many(rows)
         documents: list[Document] = []
@@ -155,14 +154,14 @@ class Store:
 
     async def update(
         self,
-        id: Any,
-        values: Mapping[str, Any],
+        id: RecordId,
+        values: Values,
         *,
         version: int | None = None,
         where: Filter | None = None,
         otherwise: ErrorKind = CONFLICT,
         reason: Message | None = None,
-        operators: Mapping[str, Any] | None = None,
+        operators: Operators | None = None,
     ) -> Document:
         """Change a record and return its new state.
 
@@ -187,7 +186,7 @@ class Store:
         self._tell(key)
         return self._record(changed)
 
-    async def change_many(self, filter: Filter, operators: Mapping[str, Any]) -> int:
+    async def change_many(self, filter: Filter, operators: Operators) -> int:
         """Change every visible record that matches with MongoDB update operators; return how many changed."""
         changed = await self._driver.update_many(
             self.collection.name, self._visibility.filter(filter), self._change({}, operators)
@@ -196,7 +195,12 @@ class Store:
         return changed
 
     async def delete(
-        self, id: Any, *, where: Filter | None = None, otherwise: ErrorKind = CONFLICT, reason: Message | None = None
+        self,
+        id: RecordId,
+        *,
+        where: Filter | None = None,
+        otherwise: ErrorKind = CONFLICT,
+        reason: Message | None = None,
     ) -> None:
         """Soft-delete a record; errors as in `update`."""
         key = self.collection.parse_id(id)
@@ -213,20 +217,18 @@ class Store:
         self._tell(None)
         return removed
 
-    async def upsert(self, id: Any, values: Mapping[str, Any], operators: Mapping[str, Any] | None = None) -> Document:
+    async def upsert(self, id: RecordId, values: Values, operators: Operators | None = None) -> Document:
         """Change or insert the record of a plain collection with this `_id`."""
         update = {**({"$set": dict(values)} if values else {}), **(operators or {})}
         changed = await self._driver.update_one(self.collection.name, {"_id": id}, update, upsert=True)
         self._tell(id)
         return self._record(changed or {"_id": id})
 
-    async def change_one(self, filter: Filter, values: Mapping[str, Any]) -> Document | None:
+    async def change_one(self, filter: Filter, values: Values) -> Document | None:
         """Change the record that matches atomically; None where none matches."""
         return await self._update_where(filter, self._change(values, None))
 
-    async def change_quietly(
-        self, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]]
-    ) -> Document | None:
+    async def change_quietly(self, filter: Filter, update: Operators | Sequence[Operators]) -> Document | None:
         """As `change_one`, with MongoDB update operators and without version and audit fields: for technical fields."""
         return await self._update_where(filter, update)
 
@@ -242,7 +244,7 @@ class Store:
     # -- rules
 
     @property
-    def row_filter(self) -> dict[str, Any]:
+    def row_filter(self) -> Filter:
         """The filter of the data scope; empty where the actor sees every row."""
         return self._visibility.row_filter
 

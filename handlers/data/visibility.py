@@ -8,6 +8,7 @@ from typing import Any
 from config.database import Document, Filter
 from handlers.data.collection import LIVE, Collection
 from handlers.data.scope import ALL_ROWS, Scope
+from handlers.schema.values import Record
 
 
 class Visibility:
@@ -25,12 +26,12 @@ class Visibility:
         return {} if self._collection.plain else LIVE
 
     @property
-    def row_filter(self) -> dict[str, Any]:
+    def row_filter(self) -> Filter:
         """The filter of the data scope; empty where every row is visible."""
         rules = self._collection
         return self.scope.filter(rules.scope_department, rules.scope_person, rules.shared)
 
-    def filter(self, *filters: Filter | None) -> dict[str, Any]:
+    def filter(self, *filters: Filter | None) -> Record:
         """The filter on visible records that match all of `filters`."""
         # as a list under $and, so that a client's filter can only narrow the result
         clauses = [dict(clause) for clause in (self.live, self.row_filter, *filters) if clause]
@@ -42,7 +43,7 @@ class Visibility:
         live = rules.plain or document.get("deleted") is False
         return live and self.scope.admits(document, rules.scope_department, rules.scope_person, rules.shared)
 
-    def parts(self) -> list[dict[str, Any]]:
+    def parts(self) -> list[Record]:
         """Filters that match disjoint sets of records and together match what `filter()` does."""
         rules, live = self._collection, self.live
         parts = self.scope.parts(rules.scope_department, rules.scope_person, rules.shared)

@@ -14,6 +14,8 @@ Record: TypeAlias = dict[str, Any]
 ReadOnlyRecord: TypeAlias = Mapping[str, Any]
 # the fields to store: of a new record, or of an update
 Values: TypeAlias = Mapping[str, Any]
+# update operators such as `{"$set": …}`, or a stage of an aggregation pipeline
+Operators: TypeAlias = Mapping[str, Any]
 # the validated query string of a request: the name of a parameter → its value, or its default
 Query: TypeAlias = Mapping[str, Any]
 # the validated body of a request, converted for MongoDB: a `Record` where the declared shape is an object
