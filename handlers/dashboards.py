@@ -63,14 +63,14 @@ class Period:
         """The filter on a timestamp: from the start of the first day to before the start of the day after the last."""
         first, last = self._bounds
         after = last and last + timedelta(days=1)
-        return _bounded(
+        return _build_filter(
             field, {"$gte": first and start_of(first, self.zone), "$lt": after and start_of(after, self.zone)}
         )
 
     def days(self, field: str) -> Filter:
         """The filter on a calendar day, which is stored as text."""
         first, last = self._bounds
-        return _bounded(field, {"$gte": first and first.isoformat(), "$lte": last and last.isoformat()})
+        return _build_filter(field, {"$gte": first and first.isoformat(), "$lte": last and last.isoformat()})
 
     def every_day(self, rows: Mapping[str, object]) -> list[str]:
         """Each day as `2026-11-20`, in order; an open end extends to the rows within bounds, and to today."""
@@ -147,6 +147,6 @@ def _end_of_month(day: date) -> date:
     return (day.replace(day=1) + timedelta(days=32)).replace(day=1) - timedelta(days=1)
 
 
-def _bounded(field: str, bounds: Mapping[str, object]) -> Filter:
+def _build_filter(field: str, bounds: Mapping[str, object]) -> Filter:
     given = {operator: bound for operator, bound in bounds.items() if bound is not None}
     return {field: given} if given else {}

@@ -85,7 +85,7 @@ async def _run(request: Request, claim: Claim, work: Callable[[], Awaitable[byte
         return body
 
     try:
-        async with claim.held():
+        async with claim.renewing():
             return await request.transaction(work_and_store)
     except (DatabaseUnavailable, TimeoutError):
         raise
@@ -137,7 +137,10 @@ class Claim:
             return None
         while True:
             wanted = {"_id": {"$in": [self._id, self._response_id]}}
-            rows = {row["_id"]: self._checked(row) for row in await self._driver.find(IDEMPOTENCY_KEYS.name, wanted)}
+            rows = {
+                row["_id"]: self._check_fingerprint(row)
+                for row in await self._driver.find(IDEMPOTENCY_KEYS.name, wanted)
+            }
             if self._response_id in rows:
                 return self._read(rows[self._response_id])
             claim = rows.get(self._id)
@@ -156,9 +159,9 @@ class Claim:
         row = await self._driver.update_one(
             IDEMPOTENCY_KEYS.name, {"_id": self._response_id}, {"$setOnInsert": {"_id": self._response_id}}
         )
-        return self._read(self._checked(row)) if row is not None else None
+        return self._read(self._check_fingerprint(row)) if row is not None else None
 
-    def _checked(self, row: Document) -> Document:
+    def _check_fingerprint(self, row: Document) -> Document:
         if row["fingerprint"] != self._fingerprint:
             raise ApiError(IDEMPOTENCY_REUSED)
         return row
@@ -168,7 +171,7 @@ class Claim:
         return StoredResponse(self._cipher.decrypt(row[_RESPONSE_FIELD]), headers)
 
     async def _insert(self) -> bool:
-        claim = {"_id": self._id, "fingerprint": self._fingerprint, "created_at": utc_now(), **self._hold()}
+        claim = {"_id": self._id, "fingerprint": self._fingerprint, "created_at": utc_now(), **self._lease_fields()}
         try:
             await self._driver.insert(IDEMPOTENCY_KEYS.name, [claim])
         except DuplicateKey:
@@ -179,13 +182,13 @@ class Claim:
         if claim["until"] > utc_now():
             return False
         silent = {"_id": self._id, "holder": claim["holder"], "until": claim["until"]}
-        return await self._driver.update_one(IDEMPOTENCY_KEYS.name, silent, {"$set": self._hold()}) is not None
+        return await self._driver.update_one(IDEMPOTENCY_KEYS.name, silent, {"$set": self._lease_fields()}) is not None
 
-    def _hold(self) -> dict[str, Any]:
+    def _lease_fields(self) -> dict[str, Any]:
         return {"holder": self._holder, "until": utc_now() + _HOLD}
 
     @asynccontextmanager
-    async def held(self) -> AsyncIterator[None]:
+    async def renewing(self) -> AsyncIterator[None]:
         """Renew the claim while the block runs."""
         renewing = asyncio.create_task(self._renew())
         try:
@@ -198,7 +201,7 @@ class Claim:
             await asyncio.sleep(_HOLD.total_seconds() / 3)
             with contextlib.suppress(DatabaseUnavailable):
                 mine = {"_id": self._id, "holder": self._holder}
-                await self._driver.update_one(IDEMPOTENCY_KEYS.name, mine, {"$set": self._hold()})
+                await self._driver.update_one(IDEMPOTENCY_KEYS.name, mine, {"$set": self._lease_fields()})
 
     async def fulfil(self, body: bytes, headers: Mapping[str, str]) -> None:
         """Store the response, in the transaction of the writes that it reports."""

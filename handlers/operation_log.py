@@ -70,7 +70,7 @@ OPERATION_LOGS = Collection(
 )
 
 
-def kept_for(days: int) -> Collection:
+def expiring_after(days: int) -> Collection:
     """The collection of the operation log, whose entries expire after `days`."""
     return replace(OPERATION_LOGS, indexes=(*OPERATION_LOGS.indexes, Index("at", expire_seconds=days * 86_400)))
 

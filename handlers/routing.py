@@ -60,14 +60,14 @@ class Router:
     def _find(self, path: str) -> tuple[_Node | None, list[str]]:
         segments = path.split("/")[1:] if path.startswith("/") else []
         if "%" in path:
-            segments = [_segment(part) for part in segments]
-        straight = self._straight(segments)
+            segments = [_decode_segment(part) for part in segments]
+        straight = self._find_without_backtracking(segments)
         if straight is not None:
             return straight
         values: list[str] = []
         return self._walk(self._root, segments, 0, values), values
 
-    def _straight(self, segments: list[str]) -> tuple[_Node, list[str]] | None:
+    def _find_without_backtracking(self, segments: list[str]) -> tuple[_Node, list[str]] | None:
         """Find a path without backtracking, literal segments first, which is enough for most. None where it is not."""
         values: list[str] = []
         node = self._root
@@ -100,7 +100,7 @@ def allowed_methods(routes: Mapping[str, Route]) -> list[str]:
     return sorted(methods)
 
 
-def _segment(raw: str) -> str:
+def _decode_segment(raw: str) -> str:
     if "%" not in raw:
         return raw
     try:

@@ -44,12 +44,12 @@ class CheckNotes:
 def digest_of(plugins: Iterable[str]) -> str:
     """A digest of these plugins, in their order, and of every source file that this process has loaded."""
     digest = hashlib.sha256(f"{sys.version} {' '.join(plugins)}".encode())
-    for line in sorted(_loaded()):
+    for line in sorted(_loaded_modules()):
         digest.update(line.encode())
     return digest.hexdigest()
 
 
-def _loaded() -> Iterator[str]:
+def _loaded_modules() -> Iterator[str]:
     """A line for each loaded module: its name, and the time and size of its file."""
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)

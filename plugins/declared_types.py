@@ -51,10 +51,10 @@ def _parts(plugin: Plugin) -> Iterator[tuple[str, Any]]:
     for name, (kind, called) in words.items():
         for part in _of_type(getattr(plugin, name), kind):
             yield f"{where}: {called(part)}", part
-            yield from ((f"{where}: {called(part)}", inner) for inner in _nested(part))
+            yield from ((f"{where}: {called(part)}", inner) for inner in _nested_declarations(part))
 
 
-def _nested(part: Any) -> list[Any]:
+def _nested_declarations(part: Any) -> list[Any]:
     if isinstance(part, Dictionary):
         return _of_type(part.items, Item)
     return _of_type(part.refusals, Refusal) if isinstance(part, Route) else []

@@ -53,7 +53,7 @@ def load_plugins(names: Sequence[str]) -> list[Plugin]:
     `tradewind.plugins`. Raises `RegistryError`.
     """
     built_in = built_in_names()
-    external, problems = _installed(built_in)
+    external, problems = _find_installed(built_in)
     loaded: dict[str, Plugin] = {}
     with_built_in = not names or any(name.startswith("+") for name in names)
     waiting = [*(built_in if with_built_in else ()), *(name.removeprefix("+") for name in names)]
@@ -76,7 +76,7 @@ def load_plugins(names: Sequence[str]) -> list[Plugin]:
     return plugins
 
 
-def _installed(built_in: Sequence[str]) -> tuple[dict[str, EntryPoint], list[str]]:
+def _find_installed(built_in: Sequence[str]) -> tuple[dict[str, EntryPoint], list[str]]:
     """The external plugins by name, and a sentence for each name that is taken twice."""
     external: dict[str, EntryPoint] = {}
     problems: list[str] = []

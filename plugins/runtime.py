@@ -34,7 +34,7 @@ from handlers.http.app import Front, listen
 from handlers.http.draining import drain
 from handlers.jobs import Jobs
 from handlers.metrics import Metrics
-from handlers.operation_log import OPERATION_LOGS, OperationLog, kept_for
+from handlers.operation_log import OPERATION_LOGS, OperationLog, expiring_after
 from handlers.rate_limit import RateLimit
 from handlers.routing import Router
 from handlers.service import Service
@@ -195,7 +195,7 @@ def _assemble(
 def catalogue_of(settings: Settings, plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
     """The catalogue of the plugins with these settings. With `check` it raises `RegistryError`."""
     catalogue = freeze(plugins, check)
-    operation_logs = kept_for(settings.operation_log_days)
+    operation_logs = expiring_after(settings.operation_log_days)
     return replace(catalogue, collections={**catalogue.collections, OPERATION_LOGS.name: operation_logs})
 
 

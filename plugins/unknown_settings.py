@@ -19,14 +19,14 @@ _OF_TESTS = "test_"
 def unknown_settings(plugins: Sequence[Plugin]) -> Mapping[str, str]:
     """Advice for each variable of the environment and of `.env` that is not a setting, by the name of the variable."""
     known = _names(plugins)
-    given = {name.removeprefix(_PREFIX): variable for name, variable in _given().items()}
+    given = {name.removeprefix(_PREFIX): variable for name, variable in _given_variables().items()}
     unknown = {name: variable for name, variable in given.items() if name not in known and not _is_of_scripts(name)}
     if unknown:  # it may belong to a plugin that is not loaded; loading them takes a moment
         known |= _names(_built_in())
     return {variable: _advice(name, known) for name, variable in unknown.items() if name not in known}
 
 
-def _given() -> dict[str, str]:
+def _given_variables() -> dict[str, str]:
     """Every variable with our prefix, by its name in lower case, because settings ignore case."""
     variables = [*os.environ, *_in_file(Path(str(EnvironmentSettings.model_config["env_file"])))]
     return {variable.lower(): variable for variable in variables if variable.lower().startswith(_PREFIX)}

@@ -38,7 +38,7 @@ class NameTaken(ValueError):
     """Two different components have one name; the message says which."""
 
 
-def wrapped(code: JsonSchema, data: JsonSchema) -> JsonSchema:
+def wrap(code: JsonSchema, data: JsonSchema) -> JsonSchema:
     """The schema of the envelope around `data`."""
     return {
         "type": "object",
@@ -106,7 +106,7 @@ class Components:
 
     def _error(self, kind: ErrorKind) -> JsonSchema:
         data = {"type": "null"} if kind.data is NOTHING else json_schema(kind.data, "reply", self.named)
-        error = {"description": kind.when, **wrapped({"type": "integer", "const": kind.code}, data)}
+        error = {"description": kind.when, **wrap({"type": "integer", "const": kind.code}, data)}
         return self._write("schemas", f"{_pascal(kind.name)}Error", error)
 
     def _write(self, part: str, name: str, content: JsonSchema) -> JsonSchema:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from handlers.data.listing import make_cursor
-from handlers.docs.components import Components, wrapped
+from handlers.docs.components import Components, wrap
 from handlers.docs.tags import described_tags, tags_of
 from handlers.route import PUBLIC, Route
 from handlers.schema.envelope import PAGE_FIELDS
@@ -229,7 +229,7 @@ def _success(route: Route, components: Components) -> dict[str, Any]:
     if route.bare:
         content = {media: {"schema": _bare_schema(media)} for media in _media_types(route.bare)}
     else:
-        content = {"application/json": {"schema": wrapped({"type": "integer", "const": 0}, _data(route, components))}}
+        content = {"application/json": {"schema": wrap({"type": "integer", "const": 0}, _data(route, components))}}
     names = ["X-Request-ID"]
     if route.etag:
         names.append("ETag")

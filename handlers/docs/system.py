@@ -123,7 +123,7 @@ async def openapi(req: Request) -> bytes:
 
 async def docs(req: Request) -> Answer:
     """The page to read and try the API; it loads nothing from other hosts."""
-    return Answer(200, await asyncio.to_thread(_own, "docs.html"), _PAGE_HEADERS, _HTML)
+    return Answer(200, await asyncio.to_thread(_read_own, "docs.html"), _PAGE_HEADERS, _HTML)
 
 
 def _docs_file(endpoint: str, read: Callable[[], bytes], media_type: str, cache: str) -> Route:
@@ -137,12 +137,12 @@ def _docs_file(endpoint: str, read: Callable[[], bytes], media_type: str, cache:
 
 
 @lru_cache(maxsize=8)
-def _own(name: str) -> bytes:
+def _read_own(name: str) -> bytes:
     return (files("handlers.docs") / name).read_bytes()
 
 
 @lru_cache(maxsize=8)
-def _packaged(name: str) -> bytes:
+def _read_packaged(name: str) -> bytes:
     return (files("swagger_ui") / "static" / name).read_bytes()
 
 
@@ -250,12 +250,14 @@ CORE_ROUTES: tuple[Route, ...] = (
         "GET /api/openapi.json", openapi, summary="This description", access=PUBLIC, bare="application/json", tag="meta"
     ),
     route("GET /api/docs", docs, summary="Documentation page", access=PUBLIC, bare=_HTML, tag="meta"),
-    _docs_file("GET /api/docs/start.js", partial(_own, "docs.js"), _SCRIPT, "no-cache"),
-    _docs_file("GET /api/docs/swagger-ui-bundle.js", partial(_packaged, "swagger-ui-bundle.js"), _SCRIPT, _FOR_A_DAY),
+    _docs_file("GET /api/docs/start.js", partial(_read_own, "docs.js"), _SCRIPT, "no-cache"),
     _docs_file(
-        "GET /api/docs/swagger-ui.css", partial(_packaged, "swagger-ui.css"), "text/css; charset=utf-8", _FOR_A_DAY
+        "GET /api/docs/swagger-ui-bundle.js", partial(_read_packaged, "swagger-ui-bundle.js"), _SCRIPT, _FOR_A_DAY
     ),
-    _docs_file("GET /api/docs/favicon.png", partial(_packaged, "favicon-32x32.png"), "image/png", _FOR_A_DAY),
+    _docs_file(
+        "GET /api/docs/swagger-ui.css", partial(_read_packaged, "swagger-ui.css"), "text/css; charset=utf-8", _FOR_A_DAY
+    ),
+    _docs_file("GET /api/docs/favicon.png", partial(_read_packaged, "favicon-32x32.png"), "image/png", _FOR_A_DAY),
     route(
         "GET /api/v1/meta/constants",
         constants,

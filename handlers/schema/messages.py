@@ -26,22 +26,22 @@ class Message(NamedTuple):
 
 def language_of(header: str | None) -> Language:
     """The language of a response: Chinese unless `Accept-Language` prefers English (RFC 9110 section 12.5.4)."""
-    return _preferred(header[:200]) if header else "zh"
+    return _choose_language(header[:200]) if header else "zh"
 
 
 @lru_cache(maxsize=1000)
-def _preferred(header: str) -> Language:
+def _choose_language(header: str) -> Language:
     best: tuple[float, Language] = (0.0, "zh")
     for part in header.split(","):
         tag, _, parameter = part.strip().lower().partition(";")
-        weight = _weight(parameter)
+        weight = _parse_weight(parameter)
         for language in ("zh", "en"):
             if tag.split("-")[0] == language and weight > best[0]:
                 best = (weight, "en" if language == "en" else "zh")
     return best[1]
 
 
-def _weight(parameter: str) -> float:
+def _parse_weight(parameter: str) -> float:
     name, _, value = parameter.strip().partition("=")
     if name != "q":
         return 1.0

@@ -60,7 +60,7 @@ class Checker:
         if not faults and self._validator.is_valid(excerpt):
             errors = self._first_error(value)  # the fault is behind the excerpt
         for error in errors:
-            faults += _explained(error, places)
+            faults += _explain(error, places)
         return faults, places
 
     def _first_error(self, value: Any) -> Iterator[jsonschema_rs.ValidationError]:
@@ -74,7 +74,7 @@ class Checker:
 _Places = dict[Any, Any]
 
 
-def _explained(error: jsonschema_rs.ValidationError, places: _Places) -> Iterator[FieldError]:
+def _explain(error: jsonschema_rs.ValidationError, places: _Places) -> Iterator[FieldError]:
     kind: Any = error.kind
     path = field_path(error.instance_path)
     if kind.name == "required":
