@@ -1,4 +1,4 @@
-"""Everything that the built-in plugins declare: what the tests over the whole registry are parametrised with."""
+"""The catalogue of the built-in plugins, by which tests of every route or collection are parametrised."""
 
 from handlers.declarations import Catalogue
 from plugins.registry import freeze, load_plugins

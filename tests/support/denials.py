@@ -1,4 +1,4 @@
-"""Every denial that a test meets is asked about: the explanation must give the code, and the sentence, that were answered.
+"""Checks that the explanation of every denied request gives the code and the message of the response.
 
 A denial is a 403, a 404 or a 40901 that a server with the plugin rbac answers to a `Client`, whoever asks: 40901 is
 refused for the state of things, and each sentence of it is declared by its route. Answers on raw sockets and
@@ -31,7 +31,7 @@ _PLACE = re.compile(r"\\\{[a-z_]+\\\}")
 
 @dataclass
 class Explained:
-    """A witness of clients. On each server a session of user 1, who sees everybody, asks for the explanations."""
+    """A hook of clients. It gets the explanations with a session of user 1, who sees everybody, on each server."""
 
     _admins: dict[str, Client] = field(default_factory=dict)
 
@@ -53,7 +53,7 @@ class Explained:
         except ConnectionError:
             if not _has_ended(server):
                 raise
-            return  # it was there to deny, and cannot be asked any more
+            return  # the server denied the request and has ended since
         if asked.code == PASSWORD_CHANGE_REQUIRED.code:
             # nobody may explain while the one administrator has yet to change the password
             assert (reply.status, reply.code) == (asked.status, asked.code), reply.body
@@ -80,7 +80,7 @@ class Explained:
 
 
 class ClientWithoutHooks(Client):
-    """Asks while a change is under way to a server: it may arrive between an answer and its explanation."""
+    """A client for tests that change permissions meanwhile: a change may come between a response and its explanation."""
 
     response_hooks: ClassVar[list[ResponseHook]] = []
 
@@ -95,7 +95,7 @@ async def _session_of_user_1(server: Running | ServerProcess, url: str) -> Clien
 
 
 def agrees(reply: Reply, explanation: dict[str, Any]) -> bool:
-    """Whether the explanation tells why: by its verdict, or by a condition with the very sentence of the answer."""
+    """Whether the explanation gives the reason: by its verdict, or by a condition with the message of the response."""
     if not explanation["allowed"]:
         return explanation["code"] == reply.code and bool(explanation["reasons"])
     told = [condition["reason"] for condition in explanation["conditions"] if condition["code"] == reply.code]
@@ -104,7 +104,7 @@ def agrees(reply: Reply, explanation: dict[str, Any]) -> bool:
 
 @lru_cache(maxsize=1000)
 def _pattern(sentence: str) -> re.Pattern[str]:
-    """What a sentence looks like once its `{places}` are filled."""
+    """A pattern of a message, in which a `{placeholder}` matches any value."""
     return re.compile(_PLACE.sub(".+", re.escape(sentence)))
 
 
@@ -113,7 +113,7 @@ def _is_for_everybody(explanation: dict[str, Any]) -> bool:
 
 
 async def _was_deleted(server: Running | ServerProcess, user_id: int | None) -> bool:
-    """Whether the person was there to be denied and is gone now: the stored account says so."""
+    """Whether the person was deleted after the request, by the stored account."""
     if user_id is None or not isinstance(server, Running):
         return False
     account = await server.service.database.driver.find_one(USERS.name, {"_id": user_id})
@@ -128,7 +128,7 @@ def _is_denial(request: HTTPRequest, reply: Reply) -> bool:
 
 
 def _user_id(request: HTTPRequest) -> int | None:
-    """Whose token was sent, by its claims; None without one, and for what is none."""
+    """The user of the token, by its claims; None without a valid token."""
     token = request.headers.get("Authorization", "").partition(" ")[2]
     try:
         claims = jwt.decode(token, options={"verify_signature": False})

@@ -1,4 +1,4 @@
-"""A process that holds a document in a transaction, as an instance does that is killed in the middle of one."""
+"""A process that locks a document in a transaction, as an instance does that is killed within one."""
 
 from __future__ import annotations
 

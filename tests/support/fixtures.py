@@ -1,4 +1,4 @@
-"""What the tests over the whole registry share: makers of requests, people, and the server's own description."""
+"""Fixtures for tests of every route or collection: a maker of requests, people, and the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def nobody(io_loop: IOLoop, people: People) -> Client:
 
 @pytest.fixture(scope="session")
 def described(io_loop: IOLoop, anonymous: Client) -> Described:
-    """What the server says of itself."""
+    """The OpenAPI document of the server."""
     reply: Reply = io_loop.run_sync(lambda: anonymous.get("/api/openapi.json"))
     return Described(reply.json)
 

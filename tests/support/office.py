@@ -22,7 +22,7 @@ NAMES = ("me", "mate", "below", "sibling", "nowhere")
 
 @dataclass(frozen=True)
 class View:
-    """The data scopes of the viewer's roles, and whose rows they show (SPEC 2.5, CONTRACT 5)."""
+    """The data scopes of the viewer's roles, and the colleagues whose rows they show."""
 
     scopes: tuple[str, ...]
     sees: frozenset[str]

@@ -1,4 +1,4 @@
-"""Answers held against the OpenAPI document that the server itself gives out."""
+"""Checks responses against the OpenAPI document of the server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from handlers.route import Route
 from plugins.testing import Reply
 
 _ROOT = "urn:openapi"
-# CONTRACT 1: RFC 3339 in UTC with milliseconds, and plain days
+# RFC 3339 in UTC with milliseconds, and plain days
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 FORMATS = FormatChecker(("email",))
@@ -22,7 +22,7 @@ FORMATS.checks("date")(lambda value: not isinstance(value, str) or _DAY.fullmatc
 
 
 class Described:
-    """The document, and the check of an answer against it."""
+    """The document, and the check of a response against it."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.document = document
@@ -35,7 +35,7 @@ class Described:
         return found
 
     def check(self, route: Route, reply: Reply) -> Reply:
-        """Answer `reply`; fails unless its status, media type and body are declared for the route."""
+        """Return `reply`; fail unless its status, media type and body are declared for the route."""
         media = reply.headers["Content-Type"].partition(";")[0]
         at = f"/paths/{escaped(route.path)}/{route.method.lower()}/responses/{reply.status}"
         declared = self.operation(route)["responses"].get(str(reply.status))
@@ -49,7 +49,7 @@ class Described:
         return reply
 
     def faults(self, pointer: str, value: Any) -> list[str]:
-        """What the schema at `pointer` says against `value`."""
+        """The faults of `value` by the schema at `pointer`."""
         validator = self._validators.get(pointer)
         if validator is None:
             schema = {"$ref": f"{_ROOT}#{pointer}"}

@@ -1,4 +1,4 @@
-"""The processes that this one has started, as Linux knows them."""
+"""The child processes of a process, and their processor time, from /proc."""
 
 from __future__ import annotations
 

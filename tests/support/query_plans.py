@@ -1,4 +1,4 @@
-"""Collections filled with rows, and what MongoDB's planner says of reading them."""
+"""Fills collections with rows, and gets MongoDB's query plans for reading them."""
 
 from __future__ import annotations
 

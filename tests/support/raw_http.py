@@ -1,4 +1,4 @@
-"""HTTP by hand: bytes out, answers in. For what no HTTP client would send."""
+"""Raw HTTP: sends bytes and reads responses, for requests that no HTTP client would send."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Wire:
         await self.writer.drain()
 
     async def reply(self, *, head: bool = False) -> Reply:
-        """The next answer; raises EOFError where the server closed instead."""
+        """Read the next response. Raises EOFError if the server closed the connection."""
         lines = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = HTTPHeaders.parse("\n".join(lines[1:]))
         body = b"" if head else await self.reader.readexactly(int(headers["Content-Length"]))
@@ -52,7 +52,7 @@ async def connected(url: str) -> AsyncIterator[Wire]:
 
 
 async def exchange(url: str, request: bytes, *, head: bool = False) -> Reply:
-    """The answer to a request given as bytes."""
+    """The response to a request that is given as bytes."""
     async with connected(url) as wire:
         await wire.send(request)
         return await wire.reply(head=head)

@@ -1,4 +1,4 @@
-"""A collection as its routes show it: where it is listed, made, read, changed and deleted."""
+"""The routes that list, create, read, update and delete the records of a collection."""
 
 from __future__ import annotations
 

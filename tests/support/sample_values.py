@@ -1,4 +1,4 @@
-"""Valid values made from declarations: what a client could send for a `Field`."""
+"""Makes valid values from declarations: what a client could send for a `Field`."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _accepted(field: Field) -> Callable[[Any], bool]:
 
 
 def completed(collection: Collection, values: dict[str, Any]) -> dict[str, Any]:
-    """`values` of a record that is written past its API, with something for every further field that is never null and refers to nothing."""
+    """`values` of a record that a test stores directly, with a value for every other field that must not be null."""
     lacking = {name: field for name, field in collection.fields.items() if not field.nullable and name not in values}
     return {
         **{

@@ -1,4 +1,4 @@
-"""`python server.py` as a process of its own, with its output kept."""
+"""Runs `python server.py` as a process and keeps its output."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ ROOT = Path(__file__).resolve().parents[2]
 SECRET = "Zq8-one-signing-secret-of-these-tests-only"
 PLUGINS = "auth,rbac,system,crm"
 STOP_SECONDS = 20
-_answering: dict[str, ServerProcess] = {}  # by address, all that ever said they were ready
+_ready: dict[str, ServerProcess] = {}  # by URL, every process that was ready once
 
 
 def environment(uri: str, folder: Path, **settings: str) -> dict[str, str]:
-    """The environment of a server: what the machine needs, and settings that are ours alone."""
+    """The environment of a server: what the machine needs, and the settings of the test only."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -92,7 +92,7 @@ class ServerProcess:
     async def url(self) -> str:
         """Its address, once it is ready."""
         url = str((await self.said("ready"))["url"])
-        _answering[url] = self
+        _ready[url] = self
         return url
 
     async def ended(self) -> int:
@@ -111,8 +111,8 @@ class ServerProcess:
 
 
 def process_at(url: str) -> ServerProcess | None:
-    """The last server that was asked for its address and said this one."""
-    return _answering.get(url)
+    """The last server process that was ready at this URL."""
+    return _ready.get(url)
 
 
 def spawn(env: Mapping[str, str], folder: Path, *arguments: str, within: Sequence[str] = ()) -> ServerProcess:

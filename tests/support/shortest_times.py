@@ -1,4 +1,4 @@
-"""How long work takes that nobody can make shorter, for limits of time that hold on a busy machine too."""
+"""Measures the least time that a start can take on this machine now, for time limits that hold under load."""
 
 from __future__ import annotations
 

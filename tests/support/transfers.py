@@ -1,4 +1,4 @@
-"""Large transfers by plain sockets: nothing of the client stands in the way of the server."""
+"""Large transfers over plain sockets, so that no client library limits the speed of the server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BOUNDARY = "a-boundary-of-large-files"
 
 @dataclass(frozen=True)
 class Transfer:
-    """An answer: its head and body (of a download the number of its bytes), and how long it took."""
+    """A response: its head, its body (of a download the number of bytes), and its duration."""
 
     head: bytes
     body: bytes

@@ -1,4 +1,4 @@
-"""Valid requests for routes, made from what they declare; records that they need are made through the API first."""
+"""Makes valid requests for routes from their declarations; creates the records that they need through the API first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.sample_values import sample
 
 @dataclass(frozen=True)
 class Exercise:
-    """A request that its route must answer with `code`; `record` is what the path names.
+    """A request to which its route must respond with `code`; `record` is the record that the path names.
 
     `raw` and `headers` are for a body that is no JSON, such as an upload.
     """
@@ -53,7 +53,7 @@ def path_with(route: Route, value: str) -> str:
 
 
 class Maker:
-    """Makes exercises and records as the super administrator would."""
+    """Makes requests and records as a super administrator does."""
 
     def __init__(self, admin: Client, hand_made: Mapping[str, HandMade], catalogue: Catalogue) -> None:
         self.admin = admin
@@ -62,7 +62,7 @@ class Maker:
         self._routes = {name_of(route): route for route in catalogue.routes}
 
     async def exercise(self, route: Route, *, only_required: bool = False) -> Exercise:
-        """A valid request: from the table of hand-made ones, else from the declaration."""
+        """A valid request: from the table of special ones, else from the declaration."""
         made = self._hand_made.get(name_of(route))
         if made is not None:
             return await made(self, route)
@@ -73,12 +73,12 @@ class Maker:
         path, record = await self._path(route)
         body = await self._body(route, record, only_required) if route.body is not None else None
         query = {name: await sample(child, self.refer) for name, child in route.query.items() if child.required}
-        # what is open to everybody who is logged in acts on the caller: each exercise gets one of its own
+        # routes for everybody who is logged in act on the caller, so each request gets a caller of its own
         client = await self.person() if route.access == SIGNED_IN else self.admin
         return Exercise(client, route, f"{path}?{urlencode(query)}" if query else path, body, record=record)
 
     async def record(self, collection: str) -> dict[str, Any]:
-        """A new record of the collection, with no more than it must have."""
+        """A new record of the collection, with its required fields only."""
         route = self.creator(collection) or self._leading_to(collection)
         if route is None:
             raise AssertionError(

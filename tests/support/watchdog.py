@@ -1,4 +1,4 @@
-"""Finds what blocks an event loop: a thread looks at it all the time, and keeps the stack of what does not return.
+"""Finds what blocks an event loop: a thread samples it and keeps the stack of a call that does not return.
 
 A busy machine delays everybody, so a delay alone proves nothing. What counts is that the loop's thread stands at one
 place while it waits (the kernel says that it sleeps), or has itself used processor time for as long; and that the

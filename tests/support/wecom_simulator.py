@@ -108,7 +108,7 @@ class Simulator:
 
 
 def failure(errcode: int) -> dict[str, Any]:
-    """An answer of this error code; 0 is a success."""
+    """A response with this error code; 0 is a success."""
     return {"errcode": errcode, "errmsg": _MESSAGES.get(errcode, "ok")}
 
 
@@ -214,7 +214,7 @@ class FrontEnd(RequestHandler):
         self.finish(page("登录结果", f'<pre>{shown}</pre><p><a href="/">再来一次</a></p>'))
 
     async def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The envelope that the service answers."""
+        """The envelope of the response of the service."""
         sent = None if body is None else json.dumps(body)
         request = HTTPRequest(self.api + path, method, body=sent, headers={"Content-Type": "application/json"})
         return json.loads((await SimpleAsyncHTTPClient().fetch(request, raise_error=False)).body)
