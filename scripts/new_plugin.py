@@ -1,6 +1,7 @@
 """What `scripts/new-plugin` does: a package of one kind of record that loads, is tested and waits to be filled.
 
-The files are named as those of the built-in plugins: `records.py` what is kept, `plugin.py` the table of contents.
+The files are named as those of the built-in plugins: `records.py` has the collections, with their routes at its foot,
+`plugin.py` is the table of contents.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ packages = ["tradewind_$plugin"]
 """,
     "tradewind_$plugin/__init__.py": '"""$Plugin: a plugin of Tradewind."""\n',
     "tradewind_$plugin/records.py": '''\
-"""The records of $plugin."""
+"""The records of $plugin, and their routes."""
 
-from plugins.api import Collection, text
+from plugins.api import Collection, Route, crud, text
 
 $NOUNS = Collection(
     name="$plugin_$nouns",
@@ -41,19 +42,21 @@ $NOUNS = Collection(
     scoped=True,
     fields={"name": text(required=True, max_length=200, sort="folded", search=True)},
 )
+
+ROUTES: tuple[Route, ...] = crud($NOUNS, at="/api/v1/$plugin/$nouns", resource="$plugin:$noun", noun="$noun")
 ''',
     "tradewind_$plugin/plugin.py": '''\
 """$Plugin."""
 
-from plugins.api import Menu, Message, Plugin, crud
-from tradewind_$plugin.records import $NOUNS
+from plugins.api import Menu, Message, Plugin
+from tradewind_$plugin import records
 
 plugin = Plugin(
     name="$plugin",
     title=Message("$Plugin", "$Plugin"),
     requires=("rbac",),
-    collections=($NOUNS,),
-    routes=(*crud($NOUNS, at="/api/v1/$plugin/$nouns", resource="$plugin:$noun", noun="$noun"),),
+    collections=(records.$NOUNS,),
+    routes=records.ROUTES,
     menus=(Menu("$plugin", Message("$Plugin", "$Plugin"), path="/$plugin", resource="$plugin:$noun"),),
 )
 ''',
@@ -81,42 +84,40 @@ async def test_a_$noun_is_created_and_found(mongodb_uri: str, tmp_path: Path) ->
 }
 _PLUGIN, _TEST = "tradewind_$plugin/plugin.py", "tests/test_$nouns.py"
 DASHBOARD = '''\
-"""What $plugin tells of itself, live and in the caller's data scope: `GET /api/dashboard/$plugin-$nouns?months=12`."""
+"""The dashboard of $plugin, live and in the caller's data scope: `GET /api/dashboard/$plugin-$nouns?months=12`."""
 
-from typing import Any
-
-from plugins.api import Dashboard, Request, array, by_month, integer, obj, period_of, text
+from plugins.api import Dashboard, Record, Request, Route, array, by_month, integer, obj, period_of, text
 from plugins.dashboard.api import dashboard_route
 from tradewind_$plugin.records import $NOUNS
 
 MONTH = {"month": text(nullable=False), "count": integer(nullable=False)}
 
 
-async def created(req: Request) -> dict[str, Any]:
-    """The $nouns that were created in each month; months without any are filled in."""
+async def count_created(req: Request) -> Record:
+    """Count the $nouns that were created in each month. The dashboard adds the months without any."""
     months = await by_month(req.store($NOUNS), "created_at", period_of(req), {"count": {"$sum": 1}})
     return {"items": [{"month": month, "count": row["count"]} for month, row in months.items()]}
 
 
-ROUTE = dashboard_route(
-    "GET /api/dashboard/$plugin-$nouns",
-    summary="Show the $nouns by month",
-    access="dashboard:chart:$plugin-$nouns",
-    query={"months": integer(minimum=1, maximum=36, default=12, nullable=False, example=12)},
-    returns={"items": array(obj("$NounMonth", MONTH, nullable=False), nullable=False)},
+DASHBOARDS = (Dashboard("$plugin-$nouns", count_created),)
+
+ROUTES: tuple[Route, ...] = (
+    dashboard_route(
+        "GET /api/dashboard/$plugin-$nouns",
+        summary="Show the $nouns by month",
+        access="dashboard:chart:$plugin-$nouns",
+        query={"months": integer(minimum=1, maximum=36, default=12, nullable=False, example=12)},
+        returns={"items": array(obj("$NounMonth", MONTH, nullable=False), nullable=False)},
+    ),
 )
-DASHBOARDS = (Dashboard("$plugin-$nouns", created),)
 '''
 # file → what a dashboard changes in it
 _CHANGES = {
     _PLUGIN: (
-        (
-            "from tradewind_$plugin.rec",
-            "from tradewind_$plugin.dashboards import DASHBOARDS, ROUTE\nfrom tradewind_$plugin.rec",
-        ),
+        ("import records", "import dashboards, records"),
         ('requires=("rbac",)', 'requires=("rbac", "dashboard")'),
-        ('noun="$noun"),),', 'noun="$noun"), ROUTE),'),
-        ("    menus=", "    dashboards=DASHBOARDS,\n    menus="),
+        ("routes=records.ROUTES", "routes=(*records.ROUTES, *dashboards.ROUTES)"),
+        ("    menus=", "    dashboards=dashboards.DASHBOARDS,\n    menus="),
     ),
     _TEST: (
         ('("rbac", "auth")', '("rbac", "auth", "dashboard")'),
