@@ -98,7 +98,7 @@ def test_a_route_that_can_miss_something_is_about_a_kind_of_record_or_declares_i
 # -- servers that tests start for themselves, and whoever asks them
 
 SPENT = Message("额度 {limit} 已用完", "The allowance of {limit} is spent")
-UNTOLD = Message("路由没有说的话", "A sentence that its route does not tell")
+UNDECLARED = Message("路由没有说的话", "A message that its route does not declare")
 
 
 async def spend(req: Request) -> None:
@@ -107,12 +107,12 @@ async def spend(req: Request) -> None:
 
 
 async def surprise(req: Request) -> None:
-    """Refused for what no declaration tells."""
-    raise ApiError(CONFLICT, UNTOLD)
+    """Refuse with a message that no route declares."""
+    raise ApiError(CONFLICT, UNDECLARED)
 
 
 async def hide(req: Request) -> None:
-    """Missing, as no declaration tells."""
+    """Refuse with a 404 that no route declares."""
     raise ApiError(NOT_FOUND)
 
 

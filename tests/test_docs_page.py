@@ -149,6 +149,6 @@ async def test_the_page_asks_no_outside_address(page: Page, tradewind: Running) 
 
 
 async def test_the_browser_has_nothing_to_complain_of(page: Page) -> None:
-    # an answer of 401 is noted under "network"; a breach of the content policy is under "security"
+    # a response of 401 is noted under "network"; a breach of the content policy is under "security"
     log = await asyncio.to_thread(page.browser.get_log, "browser")
     assert [entry["message"] for entry in log if entry["source"] != "network"] == []

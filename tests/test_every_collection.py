@@ -24,7 +24,7 @@ from tests.support.valid_requests import Maker, name_of, path_with
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 NO_ID = "f" * 24
-TOLD_AT_ONCE = 8  # a response tells 20 faults of a body, missing fields among them
+FAULTS_AT_ONCE = 8  # a response names 20 faults of a body, missing fields among them
 COLLECTIONS = tuple(CATALOGUE.collections.values())
 SCOPED = [collection for collection in COLLECTIONS if collection.scoped]
 BODIES = [body for one in COLLECTIONS for body in (one.create, one.update)]
@@ -177,7 +177,7 @@ async def unreachable(store: Store, id: Any) -> bool:
 
 
 def changes_its_record(route: Route) -> bool:
-    """Whether the route writes the record that it names: it stands at its path, or answers it."""
+    """Whether the route writes the record that it names: it is at its path, or returns it."""
     return route.writes and (route.path.endswith("}") or route.returns is CATALOGUE.collections[route.collection].read)
 
 
@@ -257,7 +257,7 @@ async def test_what_the_service_stamps_cannot_be_given(route: Route, maker: Make
     forged = (stamped | {name for name, child in collection.fields.items() if child.read_only}) - {
         *(route.body.fields or ())
     }
-    for names in batched(sorted(forged), TOLD_AT_ONCE):
+    for names in batched(sorted(forged), FAULTS_AT_ONCE):
         reply = await maker.admin.call(route.method, path_with(route, NO_ID), dict.fromkeys(names, 1))
         expect(reply, 40001)
         assert set(names) <= {error["field"] for error in reply.data["errors"] if error["rule"] == "unknown"}

@@ -85,13 +85,13 @@ def _body(route: Route) -> Field:
     return route.body or NOTHING
 
 
-def told(place: Place) -> str:
+def name_in_response(place: Place) -> str:
     """`lines[0].day`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
 
 
 def faults(reply: Reply) -> set[tuple[str, str]]:
-    """Field and rule of each fault of an answer, if it tells any."""
+    """Field and rule of each fault in a response, if there are any."""
     return {(one["field"], one["rule"]) for one in (reply.data or {}).get("errors", ())}
 
 
@@ -113,7 +113,7 @@ async def test_a_date_out_of_bounds_is_refused_in_a_body(route: Route, admin: Cl
         for value in OUTSIDE[field.kind]:
             reply = await admin.call(route.method, path_with(route, NO_ID), put({}, place, value))
             expect(reply, 40001)
-            assert (told(place), "bounds") in faults(reply), (place, value)
+            assert (name_in_response(place), "bounds") in faults(reply), (place, value)
 
 
 @pytest.mark.parametrize("route", IN_QUERIES, ids=name_of)
@@ -153,7 +153,7 @@ async def test_nothing_happened_later_than_tomorrow(route: Route, admin: Client,
         for days, refused in ((1, False), (2, True)):
             value = _shown(field, datetime.now(zone) + timedelta(days=days), zone)
             reply = await admin.call(route.method, path_with(route, NO_ID), put({}, place, value))
-            assert ((told(place), "future") in faults(reply)) is refused, (place, value)
+            assert ((name_in_response(place), "future") in faults(reply)) is refused, (place, value)
 
 
 def _shown(field: Field, moment: datetime, zone: ZoneInfo) -> str:
@@ -164,5 +164,10 @@ def _shown(field: Field, moment: datetime, zone: ZoneInfo) -> str:
 
 
 def test_what_happened_is_declared_so() -> None:
-    found = {f"{name_of(route)} {told(place)}" for route in PAST for place, field in dates(_body(route)) if field.past}
+    found = {
+        f"{name_of(route)} {name_in_response(place)}"
+        for route in PAST
+        for place, field in dates(_body(route))
+        if field.past
+    }
     assert found == HAPPENED

@@ -143,7 +143,7 @@ async def test_every_socket_asks_who_is_there(nobody: Client, admin: Client) -> 
 
 
 async def _handshake(client: Client, path: str, token: str | None) -> int:
-    """The status that a WebSocket is answered with."""
+    """The status of the response to a WebSocket handshake."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     try:
         socket = await websocket_connect(HTTPRequest(client.url.replace("http", "ws", 1) + path, headers=headers))
@@ -162,7 +162,7 @@ async def _logged(exercise: Exercise, service: Running, admin: Client) -> dict[s
     async def written() -> bool:
         return queue.waiting == 0
 
-    # what the answer left behind was accepted before it was sent, so an empty queue means: all of it is stored
+    # entries are queued before the response is sent, so an empty queue means that all are stored
     await eventually(written)
     rows = expect(await admin.get(f"{OPERATIONS}?request_id={request_id}"))["items"]
     assert len(rows) == 1

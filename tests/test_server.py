@@ -62,7 +62,7 @@ async def test_the_line_of_a_request_tells_who_asked_for_what(shared: ServerProc
 
 
 async def secrets_of_a_busy_day(url: str) -> dict[str, str]:
-    """Log-ins, refreshes and errors of every kind; answers every secret that was part of them."""
+    """Log-ins, refreshes and errors of every kind; returns every secret that was part of them."""
     anonymous, name = Client(url), unique("person")
     admin = await anonymous.log_in("admin")
     first, wrong, new = "First-secret-11", "Wrong-secret-22", "Newer-secret-33"
@@ -239,9 +239,9 @@ async def test_a_variable_that_no_setting_is_called_is_told_with_the_nearest_nam
     env = environment(mongodb_uri, tmp_path) | dict.fromkeys(UNKNOWN, "hunter2") | KNOWN
     async with server_process(env, tmp_path) as running:
         await running.url()
-        told = {line["message"] for line in running.lines() if line["level"] == "WARNING"}
+        reported = {line["message"] for line in running.lines() if line["level"] == "WARNING"}
     in_file = "TRADEWIND_PLUGIN is no setting and does nothing; did you mean TRADEWIND_PLUGINS?"
-    assert told == {*UNKNOWN.values(), in_file}
+    assert reported == {*UNKNOWN.values(), in_file}
     assert "hunter2" not in running.stdout
 
 
@@ -274,7 +274,7 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 def test_a_setting_that_cannot_be_is_told_in_one_line(
     said: Refusal, mongodb_uri: str, settings: dict[str, str], sentence: str
 ) -> None:
-    # a plugin's own settings are looked at when the database answers
+    # a plugin's own settings are read once the database is reachable
     own = {"BCRYPT_COST", "ACCESS_TOKEN_MINUTES"} & set(settings)
     line = said(uri=mongodb_uri if own else NOWHERE, **settings)
     assert re.match(f"tradewind: {sentence}", line)

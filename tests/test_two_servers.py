@@ -58,7 +58,7 @@ def pair(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFac
 
 
 async def in_force(client: Client, path: str, code: int) -> None:
-    """Wait until `client` is answered `code`; fails where that takes longer than the contract allows."""
+    """Wait until `client` gets `code`; fail if that takes longer than two seconds."""
     started = time.monotonic()
     asking = ClientWithoutHooks(client.url, client.token)
 

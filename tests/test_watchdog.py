@@ -1,4 +1,4 @@
-"""The watchdog of the event loop: it tells who blocks, and blames nobody for a slow machine."""
+"""The watchdog of the event loop finds what blocks it, and ignores a slow machine."""
 
 import asyncio
 import threading

@@ -68,7 +68,7 @@ WIDGETS = Collection(
 
 
 class Gate:
-    """Holds requests until it is opened; `waiting` tells how many stand before it."""
+    """Holds requests until it is opened; `waiting` is the number of requests that it holds."""
 
     def __init__(self) -> None:
         self.open = asyncio.Event()
@@ -119,7 +119,7 @@ async def make_two(req: Request) -> dict[str, Any]:
 
 
 async def make_with_twins(req: Request) -> dict[str, Any]:
-    """A widget, and a header that tells of others."""
+    """A widget, and a header with the number of others."""
     req.answer_headers["X-Possible-Duplicates"] = "one,two"
     return await req.store(WIDGETS).create({"name": req.body["name"]})
 

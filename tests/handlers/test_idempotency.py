@@ -128,7 +128,7 @@ async def test_a_claim_of_a_holder_who_is_silent_is_taken_over(probed: Running, 
     key, batch = unique("key"), unique("batch")
     expect(await make(probe_admin, key, name="a", batch=batch))
     driver, claim = probed.service.database.driver, await last_claim(probed)
-    # as if the process had died before it could answer
+    # as if the process had died before its response
     await driver.delete_many(IDEMPOTENCY_KEYS.name, {"_id": f"{claim['_id']}:answer"})
     await driver.update_one(IDEMPOTENCY_KEYS.name, {"_id": claim["_id"]}, {"$set": {"until": claim["created_at"]}})
     expect(await make(probe_admin, key, name="a", batch=batch))

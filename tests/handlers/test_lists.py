@@ -107,9 +107,9 @@ async def listed(client: Client, **query: Any) -> Any:
 async def page_walk(client: Client, **query: Any) -> list[str]:
     ids: list[str] = []
     for page in itertools.count(1):
-        answer = await listed(client, page=page, **query)
-        ids += [row["id"] for row in answer["items"]]
-        if answer["next_cursor"] is None:
+        response = await listed(client, page=page, **query)
+        ids += [row["id"] for row in response["items"]]
+        if response["next_cursor"] is None:
             return ids
     raise AssertionError
 
@@ -118,11 +118,11 @@ async def cursor_walk(client: Client, **query: Any) -> list[str]:
     ids: list[str] = []
     cursor: dict[str, str] = {}
     while True:
-        answer = await listed(client, **cursor, **query)
-        ids += [row["id"] for row in answer["items"]]
-        if answer["next_cursor"] is None:
+        response = await listed(client, **cursor, **query)
+        ids += [row["id"] for row in response["items"]]
+        if response["next_cursor"] is None:
             return ids
-        cursor = {"cursor": answer["next_cursor"]}
+        cursor = {"cursor": response["next_cursor"]}
 
 
 @pytest.mark.parametrize("field", SORTABLE)
@@ -159,7 +159,7 @@ async def both_walks_are_in_order(running: Running, client: Client, given: list[
 
 
 def filters() -> Iterator[st.SearchStrategy[dict[str, str]]]:
-    """Strategies that answer one filter each."""
+    """Strategies that each make one filter."""
     yield st.sampled_from(
         [{"rank": "2"}, {"rank": "-1,0"}, {"kind": "small"}, {"kind": "large,small"}, {"active": "false"}]
     )
@@ -216,11 +216,11 @@ def test_filters_together_show_what_all_of_them_mean(
 
     async def check() -> None:
         batch, stored = await stored_rows(probed, rows)
-        answer = await listed(probe_admin, batch=batch, page_size=200, **query)
+        response = await listed(probe_admin, batch=batch, page_size=200, **query)
         live = [row for row in stored if not row["deleted"]]
         wanted = {str(row["_id"]) for row in live if all(MEANING[item](row) for item in query.items())}
-        assert {row["id"] for row in answer["items"]} == wanted
-        assert answer["total"] == len(wanted)
+        assert {row["id"] for row in response["items"]} == wanted
+        assert response["total"] == len(wanted)
 
     io_loop.run_sync(check)
 
@@ -234,30 +234,30 @@ async def some_rows(running: Running, count: int) -> str:
 
 async def test_a_page_says_where_it_is_and_how_much_there_is(probed: Running, probe_admin: Client) -> None:
     batch = await some_rows(probed, 5)
-    answer = await listed(probe_admin, batch=batch, page=2, page_size=2)
-    assert set(answer) == {"items", "total", "page", "page_size", "next_cursor"}
-    assert (len(answer["items"]), answer["total"], answer["page"], answer["page_size"]) == (2, 5, 2, 2)
-    assert answer["next_cursor"]
+    response = await listed(probe_admin, batch=batch, page=2, page_size=2)
+    assert set(response) == {"items", "total", "page", "page_size", "next_cursor"}
+    assert (len(response["items"]), response["total"], response["page"], response["page_size"]) == (2, 5, 2, 2)
+    assert response["next_cursor"]
 
 
 async def test_a_page_holds_twenty_rows_unless_asked_otherwise(probed: Running, probe_admin: Client) -> None:
-    answer = await listed(probe_admin, batch=await some_rows(probed, 21))
-    assert (len(answer["items"]), answer["page"], answer["page_size"], answer["total"]) == (20, 1, 20, 21)
+    response = await listed(probe_admin, batch=await some_rows(probed, 21))
+    assert (len(response["items"]), response["page"], response["page_size"], response["total"]) == (20, 1, 20, 21)
 
 
 async def test_a_page_that_is_just_full_is_the_last_one(probed: Running, probe_admin: Client) -> None:
-    answer = await listed(probe_admin, batch=await some_rows(probed, 4), page_size=4)
-    assert (len(answer["items"]), answer["next_cursor"]) == (4, None)
+    response = await listed(probe_admin, batch=await some_rows(probed, 4), page_size=4)
+    assert (len(response["items"]), response["next_cursor"]) == (4, None)
 
 
 async def test_a_page_behind_the_end_is_empty(probed: Running, probe_admin: Client) -> None:
-    answer = await listed(probe_admin, batch=await some_rows(probed, 2), page=5)
-    assert (answer["items"], answer["total"], answer["next_cursor"]) == ([], 2, None)
+    response = await listed(probe_admin, batch=await some_rows(probed, 2), page=5)
+    assert (response["items"], response["total"], response["next_cursor"]) == ([], 2, None)
 
 
 async def test_without_the_count_the_total_is_null(probed: Running, probe_admin: Client) -> None:
-    answer = await listed(probe_admin, batch=await some_rows(probed, 3), with_total="false")
-    assert (len(answer["items"]), answer["total"]) == (3, None)
+    response = await listed(probe_admin, batch=await some_rows(probed, 3), with_total="false")
+    assert (len(response["items"]), response["total"]) == (3, None)
 
 
 async def test_the_total_is_that_of_the_whole_list_on_every_page_of_a_cursor(

@@ -48,9 +48,9 @@ def resolved(part: dict[str, Any]) -> dict[str, Any]:
 def codes(endpoint: str) -> dict[str, set[int]]:
     """Status → error codes that the document announces for an endpoint."""
     failures = {
-        status: resolved(answer) for status, answer in operation(endpoint)["responses"].items() if status > "399"
+        status: resolved(response) for status, response in operation(endpoint)["responses"].items() if status > "399"
     }
-    schemas = {status: answer["content"]["application/json"]["schema"] for status, answer in failures.items()}
+    schemas = {status: response["content"]["application/json"]["schema"] for status, response in failures.items()}
     return {
         status: {resolved(choice)["properties"]["code"]["const"] for choice in schema.get("oneOf", [schema])}
         for status, schema in schemas.items()
@@ -71,13 +71,13 @@ def operations() -> Iterator[dict[str, Any]]:
     return (operation for path in DOCUMENT["paths"].values() for operation in path.values())
 
 
-async def answer(req: Request) -> None:
+async def handle(req: Request) -> None:
     """A handler that is never called."""
 
 
 def serving_shape(path: str, shape: Field) -> Route:
-    """A route that answers `shape`."""
-    return route(f"GET {path}", answer, summary="Shape", access=PUBLIC, returns=shape, tag="test")
+    """A route that returns `shape`."""
+    return route(f"GET {path}", handle, summary="Shape", access=PUBLIC, returns=shape, tag="test")
 
 
 def test_the_document_is_valid_openapi_31() -> None:
@@ -184,7 +184,7 @@ def test_a_public_route_announces_no_rate_limit_and_no_refusal() -> None:
 
 def test_an_answer_that_asks_to_wait_says_how_long() -> None:
     waiting = [resolved(operation("POST /api/v1/auth/login")["responses"][status]) for status in ("423", "429", "503")]
-    assert all("Retry-After" in answer["headers"] for answer in waiting)
+    assert all("Retry-After" in response["headers"] for response in waiting)
 
 
 def test_a_validation_error_has_a_list_of_fields_with_rules_and_messages() -> None:

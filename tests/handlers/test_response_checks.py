@@ -94,8 +94,8 @@ def serve(uri: str, folder: Path, **settings: Any) -> Any:
 
 def faults(caplog: pytest.LogCaptureFixture) -> list[str]:
     """What the log says, each request's own."""
-    told = [str(record.exc_info[1]) for record in caplog.records if record.exc_info and record.exc_info[1]]
-    return told + [record.fault for record in caplog.records if hasattr(record, "fault")]
+    reported = [str(record.exc_info[1]) for record in caplog.records if record.exc_info and record.exc_info[1]]
+    return reported + [record.fault for record in caplog.records if hasattr(record, "fault")]
 
 
 async def test_another_shape_is_an_error_while_developing_and_the_log_says_where(
@@ -169,5 +169,5 @@ async def test_messages_of_a_web_socket_are_checked_too(
         await connection.write_message(str(message).replace("'", '"'))
         arrived = await connection.read_message()
         assert (arrived is None) == (mode == "all" and fault is not None)
-        assert [sentence in told for told in faults(caplog) for sentence in [fault]] == [True] * bool(fault)
+        assert [sentence in reported for reported in faults(caplog) for sentence in [fault]] == [True] * bool(fault)
         connection.close()

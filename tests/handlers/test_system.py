@@ -33,7 +33,7 @@ async def no_ping(database: object) -> None:
 
 
 async def readiness(client: Client, code: int) -> Reply:
-    """The response that has this code; what was told before is told for a second more."""
+    """Wait for a response with this code; an earlier result is cached for a second."""
 
     async def asked() -> Reply | None:
         reply = await client.get("/api/health/ready", headers=ENGLISH)

@@ -84,11 +84,11 @@ def test_verdict_and_fields_at_fault_are_those_of_the_reference(shape: Field, va
     expected = fields_at_fault(shape, value)
     try:
         Checker(shape)(value)
-        told: dict[str, str] = {}
+        reported: dict[str, str] = {}
     except ValidationFailed as failed:
-        told = {fault.field: fault.rule for fault in failed.errors}
-    assert expected <= set(told)
-    assert all(told[name] in BEYOND for name in set(told) - expected)
+        reported = {fault.field: fault.rule for fault in failed.errors}
+    assert expected <= set(reported)
+    assert all(reported[name] in BEYOND for name in set(reported) - expected)
 
 
 def test_the_reference_finds_what_is_wrong() -> None:

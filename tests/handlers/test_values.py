@@ -46,9 +46,9 @@ def test_money_is_stored_as_the_library_stores_it(amount: Decimal) -> None:
     assert store_money(amount).bid == Decimal128(amount.quantize(Decimal("0.01")) + 0).bid
 
 
-@pytest.mark.parametrize("told", ["-0.00", "0", "1E+3", "0.0001", "9" * 34, "-" + "9" * 32 + ".99", "1E-30"])
-def test_an_unusual_amount_is_written_as_the_library_writes_it(told: str) -> None:
-    assert encode_amount(Decimal128(told)) == format(Decimal(told), "f")
+@pytest.mark.parametrize("stored", ["-0.00", "0", "1E+3", "0.0001", "9" * 34, "-" + "9" * 32 + ".99", "1E-30"])
+def test_an_unusual_amount_is_written_as_the_library_writes_it(stored: str) -> None:
+    assert encode_amount(Decimal128(stored)) == format(Decimal(stored), "f")
 
 
 def kept(loop: IOLoop, client: Client, values: dict[str, Any]) -> dict[str, Any]:
