@@ -230,8 +230,10 @@ class Collection:
         if self.ids == "text":
             return str(value)
         if self.ids == "integer":
-            if isinstance(value, int) or (str(value).isascii() and str(value).isdigit() and len(str(value)) < 16):
+            if isinstance(value, int):
                 return int(value)
+            if (digits := str(value)).isascii() and digits.isdigit() and len(digits) < 16:
+                return int(digits)
         elif isinstance(value, str):
             with suppress(InvalidId):
                 return ObjectId(value)

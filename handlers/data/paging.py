@@ -15,7 +15,7 @@ from handlers.data.context import DataContext
 from handlers.data.listing import Page, after_cursor, check_depth, list_filter, make_cursor, sort_keys
 from handlers.data.search import search_key
 from handlers.data.visibility import Visibility
-from handlers.schema.values import Query, Record
+from handlers.schema.values import Query
 
 _FEW = 3000  # records that are read and sorted in a few milliseconds
 
@@ -71,7 +71,7 @@ class Pager:
         next_cursor = make_cursor(keys, rows[size - 1]) if len(rows) > size else None
         return Page(rows[:size], total, page, size, next_cursor)
 
-    def narrowing(self, query: Query, shown: Container[str] | None = None) -> Record:
+    def narrowing(self, query: Query, shown: Container[str] | None = None) -> Filter:
         """The filter of the parameters of a list; its search ignores fields that are not `shown`."""
         outdated = self._collection.name in self._context.outdated
         return list_filter(self._collection, query, shown, outdated=outdated)

@@ -93,13 +93,13 @@ class Scope:
             parts.append({**others, "shared_with": self.user_id})
         return parts
 
-    def _by_department(self, department: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    def _by_department(self, department: str) -> tuple[list[Filter], Filter]:
         """The filters on the rows of the departments, and the filter on all other rows."""
         if not self.department_ids:
             return [], {}
         ids = list(self._ids)
         runs = _runs(ids)
-        parts: list[dict[str, Any]] = [{department: {"$in": ids}}]
+        parts: list[Filter] = [{department: {"$in": ids}}]
         if len(runs) <= _MOST_RUNS:
             parts = [{department: {"$gte": first, "$lte": last}} for first, last in runs]
         return parts, {department: {"$nin": ids}}
