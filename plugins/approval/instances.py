@@ -92,7 +92,7 @@ async def _derive_from_definition(req: Request) -> dict[str, Any]:
 
 
 async def delete(req: Request) -> None:
-    """Delete a request that is neither pending nor decided."""
+    """Delete a draft, or a returned or withdrawn request."""
     await _check_may_change(req)
     await req.store(INSTANCES).delete(req.path["id"], where=_changeable_filter(), reason=NOT_ALLOWED)
 

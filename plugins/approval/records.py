@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from plugins.api import (
     Collection,
     Index,
@@ -25,8 +23,6 @@ INITIATOR = "initiator"
 MAX_PEOPLE, MAX_STEPS = 100, 500
 OPERATORS = ("eq", "ne", "gt", "gte", "lt", "lte", "in", "not_in", "contains", "exists")
 _BIZ_TYPE = r"^[A-Z][A-Z0-9_]{0,63}$"
-_person: dict[str, Any] = {"minimum": 1, "ref": "rbac_users"}
-_shown: dict[str, Any] = {"read_only": True, "nullable": False}
 
 CONDITION = obj(
     "ApprovalCondition",
@@ -39,23 +35,33 @@ CONDITION = obj(
 APPROVERS = obj(
     "ApprovalApprovers",
     {
-        "users": array(integer(**_person), max_items=MAX_PEOPLE, unique=True),
-        "roles": array(integer(minimum=1, ref="rbac_roles"), max_items=20, unique=True,
-                       description="Everybody who holds one when the node is reached."),
+        "users": array(integer(minimum=1, ref="rbac_users"), max_items=MAX_PEOPLE, unique=True),
+        "roles": array(
+            integer(minimum=1, ref="rbac_roles"),
+            max_items=20,
+            unique=True,
+            description="Everybody who holds one when the node is reached.",
+        ),
         "department_leader": integer(minimum=1, ref="rbac_departments", description="The leader of this department."),
-        "initiator_leader": integer(minimum=1, maximum=10, example=1,
-                                    description="1: the initiator's own leader; 2: the next one above; …"),
+        "initiator_leader": integer(
+            minimum=1, maximum=10, example=1, description="1: the initiator's own leader; 2: the next one above; …"
+        ),
     },
     description="Together; where they are nobody, user 1 is asked.",
-)  # fmt: skip
+)
 _NODE = {
     "key": text(required=True, max_length=64, pattern=r"^[a-z][a-z0-9_-]*$", example="leader"),
     "name": text(required=True, max_length=100, example="部门负责人"),
     "approvers": APPROVERS.but(required=True, nullable=False),
-    "mode": text(max_length=16, pattern=r"^(any|all|quorum:[1-9][0-9]?)$", default="any", example="any",
-                 description="`any`: the first answer decides; `all`; `quorum:n`: n must agree."),
+    "mode": text(
+        max_length=16,
+        pattern=r"^(any|all|quorum:[1-9][0-9]?)$",
+        default="any",
+        example="any",
+        description="`any`: the first answer decides; `all`; `quorum:n`: n must agree.",
+    ),
     "on_reject": choice("end", "back", default="end", description="`back`: the initiator gets it again."),
-}  # fmt: skip
+}
 NODE = obj("ApprovalNode", _NODE)
 
 DEFINITIONS = Collection(
@@ -69,11 +75,16 @@ DEFINITIONS = Collection(
         "nodes": array(NODE, required=True, min_items=1, max_items=30),
         "copies": APPROVERS.but(description="Who is told of each request besides the approvers."),
         "enabled": boolean(default=True, filter=True),
-        "priority": integer(minimum=0, maximum=1_000_000, default=100, sort=True,
-                            description="Of several flows that fit the least one is taken."),
+        "priority": integer(
+            minimum=0,
+            maximum=1_000_000,
+            default=100,
+            sort=True,
+            description="Of several flows that fit the least one is taken.",
+        ),
     },
     indexes=(Index("biz_type", "enabled", "priority"),),
-)  # fmt: skip
+)
 
 TASK = obj(
     "ApprovalTask",
@@ -110,17 +121,21 @@ INSTANCES = Collection(
     fields={
         "definition_id": object_id(required=True, ref="approval_definitions", filter=True),
         "title": text(required=True, max_length=200, sort="folded", search=True, example="采购办公用品"),
-        "record": mapping(anything(), default={}, example={"amount": "1200.00"},
-                          description="What is to be approved; the flow's conditions look into it."),
-        "biz_type": text(filter=True, **_shown),
+        "record": mapping(
+            anything(),
+            default={},
+            example={"amount": "1200.00"},
+            description="What is to be approved; the flow's conditions look into it.",
+        ),
+        "biz_type": text(filter=True, read_only=True, nullable=False),
         "resource_id": text(read_only=True, max_length=100, filter=True),
-        "status": choice(*STATES.states, filter=True, **_shown),
-        "initiator_id": integer(filter=True, **_shown),
-        "nodes": array(NODE, max_items=30, **_shown),
+        "status": choice(*STATES.states, filter=True, read_only=True, nullable=False),
+        "initiator_id": integer(filter=True, read_only=True, nullable=False),
+        "nodes": array(NODE, max_items=30, read_only=True, nullable=False),
         "node": text(read_only=True, description="The key of the node whose people are asked."),
-        "tasks": array(TASK, max_items=10_000, **_shown),
-        "history": array(STEP, max_items=10_000, **_shown),
-        "copied": array(integer(), max_items=1000, **_shown),
+        "tasks": array(TASK, max_items=10_000, read_only=True, nullable=False),
+        "history": array(STEP, max_items=10_000, read_only=True, nullable=False),
+        "copied": array(integer(), max_items=1000, read_only=True, nullable=False),
         "submitted_at": timestamp(read_only=True, sort=True),
         "finished_at": timestamp(read_only=True, sort=True),
     },
@@ -130,12 +145,11 @@ INSTANCES = Collection(
         Index("copied", "-created_at"),
         Index("initiator_id", "-created_at"),
         Index("status", "-created_at"),
-        Index("biz_type", "resource_id", unique=True,
-              where={"status": "pending", "resource_id": {"$type": "string"}}),
+        Index("biz_type", "resource_id", unique=True, where={"status": "pending", "resource_id": {"$type": "string"}}),
         Index("resource_id", "biz_type"),
     ),
     internal=("todo", "done", "round", "behind"),
-)  # fmt: skip
+)
 _NAME = obj("ApprovalPerson", {"id": integer(nullable=False), "name": text(nullable=False)}, nullable=False)
 SHOWN = obj(
     "ApprovalShown",
@@ -145,8 +159,23 @@ SHOWN = obj(
     },
     nullable=False,
 )
-_ROW = ("id", "title", "biz_type", "resource_id", "status", "initiator_id", "node", "submitted_at", "finished_at",
-        "definition_id", "creator_id", "creator_department_id", "created_at", "updated_at", "version")  # fmt: skip
+_ROW = (
+    "id",
+    "title",
+    "biz_type",
+    "resource_id",
+    "status",
+    "initiator_id",
+    "node",
+    "submitted_at",
+    "finished_at",
+    "definition_id",
+    "creator_id",
+    "creator_department_id",
+    "created_at",
+    "updated_at",
+    "version",
+)
 ROW_FIELDS = [*_ROW, "todo"]
 ROW = obj(
     "ApprovalRow",
@@ -173,8 +202,10 @@ DELEGATIONS = Collection(
     title="ApprovalDelegation",
     scoped=True,
     fields={
-        "user_id": integer(minimum=1, filter=True, **_shown, description="Who is away: the caller."),
-        "delegate_id": integer(**_person, required=True, filter=True),
+        "user_id": integer(
+            minimum=1, filter=True, read_only=True, nullable=False, description="Who is away: the caller."
+        ),
+        "delegate_id": integer(minimum=1, ref="rbac_users", required=True, filter=True),
         "starts_at": timestamp(required=True, sort=True, example="2025-10-01T00:00:00.000Z"),
         "ends_at": timestamp(required=True, sort=True, example="2025-10-08T00:00:00.000Z"),
         "reason": text(max_length=200),
@@ -182,27 +213,43 @@ DELEGATIONS = Collection(
     indexes=(Index("user_id", "ends_at"),),
 )
 
-_comment = {"comment": text(max_length=1000, example="同意")}
-ACT_BODY = obj("ApprovalAct", _comment, nullable=False)
+_COMMENT_FIELD = {"comment": text(max_length=1000, example="同意")}
+ACT_BODY = obj("ApprovalAct", _COMMENT_FIELD, nullable=False)
 BACK_BODY = obj(
     "ApprovalSendBack",
-    {**_comment, "to": text(max_length=64, default=INITIATOR, example=INITIATOR,
-                            description="`initiator`, or the key of an earlier node.")},
+    {
+        **_COMMENT_FIELD,
+        "to": text(
+            max_length=64,
+            default=INITIATOR,
+            example=INITIATOR,
+            description="`initiator`, or the key of an earlier node.",
+        ),
+    },
     nullable=False,
-)  # fmt: skip
-TRANSFER_BODY = obj("ApprovalTransfer", {**_comment, "user_id": integer(**_person, required=True)}, nullable=False)
+)
+TRANSFER_BODY = obj(
+    "ApprovalTransfer",
+    {**_COMMENT_FIELD, "user_id": integer(minimum=1, ref="rbac_users", required=True)},
+    nullable=False,
+)
 REASSIGN_BODY = obj(
     "ApprovalReassign",
-    {**_comment, "from_user_id": integer(minimum=1, required=True, description="Whose task it is."),
-     "user_id": integer(**_person, required=True, description="Who is to answer instead.")},
+    {
+        **_COMMENT_FIELD,
+        "from_user_id": integer(minimum=1, required=True, description="Whose task it is."),
+        "user_id": integer(minimum=1, ref="rbac_users", required=True, description="Who is to answer instead."),
+    },
     nullable=False,
-)  # fmt: skip
+)
 SIMULATE_BODY = obj(
     "ApprovalSimulate",
-    {"initiator_id": integer(minimum=1, example=1, description="The caller by default."),
-     "record": mapping(anything(), example={"amount": "1200.00"})},
+    {
+        "initiator_id": integer(minimum=1, example=1, description="The caller by default."),
+        "record": mapping(anything(), example={"amount": "1200.00"}),
+    },
     nullable=False,
-)  # fmt: skip
+)
 _ASKED = obj(
     "ApprovalAsked",
     {"user_id": integer(nullable=False), "name": text(nullable=False), "on_behalf_of": integer()},
@@ -213,14 +260,17 @@ SIMULATION = obj(
     {
         "matches": boolean(nullable=False, description="Whether the conditions hold."),
         "nodes": array(
-            obj(None, {name: child.but(nullable=False) for name, child in _NODE.items() if name in ("key", "name", "mode")}
-                | {"approvers": array(_ASKED, max_items=MAX_PEOPLE, nullable=False)}),
+            obj(
+                None,
+                {name: child.but(nullable=False) for name, child in _NODE.items() if name in ("key", "name", "mode")}
+                | {"approvers": array(_ASKED, max_items=MAX_PEOPLE, nullable=False)},
+            ),
             nullable=False,
         ),
         "copies": array(_ASKED, max_items=1000, nullable=False),
     },
     nullable=False,
-)  # fmt: skip
+)
 COUNTS = obj(
     "ApprovalCounts",
     {name: integer(minimum=0, nullable=False) for name in ("todo", "done", "mine", "copied")},

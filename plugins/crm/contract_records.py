@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Collection, Field, Index, choice, day, integer, money, obj, object_id, text, timestamp
-from plugins.crm.records import CUSTOMER_ID, EDITORS, FOLLOWS_CUSTOMER, OPPORTUNITY_ID, OWNER, SHARED
+from plugins.crm.records import CUSTOMER_ID, EDITORS, FOLLOWS_CUSTOMER, OPPORTUNITY_ID, OWNER
 from plugins.crm.states import CONTRACT_STATES
 
 PLAN_STATES = ("pending", "partial", "paid", "overdue")
@@ -14,9 +14,16 @@ _OF_CONTRACT = object_id(read_only=True, filter=True, description="The contract'
 CONTRACTS = Collection(
     name="crm_contracts",
     title="Contract",
+    scoped=True,
+    shared=True,
     fields={
         "number": text(
-            min_length=1, max_length=64, sort=True, filter=True, search=True, example="A-2026-17",
+            min_length=1,
+            max_length=64,
+            sort=True,
+            filter=True,
+            search=True,
+            example="A-2026-17",
             description="Made by the service (HT-<year>-<sequence>) when left out.",
         ),
         "customer_id": CUSTOMER_ID,
@@ -28,7 +35,9 @@ CONTRACTS = Collection(
         "end_date": day(sort=True, filter=True),
         "remark": text(max_length=2000),
         "owner_id": OWNER,
-        "status": choice(*CONTRACT_STATES.states, read_only=True, default=CONTRACT_STATES.initial, filter=True, sort=True),
+        "status": choice(
+            *CONTRACT_STATES.states, read_only=True, default=CONTRACT_STATES.initial, filter=True, sort=True
+        ),
         "received_amount": money(read_only=True, nullable=False),
         "planned_amount": money(read_only=True, nullable=False, description="The sum of its payment plans."),
         "submitted_at": timestamp(read_only=True),
@@ -46,12 +55,13 @@ CONTRACTS = Collection(
         Index("opportunity_id"),
     ),
     internal=(EDITORS,),
-    **SHARED,
-)  # fmt: skip
+)
 
 PLANS = Collection(
     name="crm_payment_plans",
     title="PaymentPlan",
+    scoped=True,
+    shared=True,
     fields={
         "contract_id": _CONTRACT_ID,
         "customer_id": _OF_CONTRACT,
@@ -70,12 +80,13 @@ PLANS = Collection(
         Index("settled", "due_date"),
     ),
     internal=("settled", "reminded", EDITORS),
-    **SHARED,
 )
 
 PAYMENTS = Collection(
     name="crm_payments",
     title="Payment",
+    scoped=True,
+    shared=True,
     fields={
         "contract_id": _CONTRACT_ID,
         "customer_id": _OF_CONTRACT,
@@ -95,7 +106,6 @@ PAYMENTS = Collection(
         Index("-paid_at", "amount", "owner_id"),
     ),
     internal=(EDITORS,),
-    **SHARED,
 )
 
 VERSION_BODY = obj("CrmVersionBody", {"version": VERSION}, nullable=False)

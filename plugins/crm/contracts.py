@@ -48,6 +48,14 @@ REQUESTED_EVENT, CANCELLED_EVENT = "approval.requested", "approval.cancelled"
 DECISION_EVENT = "approval.finished"
 # outcome of an approval → action on the contract
 OUTCOMES = {"approved": "approve", "rejected": "reject", "returned": "withdraw", "withdrawn": "withdraw"}
+# action → its event
+_EVENTS = {
+    "withdraw": "crm.contract.withdrawn",
+    "approve": "crm.contract.approved",
+    "reject": "crm.contract.rejected",
+    "complete": "crm.contract.completed",
+    "terminate": "crm.contract.terminated",
+}
 # decisions, and all actions that end an approval under way
 _DECISIONS = ("approve", "reject")
 _APPROVAL_ENDING = ("withdraw", *_DECISIONS)
@@ -144,7 +152,7 @@ async def submit(req: Request) -> Record:
 
     async def work() -> Record:
         submitted = {"submitted_at": req.now, "submitted_by": req.actor.user_id, "decided_at": None, "reason": None}
-        contract = await _move(req, "submit", submitted)
+        contract = await _transition(req, "submit", submitted)
         this = {"biz_type": BIZ_TYPE, "resource_id": str(contract["id"])}
         await req.emit(SUBMITTED_EVENT, contract=contract, **this)
         customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
@@ -185,8 +193,8 @@ async def terminate(req: Request) -> Record:
 
 async def _decide(req: Request, action: str, values: Mapping[str, Any]) -> Record:
     async def work() -> Record:
-        contract = await _move(req, action, values)
-        await req.emit(_event_name(action), contract=contract)
+        contract = await _transition(req, action, values)
+        await req.emit(_EVENTS[action], contract=contract)
         if action in _APPROVAL_ENDING:
             this = {"biz_type": BIZ_TYPE, "resource_id": str(contract["id"])}
             await req.emit(CANCELLED_EVENT, reason=contract["reason"], **this)
@@ -196,16 +204,16 @@ async def _decide(req: Request, action: str, values: Mapping[str, Any]) -> Recor
     return await req.transaction(work)
 
 
-async def _move(req: Request, action: str, values: Mapping[str, Any]) -> Record:
+async def _transition(req: Request, action: str, values: Mapping[str, Any]) -> Record:
     before = await get_editable(req, CONTRACTS, req.path["id"])
     if action in _DECISIONS:
         await refuse_own(req, people_behind(before))
-    return await _change(
+    return await _apply_action(
         req.store(CONTRACTS), before["id"], action, values, (req.body or {}).get("version"), WRONG_STATE
     )
 
 
-async def _change(
+async def _apply_action(
     store: Store, id: Any, action: str, values: Mapping[str, Any], version: int | None, reason: Message
 ) -> Record:
     changes = {**values, "status": after(CONTRACT_STATES, action)}
@@ -217,11 +225,6 @@ def _build_approval(service: Service, contract: Mapping[str, Any], now: datetime
     # dashboards count contracts by signing date, so every contract in force has one
     today = day_of(now, service.settings.zone).isoformat()
     return {"decided_at": now, "signed_date": contract["signed_date"] or today}
-
-
-def _event_name(action: str) -> str:
-    participles = {"withdraw": "withdrawn", "approve": "approved", "reject": "rejected", "complete": "completed"}
-    return f"crm.contract.{participles.get(action, 'terminated')}"
 
 
 async def apply_decision(service: Service, payload: Mapping[str, Any]) -> None:
@@ -238,8 +241,8 @@ async def apply_decision(service: Service, payload: Mapping[str, Any]) -> None:
     values = {"decided_at": now, "reason": payload.get("reason")}
     if action == "approve":
         values = _build_approval(service, contract, now)
-    changed = await _change(store, contract["id"], action, values, None, WRONG_STATE)
-    await service.events.emit(_event_name(action), {**payload, "contract": changed})
+    changed = await _apply_action(store, contract["id"], action, values, None, WRONG_STATE)
+    await service.events.emit(_EVENTS[action], {**payload, "contract": changed})
     await receivables.publish(service, req, contract["id"])
 
 

@@ -28,7 +28,7 @@ def _width(field: Field) -> int:
     return _LIST_CELL if field.kind == "array" else _SHORT_CELL
 
 
-def _columns() -> dict[str, Field]:
+def _build_columns() -> dict[str, Field]:
     columns: dict[str, Field] = {ID: CUSTOMERS.id_field}
     for name, field in CUSTOMERS.writable.items():
         parts = {f"{name}.{part}": child for part, child in (field.fields or {}).items()}
@@ -36,7 +36,7 @@ def _columns() -> dict[str, Field]:
     return columns
 
 
-COLUMNS = _columns()
+COLUMNS = _build_columns()
 # the most characters of a cell; a row with a longer one is refused
 WIDTHS = {name: _width(field) for name, field in COLUMNS.items()}
 _REPORTED_COLUMNS = 20
@@ -44,15 +44,15 @@ _REPORTED_COLUMNS = 20
 
 def to_cells(record: Mapping[str, Any]) -> Cells:
     """The cells of a customer's row."""
-    return [_cell(_value(record, name)) for name in COLUMNS]
+    return [_to_cell(_get_value(record, name)) for name in COLUMNS]
 
 
-def _value(record: Mapping[str, Any], column: str) -> Any:
+def _get_value(record: Mapping[str, Any], column: str) -> Any:
     name, _, part = column.partition(".")
     return (record[name] or {}).get(part) if part else record[name]
 
 
-def _cell(value: Any) -> str | float | None:
+def _to_cell(value: Any) -> str | float | None:
     if value is None or isinstance(value, (int, float)):
         return value
     if isinstance(value, list):

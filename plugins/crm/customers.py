@@ -219,7 +219,7 @@ ROUTES: tuple[Route, ...] = (
         errors=(STALE,),
         refusals=(REFUSES_READERS,),
         refusals_of={
-            # another owner takes the permission of the route that transfers or releases
+            # changing the owner requires the permission to transfer or to release
             "update": (Refusal(FORBIDDEN, NO_TRANSFER, spares_super=True),),
             "delete": conflicts(HAS_BUSINESS),
         },

@@ -93,12 +93,14 @@ async def sales_ranking(req: Request) -> Part:
 
 async def customer_distribution(req: Request) -> Part:
     """Customers by industry and by level, the largest count first."""
-    fields = ("industry", "level")
     # one pass over the collection for both fields
     rows = await req.store(CUSTOMERS).aggregate(
-        [{"$group": {"_id": {field: f"${field}" for field in fields}, "value": {"$sum": 1}}}], collection_scan=True
+        [{"$group": {"_id": {"industry": "$industry", "level": "$level"}, "value": {"$sum": 1}}}], collection_scan=True
     )
-    return {f"by_{field}": _to_slices(req, ((row["_id"].get(field), row["value"]) for row in rows)) for field in fields}
+    return {
+        "by_industry": _to_slices(req, ((row["_id"].get("industry"), row["value"]) for row in rows)),
+        "by_level": _to_slices(req, ((row["_id"].get("level"), row["value"]) for row in rows)),
+    }
 
 
 async def lead_source_distribution(req: Request) -> Part:

@@ -77,17 +77,17 @@ class _Demo:
 
     async def load(self) -> None:
         """Create customers first, then their records."""
-        made = [await self._customer(number, name) for number, name in enumerate(_NAMES)]
+        made = [await self._create_customer(number, name) for number, name in enumerate(_NAMES)]
         for number, customer in enumerate(made):
-            await self._around(number, customer)
+            await self._create_records(number, customer)
         for number in range(_MONTHS + 4):
-            await self._contract(number, made[number % len(made)])
-        await self._draft(made[0])
+            await self._create_contract(number, made[number % len(made)])
+        await self._create_drafts(made[0])
         for source, count in _LEADS:
             for number in range(count):
-                await self._lead(number, source)
+                await self._create_lead(number, source)
 
-    async def _customer(self, number: int, name: str) -> Record:
+    async def _create_customer(self, number: int, name: str) -> Record:
         body = {
             "name": name,
             "code": f"C-{number + 1:04}",
@@ -99,7 +99,7 @@ class _Demo:
         }
         return await self._enter(customers.create, CUSTOMERS.create, body, number, days_ago=380 - number * 7)
 
-    async def _around(self, number: int, customer: Record) -> None:
+    async def _create_records(self, number: int, customer: Record) -> None:
         of = {"customer_id": customer["id"]}
         contact = {**of, "name": _CONTACTS[number % len(_CONTACTS)], "mobile": f"138{number:08}", "is_primary": True}
         await self._enter(contacts.create, CONTACTS.create, contact, number, days_ago=200)
@@ -114,11 +114,11 @@ class _Demo:
         }
         opened = await self._enter(opportunities.create, OPPORTUNITIES.create, deal, number, days_ago=90 - number)
         if number % 5 == 3:
-            await self._do(opportunities.win, opened, {}, number, days_ago=20)
+            await self._act(opportunities.win, opened, {}, number, days_ago=20)
         elif number % 5 == 4:
-            await self._do(opportunities.lose, opened, {"reason": "价格"}, number, days_ago=15)
+            await self._act(opportunities.lose, opened, {"reason": "价格"}, number, days_ago=15)
 
-    async def _contract(self, number: int, customer: Record) -> None:
+    async def _create_contract(self, number: int, customer: Record) -> None:
         days_ago = number % _MONTHS * 30 + 6 + number // _MONTHS
         amount = 20_000 + number * 5_000
         body = {"customer_id": customer["id"], "name": f"{customer['name']}供货合同", "amount": f"{amount}.00"}
@@ -128,8 +128,8 @@ class _Demo:
             day = (self._today - timedelta(days=due)).date().isoformat()
             planned = {"contract_id": contract["id"], "amount": f"{amount // 2}.00", "due_date": day}
             plans.append(await self._enter(payment_plans.create, PLANS.create, planned, number, days_ago))
-        await self._do(contracts.submit, contract, {}, number, days_ago)
-        await self._do(contracts.approve, contract, {}, None, days_ago)
+        await self._act(contracts.submit, contract, {}, number, days_ago)
+        await self._act(contracts.approve, contract, {}, None, days_ago)
         for plan, paid_days_ago in ((plans[0], max(days_ago - 12, number % 5)), (plans[1], number * 2)):
             if plan is plans[0] or number % 3:
                 paid = {
@@ -140,14 +140,14 @@ class _Demo:
                 }
                 await self._enter(payments.create, PAYMENTS.create, paid, number, paid_days_ago)
 
-    async def _draft(self, customer: Record) -> None:
+    async def _create_drafts(self, customer: Record) -> None:
         for name, submitted in (("框架协议（草稿）", False), ("服务合同（待审批）", True)):
             body = {"customer_id": customer["id"], "name": name, "amount": "66000.00"}
             contract = await self._enter(contracts.create, CONTRACTS.create, body, 0, days_ago=2)
             if submitted:
-                await self._do(contracts.submit, contract, {}, 0, days_ago=1)
+                await self._act(contracts.submit, contract, {}, 0, days_ago=1)
 
-    async def _lead(self, number: int, source: str) -> None:
+    async def _create_lead(self, number: int, source: str) -> None:
         status = ("new", "contacted", "qualified", "invalid")[number % 4]
         body = {
             "name": _CONTACTS[number],
@@ -167,7 +167,7 @@ class _Demo:
         req.body = check(wire) if check else wire
         return await handler(req)
 
-    async def _do(
+    async def _act(
         self,
         handler: Callable[[Request], Awaitable[Record]],
         record: Record,

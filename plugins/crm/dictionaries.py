@@ -30,11 +30,11 @@ _COLOURS = {
 }
 
 
-def _of_states(type: str, title: Message, machine: StateMachine) -> Dictionary:
+def _dictionary_of_states(type: str, title: Message, machine: StateMachine) -> Dictionary:
     return Dictionary(type, title, tuple(_item(value, label) for value, label in machine.states.items()))
 
 
-def _of(type: str, title: Message, items: Mapping[str, tuple[str, str]]) -> Dictionary:
+def _dictionary(type: str, title: Message, items: Mapping[str, tuple[str, str]]) -> Dictionary:
     return Dictionary(type, title, tuple(_item(value, Message(*labels)) for value, labels in items.items()))
 
 
@@ -61,7 +61,7 @@ DICTIONARIES = (
             Item("inactive", Message("停止合作", "Inactive"), "gray"),
         ),
     ),
-    _of(
+    _dictionary(
         "crm_customer_source",
         Message("客户来源", "Customer source"),
         {
@@ -71,7 +71,7 @@ DICTIONARIES = (
             "phone": ("电话", "Phone"),
         },
     ),
-    _of(
+    _dictionary(
         "crm_customer_industry",
         Message("所属行业", "Industry"),
         {
@@ -87,7 +87,7 @@ DICTIONARIES = (
             "other": ("其他", "Other"),
         },
     ),
-    _of(
+    _dictionary(
         "crm_lead_source",
         Message("线索来源", "Lead source"),
         {
@@ -99,9 +99,9 @@ DICTIONARIES = (
             "other": ("其他", "Other"),
         },
     ),
-    _of_states("crm_lead_status", Message("线索状态", "Lead status"), LEAD_STATES),
-    _of_states("crm_opportunity_stage", Message("商机阶段", "Opportunity stage"), OPPORTUNITY_STAGES),
-    _of(
+    _dictionary_of_states("crm_lead_status", Message("线索状态", "Lead status"), LEAD_STATES),
+    _dictionary_of_states("crm_opportunity_stage", Message("商机阶段", "Opportunity stage"), OPPORTUNITY_STAGES),
+    _dictionary(
         "crm_lost_reason",
         Message("输单原因", "Reason for losing"),
         {
@@ -112,7 +112,7 @@ DICTIONARIES = (
             "other": ("其他", "Other"),
         },
     ),
-    _of(
+    _dictionary(
         "crm_follow_up_method",
         Message("跟进方式", "Way of following up"),
         {
@@ -124,8 +124,8 @@ DICTIONARIES = (
             "other": ("其他", "Other"),
         },
     ),
-    _of_states("crm_contract_status", Message("合同状态", "Contract status"), CONTRACT_STATES),
-    _of(
+    _dictionary_of_states("crm_contract_status", Message("合同状态", "Contract status"), CONTRACT_STATES),
+    _dictionary(
         "crm_payment_method",
         Message("回款方式", "Way of payment"),
         {
@@ -138,7 +138,7 @@ DICTIONARIES = (
             "other": ("其他", "Other"),
         },
     ),
-    _of(
+    _dictionary(
         "crm_payment_plan_status",
         Message("回款计划状态", "Payment plan status"),
         {
@@ -148,7 +148,7 @@ DICTIONARIES = (
             "overdue": ("已逾期", "Overdue"),
         },
     ),
-    _of(
+    _dictionary(
         "crm_collaborator_access",
         Message("协作权限", "Access of a collaborator"),
         {

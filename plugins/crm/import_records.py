@@ -33,13 +33,19 @@ IMPORTS = Collection(
         "updated": _COUNT,
         "unchanged": _COUNT,
         "failed": _COUNT,
-        "errors": array(FAULT, max_items=MAX_FAULTS, read_only=True, default=[], nullable=False,
-                        description=f"What was wrong, the first {MAX_FAULTS}."),
+        "errors": array(
+            FAULT,
+            max_items=MAX_FAULTS,
+            read_only=True,
+            default=[],
+            nullable=False,
+            description=f"What was wrong, the first {MAX_FAULTS}.",
+        ),
         "finished_at": timestamp(read_only=True),
     },
     indexes=(Index("status"), Index("created_at", expire_seconds=90 * 86_400)),
     internal=("headers",),
-)  # fmt: skip
+)
 
 IMPORT_SUMMARY = obj(
     "CustomerImportSummary",
@@ -63,9 +69,11 @@ IMPORT_ROWS = Collection(
 FORM = obj(
     "CustomerImportForm",
     {
-        "file": text(required=True, format="binary", description="CSV (UTF-8 or GB 18030) or XLSX; headers are field names."),
+        "file": text(
+            required=True, format="binary", description="CSV (UTF-8 or GB 18030) or XLSX; headers are field names."
+        ),
         "dry_run": boolean(default=False, description="Check and count; write nothing."),
         "atomic": boolean(default=False, description="All rows or none; up to 5,000."),
     },
     nullable=False,
-)  # fmt: skip
+)

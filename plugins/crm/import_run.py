@@ -159,16 +159,16 @@ class _Import:
         self._notify = notify
         self._record = record
         self._lease = lease
-        self._create = _route(req.service, CUSTOMERS.create)
-        self._update = _route(req.service, CUSTOMERS.update)
+        self._create = _find_route(req.service, CUSTOMERS.create)
+        self._update = _find_route(req.service, CUSTOMERS.update)
         self._update_permission = self._update.access
 
     async def row_by_row(self) -> None:
         """Write chunk after chunk; a bad row fails alone."""
-        while chunk := await self._next():
+        while chunk := await self._next_chunk():
             for attempt in range(_TRIES):
                 try:
-                    await self.req.transaction(lambda chunk=chunk: self._chunk(chunk))  # type: ignore[misc]
+                    await self.req.transaction(lambda chunk=chunk: self._write_chunk(chunk))  # type: ignore[misc]
                     break
                 except ApiError as error:
                     # another request took a code meanwhile: the next attempt sees it
@@ -179,12 +179,12 @@ class _Import:
             if not await self._lease.renew():
                 raise _TakenOver("another instance continues it")
 
-    async def _next(self) -> Record | None:
+    async def _next_chunk(self) -> Record | None:
         rows = await self.req.system_store(IMPORT_ROWS).find({"import_id": self._record["id"]}, sort="id", limit=1)
         return rows[0] if rows else None
 
-    async def _chunk(self, chunk: Record) -> None:
-        report = await self._rows(chunk["rows"], write=not self._record["dry_run"])
+    async def _write_chunk(self, chunk: Record) -> None:
+        report = await self._process_rows(chunk["rows"], write=not self._record["dry_run"])
         await self.req.system_store(IMPORT_ROWS).remove({"_id": chunk["id"]})
         await self.req.system_store(IMPORTS).change_quietly({"_id": self._record["id"]}, report.change)
 
@@ -196,13 +196,13 @@ class _Import:
             for chunk in await self.req.system_store(IMPORT_ROWS).find(of_import, sort="id")
             for row in chunk["rows"]
         ]
-        checked = await self._rows(rows, write=False)
+        checked = await self._process_rows(rows, write=False)
         if checked.errors:
             checked.counts = Counter(done=len(rows), failed=checked.counts["failed"])
 
         async def work() -> None:
             write = not self._record["dry_run"] and not checked.errors
-            report = await self._rows(rows, write=True) if write else checked
+            report = await self._process_rows(rows, write=True) if write else checked
             status = {"$set": {"status": "failed", "finished_at": utc_now()}} if checked.errors else {}
             await self.req.system_store(IMPORTS).change_quietly(
                 {"_id": self._record["id"]}, {**report.change, **status}
@@ -211,7 +211,7 @@ class _Import:
 
         await self.req.transaction(work)
 
-    async def _rows(self, rows: Rows, *, write: bool) -> _Report:
+    async def _process_rows(self, rows: Rows, *, write: bool) -> _Report:
         req = replace(self.req, now=utc_now())
         report = _Report(Counter(done=len(rows)))
         zone = req.service.settings.zone
@@ -221,7 +221,7 @@ class _Import:
             if number % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)  # yield to other requests
             try:
-                outcome = await self._row(req, body, known, write)
+                outcome = await self._process_row(req, body, known, write)
             except ValidationFailed as failure:
                 report.add_errors(line, locate_errors(failure, self._record["headers"]))
             else:
@@ -230,7 +230,7 @@ class _Import:
             await known.insert_new(req)
         return report
 
-    async def _row(self, req: Request, body: Record, known: _Known, write: bool) -> str:
+    async def _process_row(self, req: Request, body: Record, known: _Known, write: bool) -> str:
         """`created`, `updated` or `unchanged`. Raises `ValidationFailed`."""
         if write and known.is_new(body):
             await known.insert_new(req)  # an earlier row creates the customer that this one changes
@@ -324,7 +324,7 @@ def _duplicate_code() -> ValidationFailed:
     return ValidationFailed([FieldError("code", "duplicate")])
 
 
-def _route(service: Service, body: Field) -> Route:
+def _find_route(service: Service, body: Field) -> Route:
     """The route with this body, whose checks also apply to rows."""
     return next(route for route in service.part(Catalogue).routes if route.body is body)
 

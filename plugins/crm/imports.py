@@ -130,7 +130,7 @@ async def _begin(req: Request, upload: _Upload, table: _Table) -> Record:
     id = (await answer_once(req, once) if "Idempotency-Key" in req.headers else await once()).decode()
     req.path = {"id": id}
     if id == str(new):
-        await _run(req, new, lines, table.total)
+        await _queue_and_run(req, new, lines, table.total)
     return await read(req)
 
 
@@ -139,7 +139,7 @@ def _read_lines(path: Path) -> Iterator[Any]:
         yield from map(orjson.loads, file)
 
 
-async def _run(req: Request, id: Any, lines: Iterator[list[Row]], total: int) -> None:
+async def _queue_and_run(req: Request, id: Any, lines: Iterator[list[Row]], total: int) -> None:
     imports = req.system_store(IMPORTS)
     try:
         await _keep_rows(req, id, lines)

@@ -20,8 +20,11 @@ class Lanes:
     @classmethod
     def open(cls, confined: Confined) -> Self:
         """Open both lanes. One person may use two of each at a time; an export takes as long as reading its rows."""
-        largest = {"each": 2, "file_bytes": _LARGEST_FILE}
         return cls(
-            confined.lane("crm.import", cpu_seconds=60, seconds=120, patience_seconds=15, **largest),
-            confined.lane("crm.export", cpu_seconds=300, seconds=900, patience_seconds=15, **largest),
+            confined.lane(
+                "crm.import", cpu_seconds=60, seconds=120, patience_seconds=15, each=2, file_bytes=_LARGEST_FILE
+            ),
+            confined.lane(
+                "crm.export", cpu_seconds=300, seconds=900, patience_seconds=15, each=2, file_bytes=_LARGEST_FILE
+            ),
         )

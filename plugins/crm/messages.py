@@ -2,44 +2,46 @@
 
 from plugins.api import Message
 
-IN_POOL = Message("客户已在公海中", "The customer is in the public pool already")
-NOT_IN_POOL = Message("客户不在公海中或已被领取", "The customer is not in the public pool, or was claimed already")
-SAME_OWNER = Message("该用户已是负责人", "This user is the owner already")
-CLAIM_LIMIT = Message("领取客户数已达上限（{limit}）", "You hold as many claimed customers as one may ({limit})")
-READ_ONLY = Message("您只有该客户的查看权限", "This customer was shared with you for reading only")
+IN_POOL = Message("客户已在公海中", "The customer is already in the public pool")
+NOT_IN_POOL = Message("客户不在公海中或已被领取", "The customer is not in the public pool, or was already claimed")
+SAME_OWNER = Message("该用户已是负责人", "This user is already the owner")
+CLAIM_LIMIT = Message("领取客户数已达上限（{limit}）", "You have reached the limit of claimed customers ({limit})")
+READ_ONLY = Message("您只有该客户的查看权限", "You may only read this customer")
 NO_TRANSFER = Message(
-    "没有转移或释放客户的权限，不能更换负责人", "Another owner takes the permission to transfer, none that to release"
+    "没有转移或释放客户的权限，不能更换负责人",
+    "You may not transfer or release customers, so you cannot change the owner",
 )
-HAS_BUSINESS = Message("客户下有商机或合同，不能删除", "The customer has opportunities or contracts")
-LEAD_CLOSED = Message("线索已转化或已作废", "The lead was converted, or is invalid")
-NO_SUCH_STEP = Message("当前状态不能变更为目标状态", "This state does not lead to the state asked for")
-OPPORTUNITY_CLOSED = Message("商机已关闭，或已处于该阶段", "The opportunity is closed, or in this stage already")
+HAS_BUSINESS = Message(
+    "客户下有商机或合同，不能删除", "The customer has opportunities or contracts, so it cannot be deleted"
+)
+LEAD_CLOSED = Message("线索已转化或已作废", "The lead is already converted or invalid")
+NO_SUCH_STEP = Message("当前状态不能变更为目标状态", "The current status cannot change to the requested one")
+OPPORTUNITY_CLOSED = Message("商机已关闭，或已处于该阶段", "The opportunity is closed, or already in this stage")
 OPPORTUNITY_FIXED = Message(
     "商机已关闭，金额、概率和预计成交日期不能修改",
-    "The opportunity is closed: amount, probability and the expected day stay as they are",
+    "The opportunity is closed: amount, probability and expected closing date cannot be changed",
 )
 HAS_CONTRACTS = Message(
-    "商机已有合同，不能删除，也不能改属其他客户", "The opportunity has contracts: it stays, and with its customer"
+    "商机已有合同，不能删除，也不能改属其他客户",
+    "The opportunity has contracts, so it cannot be deleted or moved to another customer",
 )
 CONTRACT_FIXED = Message("只有草稿或已驳回的合同可以修改", "Only a draft or a rejected contract can be changed")
-WRONG_STATE = Message("合同当前状态不允许该操作", "The contract's state does not allow this")
-OVERPAID = Message("金额超过未收余额：{open}", "The amount is more than what is open: {open}")
-NOT_PAYABLE = Message("合同未生效，不能登记回款", "The contract is not in force: nothing can be received for it")
-OVERPLANNED = Message("计划金额合计超过合同金额", "The plans would come to more than the contract")
-PLAN_PAID = Message("计划已有回款", "Something was paid on the plan already")
+WRONG_STATE = Message("合同当前状态不允许该操作", "The status of the contract does not allow this")
+OVERPAID = Message("金额超过未收余额：{open}", "The amount exceeds the open balance: {open}")
+NOT_PAYABLE = Message("合同未生效，不能登记回款", "The contract is not in force, so payments cannot be recorded")
+OVERPLANNED = Message("计划金额合计超过合同金额", "The plans would exceed the amount of the contract")
+PLAN_PAID = Message("计划已有回款", "The plan already has payments")
 FOLLOW_UP_DUE = Message("该跟进客户了：{name}", "Time to follow up with {name}")
 PAYMENT_DUE = Message("{day} 应回款 {amount}：{contract}", "{amount} is due on {day}: {contract}")
 PAYMENT_OVERDUE = Message("回款已逾期，应于 {day} 回款 {amount}：{contract}", "{amount} was due on {day}: {contract}")
 TOO_MANY_ROWS = Message("文件超过 {rows} 行", "The file has more than {rows} rows")
-TABLE_TOO_LARGE = Message(
-    "表格展开后过大，请拆分为多个文件", "The table is too large to be read: split it into several files"
-)
+TABLE_TOO_LARGE = Message("表格展开后过大，请拆分为多个文件", "The table is too large: split it into several files")
 UNREADABLE = Message(
-    "文件无法读取：需要 UTF-8 编码的 CSV 或 XLSX", "The file cannot be read: CSV in UTF-8, or XLSX, is needed"
+    "文件无法读取：需要 UTF-8 编码的 CSV 或 XLSX", "The file cannot be read: it must be CSV in UTF-8, or XLSX"
 )
 
 # shown by GET /authorization/explain only
 NOT_FOR_YOU = Message(
     "公海中没有该客户，您的数据范围内也没有",
-    "There is no such customer, neither in the pool nor within your data scope",
+    "There is no such customer in the pool or within your data scope",
 )

@@ -34,12 +34,12 @@ async def find(req: Request) -> Page:
     size, skip = req.query["page_size"], rows_before(req.query)
     near = {"$geometry": {"type": "Point", "coordinates": place}, "$maxDistance": radius}
     rows = await req.store(CUSTOMERS).find({"point": {"$nearSphere": near}}, skip=skip, limit=size + 1)
-    total = await _total(req, skip, len(rows)) if req.query["with_total"] else None
-    shown = [{**row, "distance": round(_metres(place, row["location"]), 1)} for row in rows[:size]]
+    total = await _count_in_circle(req, skip, len(rows)) if req.query["with_total"] else None
+    shown = [{**row, "distance": round(_distance_metres(place, row["location"]), 1)} for row in rows[:size]]
     return Page(shown, total, req.query["page"], size, str(skip + size) if len(rows) > size else None)
 
 
-async def _total(req: Request, before: int, found: int) -> int:
+async def _count_in_circle(req: Request, before: int, found: int) -> int:
     """The number of customers in the circle. The last page needs no count."""
     query: Mapping[str, Any] = req.query
     if found <= query["page_size"] and (found or not before):
@@ -48,7 +48,7 @@ async def _total(req: Request, before: int, found: int) -> int:
     return await req.store(CUSTOMERS).count({"point": {"$geoWithin": {"$centerSphere": circle}}})
 
 
-def _metres(place: list[float], position: Mapping[str, float]) -> float:
+def _distance_metres(place: list[float], position: Mapping[str, float]) -> float:
     """The great-circle distance (haversine)."""
     lng, lat = (math.radians(degrees) for degrees in place)
     other_lng, other_lat = math.radians(position["lng"]), math.radians(position["lat"])

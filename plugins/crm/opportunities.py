@@ -25,7 +25,7 @@ from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.messages import HAS_CONTRACTS, OPPORTUNITY_CLOSED, OPPORTUNITY_FIXED
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable, resolve_owner
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES, STAGES_KEPT
-from plugins.crm.states import OPEN_STAGES, OPPORTUNITY_STAGES, PROBABILITY, allows
+from plugins.crm.states import ADVANCE_TO, OPEN_STAGES, OPPORTUNITY_STAGES, PROBABILITY, allows
 
 Record = dict[str, Any]
 WON_EVENT, LOST_EVENT = "crm.opportunity.won", "crm.opportunity.lost"
@@ -71,7 +71,7 @@ async def update(req: Request) -> Record:
         raise invalid("stage", "enum")
 
     async def work() -> Record:
-        moved = await _move(req, before, f"advance-to-{stage}", version, None, {})
+        moved = await _change_stage(req, before, ADVANCE_TO[stage], version, None, {})
         return await customer_children.update(req, OPPORTUNITIES, moved, values, None) if values else moved
 
     return await req.transaction(work)
@@ -81,7 +81,7 @@ async def advance(req: Request) -> Record:
     """Move an open opportunity to the given open stage, or to the next one."""
     before = await get_editable(req, OPPORTUNITIES, req.path["id"])
     stage = req.body.get("stage") or _next_stage(before["stage"])
-    return await _move(req, before, f"advance-to-{stage}", req.body.get("version"), None, {})
+    return await _change_stage(req, before, ADVANCE_TO[stage], req.body.get("version"), None, {})
 
 
 def _next_stage(stage: str) -> str:
@@ -118,14 +118,14 @@ async def _close(req: Request, action: str, event: str, values: Mapping[str, Any
     async def work() -> Record:
         before = await get_editable(req, OPPORTUNITIES, req.path["id"])
         closing = {**values, "closed_at": req.now}
-        closed = await _move(req, before, action, body.get("version"), body.get("reason"), closing)
+        closed = await _change_stage(req, before, action, body.get("version"), body.get("reason"), closing)
         await req.emit(event, opportunity=closed)
         return closed
 
     return await req.transaction(work)
 
 
-async def _move(
+async def _change_stage(
     req: Request, before: Record, action: str, version: int | None, reason: str | None, values: Mapping[str, Any]
 ) -> Record:
     stage = OPPORTUNITY_STAGES.transitions[action][1]

@@ -46,9 +46,9 @@ async def delete(req: Request) -> None:
         payment = await get_editable(req, PAYMENTS, req.path["id"])
         await _announce_day(req, payment["paid_at"])
         await req.store(PAYMENTS).delete(payment["id"])
-        await _add(req, CONTRACTS, payment["contract_id"], "received_amount", _negate(payment["amount"]))
+        await _add_amount(req, CONTRACTS, payment["contract_id"], "received_amount", _negate(payment["amount"]))
         if payment["plan_id"] is not None:
-            await _add(req, PLANS, payment["plan_id"], "paid_amount", _negate(payment["amount"]))
+            await _add_amount(req, PLANS, payment["plan_id"], "paid_amount", _negate(payment["amount"]))
         await req.emit(REMOVED_EVENT, payment=payment)
         await receivables.publish(req.service, req, payment["contract_id"])
 
@@ -62,12 +62,12 @@ async def _announce_day(req: Request, moment: datetime) -> None:
 
 async def _receive(req: Request, contract_id: Any, plan_id: Any, amount: Any) -> None:
     payable = {"status": {"$in": list(PAYABLE)}}
-    if await _add(req, CONTRACTS, contract_id, "received_amount", amount, payable) is None:
+    if await _add_amount(req, CONTRACTS, contract_id, "received_amount", amount, payable) is None:
         contract = await req.system_store(CONTRACTS).get(contract_id)
         if contract["status"] not in PAYABLE:
             raise ApiError(CONFLICT, NOT_PAYABLE)
         raise _overpaid_error(contract, "received_amount")
-    if plan_id is not None and await _add(req, PLANS, plan_id, "paid_amount", amount) is None:
+    if plan_id is not None and await _add_amount(req, PLANS, plan_id, "paid_amount", amount) is None:
         raise _overpaid_error(await req.system_store(PLANS).get(plan_id), "paid_amount")
 
 
@@ -77,7 +77,7 @@ def _overpaid_error(record: Mapping[str, Any], paid: str) -> ApiError:
     return ApiError(CONFLICT, OVERPAID.filled(open=unpaid), data={"open": unpaid})
 
 
-async def _add(
+async def _add_amount(
     req: Request, collection: Collection, id: Any, field: str, amount: Any, where: Mapping[str, Any] | None = None
 ) -> Record | None:
     """Add to the received amount in one conditional update. Returns None if it would exceed `amount`."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from plugins.api import (
     Collection,
     Index,
@@ -19,7 +17,7 @@ from plugins.api import (
     object_id,
     text,
     timestamp,
-)  # fmt: skip
+)
 from plugins.crm.states import LEAD_STATES, OPPORTUNITY_STAGES
 
 POSITION = obj(
@@ -37,7 +35,6 @@ COLLABORATOR = obj(
     },
 )
 # `editors` may change a record that is shared with them; the others in `shared_with` only read it
-SHARED: dict[str, Any] = {"scoped": True, "shared": True}
 EDITORS = "editors"
 OWNER = integer(minimum=1, ref="rbac_users", filter=True, description="Who is responsible; the caller by default.")
 FOLLOWS_CUSTOMER = OWNER.but(read_only=True, description="Who is responsible; follows the customer's owner.")
@@ -47,6 +44,8 @@ OPPORTUNITY_ID = object_id(ref="crm_opportunities", filter=True)
 CUSTOMERS = Collection(
     name="crm_customers",
     title="Customer",
+    scoped=True,
+    shared=True,
     fields={
         "name": text(required=True, max_length=200, sort="folded", search=True, example="晨光科技"),
         "code": text(max_length=64, min_length=1, sort=True, filter=True, search=True, example="C-0001"),
@@ -85,12 +84,13 @@ CUSTOMERS = Collection(
         "children_created",
         EDITORS,
     ),
-    **SHARED,
 )
 
 CONTACTS = Collection(
     name="crm_contacts",
     title="Contact",
+    scoped=True,
+    shared=True,
     fields={
         "customer_id": CUSTOMER_ID,
         "name": text(required=True, max_length=100, sort="folded", search=True, example="王芳"),
@@ -104,12 +104,13 @@ CONTACTS = Collection(
     },
     indexes=(Index("customer_id", "-created_at"), Index("owner_id", "-created_at")),
     internal=(EDITORS,),
-    **SHARED,
 )
 
 LEADS = Collection(
     name="crm_leads",
     title="Lead",
+    scoped=True,
+    shared=True,
     fields={
         "name": text(required=True, max_length=100, sort="folded", search=True, example="刘洋"),
         "company": text(max_length=200, sort="folded", search=True, example="晨光科技"),
@@ -126,7 +127,6 @@ LEADS = Collection(
     },
     indexes=(Index("owner_id", "-created_at"), Index("status", "-created_at"), Index("source")),
     internal=(EDITORS,),
-    **SHARED,
 )
 
 STAGE = choice(*OPPORTUNITY_STAGES.states)
@@ -145,6 +145,8 @@ STAGES_KEPT = 100
 OPPORTUNITIES = Collection(
     name="crm_opportunities",
     title="Opportunity",
+    scoped=True,
+    shared=True,
     fields={
         "customer_id": CUSTOMER_ID,
         "name": text(required=True, max_length=200, sort="folded", search=True, example="年度采购"),
@@ -166,12 +168,13 @@ OPPORTUNITIES = Collection(
         Index("stage", "-created_at"),
     ),
     internal=(EDITORS,),
-    **SHARED,
 )
 
 FOLLOW_UPS = Collection(
     name="crm_follow_ups",
     title="FollowUp",
+    scoped=True,
+    shared=True,
     fields={
         "customer_id": CUSTOMER_ID,
         "opportunity_id": OPPORTUNITY_ID,
@@ -185,5 +188,4 @@ FOLLOW_UPS = Collection(
     },
     indexes=(Index("customer_id", "-created_at"), Index("owner_id", "-created_at"), Index("2dsphere:point")),
     internal=("point", EDITORS),
-    **SHARED,
 )

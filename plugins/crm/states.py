@@ -7,6 +7,13 @@ from typing import Any
 from plugins.api import Message, StateMachine
 
 OPEN_STAGES = ("initial", "qualified", "proposal", "negotiation")
+# open stage → the action that leads to it
+ADVANCE_TO = {
+    "initial": "advance-to-initial",
+    "qualified": "advance-to-qualified",
+    "proposal": "advance-to-proposal",
+    "negotiation": "advance-to-negotiation",
+}
 # default probability of a deal by its stage, in percent
 PROBABILITY = {"initial": 10, "qualified": 30, "proposal": 50, "negotiation": 80, "won": 100, "lost": 0}
 
@@ -42,7 +49,10 @@ OPPORTUNITY_STAGES = StateMachine(
     },
     transitions={
         # a deal may skip stages or move back
-        **{f"advance-to-{to}": (tuple(one for one in OPEN_STAGES if one != to), to) for to in OPEN_STAGES},
+        "advance-to-initial": (("qualified", "proposal", "negotiation"), "initial"),
+        "advance-to-qualified": (("initial", "proposal", "negotiation"), "qualified"),
+        "advance-to-proposal": (("initial", "qualified", "negotiation"), "proposal"),
+        "advance-to-negotiation": (("initial", "qualified", "proposal"), "negotiation"),
         "win": (OPEN_STAGES, "won"),
         "lose": (OPEN_STAGES, "lost"),
     },

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from plugins.api import (
     Collection,
     Index,
@@ -22,7 +20,6 @@ from plugins.hrm.records import EMPLOYEES, LOCATION, MAC, PLACES, SYSTEM
 
 RESULTS = ("accepted", "outside", "unproven", "refused")
 DAY_STATUSES = ("pending", "normal", "late", "early_leave", "missed", "absent", "leave", "rest")
-_shown: dict[str, Any] = {"read_only": True, "nullable": False}
 
 # clients send evidence of the place; the time is the server's
 PUNCHES = Collection(
@@ -42,14 +39,16 @@ PUNCHES = Collection(
         "employee_id": object_id(read_only=True, nullable=False, filter=True),
         "employee_name": text(max_length=100, read_only=True),
         "user_id": integer(read_only=True, filter=True, description="Null: of an employee without an account."),
-        "at": timestamp(sort=True, filter=True, **_shown, description="By the server's clock."),
-        "day": day(filter=True, **_shown, description="The working day that it belongs to."),
-        "result": choice(*RESULTS, filter=True, **_shown),
-        "counts": boolean(filter=True, **_shown, description="Whether it makes a daily result."),
+        "at": timestamp(sort=True, filter=True, read_only=True, nullable=False, description="By the server's clock."),
+        "day": day(filter=True, read_only=True, nullable=False, description="The working day that it belongs to."),
+        "result": choice(*RESULTS, filter=True, read_only=True, nullable=False),
+        "counts": boolean(filter=True, read_only=True, nullable=False, description="Whether it makes a daily result."),
         "place_id": object_id(read_only=True, filter=True, description="Where it was, or the nearest place."),
-        "method": choice("gps", "wifi", "manual", read_only=True, description="What proved it; `manual`: entered later."),
+        "method": choice(
+            "gps", "wifi", "manual", read_only=True, description="What proved it; `manual`: entered later."
+        ),
         "distance": number(read_only=True, description="To the place, in metres."),
-        "risks": array(text(), **_shown, default=[]),
+        "risks": array(text(), read_only=True, nullable=False, default=[]),
         "entered_by": integer(read_only=True, description="Who entered it for the employee; `remark` says why."),
         "reviewed_by": integer(read_only=True),
         "reviewed_at": timestamp(read_only=True),
@@ -57,7 +56,7 @@ PUNCHES = Collection(
     },
     indexes=(Index("employee_id", "-at"), Index("result", "-at"), Index("day")),
     internal=("point",),
-)  # fmt: skip
+)
 
 _RISK = obj("PunchRisk", {"code": text(nullable=False), "message": text(nullable=False)}, nullable=False)
 _PLACE = obj("PunchPlace", {name: PLACES.all_fields[name] for name in ("id", "name")})
@@ -99,16 +98,22 @@ DAYS = Collection(
     scope_person="user_id",
     default_sort="-day",
     fields={
-        "employee_id": object_id(filter=True, **_shown),
-        "employee_name": text(max_length=100, **_shown),
+        "employee_id": object_id(filter=True, read_only=True, nullable=False),
+        "employee_name": text(max_length=100, read_only=True, nullable=False),
         "user_id": integer(read_only=True, filter=True),
         "department_id": integer(read_only=True, filter=True),
-        "day": day(sort=True, filter=True, **_shown),
-        "status": choice(*DAY_STATUSES, filter=True, **_shown, description="`pending`: nothing can be said yet."),
+        "day": day(sort=True, filter=True, read_only=True, nullable=False),
+        "status": choice(
+            *DAY_STATUSES,
+            filter=True,
+            read_only=True,
+            nullable=False,
+            description="`pending`: nothing can be said yet.",
+        ),
         "arrived_at": timestamp(read_only=True),
         "departed_at": timestamp(read_only=True),
-        "late_minutes": integer(minimum=0, **_shown),
-        "early_minutes": integer(minimum=0, **_shown),
+        "late_minutes": integer(minimum=0, read_only=True, nullable=False),
+        "early_minutes": integer(minimum=0, read_only=True, nullable=False),
     },
     indexes=(
         Index("employee_id", "day", unique=True),
@@ -150,13 +155,29 @@ TODAY = obj(
 )
 
 MONTH_QUERY = {
-    **{name: EMPLOYEES.list_query[name] for name in (
-        "page", "page_size", "with_total", "cursor", "q", "number", "department_id", "attendance_group_id",
-    )},
+    **{
+        name: EMPLOYEES.list_query[name]
+        for name in (
+            "page",
+            "page_size",
+            "with_total",
+            "cursor",
+            "q",
+            "number",
+            "department_id",
+            "attendance_group_id",
+        )
+    },
     "sort": text(max_length=200, nullable=False, example="number", description="Any of id, number, name, created_at."),
-    "month": text(min_length=7, max_length=7, pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])$", nullable=False,
-                  example="2026-11", description="This one unless given."),
-}  # fmt: skip
+    "month": text(
+        min_length=7,
+        max_length=7,
+        pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])$",
+        nullable=False,
+        example="2026-11",
+        description="This one unless given.",
+    ),
+}
 _COUNT = integer(minimum=0, nullable=False)
 MONTH = obj(
     "AttendanceMonth",

@@ -8,7 +8,7 @@ from plugins.api import Dictionary, Item, Message
 
 RISKS: Mapping[str, Message] = {
     "mock_location": Message("设备报告了模拟定位", "The device reports a mock position"),
-    "impossible_speed": Message("与上次打卡相比移动速度不可能", "The speed since the previous punch is impossible"),
+    "impossible_speed": Message("与上次打卡相比，移动速度异常", "The speed since the previous punch is impossible"),
     "low_accuracy": Message("定位精度过低", "The position is too inaccurate"),
     "unknown_accuracy": Message("未提供定位精度", "The accuracy of the position is missing"),
     "old_fix": Message("定位信息已过期", "The position is too old"),

@@ -20,7 +20,7 @@ _OF_RESULTS = {"name", "user_id", "department_id", "hired_on", "left_on", "atten
 async def create(req: Request) -> Record:
     """Create an employee, in the caller's department unless the body names one or null."""
     values = {"department_id": req.actor.department_id, **req.body}
-    _check(values)
+    _check_dates(values)
 
     async def work() -> Record:
         employee = await req.store(EMPLOYEES).create({**values, **_derive(req, values, {})})
@@ -40,7 +40,7 @@ async def update(req: Request) -> Record:
     async def work() -> Record:
         store = req.store(EMPLOYEES)
         before = await store.get(req.path["id"])
-        _check({**before, **values})
+        _check_dates({**before, **values})
         changed = await store.update(before["id"], {**values, **_derive(req, values, before)}, version=version)
         if _OF_RESULTS & values.keys():
             await mark_stale(req.service, before["id"])
@@ -79,7 +79,7 @@ def _derive(req: Request, values: Mapping[str, Any], before: Mapping[str, Any]) 
     return derived
 
 
-def _check(employee: Mapping[str, Any]) -> None:
+def _check_dates(employee: Mapping[str, Any]) -> None:
     if employee.get("left_on") and employee["left_on"] < employee["hired_on"]:
         raise invalid("left_on", "minimum")
 

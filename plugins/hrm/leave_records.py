@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from plugins.api import Collection, Index, array, choice, integer, obj, object_id, quantity, text, timestamp
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.states import LEAVE_STATES
 
 LEAVE_TYPES = ("annual", "sick", "personal", "compensatory", "marriage", "maternity", "bereavement", "other")
-_shown: dict[str, Any] = {"read_only": True, "nullable": False}
 
 LEAVES = Collection(
     name="hrm_leaves",
@@ -20,12 +17,12 @@ LEAVES = Collection(
         "starts_at": timestamp(required=True, sort=True, filter=True, example="2026-12-01T01:00:00.000Z"),
         "ends_at": timestamp(required=True, sort=True, filter=True, example="2026-12-02T10:00:00.000Z"),
         "reason": text(max_length=500, example="回家探亲"),
-        "user_id": integer(filter=True, **_shown),
+        "user_id": integer(filter=True, read_only=True, nullable=False),
         "employee_id": object_id(read_only=True, filter=True),
         "employee_name": text(max_length=100, read_only=True),
-        "days": quantity(**_shown, description="Days of work that it takes, by halves."),
+        "days": quantity(read_only=True, nullable=False, description="Days of work that it takes, by halves."),
         "hours": quantity(read_only=True, description="Hours of work that it takes, without breaks."),
-        "status": choice(*LEAVE_STATES.states, filter=True, sort=True, **_shown),
+        "status": choice(*LEAVE_STATES.states, filter=True, sort=True, read_only=True, nullable=False),
         "submitted_at": timestamp(read_only=True),
         "submitted_by": integer(read_only=True),
         "decided_at": timestamp(read_only=True),

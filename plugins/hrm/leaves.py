@@ -74,7 +74,7 @@ async def create(req: Request) -> Record:
 
 
 async def update(req: Request) -> Record:
-    """Change leave that is neither pending nor approved."""
+    """Change leave that is a draft or was rejected."""
     values = dict(req.body)
     version = values.pop("version")
     leaves = req.store(LEAVES)
@@ -86,7 +86,7 @@ async def update(req: Request) -> Record:
 
 
 async def delete(req: Request) -> None:
-    """Delete leave that is neither pending nor approved."""
+    """Delete leave that is a draft or was rejected."""
     await req.store(LEAVES).delete(req.path["id"], where=_EDITABLE, reason=NOT_DELETABLE)
 
 

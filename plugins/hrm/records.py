@@ -70,14 +70,19 @@ PLACES = Collection(
         "coordinate_system": SYSTEM,
         "radius": integer(minimum=10, maximum=10_000, default=200, nullable=False, description="Metres."),
         "bssids": array(
-            text(max_length=17, pattern=MAC), unique=True, max_items=200, default=[], nullable=False,
-            example=["9c:54:1c:00:a1:b2"], description="Access points of the WiFi; kept in small letters with colons.",
+            text(max_length=17, pattern=MAC),
+            unique=True,
+            max_items=200,
+            default=[],
+            nullable=False,
+            example=["9c:54:1c:00:a1:b2"],
+            description="Access points of the WiFi; kept in small letters with colons.",
         ),
         "status": choice("enabled", "disabled", default="enabled", nullable=False, filter=True),
     },
     indexes=(Index("name", unique=True), Index("2dsphere:point"), Index("bssids")),
     internal=("point",),
-)  # fmt: skip
+)
 
 EXCEPTION = obj(
     "CalendarException",
@@ -95,14 +100,23 @@ GROUPS = Collection(
         "name": _NAME.but(example="总部考勤组"),
         "shift_id": object_id(required=True, ref="hrm_shifts", filter=True),
         "working_days": array(
-            integer(minimum=1, maximum=7), unique=True, max_items=7, default=[1, 2, 3, 4, 5], nullable=False,
-            example=[1, 2, 3, 4, 5], description="1 is Monday, 7 Sunday.",
+            integer(minimum=1, maximum=7),
+            unique=True,
+            max_items=7,
+            default=[1, 2, 3, 4, 5],
+            nullable=False,
+            example=[1, 2, 3, 4, 5],
+            description="1 is Monday, 7 Sunday.",
         ),
         "holidays": array(
             EXCEPTION, max_items=500, default=[], nullable=False, description="Days that are not as their weekday is."
         ),
         "place_ids": array(
-            object_id(ref="hrm_places"), unique=True, max_items=100, default=[], nullable=False,
+            object_id(ref="hrm_places"),
+            unique=True,
+            max_items=100,
+            default=[],
+            nullable=False,
             description="Where its people punch; none given means at any place.",
         ),
         "outside_counts": boolean(
@@ -110,7 +124,7 @@ GROUPS = Collection(
         ),
     },
     indexes=(Index("name", unique=True), Index("place_ids")),
-)  # fmt: skip
+)
 
 # data scope goes by the department of an employee, who also sees their own file
 EMPLOYEES = Collection(
@@ -134,7 +148,9 @@ EMPLOYEES = Collection(
         "phone": text(max_length=50, search=True, example="021-5555 0100"),
         "email": text(max_length=200, format="email", example="office@example.com"),
         "attendance_group_id": object_id(ref="hrm_attendance_groups", filter=True),
-        "attends_from": day(description="The first day of attendance: the day on which the group was given, unless given."),
+        "attends_from": day(
+            description="The first day of attendance: the day on which the group was given, unless given."
+        ),
         "remark": REMARK,
     },
     indexes=(
@@ -145,4 +161,4 @@ EMPLOYEES = Collection(
         Index("hired_on"),
         Index("left_on"),
     ),
-)  # fmt: skip
+)

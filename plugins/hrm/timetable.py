@@ -84,14 +84,14 @@ def evaluate_day(timetable: Timetable | None, punches: Sequence[int], leave: Ite
     shift, and a departure after it. When the day is over, missing punches make it `missed` or `absent`.
     """
     if timetable is None:
-        return DayResult("rest", *_ends(punches, DAY))
+        return DayResult("rest", *_first_and_last(punches, DAY))
     start, end = get_remaining_shift(timetable, leave)
     if start >= end:
-        return DayResult("leave", *_ends(punches, end))
+        return DayResult("leave", *_first_and_last(punches, end))
     over = now >= timetable.begin + DAY
     if not punches:
         return DayResult("absent" if over else "pending")
-    arrived, departed = _ends(punches, end)
+    arrived, departed = _first_and_last(punches, end)
     late = 0 if arrived is None else _exceed_grace(arrived - _latest_arrival(timetable, start), timetable)
     early = (
         0
@@ -126,12 +126,12 @@ def minutes_of(local: datetime, day: date) -> int:
 
 def working_days(calendar: Calendar, starts: datetime, ends: datetime) -> Decimal:
     """The working days of leave in steps of half a day; a half that has begun counts. Takes local times."""
-    return Decimal(sum(calendar.timetable.halves(*span) for span in _by_day(calendar, starts, ends))) / 2
+    return Decimal(sum(calendar.timetable.halves(*span) for span in _spans_by_day(calendar, starts, ends))) / 2
 
 
 def working_minutes(calendar: Calendar, starts: datetime, ends: datetime) -> int:
     """The minutes of work of leave. Takes local times."""
-    return sum(calendar.timetable.worked(*span) for span in _by_day(calendar, starts, ends))
+    return sum(calendar.timetable.worked(*span) for span in _spans_by_day(calendar, starts, ends))
 
 
 def begins_on(calendar: Calendar, starts: datetime, ends: datetime) -> date:
@@ -141,7 +141,7 @@ def begins_on(calendar: Calendar, starts: datetime, ends: datetime) -> date:
     return before if worked and calendar.works_on(before) else day
 
 
-def _by_day(calendar: Calendar, starts: datetime, ends: datetime) -> Iterator[Span]:
+def _spans_by_day(calendar: Calendar, starts: datetime, ends: datetime) -> Iterator[Span]:
     """The span in minutes of each working day that it may touch."""
     # a night shift of the day before reaches into the first day
     day = starts.date() - timedelta(days=1)
@@ -155,7 +155,7 @@ def _overlap(begins: int, ends: int, start: int, end: int) -> int:
     return max(0, min(ends, end) - max(begins, start))
 
 
-def _ends(punches: Sequence[int], end: int) -> tuple[int | None, int | None]:
+def _first_and_last(punches: Sequence[int], end: int) -> tuple[int | None, int | None]:
     if len(punches) == 1:
         return (punches[0], None) if punches[0] < end else (None, punches[0])
     return (min(punches), max(punches)) if punches else (None, None)

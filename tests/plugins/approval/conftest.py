@@ -1,4 +1,4 @@
-"""What every test of approval starts from."""
+"""Fixtures of all tests of approval."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.plugins.approval.flows import AT
 
 @pytest.fixture(autouse=True)
 def administrator_delegates_nothing(io_loop: IOLoop, admin: Client) -> None:
-    """Tests of all routes let user 1 delegate, on the same server."""
+    """Remove delegations that tests of all routes created for user 1 on the same server."""
     delegations = f"{AT}/delegations"
 
     async def delete_own() -> None:

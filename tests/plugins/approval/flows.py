@@ -1,4 +1,4 @@
-"""What the tests of approval share: flows, requests and people who may do everything with approvals."""
+"""Shared by the tests of approval: flows, requests, and people with all permissions for approvals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVERYTHING = [
 
 @asynccontextmanager
 async def configured(admin: Client, **values: Any) -> AsyncIterator[None]:
-    """Settings that administrators change, for a while."""
+    """Change options within a `with` block."""
     rows = expect(await admin.get("/api/v1/system/configs?page_size=200"))["items"]
     before = {row["key"]: row["value"] for row in rows if row["key"] in values}
     expect(await admin.patch("/api/v1/system/configs", {"values": values}))
@@ -43,7 +43,7 @@ def node(key: str, *people: Client, mode: str = "any", on_reject: str = "end", *
 
 
 async def define(admin: Client, *nodes: Mapping[str, Any], **values: Any) -> dict[str, Any]:
-    """A new flow, of a business type that no other has."""
+    """Create a flow with a business type of its own."""
     kind = unique("KIND").replace("-", "_").upper()
     body = {"name": unique("flow"), "biz_type": kind, "nodes": list(nodes), **values}
     made: dict[str, Any] = expect(await admin.post(DEFINITIONS, body))
@@ -51,32 +51,32 @@ async def define(admin: Client, *nodes: Mapping[str, Any], **values: Any) -> dic
 
 
 async def draft(client: Client, definition: Mapping[str, Any], **values: Any) -> dict[str, Any]:
-    """A draft of a request."""
+    """Create a draft of a request."""
     body = {"definition_id": definition["id"], "title": unique("request"), **values}
     made: dict[str, Any] = expect(await client.post(INSTANCES, body))
     return made
 
 
 async def ask(client: Client, definition: Mapping[str, Any], **values: Any) -> dict[str, Any]:
-    """A request that is under way."""
+    """Create a request and submit it."""
     made = await draft(client, definition, **values)
     submitted: dict[str, Any] = expect(await act(client, made, "submit"))
     return submitted
 
 
 async def act(client: Client, instance: Mapping[str, Any], action: str, **body: Any) -> Reply:
-    """Do something with an approval."""
+    """Call an action on an approval."""
     return await client.post(f"{INSTANCES}/{instance['id']}/{action}", body)
 
 
 async def read(client: Client, instance: Mapping[str, Any]) -> dict[str, Any]:
-    """An approval as it is now."""
+    """Read an approval."""
     found: dict[str, Any] = expect(await client.get(f"{INSTANCES}/{instance['id']}"))
     return found
 
 
 def waiting(instance: Mapping[str, Any]) -> set[int]:
-    """Who is asked."""
+    """The current approvers."""
     return {task["user_id"] for task in instance["tasks"] if task["status"] == "pending"}
 
 
@@ -87,14 +87,14 @@ async def box(client: Client, name: str) -> list[str]:
 
 
 async def several(people: People, count: int, permissions: Sequence[str] = EVERYTHING, **of: Any) -> list[Client]:
-    """People who hold one role with these permissions."""
+    """Create people who hold one role with these permissions."""
     role = await people.role(permissions)
     accounts = [await people.account([role], **of) for _ in range(count)]
     return [await people.admin.log_in(account["username"]) for account in accounts]
 
 
 async def requested(running: Running, biz_type: str, **payload: Any) -> str:
-    """What a business plugin emits when a record is submitted; answers the record's id."""
+    """Emit what a business plugin emits when a record is submitted, and return the record's id."""
     resource_id = payload.pop("resource_id", None) or unique("record")
     await running.service.events.emit(
         "approval.requested",

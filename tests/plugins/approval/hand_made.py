@@ -1,4 +1,4 @@
-"""Requests of approval that need a flow and somebody who is asked (see tests/support/special_requests.py)."""
+"""Requests of approval that need a flow and an approver (see tests/support/special_requests.py)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def of_a_draft(maker: Maker, route: Route) -> Exercise:
 
 
 async def of_a_request(maker: Maker, route: Route) -> Exercise:
-    """One that the administrator made, and is asked about."""
+    """A request that the administrator submitted and is an approver of."""
     made = await ask(maker.admin, await define(maker.admin, node("first", maker.admin)))
     return Exercise(maker.admin, route, path_with(route, made["id"]), {"comment": "yes"}, record=made)
 

@@ -1,4 +1,4 @@
-"""Agree, reject, send back, transfer, withdraw: what each does, and to whom it is allowed."""
+"""Agree, reject, send back, transfer, withdraw: their effects, and who may call them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.plugins.approval.flows import INSTANCES, act, ask, box, define, draft
 pytestmark = pytest.mark.gen_test(timeout=60)
 
 
-async def test_the_nodes_are_asked_one_after_the_other_until_it_is_approved(admin: Client, people: People) -> None:
+async def test_nodes_become_current_one_after_the_other_until_approval(admin: Client, people: People) -> None:
     me, first, second = await several(people, 3)
     made = await ask(me, await define(admin, node("one", first), node("two", second)))
     assert waiting(made) == {id_of(first)}
@@ -22,7 +22,7 @@ async def test_the_nodes_are_asked_one_after_the_other_until_it_is_approved(admi
     assert expect(await act(second, made, "agree"))["status"] == "approved"
 
 
-async def test_a_rejection_ends_it(admin: Client, people: People) -> None:
+async def test_a_rejection_ends_the_approval(admin: Client, people: People) -> None:
     me, first, second = await several(people, 3)
     made = await ask(me, await define(admin, node("one", first), node("two", second)))
     rejected = expect(await act(first, made, "reject", comment="too dear"))
@@ -30,14 +30,14 @@ async def test_a_rejection_ends_it(admin: Client, people: People) -> None:
     assert rejected["history"][-1]["comment"] == "too dear"
 
 
-async def test_a_rejection_at_a_node_that_gives_back_returns_it_to_the_initiator(admin: Client, people: People) -> None:
+async def test_a_rejection_at_a_node_with_on_reject_back_returns_the_request(admin: Client, people: People) -> None:
     me, first = await several(people, 2)
     made = await ask(me, await define(admin, node("one", first, on_reject="back")))
     assert expect(await act(first, made, "reject"))["status"] == "returned"
     assert waiting(expect(await act(me, made, "submit"))) == {id_of(first)}
 
 
-async def test_only_who_is_asked_can_answer(admin: Client, people: People) -> None:
+async def test_only_approvers_can_decide(admin: Client, people: People) -> None:
     me, first, second = await several(people, 3)
     made = await ask(me, await define(admin, node("one", first), node("two", second)))
     for action in ("agree", "reject", "send-back"):
@@ -46,7 +46,7 @@ async def test_only_who_is_asked_can_answer(admin: Client, people: People) -> No
     assert await read(me, made) == made
 
 
-async def test_a_second_tap_changes_nothing(admin: Client, people: People) -> None:
+async def test_a_repeated_action_changes_nothing(admin: Client, people: People) -> None:
     me, first, second = await several(people, 3)
     made = await ask(me, await define(admin, node("one", first), node("two", second)))
     after = expect(await act(first, made, "agree"))
@@ -55,7 +55,7 @@ async def test_a_second_tap_changes_nothing(admin: Client, people: People) -> No
     assert await read(me, made) == after
 
 
-async def test_fifty_taps_at_once_have_one_effect(admin: Client, people: People, tradewind: Running) -> None:
+async def test_fifty_concurrent_actions_have_one_effect(admin: Client, people: People, tradewind: Running) -> None:
     me, first = await several(people, 2)
     made = await ask(me, await define(admin, node("one", first)))
     replies = await asyncio.gather(*(act(first, made, ("agree", "reject")[number % 2]) for number in range(50)))
@@ -64,7 +64,7 @@ async def test_fifty_taps_at_once_have_one_effect(admin: Client, people: People,
     assert (now["version"], len(now["history"])) == (made["version"] + 1, len(made["history"]) + 1)
 
 
-async def test_everybody_of_a_node_who_answers_at_once_is_heard(admin: Client, people: People) -> None:
+async def test_concurrent_decisions_at_a_node_all_count(admin: Client, people: People) -> None:
     me, *asked = await several(people, 9)
     made = await ask(me, await define(admin, node("one", *asked, mode="all")))
     replies = await asyncio.gather(*(act(one, made, "agree") for one in asked))
@@ -72,7 +72,7 @@ async def test_everybody_of_a_node_who_answers_at_once_is_heard(admin: Client, p
     assert (await read(me, made))["status"] == "approved"
 
 
-async def test_a_quorum_is_reached_when_so_many_agree(admin: Client, people: People) -> None:
+async def test_a_quorum_is_reached_when_enough_people_agree(admin: Client, people: People) -> None:
     me, *asked = await several(people, 4)
     made = await ask(me, await define(admin, node("one", *asked, mode="quorum:2")))
     assert expect(await act(asked[0], made, "agree"))["status"] == "pending"
@@ -80,14 +80,14 @@ async def test_a_quorum_is_reached_when_so_many_agree(admin: Client, people: Peo
     assert expect(await act(asked[2], made, "agree"))["status"] == "approved"
 
 
-async def test_a_quorum_is_missed_when_it_can_no_longer_be_reached(admin: Client, people: People) -> None:
+async def test_a_node_is_rejected_when_its_quorum_is_out_of_reach(admin: Client, people: People) -> None:
     me, *asked = await several(people, 4)
     made = await ask(me, await define(admin, node("one", *asked, mode="quorum:2")))
     assert expect(await act(asked[0], made, "reject"))["status"] == "pending"
     assert expect(await act(asked[1], made, "reject"))["status"] == "rejected"
 
 
-async def test_what_is_sent_back_to_an_earlier_node_is_asked_there_again(admin: Client, people: People) -> None:
+async def test_sending_back_to_an_earlier_node_asks_its_approvers_again(admin: Client, people: People) -> None:
     me, first, second = await several(people, 3)
     made = await ask(me, await define(admin, node("one", first), node("two", second)))
     expect(await act(first, made, "agree"))
@@ -97,9 +97,7 @@ async def test_what_is_sent_back_to_an_earlier_node_is_asked_there_again(admin: 
     assert expect(await act(second, made, "agree"))["status"] == "approved"
 
 
-async def test_what_is_sent_back_to_the_initiator_can_be_changed_and_submitted_again(
-    admin: Client, people: People
-) -> None:
+async def test_a_returned_request_can_be_changed_and_submitted_again(admin: Client, people: People) -> None:
     me, first = await several(people, 2)
     made = await ask(me, await define(admin, node("one", first)))
     back = expect(await act(first, made, "send-back"))
@@ -110,7 +108,7 @@ async def test_what_is_sent_back_to_the_initiator_can_be_changed_and_submitted_a
     assert (again["title"], waiting(again)) == ("better", {id_of(first)})
 
 
-async def test_it_is_sent_back_to_nodes_before_it_alone(admin: Client, people: People) -> None:
+async def test_a_request_is_sent_back_to_earlier_nodes_only(admin: Client, people: People) -> None:
     me, first, second = await several(people, 3)
     made = await ask(me, await define(admin, node("one", first), node("two", second)))
     for to in ("one", "two", "nowhere"):
@@ -119,7 +117,7 @@ async def test_it_is_sent_back_to_nodes_before_it_alone(admin: Client, people: P
         assert reply.fields == {"to"}
 
 
-async def test_a_transferred_task_is_answered_by_the_other_person(admin: Client, people: People) -> None:
+async def test_the_new_assignee_decides_on_a_transferred_task(admin: Client, people: People) -> None:
     me, first, other = await several(people, 3)
     made = await ask(me, await define(admin, node("one", first)))
     assert waiting(expect(await act(first, made, "transfer", user_id=id_of(other)))) == {id_of(other)}
@@ -127,14 +125,14 @@ async def test_a_transferred_task_is_answered_by_the_other_person(admin: Client,
     assert expect(await act(other, made, "agree"))["status"] == "approved"
 
 
-async def test_a_task_is_not_transferred_to_somebody_who_is_asked_already(admin: Client, people: People) -> None:
+async def test_a_task_is_not_transferred_to_a_current_approver(admin: Client, people: People) -> None:
     me, first, second = await several(people, 3)
     made = await ask(me, await define(admin, node("one", first, second, mode="all")))
     expect(await act(first, made, "transfer", user_id=id_of(second)), 40901)
     expect(await act(first, made, "transfer", user_id=2**40), 40001)
 
 
-async def test_the_initiator_takes_a_request_back(admin: Client, people: People) -> None:
+async def test_the_initiator_withdraws_a_request(admin: Client, people: People) -> None:
     me, first = await several(people, 2)
     made = await ask(me, await define(admin, node("one", first)))
     expect(await act(first, made, "withdraw"), 40300)
@@ -143,7 +141,7 @@ async def test_the_initiator_takes_a_request_back(admin: Client, people: People)
     expect(await act(first, made, "agree"), 40901)
 
 
-async def test_what_is_under_way_or_decided_is_not_changed_or_deleted(admin: Client, people: People) -> None:
+async def test_a_pending_or_decided_request_is_neither_changed_nor_deleted(admin: Client, people: People) -> None:
     me, first = await several(people, 2)
     made = await ask(me, await define(admin, node("one", first)))
     at = f"{INSTANCES}/{made['id']}"
@@ -160,13 +158,13 @@ async def test_an_approval_under_way_keeps_the_flow_that_it_started_with(admin: 
     assert expect(await act(first, made, "agree"))["status"] == "approved"
 
 
-async def test_a_disabled_flow_takes_no_requests(admin: Client, people: People) -> None:
+async def test_a_disabled_flow_accepts_no_requests(admin: Client, people: People) -> None:
     (me,) = await several(people, 1)
     made = await draft(me, await define(admin, node("one", me), enabled=False))
     expect(await act(me, made, "submit"), 40901)
 
 
-async def test_the_boxes_hold_what_they_are_called(admin: Client, people: People) -> None:
+async def test_each_box_lists_its_requests(admin: Client, people: People) -> None:
     me, first, copied = await several(people, 3)
     made = await ask(me, await define(admin, node("one", first), copies={"users": [id_of(copied)]}))
     clients = {"mine": me, "todo": first, "copied": copied}
@@ -192,7 +190,9 @@ async def test_initiator_approvers_and_copied_people_see_it_and_nobody_else(admi
     expect(await first.get(at))
 
 
-async def test_who_is_asked_neither_changes_nor_deletes_what_they_sent_back(admin: Client, people: People) -> None:
+async def test_an_approver_neither_changes_nor_deletes_a_request_that_they_returned(
+    admin: Client, people: People
+) -> None:
     me, first = await several(people, 2)
     made = await ask(me, await define(admin, node("one", first)))
     returned = expect(await act(first, made, "send-back"))

@@ -19,7 +19,7 @@ STEPS = 25
 
 @dataclass
 class Model:
-    """An approval: at a node, the answers of those who are asked there."""
+    """An approval: its current node, and the decisions of the approvers there."""
 
     nodes: list[dict[str, Any]]
     status: str = "pending"
@@ -67,7 +67,7 @@ class Model:
 
 @pytest.fixture(scope="module")
 def team(io_loop: IOLoop, people: People) -> list[Client]:
-    """An initiator and four who are asked."""
+    """An initiator and four approvers."""
     clients: list[Client] = io_loop.run_sync(lambda: several(people, 5))
     return clients
 
@@ -82,7 +82,7 @@ async def test_random_actions_do_what_the_model_says(
 
 
 async def act_at_random(chance: random.Random, admin: Client, team: list[Client], left_out: bool) -> None:
-    """One approval, and what people try with it."""
+    """Call random actions on one approval."""
     initiator = team[0]
     nodes = [
         node(
@@ -110,7 +110,7 @@ async def act_at_random(chance: random.Random, admin: Client, team: list[Client]
     assert len((await read(initiator, made))["history"]) == now["version"] - 1
 
 
-async def test_the_history_tells_every_step(admin: Client, team: list[Client]) -> None:
+async def test_the_history_has_every_step(admin: Client, team: list[Client]) -> None:
     initiator, first, second, *_ = team
     made = await ask(initiator, await define(admin, node("one", first), node("two", second)))
     expect(await act(first, made, "agree", comment="fine"))

@@ -33,7 +33,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Business:
-    """A kind of record that is approved: where it is, which field names it, and what its states are called."""
+    """A kind of record with approval: its path, the field with its name, and the names of its states."""
 
     biz_type: str
     at: str
@@ -65,19 +65,46 @@ async def _order(client: Client, name: str) -> Record:
 
 
 KINDS = [
-    Business("CONTRACT", CONTRACTS, "name", _contract, "pending", "in_force", "rejected", "approve",
-             lambda record: record["customer"]),
-    Business("EXPENSE", CLAIMS, "title", _claim, "submitted", "approved", "rejected", "approve",
-             lambda record: record["title"]),
-    Business("PURCHASE_ORDER", ORDERS, "remark", _order, "pending", "ordered", "draft", "confirm",
-             lambda record: record["supplier"] and record["lines"][0]["product"]),
-]  # fmt: skip
+    Business(
+        "CONTRACT",
+        CONTRACTS,
+        "name",
+        _contract,
+        "pending",
+        "in_force",
+        "rejected",
+        "approve",
+        lambda record: record["customer"],
+    ),
+    Business(
+        "EXPENSE",
+        CLAIMS,
+        "title",
+        _claim,
+        "submitted",
+        "approved",
+        "rejected",
+        "approve",
+        lambda record: record["title"],
+    ),
+    Business(
+        "PURCHASE_ORDER",
+        ORDERS,
+        "remark",
+        _order,
+        "pending",
+        "ordered",
+        "draft",
+        "confirm",
+        lambda record: record["supplier"] and record["lines"][0]["product"],
+    ),
+]
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=[kind.biz_type for kind in KINDS])
 
 
 @dataclass
 class Case:
-    """A record that was submitted, its approval, and who is asked."""
+    """A submitted record, its approval, and its approver."""
 
     kind: Business
     admin: Client
@@ -90,19 +117,24 @@ class Case:
         return str(expect(await self.admin.get(f"{self.kind.at}/{self.record['id']}"))["status"])
 
     async def do(self, action: str) -> Any:
-        """Act on the record itself."""
+        """Call an action on the record itself."""
         return expect(await self.admin.post(f"{self.kind.at}/{self.record['id']}/{action}"))
 
 
 async def submitted(kind: Business, admin: Client, people: People) -> Case:
-    """A flow for the one record of this name, and that record, submitted by the administrator."""
+    """Create a flow for a record of this name, and that record, submitted by the administrator."""
     (boss,) = await several(people, 1, EVERYTHING)
     name = unique("asked for")
     flow = {
-        "name": name, "biz_type": kind.biz_type, "nodes": [node("boss", boss)], "priority": 1,
-        "conditions": [{"field": kind.named_by, "op": "eq", "value": name},
-                       {"field": "amount", "op": "gte", "value": "1200.00"}],
-    }  # fmt: skip
+        "name": name,
+        "biz_type": kind.biz_type,
+        "nodes": [node("boss", boss)],
+        "priority": 1,
+        "conditions": [
+            {"field": kind.named_by, "op": "eq", "value": name},
+            {"field": "amount", "op": "gte", "value": "1200.00"},
+        ],
+    }
     expect(await admin.post(DEFINITIONS, flow))
     record = await kind.draft(admin, name)
     pending = expect(await admin.post(f"{kind.at}/{record['id']}/submit"))
@@ -112,7 +144,7 @@ async def submitted(kind: Business, admin: Client, people: People) -> Case:
 
 
 @each_kind
-async def test_what_is_agreed_to_takes_effect(kind: Business, admin: Client, people: People) -> None:
+async def test_an_approved_record_takes_effect(kind: Business, admin: Client, people: People) -> None:
     case = await submitted(kind, admin, people)
     assert (case.approval["initiator_id"], waiting(case.approval)) == (1, {id_of(case.boss)})
     assert case.approval["record"]["amount"] == "1200.00"
@@ -121,7 +153,7 @@ async def test_what_is_agreed_to_takes_effect(kind: Business, admin: Client, peo
 
 
 @each_kind
-async def test_what_is_refused_can_be_submitted_again(kind: Business, admin: Client, people: People) -> None:
+async def test_a_rejected_record_can_be_submitted_again(kind: Business, admin: Client, people: People) -> None:
     case = await submitted(kind, admin, people)
     expect(await act(case.boss, case.approval, "reject", comment="too dear"))
     assert await case.status() == kind.rejected
@@ -130,7 +162,7 @@ async def test_what_is_refused_can_be_submitted_again(kind: Business, admin: Cli
 
 
 @each_kind
-async def test_what_is_sent_back_is_a_draft_and_goes_on_in_the_same_approval(
+async def test_a_returned_record_is_a_draft_and_resumes_the_same_approval(
     kind: Business, admin: Client, people: People
 ) -> None:
     case = await submitted(kind, admin, people)
@@ -141,7 +173,7 @@ async def test_what_is_sent_back_is_a_draft_and_goes_on_in_the_same_approval(
 
 
 @each_kind
-async def test_what_is_taken_back_is_asked_of_nobody(kind: Business, admin: Client, people: People) -> None:
+async def test_a_withdrawn_record_has_no_pending_tasks(kind: Business, admin: Client, people: People) -> None:
     case = await submitted(kind, admin, people)
     assert (await case.do("withdraw"))["status"] == "draft"
     assert (await read(case.boss, case.approval))["status"] == "withdrawn"
@@ -150,7 +182,7 @@ async def test_what_is_taken_back_is_asked_of_nobody(kind: Business, admin: Clie
 
 
 @each_kind
-async def test_a_request_that_its_initiator_takes_back_is_a_draft_again(
+async def test_a_request_that_its_initiator_withdraws_makes_the_record_a_draft(
     kind: Business, admin: Client, people: People
 ) -> None:
     case = await submitted(kind, admin, people)
@@ -170,7 +202,7 @@ async def test_a_decision_at_the_record_ends_its_approval(kind: Business, admin:
 
 @each_kind
 @pytest.mark.parametrize("chosen", ["leave", "approve", "refuse"])
-async def test_where_no_flow_fits_the_setting_says_what_happens(chosen: str, kind: Business, admin: Client) -> None:
+async def test_without_a_matching_flow_the_option_decides(chosen: str, kind: Business, admin: Client) -> None:
     record = await kind.draft(admin, unique("no flow for this"))
     async with configured(admin, approval_without_definition=chosen):
         reply = await admin.post(f"{kind.at}/{record['id']}/submit")
@@ -180,7 +212,7 @@ async def test_where_no_flow_fits_the_setting_says_what_happens(chosen: str, kin
 
 
 @each_kind
-async def test_who_is_asked_reads_names_whatever_records_they_see(
+async def test_approvers_read_names_of_records_that_they_do_not_see(
     kind: Business, admin: Client, people: People
 ) -> None:
     case = await submitted(kind, admin, people)

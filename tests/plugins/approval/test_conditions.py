@@ -1,4 +1,4 @@
-"""Conditions on the fields of a record: exact for numbers and money, and false for what is not there."""
+"""Conditions on the fields of a record: exact for numbers and money, and false for missing fields."""
 
 from __future__ import annotations
 
@@ -76,6 +76,6 @@ def test_all_conditions_must_hold() -> None:
 
 
 @pytest.mark.parametrize("value", [{"$set": 1}, {"a.b": 1}, {"": 1}, {"a\0": 1}, {"a": [{"$b": 1}]}, {"a": 2**63}])
-def test_what_the_database_cannot_hold_is_refused(value: Any) -> None:
+def test_values_that_the_database_cannot_store_are_refused(value: Any) -> None:
     with pytest.raises(ValidationFailed):
         check_storable("record", value)

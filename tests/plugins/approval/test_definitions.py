@@ -1,4 +1,4 @@
-"""Flows that could not work are refused, naming what is wrong with them."""
+"""Flows that could not run are refused with errors that name the fields."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def test_a_flow_that_cannot_work_is_refused(nodes: list[dict[str, Any]], f
 
 
 @pytest.mark.parametrize("op", ["gt", "gte", "lt", "lte", "in", "not_in", "contains"])
-async def test_a_condition_that_compares_with_nothing_is_refused(op: str, admin: Client) -> None:
+async def test_a_condition_without_a_value_to_compare_is_refused(op: str, admin: Client) -> None:
     body = {
         "name": "flow",
         "biz_type": "GENERAL",
@@ -57,7 +57,7 @@ async def test_a_record_that_cannot_be_stored_is_refused(admin: Client) -> None:
     assert reply.fields == {"record"}
 
 
-async def test_nobody_is_simulated_to_ask_who_is_nobody(admin: Client) -> None:
+async def test_a_simulation_for_an_unknown_initiator_is_refused(admin: Client) -> None:
     definition = await define(admin, node("one"))
     reply = await admin.post(f"{DEFINITIONS}/{definition['id']}/simulate", {"initiator_id": 2**40})
     expect(reply, 40001)

@@ -1,4 +1,4 @@
-"""What happens when people are away, gone, or would be asked about their own request, and how they are reminded."""
+"""Approvers who are away, have left, or would decide on their own request; reminders."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ LEFT_OUT = {"approval_own_requests": "leave_out"}
 
 
 async def disable(admin: Client, who: Client) -> None:
-    """Take somebody's account away."""
+    """Disable an account."""
     one = f"/api/v1/system/users/{id_of(who)}"
     expect(await admin.patch(one, {"version": expect(await admin.get(one))["version"], "status": "disabled"}))
 
 
-async def test_an_approval_under_way_goes_on_when_its_flow_is_deleted(admin: Client, people: People) -> None:
+async def test_an_approval_continues_when_its_flow_is_deleted(admin: Client, people: People) -> None:
     me, first, second = await several(people, 3)
     definition = await define(admin, node("one", first), node("two", second))
     agreed, taken_back = await ask(me, definition), await ask(me, definition)
@@ -47,7 +47,7 @@ async def test_an_approval_under_way_goes_on_when_its_flow_is_deleted(admin: Cli
     expect(await act(me, taken_back, "submit"), 40901)
 
 
-async def test_the_task_of_somebody_who_left_is_given_to_somebody_else(admin: Client, people: People) -> None:
+async def test_the_task_of_a_person_who_left_is_reassigned(admin: Client, people: People) -> None:
     me, gone, successor = await several(people, 3)
     made = await ask(me, await define(admin, node("one", gone, mode="all")))
     await disable(admin, gone)
@@ -60,7 +60,7 @@ async def test_the_task_of_somebody_who_left_is_given_to_somebody_else(admin: Cl
     assert expect(await act(successor, made, "agree"))["status"] == "approved"
 
 
-async def test_a_task_that_was_taken_away_is_not_among_what_one_has_answered(admin: Client, people: People) -> None:
+async def test_a_reassigned_task_is_not_among_the_completed_ones(admin: Client, people: People) -> None:
     me, ill, successor = await several(people, 3)
     made = await ask(me, await define(admin, node("one", ill)))
     expect(await act(admin, made, "reassign", from_user_id=id_of(ill), user_id=id_of(successor)))
@@ -68,7 +68,7 @@ async def test_a_task_that_was_taken_away_is_not_among_what_one_has_answered(adm
     expect(await act(ill, made, "agree"), 40901)
 
 
-async def test_only_who_looks_after_requests_says_who_is_asked(admin: Client, people: People) -> None:
+async def test_reassigning_requires_the_permission_and_the_data_scope(admin: Client, people: People) -> None:
     everything = [*EVERYTHING, "approval:instance:reassign"]
     me, first, other = await several(people, 3, everything)
     made = await ask(me, await define(admin, node("one", first)))
@@ -80,9 +80,7 @@ async def test_only_who_looks_after_requests_says_who_is_asked(admin: Client, pe
     assert waiting(await read(me, made)) == {id_of(first)}
 
 
-async def test_people_are_asked_about_their_own_request_only_where_the_setting_says_so(
-    admin: Client, people: People
-) -> None:
+async def test_people_approve_their_own_requests_only_if_the_option_allows_it(admin: Client, people: People) -> None:
     me, other = await several(people, 2)
     definition = await define(admin, node("one", me, other, mode="all"))
     assert waiting(await ask(me, definition)) == {id_of(other)}
@@ -90,9 +88,7 @@ async def test_people_are_asked_about_their_own_request_only_where_the_setting_s
         assert waiting(await ask(me, definition)) == {id_of(me), id_of(other)}
 
 
-async def test_in_place_of_who_would_be_asked_about_their_own_request_their_leader_is(
-    admin: Client, people: People
-) -> None:
+async def test_the_leader_replaces_an_approver_of_their_own_request(admin: Client, people: People) -> None:
     department = await people.department()
     (me,) = await several(people, 1, department_id=department)
     (leader,) = await several(people, 1)
@@ -102,11 +98,11 @@ async def test_in_place_of_who_would_be_asked_about_their_own_request_their_lead
         led = {"version": 1, "leader_user_id": id_of(leader)}
         expect(await admin.patch(f"/api/v1/system/departments/{department}", led))
         assert waiting(await ask(me, definition)) == {id_of(leader)}
-        told = expect(await admin.post(f"{DEFINITIONS}/{definition['id']}/simulate", {"initiator_id": id_of(me)}))
-        assert [one["user_id"] for one in told["nodes"][0]["approvers"]] == [id_of(leader)]
+        simulated = expect(await admin.post(f"{DEFINITIONS}/{definition['id']}/simulate", {"initiator_id": id_of(me)}))
+        assert [one["user_id"] for one in simulated["nodes"][0]["approvers"]] == [id_of(leader)]
 
 
-async def test_who_is_left_out_gets_their_own_request_neither_by_delegation_nor_by_transfer(
+async def test_excluded_people_get_their_own_request_neither_by_delegation_nor_by_transfer(
     admin: Client, people: People
 ) -> None:
     me, away, other = await several(people, 3)
@@ -119,7 +115,7 @@ async def test_who_is_left_out_gets_their_own_request_neither_by_delegation_nor_
         expect(await act(admin, made, "reassign", **body), 40901)
 
 
-async def test_who_stands_in_for_somebody_is_told(people: People) -> None:
+async def test_a_delegate_is_notified(people: People) -> None:
     away, stand_in = await several(people, 2, real_name="张三")
     body = {"delegate_id": id_of(stand_in), "starts_at": "2026-10-01T00:00:00Z", "ends_at": "2026-10-08T00:00:00Z"}
     expect(await away.post(f"{AT}/delegations", body))
@@ -135,7 +131,7 @@ async def test_holders_of_a_disabled_role_are_not_asked(admin: Client, people: P
     assert waiting(await ask(me, await define(admin, node("one", roles=[role])))) == {1}
 
 
-async def test_who_is_asked_is_reminded_once_in_an_hour(admin: Client, people: People) -> None:
+async def test_approvers_are_reminded_at_most_once_an_hour(admin: Client, people: People) -> None:
     me, first, done = await several(people, 3)
     made = await ask(me, await define(admin, node("one", first, done, mode="all")))
     expect(await act(done, made, "agree"))
@@ -145,7 +141,7 @@ async def test_who_is_asked_is_reminded_once_in_an_hour(admin: Client, people: P
     assert await titles(done) == [f"待您审批：{made['title']}"]
 
 
-async def test_only_the_initiator_of_what_is_under_way_reminds(admin: Client, people: People) -> None:
+async def test_only_the_initiator_of_a_pending_request_sends_reminders(admin: Client, people: People) -> None:
     me, first = await several(people, 2)
     made = await ask(me, await define(admin, node("one", first)))
     expect(await first.post(f"{INSTANCES}/{made['id']}/remind"), 40300)
@@ -153,7 +149,7 @@ async def test_only_the_initiator_of_what_is_under_way_reminds(admin: Client, pe
     expect(await me.post(f"{INSTANCES}/{made['id']}/remind"), 40901)
 
 
-async def test_lists_and_details_say_names(admin: Client, people: People) -> None:
+async def test_lists_and_details_contain_names(admin: Client, people: People) -> None:
     me, first = await several(people, 2, real_name="张三")
     made = await ask(me, await define(admin, node("one", first)))
     (row,) = expect(await first.get(f"{AT}/tasks"))["items"]
@@ -162,7 +158,7 @@ async def test_lists_and_details_say_names(admin: Client, people: People) -> Non
     assert made["people"] == (await read(first, made))["people"] == [{"id": id_of(me), "name": "张三"}, asked]
 
 
-async def test_a_colleague_is_found_whatever_people_the_scope_shows(admin: Client, people: People) -> None:
+async def test_colleagues_are_found_without_regard_to_data_scope(admin: Client, people: People) -> None:
     me, first, gone = await several(people, 3)
     await disable(admin, gone)
     found = [expect(await me.get(f"{AT}/people?q={one.user['username']}"))["items"] for one in (first, gone)]
@@ -170,7 +166,7 @@ async def test_a_colleague_is_found_whatever_people_the_scope_shows(admin: Clien
     assert found == [[{**name, "department_id": None}], []]
 
 
-async def test_who_is_asked_reads_what_the_initiator_attached(admin: Client, people: People) -> None:
+async def test_approvers_read_the_files_of_a_request(admin: Client, people: People) -> None:
     me, first, stranger = await several(people, 3)
     made = await ask(me, await define(admin, node("one", first)))
     stored = await note(me)

@@ -1,4 +1,4 @@
-"""Nobody decides on what they asked for, made or own: not at the record, and not in a flow."""
+"""Nobody decides on what they submitted, created or own: neither at the record nor in a flow."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of record that somebody decides on, and how one is made."""
+    """A kind of record with a decision, and how to create one."""
 
     biz_type: str
     at: str
@@ -83,18 +83,18 @@ each_kind = pytest.mark.parametrize("kind", KINDS, ids=[kind.biz_type for kind i
 
 
 async def everything(people: People) -> Sequence[str]:
-    """Every permission of the plugins whose records are decided on."""
+    """All permissions of the plugins whose records have decisions."""
     return [menu["permission"] for menu in await people.menus() if (menu["permission"] or "").startswith(MODULES)]
 
 
 async def colleagues(people: People, count: int) -> list[Client]:
-    """People who see everything and may do everything with what is decided on."""
+    """Create people with all these permissions and a data scope of all rows."""
     role = await people.role(await everything(people), "all")
     return [await people.admin.log_in((await people.account([role]))["username"]) for _ in range(count)]
 
 
 async def submit(kind: Kind, client: Client, record: Record) -> None:
-    """Ask for approval."""
+    """Submit the record for approval."""
     assert expect(await client.post(f"{kind.at}/{record['id']}/submit"))["status"] == kind.pending
 
 
@@ -112,7 +112,7 @@ async def status(kind: Kind, client: Client, record: Record) -> str:
 
 
 @each_kind
-async def test_who_made_a_record_does_not_decide_on_it(kind: Kind, people: People) -> None:
+async def test_the_creator_of_a_record_does_not_decide_on_it(kind: Kind, people: People) -> None:
     maker, other = await colleagues(people, 2)
     record = await kind.draft(maker)
     await submit(kind, maker, record)
@@ -125,7 +125,7 @@ async def test_who_made_a_record_does_not_decide_on_it(kind: Kind, people: Peopl
 
 
 @each_kind
-async def test_who_submitted_somebody_elses_record_does_not_decide_on_it(kind: Kind, people: People) -> None:
+async def test_a_person_who_submitted_the_record_of_another_does_not_decide_on_it(kind: Kind, people: People) -> None:
     maker, submitter, other = await colleagues(people, 3)
     record = await kind.draft(maker)
     await submit(kind, submitter, record)
@@ -135,14 +135,14 @@ async def test_who_submitted_somebody_elses_record_does_not_decide_on_it(kind: K
     assert (decided["status"], decided["submitted_by"]) == (kind.approved, id_of(submitter))
 
 
-async def test_whose_a_contract_is_does_not_approve_it(people: People) -> None:
+async def test_the_owner_of_a_contract_does_not_approve_it(people: People) -> None:
     maker, owner = await colleagues(people, 2)
     made = await contract(maker, owner_id=id_of(owner))
     expect(await maker.post(f"{CONTRACTS}/{made['id']}/submit"))
     expect(await owner.post(f"{CONTRACTS}/{made['id']}/approve"), 40901)
 
 
-async def test_who_made_a_purchase_order_does_not_confirm_it_as_a_draft_either(people: People) -> None:
+async def test_the_creator_of_a_purchase_order_does_not_confirm_its_draft_either(people: People) -> None:
     maker, other = await colleagues(people, 2)
     order = await _order(maker)
     expect(await maker.post(f"{ORDERS}/{order['id']}/confirm"), 40901)
@@ -162,7 +162,7 @@ async def test_super_administrators_are_exempt_and_the_operation_log_says_so(kin
     assert entry["path"] == f"{kind.at}/{record['id']}/{kind.approve}"
 
 
-async def test_who_decides_on_what_others_made_needs_no_exemption(admin: Client, people: People) -> None:
+async def test_deciding_on_records_of_others_needs_no_exemption(admin: Client, people: People) -> None:
     (maker,) = await colleagues(people, 1)
     record = await _claim(maker)
     expect(await maker.post(f"{CLAIMS}/{record['id']}/submit"))
@@ -176,7 +176,7 @@ async def test_who_decides_on_what_others_made_needs_no_exemption(admin: Client,
 
 
 @each_kind
-async def test_the_setting_allows_people_to_decide_on_their_own(kind: Kind, admin: Client, people: People) -> None:
+async def test_the_option_allows_people_to_decide_on_their_own(kind: Kind, admin: Client, people: People) -> None:
     (maker,) = await colleagues(people, 1)
     record = await kind.draft(maker)
     await submit(kind, maker, record)
@@ -185,7 +185,7 @@ async def test_the_setting_allows_people_to_decide_on_their_own(kind: Kind, admi
 
 
 @pytest.mark.parametrize("kind", [one for one in KINDS if one.biz_type != "LEAVE"], ids=lambda kind: kind.biz_type)
-async def test_without_the_plugin_of_approvals_nobody_decides_on_their_own_either(
+async def test_without_the_approval_plugin_nobody_decides_on_their_own_either(
     kind: Kind, mongodb_uri: str, tmp_path: Path
 ) -> None:
     plugins = load_plugins(("auth", "rbac", "crm", "inventory", "finance"))
@@ -202,7 +202,7 @@ async def test_without_the_plugin_of_approvals_nobody_decides_on_their_own_eithe
 
 
 async def flow_of(kind: Kind, admin: Client, initiator: Client, *asked: Client) -> None:
-    """A flow for what this person submits; they are the condition, as no other test has them."""
+    """Create a flow for the requests of this person; the condition on them keeps other tests apart."""
     body = {
         "name": unique("own"),
         "biz_type": kind.biz_type,
@@ -216,13 +216,13 @@ async def flow_of(kind: Kind, admin: Client, initiator: Client, *asked: Client) 
 
 
 async def approval_of(reader: Client, record: Record) -> Record:
-    """The approval of a record that was submitted."""
+    """The approval of a submitted record."""
     rows = expect(await reader.get(f"{INSTANCES}?resource_id={record['id']}"))["items"]
     return await read(reader, rows[0])
 
 
 @each_kind
-async def test_a_flow_asks_neither_who_made_nor_who_submitted_a_record(
+async def test_a_flow_asks_neither_the_creator_nor_the_submitter_of_a_record(
     kind: Kind, admin: Client, people: People
 ) -> None:
     maker, submitter, other = await colleagues(people, 3)
@@ -232,7 +232,7 @@ async def test_a_flow_asks_neither_who_made_nor_who_submitted_a_record(
     assert waiting(await approval_of(other, record)) == {id_of(other)}
 
 
-async def test_a_flow_does_not_ask_whose_a_contract_is(admin: Client, people: People) -> None:
+async def test_a_flow_does_not_ask_the_owner_of_a_contract(admin: Client, people: People) -> None:
     maker, owner, other = await colleagues(people, 3)
     await flow_of(KINDS[0], admin, maker, owner, other)
     made = await contract(maker, owner_id=id_of(owner))
@@ -243,7 +243,7 @@ async def test_a_flow_does_not_ask_whose_a_contract_is(admin: Client, people: Pe
 
 
 @each_kind
-async def test_with_the_setting_a_flow_asks_whom_it_names(kind: Kind, admin: Client, people: People) -> None:
+async def test_with_the_option_a_flow_asks_everybody_whom_it_names(kind: Kind, admin: Client, people: People) -> None:
     maker, other = await colleagues(people, 2)
     await flow_of(kind, admin, maker, maker, other)
     record = await kind.draft(maker)
@@ -256,7 +256,7 @@ async def test_with_the_setting_a_flow_asks_whom_it_names(kind: Kind, admin: Cli
     assert await status(kind, other, record) == kind.approved
 
 
-async def test_a_task_of_ones_own_request_from_before_is_not_answered_but_handed_on(
+async def test_an_earlier_task_of_ones_own_request_is_transferred_but_not_decided(
     admin: Client, people: People
 ) -> None:
     me, other = await several(people, 2)
@@ -271,7 +271,7 @@ async def test_a_task_of_ones_own_request_from_before_is_not_answered_but_handed
     assert expect(await act(other, made, "agree"))["status"] == "approved"
 
 
-async def test_a_node_that_names_only_who_is_left_out_asks_the_leader_above_them(admin: Client, people: People) -> None:
+async def test_a_node_that_names_only_excluded_people_asks_their_leader(admin: Client, people: People) -> None:
     department = await people.department()
     role = await people.role(await everything(people), "all")
     maker = await admin.log_in((await people.account([role], department))["username"])
@@ -281,7 +281,7 @@ async def test_a_node_that_names_only_who_is_left_out_asks_the_leader_above_them
     await flow_of(KINDS[0], admin, maker, maker, owner)
     made = await contract(maker, owner_id=id_of(owner))
     expect(await maker.post(f"{CONTRACTS}/{made['id']}/submit"))
-    # their leader is the owner, who is left out too: nobody is above, so a super administrator is asked
+    # their leader is the owner, who is excluded too: nobody is above, so a super administrator is asked
     assert waiting(await approval_of(leader, made)) == {1}
     led = {"version": 2, "leader_user_id": id_of(leader)}
     expect(await admin.patch(f"/api/v1/system/departments/{department}", led))
@@ -290,7 +290,7 @@ async def test_a_node_that_names_only_who_is_left_out_asks_the_leader_above_them
     assert waiting(await approval_of(leader, another)) == {id_of(leader)}
 
 
-async def test_no_node_is_passed_over_because_it_names_nobody_else(admin: Client, people: People) -> None:
+async def test_a_node_without_other_approvers_is_not_skipped(admin: Client, people: People) -> None:
     me, other = await several(people, 2)
     made = await ask(me, await define(admin, node("one", other), node("two", me), node("three", other)))
     second = expect(await act(other, made, "agree"))
@@ -300,7 +300,7 @@ async def test_no_node_is_passed_over_because_it_names_nobody_else(admin: Client
     assert expect(await act(other, made, "agree"))["status"] == "approved"
 
 
-async def test_a_quorum_is_of_those_who_are_asked(admin: Client, people: People) -> None:
+async def test_a_quorum_counts_the_people_who_are_asked(admin: Client, people: People) -> None:
     me, first, second = await several(people, 3)
     made = await ask(me, await define(admin, node("one", me, first, second, mode="quorum:2")))
     assert waiting(made) == {id_of(first), id_of(second)}
@@ -320,7 +320,7 @@ async def test_a_super_administrator_is_asked_about_their_own_request(admin: Cli
     assert [entry["path"].rpartition("/")[2] for entry in await eventually(logged)] == ["agree"]
 
 
-async def test_whose_the_record_is_may_be_told_by_other_plugins(
+async def test_other_plugins_may_name_the_people_behind_a_record(
     admin: Client, people: People, tradewind: Running
 ) -> None:
     me, behind, other = await several(people, 3)
@@ -330,7 +330,7 @@ async def test_whose_the_record_is_may_be_told_by_other_plugins(
     assert waiting(asked) == {id_of(other)}
 
 
-async def test_whose_the_record_is_does_not_stand_in_for_who_is_asked(
+async def test_the_owner_of_a_record_is_not_the_delegate_of_an_approver(
     admin: Client, people: People, tradewind: Running
 ) -> None:
     me, behind, other = await several(people, 3)

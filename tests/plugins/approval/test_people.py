@@ -1,4 +1,4 @@
-"""Who is asked: users, roles and leaders as of the moment, and those who stand in for them."""
+"""Approvers: users, roles and leaders of the moment, and their delegates."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ PAST, FUTURE = "2020-01-01T00:00:00.000Z", "2099-01-01T00:00:00.000Z"
 
 
 async def delegate(client: Client, to: Client, starts_at: str = PAST, ends_at: str = FUTURE) -> None:
-    """Let somebody else answer in this time."""
+    """Delegate to another person during this time."""
     body = {"delegate_id": id_of(to), "starts_at": starts_at, "ends_at": ends_at}
     expect(await client.post(f"{AT}/delegations", body))
 
 
-async def test_holders_of_a_role_are_those_at_the_time_when_the_node_is_reached(admin: Client, people: People) -> None:
+async def test_holders_of_a_role_are_resolved_when_the_node_becomes_current(admin: Client, people: People) -> None:
     me, first = await several(people, 2)
     role = await people.role(EVERYTHING)
     early = await people.account([role])
@@ -58,7 +58,7 @@ async def test_the_leaders_above_the_initiator_are_asked(admin: Client, people: 
     assert waiting(expect(await act(boss, made, "agree"))) == {id_of(leader)}
 
 
-async def test_who_leads_their_department_asks_the_leader_above(admin: Client, people: People) -> None:
+async def test_the_leader_of_a_department_asks_the_leader_above(admin: Client, people: People) -> None:
     above = await people.department()
     below = await people.department(above)
     (boss,), (me,) = await several(people, 1), await several(people, 1, department_id=below)
@@ -68,12 +68,12 @@ async def test_who_leads_their_department_asks_the_leader_above(admin: Client, p
     assert waiting(await ask(me, await define(admin, node("one", initiator_leader=1)))) == {id_of(boss)}
 
 
-async def test_where_nobody_is_found_user_one_is_asked(admin: Client, people: People) -> None:
+async def test_user_one_is_asked_if_there_is_nobody_else(admin: Client, people: People) -> None:
     (me,) = await several(people, 1)
     assert waiting(await ask(me, await define(admin, node("one", roles=[await people.role()])))) == {1}
 
 
-async def test_a_delegate_is_asked_between_the_dates_alone(admin: Client, people: People) -> None:
+async def test_a_delegate_is_asked_between_the_dates_only(admin: Client, people: People) -> None:
     me, first, second, third, delegated = await several(people, 5)
     await delegate(first, delegated)
     await delegate(second, delegated, ends_at="2020-02-01T00:00:00.000Z")
@@ -84,14 +84,14 @@ async def test_a_delegate_is_asked_between_the_dates_alone(admin: Client, people
     assert task["on_behalf_of"] == id_of(first)
 
 
-async def test_delegations_in_a_circle_end(admin: Client, people: People) -> None:
+async def test_a_cycle_of_delegations_ends(admin: Client, people: People) -> None:
     me, first, second = await several(people, 3)
     await delegate(first, second)
     await delegate(second, first)
     assert waiting(await ask(me, await define(admin, node("one", first)))) == {id_of(second)}
 
 
-async def test_a_delegation_ends_after_it_begins_and_goes_to_somebody_else(people: People) -> None:
+async def test_a_delegation_with_wrong_dates_or_to_oneself_is_refused(people: People) -> None:
     me, other = await several(people, 2)
     body = {"delegate_id": id_of(other), "starts_at": FUTURE, "ends_at": PAST}
     assert (await me.post(f"{AT}/delegations", body)).fields == {"ends_at"}
@@ -99,7 +99,7 @@ async def test_a_delegation_ends_after_it_begins_and_goes_to_somebody_else(peopl
     assert (await me.post(f"{AT}/delegations", own)).fields == {"delegate_id"}
 
 
-async def test_what_simulate_tells_is_what_then_happens(admin: Client, people: People) -> None:
+async def test_a_simulation_predicts_the_approval(admin: Client, people: People) -> None:
     me, first, second, away, delegated, copied = await several(people, 6)
     role = await people.role(EVERYTHING)
     holder = await admin.log_in((await people.account([role]))["username"])
@@ -112,8 +112,8 @@ async def test_what_simulate_tells_is_what_then_happens(admin: Client, people: P
         copies={"users": [id_of(copied)]},
     )
     path = f"{DEFINITIONS}/{definition['id']}/simulate"
-    told = expect(await admin.post(path, {"initiator_id": id_of(me)}))
-    expected = [{one["user_id"] for one in step["approvers"]} for step in told["nodes"]]
+    simulated = expect(await admin.post(path, {"initiator_id": id_of(me)}))
+    expected = [{one["user_id"] for one in step["approvers"]} for step in simulated["nodes"]]
     made = await ask(me, definition)
     happened = [waiting(made)]
     for group in ((first, delegated), (holder,), (second,)):
@@ -121,10 +121,10 @@ async def test_what_simulate_tells_is_what_then_happens(admin: Client, people: P
             made = expect(await act(client, made, "agree"))
         happened.append(waiting(made))
     assert happened == [*expected, set()]
-    assert [one["user_id"] for one in told["copies"]] == made["copied"] == [id_of(copied)]
+    assert [one["user_id"] for one in simulated["copies"]] == made["copied"] == [id_of(copied)]
 
 
-async def test_simulating_asks_nobody(admin: Client, people: People, tradewind: Running) -> None:
+async def test_a_simulation_asks_nobody(admin: Client, people: People, tradewind: Running) -> None:
     (first,) = await several(people, 1)
     definition = await define(admin, node("one", first))
     expect(await admin.post(f"{DEFINITIONS}/{definition['id']}/simulate", {}))

@@ -1,4 +1,4 @@
-"""Business plugins ask by event and hear by event; who is asked is told in the notification centre."""
+"""Business plugins request approval and receive the outcome by events; approvers are notified."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ pytestmark = pytest.mark.gen_test(timeout=60)
 
 @pytest.fixture(scope="module")
 def finished(tradewind: Running) -> list[dict[str, Any]]:
-    """Every `approval.finished` from now on."""
+    """All events `approval.finished` from now on."""
     heard: list[dict[str, Any]] = []
 
     async def hear(payload: Any) -> None:
-        # other plugins' approvals are none of this list's business
+        # without the approvals of other plugins
         heard.append({name: value for name, value in payload.items() if name != "request"})
 
     tradewind.service.events.listen("approval.finished", hear)
@@ -39,7 +39,7 @@ def finished(tradewind: Running) -> list[dict[str, Any]]:
 
 
 def outcomes(finished: list[dict[str, Any]], resource_id: str) -> list[str]:
-    """How the approvals of a record ended."""
+    """The outcomes of the approvals of a record."""
     return [one["outcome"] for one in finished if one["resource_id"] == resource_id]
 
 
@@ -50,7 +50,7 @@ async def instance_of(client: Client, resource_id: str) -> dict[str, Any]:
     return await read(client, rows[0])
 
 
-async def test_a_record_that_a_flow_fits_is_asked_for(
+async def test_a_record_with_a_matching_flow_starts_an_approval(
     admin: Client, people: People, tradewind: Running, finished: list[dict[str, Any]]
 ) -> None:
     me, first = await several(people, 2)
@@ -66,7 +66,7 @@ async def test_a_record_that_a_flow_fits_is_asked_for(
 @pytest.mark.parametrize(
     ("action", "outcome"), [("reject", "rejected"), ("send-back", "returned"), ("withdraw", "withdrawn")]
 )
-async def test_the_business_hears_how_it_ended(
+async def test_business_plugins_receive_the_outcome(
     action: str, outcome: str, admin: Client, people: People, tradewind: Running, finished: list[dict[str, Any]]
 ) -> None:
     me, first = await several(people, 2)
@@ -78,21 +78,21 @@ async def test_the_business_hears_how_it_ended(
     assert finished[-1]["reason"] == "because"
 
 
-async def test_a_record_that_no_flow_fits_is_left_to_the_business(
+async def test_a_record_without_a_matching_flow_stays_with_its_plugin(
     tradewind: Running, finished: list[dict[str, Any]]
 ) -> None:
     id = await requested(tradewind, unique("NOTHING"))
     assert outcomes(finished, id) == []
 
 
-async def test_it_is_refused_when_the_setting_says_so(admin: Client, tradewind: Running) -> None:
+async def test_the_option_refuses_records_without_a_matching_flow(admin: Client, tradewind: Running) -> None:
     async with configured(admin, approval_without_definition="refuse"):
         with pytest.raises(ApiError) as refused:
             await requested(tradewind, unique("NOTHING"))
     assert refused.value.kind.code == 40901
 
 
-async def test_it_is_approved_at_once_when_the_setting_says_so(
+async def test_the_option_approves_records_without_a_matching_flow(
     admin: Client, tradewind: Running, finished: list[dict[str, Any]]
 ) -> None:
     async with configured(admin, approval_without_definition="approve"):
@@ -100,9 +100,7 @@ async def test_it_is_approved_at_once_when_the_setting_says_so(
     assert outcomes(finished, id) == ["approved"]
 
 
-async def test_of_several_flows_the_first_whose_conditions_hold_is_taken(
-    admin: Client, people: People, tradewind: Running
-) -> None:
+async def test_the_first_flow_whose_conditions_hold_applies(admin: Client, people: People, tradewind: Running) -> None:
     me, small, large = await several(people, 3)
     rest = await define(admin, node("small", small), priority=20)
     condition = {"field": "amount", "op": "gte", "value": "1000.00"}
@@ -117,9 +115,7 @@ async def _body(definition: dict[str, Any]) -> dict[str, Any]:
     return {name: definition[name] for name in ("name", "biz_type")}
 
 
-async def test_a_record_that_came_back_goes_on_in_the_same_approval(
-    admin: Client, people: People, tradewind: Running
-) -> None:
+async def test_a_returned_record_resumes_the_same_approval(admin: Client, people: People, tradewind: Running) -> None:
     me, first = await several(people, 2)
     definition = await define(admin, node("one", first))
     id = await requested(tradewind, definition["biz_type"], initiator_id=id_of(me))
@@ -131,7 +127,7 @@ async def test_a_record_that_came_back_goes_on_in_the_same_approval(
     assert (again["id"], again["title"], waiting(again)) == (made["id"], "better", {id_of(first)})
 
 
-async def test_a_record_is_not_asked_for_twice_at_a_time(admin: Client, people: People, tradewind: Running) -> None:
+async def test_a_record_has_one_approval_at_a_time(admin: Client, people: People, tradewind: Running) -> None:
     (me,) = await several(people, 1)
     definition = await define(admin, node("one", me))
     id = await requested(tradewind, definition["biz_type"], initiator_id=id_of(me))
@@ -140,9 +136,7 @@ async def test_a_record_is_not_asked_for_twice_at_a_time(admin: Client, people: 
     assert refused.value.kind.code == 40901
 
 
-async def test_the_approval_of_a_record_that_was_taken_back_ends(
-    admin: Client, people: People, tradewind: Running
-) -> None:
+async def test_the_approval_of_a_withdrawn_record_ends(admin: Client, people: People, tradewind: Running) -> None:
     (me,) = await several(people, 1)
     definition = await define(admin, node("one", me))
     id = await requested(tradewind, definition["biz_type"], initiator_id=id_of(me))
@@ -151,7 +145,7 @@ async def test_the_approval_of_a_record_that_was_taken_back_ends(
     assert (await instance_of(me, id))["status"] == "withdrawn"
 
 
-async def test_an_outcome_that_the_business_refuses_leaves_the_task_pending(
+async def test_an_outcome_that_a_business_plugin_refuses_leaves_the_task_pending(
     admin: Client, people: People, tradewind: Running
 ) -> None:
     me, first = await several(people, 2)
@@ -168,15 +162,15 @@ async def test_an_outcome_that_the_business_refuses_leaves_the_task_pending(
     assert await read(me, made) == made
 
 
-async def test_who_is_asked_and_who_asked_are_notified(admin: Client, people: People, tradewind: Running) -> None:
+async def test_approvers_and_initiators_are_notified(admin: Client, people: People, tradewind: Running) -> None:
     me, first, copied = await several(people, 3)
     definition = await define(admin, node("one", first), copies={"users": [id_of(copied)]})
     id = await requested(tradewind, definition["biz_type"], initiator_id=id_of(me))
     made = await instance_of(first, id)
     expect(await act(first, made, "agree"))
-    told = {}
+    kinds = {}
     for name, client in (("me", me), ("first", first), ("copied", copied)):
         rows = expect(await client.get("/api/v1/notifications"))["items"]
         assert {row["data"]["instance_id"] for row in rows} == {made["id"]}
-        told[name] = [row["kind"] for row in rows]
-    assert told == {"me": ["approval_result"], "first": ["approval_task"], "copied": ["approval_copy"]}
+        kinds[name] = [row["kind"] for row in rows]
+    assert kinds == {"me": ["approval_result"], "first": ["approval_task"], "copied": ["approval_copy"]}

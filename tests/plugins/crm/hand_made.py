@@ -16,7 +16,7 @@ CRM = "/api/v1/crm"
 
 
 def without(*names: str) -> HandMade:
-    """The derived request without references that would have to belong to the same customer."""
+    """The derived request without the references that must belong to the same customer."""
 
     async def made(maker: Maker, route: Route) -> Exercise:
         derived = await maker.derived(route)
@@ -26,7 +26,7 @@ def without(*names: str) -> HandMade:
 
 
 def in_state(*actions: str) -> HandMade:
-    """The request on a contract that went through these actions."""
+    """A request about a contract after these actions."""
 
     async def made(maker: Maker, route: Route) -> Exercise:
         contract = await contract_after(maker, *actions)
@@ -37,7 +37,7 @@ def in_state(*actions: str) -> HandMade:
 
 
 async def contract_after(maker: Maker, *actions: str) -> dict[str, Any]:
-    """A new contract that went through these actions."""
+    """Create a contract and call these actions on it."""
     contract = await maker.record("crm_contracts")
     for action in actions:
         contract = expect(await maker.admin.post(f"{CRM}/contracts/{contract['id']}/{action}", {}))

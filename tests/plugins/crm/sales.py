@@ -1,4 +1,4 @@
-"""What the tests of crm share: paths, people of a sales department, and records made over HTTP."""
+"""Shared by the tests of crm: paths, people of a sales department, and records created over HTTP."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ async def everything(people: People) -> list[str]:
 
 
 async def seller(people: People, scope: str = "self", department_id: int | None = None) -> Client:
-    """A person who may do everything in crm, within this data scope."""
+    """A person with all permissions of crm, within this data scope."""
     return await people.person(await everything(people), scope, department_id)
 
 
 async def customer(client: Client, **fields: Any) -> Record:
-    """A new customer."""
+    """Create a customer."""
     made: Record = expect(await client.post(CUSTOMERS, {"name": "晨光科技", **fields}))
     return made
 
 
 async def contract(client: Client, amount: str = "100.00", customer_id: str | None = None, **fields: Any) -> Record:
-    """A draft."""
+    """Create a draft of a contract."""
     of = customer_id or (await customer(client))["id"]
     made: Record = expect(await client.post(CONTRACTS, {"customer_id": of, "name": "合同", "amount": amount, **fields}))
     return made
 
 
 async def in_force(client: Client, amount: str = "100.00", **fields: Any) -> Record:
-    """A contract that was submitted and approved."""
+    """Create a contract, submit and approve it."""
     draft = await contract(client, amount, **fields)
     expect(await client.post(f"{CONTRACTS}/{draft['id']}/submit", {}))
     approved: Record = expect(await client.post(f"{CONTRACTS}/{draft['id']}/approve", {}))

@@ -18,7 +18,7 @@ Part = str | tuple[str, bytes]
 
 
 def form(parts: Mapping[str, Part]) -> tuple[bytes, dict[str, str]]:
-    """A multipart body and its headers; a file is a pair of its name and its content."""
+    """A multipart body and its headers. A file is a pair of name and content."""
     body = b""
     for name, part in parts.items():
         head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"'

@@ -31,7 +31,7 @@ async def test_fifty_contracts_made_at_once_are_numbered_without_gap_or_duplicat
     assert numbers == list(range(numbers[0], numbers[0] + 50))
 
 
-async def test_a_contract_that_is_refused_uses_no_number_up(admin: Client) -> None:
+async def test_a_refused_contract_uses_no_number(admin: Client) -> None:
     first = await contract(admin)
     body = {"customer_id": first["customer_id"], "name": "x", "amount": "1", "owner_id": 999_999}
     expect(await admin.post(CONTRACTS, body), 40001)
@@ -39,7 +39,7 @@ async def test_a_contract_that_is_refused_uses_no_number_up(admin: Client) -> No
     assert int(second["number"][-5:]) == int(first["number"][-5:]) + 1
 
 
-async def test_a_number_given_by_hand_is_kept_and_passed_over(admin: Client) -> None:
+async def test_a_number_given_by_hand_is_kept_and_skipped_by_the_sequence(admin: Client) -> None:
     first = await contract(admin)
     head, tail = first["number"][:-5], int(first["number"][-5:])
     await contract(admin, number=f"{head}{tail + 1:05}")
@@ -48,7 +48,7 @@ async def test_a_number_given_by_hand_is_kept_and_passed_over(admin: Client) -> 
     assert (await contract(admin, number=number))["number"] == number
 
 
-async def test_fifty_who_pay_at_once_never_pay_more_than_is_open(admin: Client) -> None:
+async def test_fifty_concurrent_payments_never_exceed_the_open_amount(admin: Client) -> None:
     made = await in_force(admin, "100.00")
     body = {"contract_id": made["id"], "amount": "7.00"}
     replies = await asyncio.gather(*(admin.post(PAYMENTS, body) for _ in range(50)))
@@ -58,7 +58,7 @@ async def test_fifty_who_pay_at_once_never_pay_more_than_is_open(admin: Client) 
     assert expect(await admin.get(f"{PAYMENTS}?contract_id={made['id']}"))["total"] == 14
 
 
-async def test_a_contract_does_not_take_the_opportunity_of_another_customer_along(admin: Client) -> None:
+async def test_a_contract_moved_to_another_customer_cannot_keep_its_opportunity(admin: Client) -> None:
     draft, other = await contract(admin), await customer(admin)
     opportunity = expect(await admin.post(OPPORTUNITIES, {"customer_id": draft["customer_id"], "name": "x"}))
     at = f"{CONTRACTS}/{draft['id']}"
@@ -80,7 +80,7 @@ async def test_the_plans_of_a_contract_follow_its_customer_and_owner(admin: Clie
     assert (seen["customer_id"], seen["owner_id"]) == (other["id"], owner.user["userId"])
 
 
-async def test_a_payment_that_was_removed_is_open_again(admin: Client) -> None:
+async def test_the_amount_of_a_deleted_payment_is_open_again(admin: Client) -> None:
     made = await in_force(admin, "100.00")
     paid = expect(await admin.post(PAYMENTS, {"contract_id": made["id"], "amount": "100.00"}))
     expect(await admin.post(PAYMENTS, {"contract_id": made["id"], "amount": "0.01"}), 40901)
@@ -88,13 +88,13 @@ async def test_a_payment_that_was_removed_is_open_again(admin: Client) -> None:
     assert expect(await admin.get(f"{CONTRACTS}/{made['id']}"))["received_amount"] == "0.00"
 
 
-async def test_nothing_is_received_for_a_draft(admin: Client) -> None:
+async def test_a_draft_takes_no_payments(admin: Client) -> None:
     draft = await contract(admin)
     expect(await admin.post(PAYMENTS, {"contract_id": draft["id"], "amount": "1.00"}), 40901)
 
 
 @pytest.mark.parametrize("amount", ["0", "-1.00", "0.001", "abc"])
-async def test_an_amount_that_is_none_is_refused(amount: str, admin: Client) -> None:
+async def test_an_invalid_amount_is_refused(amount: str, admin: Client) -> None:
     made = await in_force(admin)
     expect(await admin.post(PAYMENTS, {"contract_id": made["id"], "amount": amount}), 40001)
 
@@ -124,14 +124,14 @@ async def test_a_plan_is_pending_partial_paid_or_overdue(admin: Client) -> None:
         assert [row["id"] for row in found["items"]] == [plans[status]["id"]]
 
 
-async def test_plans_come_to_no_more_than_the_contract(admin: Client) -> None:
+async def test_plans_do_not_exceed_the_contract(admin: Client) -> None:
     made = await contract(admin, "100.00")
     body = {"contract_id": made["id"], "amount": "60.00", "due_date": "2099-01-01"}
     replies = await asyncio.gather(*(admin.post(PLANS, body) for _ in range(5)))
     assert sorted(reply.code for reply in replies) == [0] + [40901] * 4
 
 
-async def test_more_than_a_plan_is_not_paid_on_it(admin: Client) -> None:
+async def test_a_payment_cannot_exceed_its_plan(admin: Client) -> None:
     made = await in_force(admin, "100.00")
     first = await plan(admin, made, "30.00", "2099-01-01")
     expect(await admin.post(PAYMENTS, {"contract_id": made["id"], "plan_id": first["id"], "amount": "30.01"}), 40901)
@@ -154,7 +154,7 @@ async def test_a_contract_in_force_cannot_be_changed_or_deleted(admin: Client) -
     expect(await admin.delete(f"{CONTRACTS}/{made['id']}"), 40901)
 
 
-async def test_a_contract_in_force_has_a_day_of_signing(admin: Client) -> None:
+async def test_a_contract_in_force_has_a_signing_date(admin: Client) -> None:
     made = await in_force(admin)
     assert made["signed_date"] is not None
     assert (await in_force(admin, signed_date="2026-01-05"))["signed_date"] == "2026-01-05"
@@ -170,7 +170,7 @@ async def test_a_rejected_contract_is_changed_and_submitted_again(admin: Client)
     assert expect(await admin.post(f"{at}/submit", {}))["status"] == "pending"
 
 
-async def test_a_contract_ends_after_it_begins(admin: Client) -> None:
+async def test_the_end_of_a_contract_is_not_before_its_start(admin: Client) -> None:
     of = (await customer(admin))["id"]
     body = {"customer_id": of, "name": "x", "amount": "1", "start_date": "2026-02-01", "end_date": "2026-01-01"}
     expect(await admin.post(CONTRACTS, body), 40001)
@@ -180,7 +180,7 @@ async def test_a_contract_ends_after_it_begins(admin: Client) -> None:
     ("outcome", "status"),
     [("approved", "in_force"), ("rejected", "rejected"), ("returned", "draft"), ("withdrawn", "draft")],
 )
-async def test_the_end_of_an_approval_decides(outcome: str, status: str, admin: Client, tradewind: Running) -> None:
+async def test_the_outcome_of_an_approval_decides(outcome: str, status: str, admin: Client, tradewind: Running) -> None:
     made = await contract(admin)
     expect(await admin.post(f"{CONTRACTS}/{made['id']}/submit", {}))
     decision = {"biz_type": "CONTRACT", "resource_id": made["id"], "outcome": outcome, "at": utc_now()}
@@ -188,7 +188,7 @@ async def test_the_end_of_an_approval_decides(outcome: str, status: str, admin: 
     assert expect(await admin.get(f"{CONTRACTS}/{made['id']}"))["status"] == status
 
 
-async def test_the_end_of_an_approval_that_comes_too_late_changes_nothing(admin: Client, tradewind: Running) -> None:
+async def test_a_late_outcome_of_an_approval_changes_nothing(admin: Client, tradewind: Running) -> None:
     made = await in_force(admin)
     decision = {"biz_type": "CONTRACT", "resource_id": made["id"], "outcome": "rejected"}
     await tradewind.service.events.emit("approval.finished", decision)
@@ -205,7 +205,7 @@ async def test_plans_and_payments_are_found_by_their_remark(path: str, admin: Cl
     assert [row["id"] for row in found] == [made["id"]]
 
 
-async def test_more_than_is_open_says_how_much_is(admin: Client) -> None:
+async def test_a_payment_that_exceeds_the_open_amount_is_refused_with_that_amount(admin: Client) -> None:
     made = await in_force(admin, "100.00")
     planned = await plan(admin, made, "30.00", "2099-01-01")
     expect(await admin.post(PAYMENTS, {"contract_id": made["id"], "amount": "60.50"}))

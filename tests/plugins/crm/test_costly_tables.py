@@ -1,4 +1,4 @@
-"""Tables that cost far more than their length, and many of them at once: refused, or done without harm to others."""
+"""Tables that cost far more than their size, and many at once: refused, or handled without harm to other requests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def imported(client: Client, content: bytes, **flags: str) -> Reply:
 
 
 def changed(parts: dict[str, bytes], rows: int = 1) -> bytes:
-    """A workbook some parts of which are others."""
+    """A workbook with some parts replaced."""
     target = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(as_xlsx([["name"]] * rows))) as workbook,
@@ -58,7 +58,7 @@ def far_apart() -> bytes:
 
 
 def lying(workbook: bytes) -> bytes:
-    """The same, whose directory says that every part is of one byte."""
+    """The same archive with a directory that claims one byte for each part."""
     raw = bytearray(workbook)
     at = raw.find(b"PK\x01\x02")
     while at >= 0:
@@ -86,7 +86,7 @@ async def test_a_small_file_that_is_huge_unpacked_is_refused(content: bytes, peo
 
 
 @pytest.mark.alone
-def test_what_a_directory_tells_is_refused_at_once_and_without_memory(tmp_path: Path) -> None:
+def test_a_huge_directory_is_refused_at_once_and_without_memory(tmp_path: Path) -> None:
     path, took = tmp_path / "table", []
     path.write_bytes(PADDED)
     tracemalloc.start()
@@ -115,7 +115,7 @@ def end_of_directory(size: int, offset: int = 0) -> bytes:
         (as_xlsx([["name"]])[:-1], NoWorkbook),
     ],
 )
-def test_an_archive_with_another_directory_is_no_workbook(
+def test_an_archive_with_another_directory_is_not_a_workbook(
     content: bytes, refusal: type[Exception], tmp_path: Path
 ) -> None:
     (tmp_path / "table").write_bytes(content)
@@ -127,7 +127,7 @@ def test_an_archive_with_another_directory_is_no_workbook(
 
 
 @pytest.mark.parametrize("header", ["name", "", "unknown"])
-async def test_a_header_of_very_many_columns_is_looked_through_once(header: str, people: People) -> None:
+async def test_a_header_of_very_many_columns_takes_linear_time(header: str, people: People) -> None:
     mine = await seller(people)
     began = time.process_time()
     reply = await imported(mine, ",".join([header] * 60_000 + ["end"]).encode())
@@ -136,7 +136,7 @@ async def test_a_header_of_very_many_columns_is_looked_through_once(header: str,
     assert len(reply.data["errors"]) <= 20
 
 
-async def test_rows_that_are_far_too_long_stop_only_themselves(people: People) -> None:
+async def test_rows_that_are_far_too_long_fail_alone(people: People) -> None:
     mine = await seller(people)
     long = [["x" * 120_000, "y" * 120_000]] * 200
     report = await import_table(mine, as_csv([["name", "remark"], *long, ["short", ""]]))
@@ -147,7 +147,7 @@ async def test_rows_that_are_far_too_long_stop_only_themselves(people: People) -
     }
 
 
-async def test_rows_of_very_many_cells_stop_only_themselves(people: People) -> None:
+async def test_rows_of_very_many_cells_fail_alone(people: People) -> None:
     mine = await seller(people)
     wide = [["x"] * 130_000] * 20
     report = await import_table(mine, as_csv([["name"], *wide, ["a"], ["b", *[""] * 130_000, "x"]]))
@@ -169,14 +169,14 @@ async def test_rows_of_very_many_cells_stop_only_themselves(people: People) -> N
         ("phone", "1" * 100_000, "maxLength"),
     ],
 )
-async def test_a_cell_is_never_taken_for_another(column: str, cell: str, rule: str, people: People) -> None:
+async def test_cells_are_not_confused_with_each_other(column: str, cell: str, rule: str, people: People) -> None:
     mine = await seller(people)
     report = await import_table(mine, as_csv([["name", column], ["a", cell]]))
     assert report["created"] == 0
     assert rule in {error["rule"] for error in report["errors"]}
 
 
-async def test_a_large_atomic_import_is_refused_before_anything_is_kept(people: People, tradewind: Running) -> None:
+async def test_a_large_atomic_import_is_refused_before_rows_are_queued(people: People, tradewind: Running) -> None:
     mine = await seller(people)
     kept = await tradewind.service.database.store(IMPORT_ROWS).count()
     reply = await imported(mine, as_csv([["name"], *[[f"n{number}"] for number in range(5001)]]), atomic="true")
@@ -197,7 +197,7 @@ async def most_workers(ended: asyncio.Event) -> int:
     return most
 
 
-async def test_sixty_exports_at_once_are_few_processes_and_clear_refusals(people: People) -> None:
+async def test_sixty_concurrent_exports_use_few_processes_and_others_are_refused(people: People) -> None:
     mine, other, ended = await seller(people), await seller(people), asyncio.Event()
     await customer(other, name=unique("theirs"))
     before, counting = len(workers()), asyncio.create_task(most_workers(ended))

@@ -1,4 +1,4 @@
-"""Customers over HTTP: what a client relies on."""
+"""Customers over HTTP."""
 
 import itertools
 from collections import Counter
@@ -31,7 +31,7 @@ async def test_sales_see_only_their_own_customers(people: People) -> None:
     expect(await second.get(f"{CUSTOMERS}/{mine['id']}"), 40400)
 
 
-async def test_who_sees_other_departments_alone_owns_what_they_create(admin: Client, people: People) -> None:
+async def test_a_person_with_a_scope_of_other_departments_owns_what_they_create(admin: Client, people: People) -> None:
     elsewhere = expect(await admin.post("/api/v1/system/departments", {"name": unique("elsewhere")}))["id"]
     person = await people.person(EVERYTHING, "custom", departments=[elsewhere])
     assert expect(await person.post(CUSTOMERS, {"name": "made"}))["owner_id"] == person.user["userId"]
@@ -55,7 +55,7 @@ async def test_a_deletion_fails_when_a_record_of_the_customer_is_created_meanwhi
     assert expect(await admin.get(f"{OPPORTUNITIES}/{expect(replies[0])['id']}"))["customer_id"] == made["id"]
 
 
-async def test_a_walk_sees_what_stays_once_while_others_come_and_go(people: People) -> None:
+async def test_cursor_pages_show_unchanged_rows_once_while_others_come_and_go(people: People) -> None:
     mine = await people.person(EVERYTHING)
     made = [expect(await mine.post(CUSTOMERS, {"name": f"n{number:02}"}))["id"] for number in range(24)]
     seen, cursor, going = Counter[str](), "", set(made[::4])
@@ -65,7 +65,7 @@ async def test_a_walk_sees_what_stays_once_while_others_come_and_go(people: Peop
         cursor = page["next_cursor"]
         if cursor is None:
             break
-        # before and behind where the walk is
+        # before and after the current page
         expect(await mine.post(CUSTOMERS, {"name": f"n{number * 7 % 24:02} new"}))
         expect(await mine.delete(f"{CUSTOMERS}/{made[4 * (number * 2 % 6)]}")) if number < 3 else None
     assert {id: seen[id] for id in made if id not in going} == dict.fromkeys(set(made) - going, 1)

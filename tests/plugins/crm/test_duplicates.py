@@ -1,4 +1,4 @@
-"""The warning that a customer is there already."""
+"""Warnings about possible duplicates of a customer."""
 
 from urllib.parse import urlencode
 
@@ -26,7 +26,7 @@ async def test_spelling_does_not_hide_a_duplicate(query: dict[str, str], matches
     assert [(row["id"], row["matches"]) for row in found] == [(made["id"], matches)]
 
 
-async def test_a_duplicate_out_of_sight_is_not_told(admin: Client, people: People) -> None:
+async def test_an_invisible_duplicate_is_not_reported(admin: Client, people: People) -> None:
     name = unique("acme")
     await customer(admin, name=name)
     somebody = await seller(people)
@@ -44,13 +44,13 @@ async def test_pages_of_duplicates_show_each_once_the_oldest_first(by: str, admi
     assert [(page["total"], bool(page["next_cursor"])) for page in (first, second)] == [(3, True), (3, False)]
 
 
-async def test_a_question_for_no_name_and_no_phone_has_no_duplicates(admin: Client) -> None:
+async def test_without_name_and_phone_there_are_no_duplicates(admin: Client) -> None:
     await customer(admin)
     found = expect(await admin.get(f"{CUSTOMERS}/duplicates"))
     assert (found["items"], found["total"]) == ([], 0)
 
 
-async def test_a_creation_warns_and_succeeds(admin: Client) -> None:
+async def test_a_creation_warns_of_duplicates_and_succeeds(admin: Client) -> None:
     name = unique("acme")
     first = await customer(admin, name=name)
     reply = await admin.post(CUSTOMERS, {"name": name})

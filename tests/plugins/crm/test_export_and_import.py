@@ -1,4 +1,4 @@
-"""Customers as tables: out under the caller's scope, in row by row."""
+"""Export of customers within the caller's scope, and import row by row."""
 
 import asyncio
 from collections import Counter
@@ -41,7 +41,7 @@ async def rows_of(client: Client, read: Callable[[bytes], list[list[Any]]], quer
 
 
 @FORMATS
-async def test_an_export_holds_what_the_caller_sees_and_filters(format: str, read: Any, people: People) -> None:
+async def test_an_export_applies_the_callers_scope_and_filters(format: str, read: Any, people: People) -> None:
     mine, other = await seller(people), await seller(people)
     await customer(other, name="not mine", level="A")
     await customer(mine, name="level B", level="B")
@@ -50,7 +50,7 @@ async def test_an_export_holds_what_the_caller_sees_and_filters(format: str, rea
     assert [(row["name"], row["tags"], float(row["location.lng"])) for row in found] == [("level A", "a;b", 121.5)]
 
 
-async def test_a_workbook_that_nobody_waits_for_leaves_no_process(tmp_path: Path) -> None:
+async def test_a_cancelled_workbook_leaves_no_process(tmp_path: Path) -> None:
     async def rows() -> AsyncIterator[list[list[str]]]:
         while True:
             yield [["name"]] * 100
@@ -76,7 +76,7 @@ async def test_an_export_needs_its_own_permission(people: People) -> None:
     expect(await person.get(f"{CUSTOMERS}/export"), 40300)
 
 
-async def test_an_export_has_every_row_in_the_order_asked_for(people: People) -> None:
+async def test_an_export_has_every_row_in_the_requested_order(people: People) -> None:
     mine = await seller(people)
     await import_table(mine, as_csv([["name"], *[[f"n{number:04}"] for number in range(1100)]]))
 
@@ -89,7 +89,7 @@ async def test_an_export_has_every_row_in_the_order_asked_for(people: People) ->
 
 
 @FORMATS
-async def test_an_export_goes_on_where_the_database_ended_a_query(
+async def test_an_export_retries_a_query_that_the_database_ended(
     format: str, read: Any, people: People, tradewind: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine, driver = await seller(people), tradewind.service.database.driver
@@ -116,7 +116,9 @@ async def test_an_export_goes_on_where_the_database_ended_a_query(
 
 @FORMATS
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "'=1", "\t=1", " =1", "＝1"])
-async def test_no_cell_is_run_and_every_one_comes_back(format: str, read: Any, name: str, people: People) -> None:
+async def test_no_cell_is_run_as_a_formula_and_every_cell_reads_back(
+    format: str, read: Any, name: str, people: People
+) -> None:
     mine = await seller(people)
     made = await customer(mine, name=name, remark=name)
     reply = await mine.get(f"{CUSTOMERS}/export?format={format}")
@@ -152,7 +154,7 @@ async def test_an_export_can_be_imported_again(format: str, read: Any, people: P
 
 
 @WRITERS
-async def test_a_bad_row_is_named_and_stops_only_itself(write: Any, people: People) -> None:
+async def test_a_bad_row_is_reported_and_fails_alone(write: Any, people: People) -> None:
     mine = await seller(people)
     rows = [
         ["name", "code", "location.lng", "location.lat"],
@@ -170,13 +172,13 @@ async def test_a_bad_row_is_named_and_stops_only_itself(write: Any, people: Peop
     assert all(one["message"] for one in report["errors"])
 
 
-async def test_rows_are_numbered_as_a_spreadsheet_does(people: People) -> None:
+async def test_rows_are_numbered_like_in_a_spreadsheet(people: People) -> None:
     mine = await seller(people)
     report = await import_table(mine, as_csv([["name", "remark"], ["a", "two\nlines"], [], ["", "no name"]]))
     assert [(one["row"], one["column"]) for one in report["errors"]] == [(4, "name")]
 
 
-async def test_a_code_that_is_there_is_changed(people: People) -> None:
+async def test_a_row_with_an_existing_code_updates_its_customer(people: People) -> None:
     mine = await seller(people)
     made = await customer(mine, code=unique("C"), phone="1", level="A")
     table = as_csv([["code", "name", "level"], [made["code"], "new name", ""], [unique("C"), "another", "B"]])
@@ -185,7 +187,7 @@ async def test_a_code_that_is_there_is_changed(people: People) -> None:
     assert (changed["name"], changed["phone"], changed["level"]) == ("new name", "1", "A")
 
 
-async def test_a_code_of_somebody_elses_customer_is_an_error_of_its_row(people: People) -> None:
+async def test_a_code_of_an_invisible_customer_is_an_error_of_its_row(people: People) -> None:
     mine, other = await seller(people), await seller(people)
     foreign = await customer(other, code=unique("C"))
     report = await import_table(mine, as_csv([["code", "name"], [foreign["code"], "stolen"], ["", "mine"]]))
@@ -202,7 +204,7 @@ async def test_a_cell_beyond_the_headers_is_an_error_of_its_row(write: Any, peop
     assert report["created"] == 1
 
 
-async def test_a_row_may_be_for_an_owner_whom_the_caller_does_not_see(people: People) -> None:
+async def test_a_row_may_name_an_owner_whom_the_caller_does_not_see(people: People) -> None:
     mine, other = await seller(people), await seller(people)
     assert counts(await import_table(mine, as_csv([["name", "owner_id"], ["a", other.user["userId"]]]))) == [1, 0, 0, 0]
     assert expect(await other.get(CUSTOMERS))["total"] == 1
@@ -234,7 +236,7 @@ async def test_an_unknown_column_is_refused_as_a_whole(admin: Client) -> None:
 
 
 @pytest.mark.parametrize("content", [b"\xff\xff\xff\x00", b"PK\x03\x04 no workbook", b'name\n"open'])
-async def test_a_file_that_is_no_table_is_refused(content: bytes, admin: Client) -> None:
+async def test_a_file_that_is_not_a_table_is_refused(content: bytes, admin: Client) -> None:
     raw, headers = form({"file": ("x.csv", content)})
     assert (await admin.post(f"{CUSTOMERS}/import", raw=raw, headers=headers)).code in (41500, 40001)
 
@@ -248,7 +250,7 @@ async def test_a_retried_import_writes_once(people: People) -> None:
     assert expect(await mine.get(CUSTOMERS))["total"] == 1
 
 
-async def test_an_import_is_its_own_persons(people: People) -> None:
+async def test_an_import_is_visible_to_its_creator_only(people: People) -> None:
     mine, other = await seller(people), await seller(people)
     report = await import_table(mine, as_csv([["name"], ["a"]]))
     expect(await other.get(f"{CUSTOMERS}/imports/{report['id']}"), 40400)
@@ -267,7 +269,7 @@ async def test_the_imports_of_a_person_are_listed_the_newest_first(people: Peopl
     assert "errors" not in rows[0]
 
 
-async def test_a_big_import_goes_on_behind_and_tells_its_progress(people: People) -> None:
+async def test_a_large_import_runs_in_the_background_and_reports_progress(people: People) -> None:
     mine = await seller(people)
     report = await import_table(mine, as_csv([["name"], *[[f"n{number}"] for number in range(1100)]]))
     seen = [report["done"]]
@@ -284,7 +286,7 @@ async def test_a_big_import_goes_on_behind_and_tells_its_progress(people: People
     assert seen[-1] == 1100
 
 
-async def test_an_import_gives_others_their_turn(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_import_yields_to_other_requests(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
     mine, turn, rows_in = await seller(people), 0, Counter[int]()
 
     def counted(values: Any) -> dict[str, Any]:
@@ -304,7 +306,7 @@ async def test_an_import_gives_others_their_turn(people: People, monkeypatch: py
     assert (rows_in.total(), max(rows_in.values()) <= 20) == (300, True)
 
 
-async def test_an_import_goes_on_when_the_database_is_back(
+async def test_an_import_continues_when_the_database_is_back(
     people: People, tradewind: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = await seller(people)
@@ -321,7 +323,7 @@ async def test_an_import_goes_on_when_the_database_is_back(
     assert (report["status"], report["created"]) == ("finished", 1)
 
 
-async def test_an_import_that_an_instance_left_is_finished_by_another(admin: Client, tradewind: Running) -> None:
+async def test_another_instance_finishes_an_import_that_was_left(admin: Client, tradewind: Running) -> None:
     database, me = tradewind.service.database, Actor(user_id=admin.user["userId"])
     names = [unique("left"), unique("left")]
     left = await database.store(IMPORTS, me).create({"headers": ["name"], "status": "running", "total": 2, "done": 1})
@@ -333,7 +335,7 @@ async def test_an_import_that_an_instance_left_is_finished_by_another(admin: Cli
 
 
 @WRITERS
-async def test_an_import_changes_customers_only_for_who_may_change_them(write: Any, people: People) -> None:
+async def test_an_import_changes_customers_only_with_the_permission_to_update(write: Any, people: People) -> None:
     importing = ["crm:customer:import", "crm:customer:create", "crm:customer:list", "crm:customer:read"]
     clerk = await people.person(importing)
     first, second = unique("C"), unique("C")

@@ -16,7 +16,7 @@ def nowhere_else() -> tuple[float, float]:
     return -150.0, -60.0 + next(_south) / 10
 
 
-async def test_a_follow_up_is_the_customers_last_one_and_says_the_next(admin: Client) -> None:
+async def test_a_follow_up_sets_the_last_and_the_next_follow_up_of_its_customer(admin: Client) -> None:
     of = await customer(admin)
     body = {
         "customer_id": of["id"],
@@ -47,7 +47,7 @@ async def test_an_opportunity_of_another_customer_is_refused(admin: Client) -> N
     assert reply.fields == {"opportunity_id"}
 
 
-async def test_a_follow_up_does_not_take_an_opportunity_to_another_customer(admin: Client) -> None:
+async def test_a_follow_up_moved_to_another_customer_cannot_keep_its_opportunity(admin: Client) -> None:
     of, other = await customer(admin), await customer(admin)
     opportunity = expect(await admin.post(OPPORTUNITIES, {"customer_id": of["id"], "name": "x"}))
     body = {"customer_id": of["id"], "content": "x", "opportunity_id": opportunity["id"]}
@@ -71,7 +71,7 @@ async def test_nearby_customers_come_in_order_of_distance_within_the_radius(admi
 
 async def test_pages_of_nearby_customers_show_each_once_and_count_them_all(admin: Client) -> None:
     lng, lat = nowhere_else()
-    # several at one place: nothing but the query itself keeps their order from page to page
+    # several at one place: only the query itself keeps their order from page to page
     made = [await customer(admin, location={"lng": lng, "lat": at}) for at in (lat, lat, lat, lat + 0.001, lat)]
     around = f"{CUSTOMERS}/nearby?lng={lng}&lat={lat}&page_size=2"
     pages = [expect(await admin.get(f"{around}&page={page}")) for page in (1, 2, 3, 4)]
@@ -80,7 +80,7 @@ async def test_pages_of_nearby_customers_show_each_once_and_count_them_all(admin
     assert [(page["total"], page["page"]) for page in pages] == [(5, n) for n in (1, 2, 3, 4)]
 
 
-async def test_a_walk_by_cursor_shows_each_nearby_customer_once(admin: Client) -> None:
+async def test_cursor_pages_show_each_nearby_customer_once(admin: Client) -> None:
     lng, lat = nowhere_else()
     made = [await customer(admin, location={"lng": lng, "lat": lat}) for _ in range(5)]
     around, shown, cursor = f"{CUSTOMERS}/nearby?lng={lng}&lat={lat}&page_size=2", [], "0"
@@ -92,7 +92,7 @@ async def test_a_walk_by_cursor_shows_each_nearby_customer_once(admin: Client) -
     assert (await admin.get(f"{around}&cursor=x")).fields == {"cursor"}
 
 
-async def test_nearby_customers_are_not_counted_where_nobody_asks(admin: Client) -> None:
+async def test_nearby_customers_are_counted_only_on_request(admin: Client) -> None:
     lng, lat = nowhere_else()
     assert expect(await admin.get(f"{CUSTOMERS}/nearby?lng={lng}&lat={lat}&with_total=false"))["total"] is None
 

@@ -1,4 +1,4 @@
-"""No part of a cell is run as a formula, wherever a spreadsheet splits a CSV, and every cell is read back as it was."""
+"""No part of a cell is run as a formula, wherever a spreadsheet splits a CSV, and every cell reads back unchanged."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tests.plugins.crm.sales import CUSTOMERS, customer, seller
 from tests.plugins.crm.tables import import_table, read_csv
 
 pytestmark = pytest.mark.gen_test(timeout=60)
-# what a spreadsheet of a locale with `;` makes of a line
+# how a spreadsheet in a locale with `;` splits a line
 SPLIT = re.compile(r"[;\r\n]")
 LETTERS = "=+-@＝＋－＠;;\r\n\t '\"ab1,"
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_no_part_of_a_cell_is_run_and_every_cell_comes_back(seed: int) -> None:
+def test_no_part_of_a_cell_is_run_as_a_formula_and_every_cell_reads_back(seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(500):
         cell = "".join(chance.choices(LETTERS, k=chance.randint(0, 12)))
@@ -28,7 +28,7 @@ def test_no_part_of_a_cell_is_run_and_every_cell_comes_back(seed: int) -> None:
         assert unescape_cell(guarded) == cell
 
 
-async def test_tags_and_remarks_are_guarded_in_an_export_and_come_back(people: People) -> None:
+async def test_tags_and_remarks_are_escaped_in_an_export_and_read_back(people: People) -> None:
     mine = await seller(people)
     made = await customer(mine, name="a;=1+1", tags=["one", "=HYPERLINK(1)", "+2"], remark="first\n@SUM(A1)\n- item")
     reply = await mine.get(f"{CUSTOMERS}/export?format=csv")

@@ -25,14 +25,14 @@ async def test_conversion_makes_a_customer_a_contact_and_an_opportunity(admin: C
     assert converted["lead"]["opportunity_id"] == converted["opportunity"]["id"]
 
 
-async def test_conversion_may_take_a_customer_that_is_there_and_no_opportunity(admin: Client) -> None:
+async def test_conversion_may_use_an_existing_customer_and_no_opportunity(admin: Client) -> None:
     made, there = await lead(admin), await customer(admin)
     body = {"customer_id": there["id"], "opportunity": None}
     converted = expect(await admin.post(f"{LEADS}/{made['id']}/convert", body))
     assert (converted["customer"]["id"], converted["opportunity"]) == (there["id"], None)
 
 
-async def test_a_customer_that_is_there_keeps_its_person_to_ask_first(admin: Client) -> None:
+async def test_an_existing_customer_keeps_its_primary_contact(admin: Client) -> None:
     made, there = await lead(admin), await customer(admin)
     first = expect(await admin.post(CONTACTS, {"customer_id": there["id"], "name": "王芳", "is_primary": True}))
     expect(await admin.post(f"{LEADS}/{made['id']}/convert", {"customer_id": there["id"]}))
@@ -47,7 +47,7 @@ async def test_a_conversion_that_fails_leaves_nothing_behind(admin: Client) -> N
     assert expect(await admin.get(f"{LEADS}/{made['id']}")) == made
 
 
-async def test_of_those_who_convert_at_once_one_does(admin: Client) -> None:
+async def test_of_concurrent_conversions_one_succeeds(admin: Client) -> None:
     made = await lead(admin)
     replies = await asyncio.gather(*(admin.post(f"{LEADS}/{made['id']}/convert", {}) for _ in range(10)))
     assert sorted(reply.code for reply in replies) == [0] + [40901] * 9
@@ -61,10 +61,10 @@ async def test_of_those_who_convert_at_once_one_does(admin: Client) -> None:
     ("before", "after", "code"),
     [("new", "contacted", 0), ("new", "qualified", 0), ("qualified", "contacted", 40901), ("new", "converted", 40001)],
 )
-async def test_the_status_moves_as_the_state_machine_says(before: str, after: str, code: int, admin: Client) -> None:
+async def test_the_status_follows_the_state_machine(before: str, after: str, code: int, admin: Client) -> None:
     made = await lead(admin, status=before)
     expect(await admin.patch(f"{LEADS}/{made['id']}", {"version": made["version"], "status": after}), code)
 
 
-async def test_a_converted_lead_is_made_by_conversion_alone(admin: Client) -> None:
+async def test_only_conversion_sets_the_converted_status(admin: Client) -> None:
     expect(await admin.post(LEADS, {"name": "刘洋", "status": "converted"}), 40001)

@@ -1,4 +1,4 @@
-"""Opportunities: stages, their history, and the end."""
+"""Opportunities: stages, their history, and closing."""
 
 import pytest
 
@@ -25,7 +25,7 @@ async def test_a_new_opportunity_is_in_the_first_stage(admin: Client) -> None:
     assert made["owner_id"] == admin.user["userId"]
 
 
-async def test_every_step_is_kept_in_the_history(admin: Client) -> None:
+async def test_the_history_has_every_change_of_stage(admin: Client) -> None:
     made = await opportunity(admin)
     await act(admin, made, "advance", stage="proposal")
     lost = await act(admin, made, "lose", reason="预算取消")
@@ -35,7 +35,7 @@ async def test_every_step_is_kept_in_the_history(admin: Client) -> None:
     assert lost["closed_at"]
 
 
-async def test_an_advance_goes_to_the_next_stage_unless_told(admin: Client) -> None:
+async def test_an_advance_without_a_stage_goes_to_the_next_one(admin: Client) -> None:
     made = await opportunity(admin)
     stages = [(await act(admin, made, "advance"))["stage"] for _ in range(3)]
     assert stages == ["qualified", "proposal", "negotiation"]
@@ -63,7 +63,7 @@ async def test_the_figures_of_a_closed_opportunity_are_final(
     assert expect(await admin.get(at)) == closed
 
 
-async def test_the_name_of_a_closed_opportunity_is_corrected_in_a_form_that_sends_its_figures_too(
+async def test_a_closed_opportunity_can_be_renamed_with_its_figures_unchanged(
     admin: Client,
 ) -> None:
     closed = await act(admin, await opportunity(admin, amount="500.00"), "win")
@@ -83,18 +83,18 @@ async def test_a_changed_stage_is_an_advance(admin: Client) -> None:
     assert (changed["stage"], changed["name"], len(changed["stage_history"])) == ("qualified", "新名称", 2)
 
 
-async def test_winning_by_a_plain_change_is_refused(admin: Client) -> None:
+async def test_an_update_cannot_win_an_opportunity(admin: Client) -> None:
     made = await opportunity(admin)
     expect(await admin.patch(f"{OPPORTUNITIES}/{made['id']}", {"version": 1, "stage": "won"}), 40001)
 
 
-async def test_one_with_a_contract_cannot_be_deleted(admin: Client) -> None:
+async def test_an_opportunity_with_a_contract_cannot_be_deleted(admin: Client) -> None:
     made = await opportunity(admin)
     await contract(admin, customer_id=made["customer_id"], opportunity_id=made["id"])
     expect(await admin.delete(f"{OPPORTUNITIES}/{made['id']}"), 40901)
 
 
-async def test_a_new_primary_contact_takes_the_place_of_the_one_before(admin: Client) -> None:
+async def test_a_new_primary_contact_replaces_the_previous_one(admin: Client) -> None:
     of = await customer(admin)
     for name in ("first", "second"):
         expect(await admin.post(CONTACTS, {"customer_id": of["id"], "name": name, "is_primary": True}))

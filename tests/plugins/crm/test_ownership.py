@@ -1,4 +1,4 @@
-"""Who sees a customer and what is below it: transfer, collaborators, the pool."""
+"""Who sees a customer and its records: transfer, collaborators, the pool."""
 
 import asyncio
 from datetime import timedelta
@@ -32,7 +32,7 @@ USERS = "/api/v1/system/users"
 
 
 async def below(client: Client, of: Record) -> dict[str, Record]:
-    """One record of every kind below a customer, by the path of the kind."""
+    """Create one record of every kind for a customer, by the path of the kind."""
     contract = await in_force(client, customer_id=of["id"])
     bodies: dict[str, Record] = {
         CONTACTS: {"customer_id": of["id"], "name": "王芳"},
@@ -63,7 +63,7 @@ async def set_option(admin: Client, key: str, value: int) -> None:
 # -- transfer
 
 
-async def test_a_transfer_takes_everything_below_along(admin: Client, people: People) -> None:
+async def test_a_transfer_moves_the_records_of_the_customer(admin: Client, people: People) -> None:
     new, other = await seller(people), await seller(people)
     of = await customer(admin)
     records = await below(admin, of)
@@ -81,7 +81,7 @@ async def test_a_transfer_takes_everything_below_along(admin: Client, people: Pe
     assert (await seen(new, of, records), await seen(other, of, records)) == ({False}, {True})
 
 
-async def test_what_is_made_later_is_seen_by_the_owner_of_the_customer(admin: Client, people: People) -> None:
+async def test_the_owner_of_the_customer_sees_later_records(admin: Client, people: People) -> None:
     owner = await seller(people)
     of = await customer(admin, owner_id=owner.user["userId"])
     assert await seen(owner, of, await below(admin, of)) == {True}
@@ -94,7 +94,7 @@ async def test_an_owner_gives_a_customer_to_somebody_they_cannot_see(people: Peo
     assert await sees(new, CUSTOMERS, of["id"])
 
 
-async def test_who_had_something_below_a_customer_that_moved_sees_it_no_longer(admin: Client, people: People) -> None:
+async def test_previous_owners_no_longer_see_records_of_a_transferred_customer(admin: Client, people: People) -> None:
     had, new = await seller(people), await seller(people)
     of = await customer(admin)
     body = {"customer_id": of["id"], "name": "年度采购", "owner_id": had.user["userId"]}
@@ -104,16 +104,16 @@ async def test_who_had_something_below_a_customer_that_moved_sees_it_no_longer(a
     assert [await sees(one, OPPORTUNITIES, opportunity["id"]) for one in (had, new)] == [False, True]
 
 
-async def test_who_may_change_but_not_transfer_a_customer_changes_no_owner(admin: Client, people: People) -> None:
+async def test_changing_the_owner_requires_the_permission_to_transfer(admin: Client, people: People) -> None:
     clerk = await people.person(["crm:customer:update", "crm:customer:read"], "all")
     of = await customer(admin)
     at, version = f"{CUSTOMERS}/{of['id']}", {"version": of["version"]}
     for owner_id in (clerk.user["userId"], None):
         expect(await clerk.patch(at, {**version, "owner_id": owner_id}), 40300)
-    # who sends the whole form back changes no owner
+    # a form that sends the unchanged owner back is no transfer
     renamed = expect(await clerk.patch(at, {**version, "owner_id": of["owner_id"], "name": "晨光"}))
     assert (renamed["name"], renamed["owner_id"]) == ("晨光", of["owner_id"])
-    # a form that was read before somebody else changed the owner is a stale one
+    # a form from before another change of the owner is stale
     given = expect(await admin.patch(at, {"version": renamed["version"], "owner_id": clerk.user["userId"]}))
     expect(await clerk.patch(at, {"version": renamed["version"], "owner_id": of["owner_id"], "name": "late"}), 40902)
     assert expect(await admin.get(at)) == given
@@ -128,7 +128,7 @@ async def test_the_permission_to_transfer_is_enough_to_name_an_owner(admin: Clie
     expect(await head.patch(at, {"version": given["version"], "owner_id": None}), 40300)
 
 
-async def test_nobody_becomes_owner_whose_account_is_disabled(admin: Client, people: People) -> None:
+async def test_a_disabled_account_cannot_become_owner(admin: Client, people: People) -> None:
     gone, of = await seller(people), await customer(admin)
     user = expect(await admin.get(f"{USERS}/{gone.user['userId']}"))
     expect(await admin.patch(f"{USERS}/{user['id']}", {"version": user["version"], "status": "disabled"}))
@@ -143,7 +143,7 @@ async def test_nobody_becomes_owner_whose_account_is_disabled(admin: Client, peo
     assert [(reply.code, reply.fields) for reply in refused] == [(40001, {"owner_id"})] * 4
 
 
-async def test_many_customers_are_transferred_or_none(admin: Client, people: People) -> None:
+async def test_several_customers_are_transferred_all_or_none(admin: Client, people: People) -> None:
     first, second, new = await seller(people), await seller(people), await seller(people)
     mine, also, foreign = await customer(first), await customer(first), await customer(second)
     owner = {"owner_id": new.user["userId"]}
@@ -159,7 +159,7 @@ async def test_many_customers_are_transferred_or_none(admin: Client, people: Peo
 # -- collaborators
 
 
-async def test_a_collaborator_who_reads_sees_everything_and_changes_nothing(admin: Client, people: People) -> None:
+async def test_a_collaborator_with_read_access_sees_all_records_and_changes_none(admin: Client, people: People) -> None:
     reader = await seller(people)
     of = await customer(admin)
     records = await below(admin, of)
@@ -172,7 +172,7 @@ async def test_a_collaborator_who_reads_sees_everything_and_changes_nothing(admi
         expect(await reader.delete(f"{path}/{record['id']}"), 40300)
 
 
-async def test_a_collaborator_who_writes_changes_what_is_there_and_adds_to_it(admin: Client, people: People) -> None:
+async def test_a_collaborator_with_write_access_changes_and_adds_records(admin: Client, people: People) -> None:
     writer = await seller(people)
     of = await customer(admin)
     contact = expect(await admin.post(CONTACTS, {"customer_id": of["id"], "name": "王芳"}))
@@ -181,7 +181,7 @@ async def test_a_collaborator_who_writes_changes_what_is_there_and_adds_to_it(ad
     expect(await writer.post(CONTACTS, {"customer_id": of["id"], "name": "李雷"}))
 
 
-async def test_who_collaborates_no_longer_sees_no_longer(admin: Client, people: People) -> None:
+async def test_a_removed_collaborator_no_longer_sees_the_customer(admin: Client, people: People) -> None:
     gone, demoted = await seller(people), await seller(people)
     of = await customer(admin)
     records = await below(admin, of)
@@ -191,7 +191,7 @@ async def test_who_collaborates_no_longer_sees_no_longer(admin: Client, people: 
     expect(await demoted.delete(f"{CONTACTS}/{records[CONTACTS]['id']}"), 40300)
 
 
-async def test_an_account_that_is_none_cannot_collaborate(admin: Client) -> None:
+async def test_an_unknown_account_cannot_collaborate(admin: Client) -> None:
     of = await customer(admin)
     body = {"collaborators": [{"user_id": 999_999, "access": "read"}]}
     reply = await admin.put(f"{CUSTOMERS}/{of['id']}/collaborators", body)
@@ -202,7 +202,7 @@ async def test_an_account_that_is_none_cannot_collaborate(admin: Client) -> None
 # -- the pool
 
 
-async def test_of_fifty_who_claim_a_customer_one_gets_it(admin: Client, people: People) -> None:
+async def test_of_fifty_concurrent_claims_one_succeeds(admin: Client, people: People) -> None:
     rivals = [await seller(people) for _ in range(5)]
     of = await customer(admin, owner_id=None)
     attempts = [rivals[n % 5].post(f"{CUSTOMERS}/{of['id']}/claim") for n in range(50)]
@@ -212,7 +212,7 @@ async def test_of_fifty_who_claim_a_customer_one_gets_it(admin: Client, people: 
     assert expect(await admin.get(f"{CUSTOMERS}/{of['id']}"))["owner_id"] == winner
 
 
-async def test_a_released_customer_is_out_of_sight_until_it_is_claimed(admin: Client, people: People) -> None:
+async def test_a_released_customer_is_invisible_until_it_is_claimed(admin: Client, people: People) -> None:
     first, second = await seller(people), await seller(people)
     of = await customer(admin, owner_id=first.user["userId"])
     records = await below(admin, of)
@@ -222,7 +222,7 @@ async def test_a_released_customer_is_out_of_sight_until_it_is_claimed(admin: Cl
     assert await seen(second, of, records) == {True}
 
 
-async def test_those_who_worked_on_a_released_customer_see_nothing_below_it(admin: Client, people: People) -> None:
+async def test_former_collaborators_see_no_records_of_a_released_customer(admin: Client, people: People) -> None:
     collaborator, owner = await seller(people), await seller(people)
     of = await customer(admin, owner_id=owner.user["userId"])
     records = await below(admin, of)
@@ -232,7 +232,7 @@ async def test_those_who_worked_on_a_released_customer_see_nothing_below_it(admi
     assert await seen(collaborator, of, records) == {False}
 
 
-async def test_a_claim_takes_the_contracts_of_the_owner_before(admin: Client, people: People) -> None:
+async def test_a_claim_takes_over_the_contracts_of_the_previous_owner(admin: Client, people: People) -> None:
     before, now = await seller(people), await seller(people)
     of = await customer(admin, owner_id=before.user["userId"])
     made = await contract(admin, customer_id=of["id"], owner_id=before.user["userId"])
@@ -242,7 +242,7 @@ async def test_a_claim_takes_the_contracts_of_the_owner_before(admin: Client, pe
     assert [await sees(one, CONTRACTS, made["id"]) for one in (before, now)] == [False, True]
 
 
-async def test_nobody_claims_more_than_the_limit_not_even_at_once(admin: Client, people: People) -> None:
+async def test_concurrent_claims_do_not_exceed_the_limit(admin: Client, people: People) -> None:
     greedy = await seller(people)
     pool = [await customer(admin, owner_id=None) for _ in range(6)]
     await set_option(admin, CLAIM_LIMIT_KEY, 2)
@@ -272,13 +272,13 @@ async def test_customers_that_nobody_follows_up_return_to_the_pool(admin: Client
 # -- deletion and duplicates
 
 
-async def test_a_customer_with_business_stays(admin: Client) -> None:
+async def test_a_customer_with_opportunities_cannot_be_deleted(admin: Client) -> None:
     of = await customer(admin)
     expect(await admin.post(OPPORTUNITIES, {"customer_id": of["id"], "name": "x"}))
     expect(await admin.delete(f"{CUSTOMERS}/{of['id']}"), 40901)
 
 
-async def test_contacts_go_with_their_customer(admin: Client) -> None:
+async def test_contacts_are_deleted_with_their_customer(admin: Client) -> None:
     of = await customer(admin)
     contact = expect(await admin.post(CONTACTS, {"customer_id": of["id"], "name": "王芳"}))
     expect(await admin.delete(f"{CUSTOMERS}/{of['id']}"))

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.gen_test(timeout=40)
 
 
 async def reminded(client: Client, running: Running) -> list[str]:
-    """The kinds of what this person was sent, after the job ran."""
+    """Run the job, and return the kinds of notifications of this person."""
     await remind(running.service)
     rows = expect(await client.get("/api/v1/notifications?page_size=200"))["items"]
     return [row["kind"] for row in rows]
@@ -31,7 +31,7 @@ def day(days: int) -> str:
 
 
 async def planned(client: Client, boss: Client, due: int) -> dict[str, Any]:
-    """A payment plan of a contract in force, which the boss approved."""
+    """Create a payment plan of a contract in force, which another person approved."""
     made = await contract(client)
     for who, action in ((client, "submit"), (boss, "approve")):
         expect(await who.post(f"{CONTRACTS}/{made['id']}/{action}", {}))
@@ -40,7 +40,7 @@ async def planned(client: Client, boss: Client, due: int) -> dict[str, Any]:
     return plan
 
 
-async def test_a_follow_up_is_reminded_of_once_when_its_time_has_come(people: People, tradewind: Running) -> None:
+async def test_a_due_follow_up_sends_one_reminder(people: People, tradewind: Running) -> None:
     me = await seller(people)
     await customer(me, next_follow_at=moment(2))
     assert await reminded(me, tradewind) == []
@@ -51,14 +51,14 @@ async def test_a_follow_up_is_reminded_of_once_when_its_time_has_come(people: Pe
     assert len(await reminded(me, tradewind)) == 2
 
 
-async def test_who_followed_up_since_is_not_reminded(people: People, tradewind: Running) -> None:
+async def test_a_follow_up_since_then_prevents_the_reminder(people: People, tradewind: Running) -> None:
     me = await seller(people)
     made = await customer(me, next_follow_at=moment(-1))
     expect(await me.post(FOLLOW_UPS, {"customer_id": made["id"], "content": "called"}))
     assert await reminded(me, tradewind) == []
 
 
-async def test_a_payment_is_reminded_of_before_it_is_due_and_when_it_is_late(
+async def test_a_payment_sends_reminders_before_it_is_due_and_when_it_is_overdue(
     people: People, tradewind: Running
 ) -> None:
     me = await seller(people)
@@ -73,7 +73,7 @@ async def test_a_payment_is_reminded_of_before_it_is_due_and_when_it_is_late(
         assert await reminded(me, tradewind) == ["payment_reminder"] * 2
 
 
-async def test_nobody_is_reminded_of_payments_of_a_draft(people: People, tradewind: Running) -> None:
+async def test_payments_of_a_draft_send_no_reminders(people: People, tradewind: Running) -> None:
     me = await seller(people)
     made = await contract(me)
     expect(await me.post(PLANS, {"contract_id": made["id"], "amount": "40.00", "due_date": day(1)}))

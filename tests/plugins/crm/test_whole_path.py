@@ -18,7 +18,7 @@ from tests.plugins.crm.sales import (
 pytestmark = pytest.mark.gen_test(timeout=30)
 
 
-async def test_a_lead_becomes_money_in_the_hands_of_sales_manager_and_finance(people: People) -> None:
+async def test_sales_manager_and_finance_turn_a_lead_into_a_payment(people: People) -> None:
     department = await people.department()
     sales = await seller(people, "self", department)
     colleague = await seller(people, "self", department)
@@ -61,7 +61,7 @@ async def test_a_lead_becomes_money_in_the_hands_of_sales_manager_and_finance(pe
         for name, one in {"sales": sales, "manager": manager, "finance": finance, "colleague": colleague}.items()
     }
     entered = {PLANS, PAYMENTS}
-    # data scope goes by who made a record (SPEC 2.5): the manager is told by the contract what finance entered
+    # data scope goes by the creator: the manager sees the payment of finance by its contract only
     assert sight == {
         "sales": set(made),
         "manager": set(made) - entered,

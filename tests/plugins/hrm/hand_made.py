@@ -1,4 +1,4 @@
-"""Requests of hrm that need a state first: somebody who may punch, leave that was asked for."""
+"""Requests of hrm that need a preceding state: an employee who may punch, pending leave."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXAMPLE = {"type": "annual", "starts_at": "2026-12-01T01:00:00.000Z", "ends_at":
 
 
 async def punch(maker: Maker, route: Route) -> Exercise:
-    staff = await Staff.hired(maker.admin)
+    staff = await Staff.hire(maker.admin)
     return Exercise(staff.client, route, route.path, {"location": OFFICE, "accuracy": 10})
 
 
@@ -26,18 +26,18 @@ async def review(maker: Maker, route: Route) -> Exercise:
 
 
 async def enter_punch(maker: Maker, route: Route) -> Exercise:
-    staff = await Staff.hired(maker.admin, attends_from="2025-12-01")
+    staff = await Staff.hire(maker.admin, attends_from="2025-12-01")
     body = {"employee_id": staff.employee["id"], "at": f"{utc_now() - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"}
     return Exercise(maker.admin, route, route.path, {**body, "reason": "forgotten"})
 
 
 async def enter_leave(maker: Maker, route: Route) -> Exercise:
-    staff = await Staff.hired(maker.admin)
+    staff = await Staff.hire(maker.admin)
     return Exercise(maker.admin, route, route.path, {**EXAMPLE, "employee_id": staff.employee["id"]})
 
 
 async def allow(maker: Maker, route: Route) -> Exercise:
-    # of one employee: one of everybody would bind everybody's leave
+    # of one employee: an allowance of everybody would limit all leave
     body = {"type": "annual", "employee_id": await maker.refer("hrm_employees"), "days": "10", "year": 2026}
     return Exercise(maker.admin, route, route.path, body)
 
@@ -48,14 +48,14 @@ async def read_punch(maker: Maker, route: Route) -> Exercise:
 
 
 async def _punch_of_somebody(maker: Maker) -> dict[str, Any]:
-    made = expect(await (await Staff.hired(maker.admin)).punch())
+    made = expect(await (await Staff.hire(maker.admin)).punch())
     punch: dict[str, Any] = expect(await maker.admin.get(f"{AT}/punches/{made['id']}"))
     return punch
 
 
 def leave_after(*actions: str) -> HandMade:
     async def made(maker: Maker, route: Route) -> Exercise:
-        # whose time is nobody else's, so that it overlaps with nothing
+        # a period of its own, so that it does not overlap
         client = await maker.person()
         leave = expect(await client.post(f"{AT}/leaves", EXAMPLE))
         for action in actions:

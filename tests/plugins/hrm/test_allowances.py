@@ -1,4 +1,4 @@
-"""How many days of leave people may take, have taken and have left."""
+"""Leave allowances and balances."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ async def annual(client: Client, of: str = "", year: int = 2026) -> dict[str, An
     return balance
 
 
-async def test_a_balance_is_what_is_neither_taken_nor_asked_for(admin: Client) -> None:
-    staff = await Staff.hired(admin)
+async def test_a_balance_excludes_taken_and_pending_leave(admin: Client) -> None:
+    staff = await Staff.hire(admin)
     await allow(admin, staff, "10")
     await staff.leave(*TWO_DAYS, "submit", "approve")
     await staff.leave("2026-12-08T01:00:00Z", "2026-12-08T03:00:00Z", "submit")
@@ -39,8 +39,8 @@ async def test_a_balance_is_what_is_neither_taken_nor_asked_for(admin: Client) -
     assert await annual(admin, f"/employees/{staff.employee['id']}") == expected
 
 
-async def test_more_than_is_left_is_refused_and_stays_a_draft(admin: Client) -> None:
-    staff = await Staff.hired(admin)
+async def test_leave_that_exceeds_the_balance_is_refused_and_stays_a_draft(admin: Client) -> None:
+    staff = await Staff.hire(admin)
     await allow(admin, staff, "1.5")
     draft = await staff.leave(*TWO_DAYS)
     reply = await staff.client.post(f"{AT}/leaves/{draft['id']}/submit", headers={"Accept-Language": "en"})
@@ -52,23 +52,23 @@ async def test_more_than_is_left_is_refused_and_stays_a_draft(admin: Client) -> 
     expect(await admin.post(f"{AT}/leaves/enter", {**body, "type": "sick"}))
 
 
-async def test_leave_that_is_cancelled_is_left_again(admin: Client) -> None:
-    staff = await Staff.hired(admin)
+async def test_cancelled_leave_returns_to_the_balance(admin: Client) -> None:
+    staff = await Staff.hire(admin)
     await allow(admin, staff, "2")
     await staff.leave(*TWO_DAYS, "submit", "approve", "cancel")
     assert (await staff.leave(*TWO_DAYS, "submit"))["status"] == "pending"
 
 
-async def test_of_requests_at_once_no_more_are_taken_than_is_left(admin: Client) -> None:
-    staff = await Staff.hired(admin)
+async def test_concurrent_requests_do_not_exceed_the_balance(admin: Client) -> None:
+    staff = await Staff.hire(admin)
     await allow(admin, staff, "2")
     drafts = [await staff.leave(f"2026-12-0{day}T01:00:00Z", f"2026-12-0{day}T10:00:00Z") for day in range(1, 6)]
     replies = await asyncio.gather(*(staff.client.post(f"{AT}/leaves/{one['id']}/submit") for one in drafts))
     assert Counter(reply.code for reply in replies) == {0: 2, 40901: 3}
 
 
-async def test_leave_over_new_year_takes_from_both_years(admin: Client) -> None:
-    staff = await Staff.hired(admin)
+async def test_leave_over_new_year_counts_in_both_years(admin: Client) -> None:
+    staff = await Staff.hire(admin)
     await allow(admin, staff, "1", year=2026)
     await allow(admin, staff, "3", year=2027)
     await staff.leave(*NEW_YEAR, "submit")
@@ -76,25 +76,25 @@ async def test_leave_over_new_year_takes_from_both_years(admin: Client) -> None:
     assert pending == ["1", "2"]
 
 
-async def test_the_nearest_allowance_is_the_one_in_force(admin: Client) -> None:
-    staff = await Staff.hired(admin)
+async def test_the_most_specific_allowance_applies(admin: Client) -> None:
+    staff = await Staff.hire(admin)
     everybody = {"type": "other", "days": "1"}
     for fields in ({}, {"year": 2031}, {"employee_id": staff.employee["id"], "days": "5"}):
         expect(await admin.post(f"{AT}/leave-allowances", {**everybody, **fields}))
     expect(await admin.post(f"{AT}/leave-allowances", everybody), 40900)
-    told = expect(await staff.client.get(f"{AT}/leave-balances?year=2031"))["items"]
-    assert next(item for item in told if item["type"] == "other")["days"] == "5"
+    balances = expect(await staff.client.get(f"{AT}/leave-balances?year=2031"))["items"]
+    assert next(item for item in balances if item["type"] == "other")["days"] == "5"
     for row in expect(await admin.get(f"{AT}/leave-allowances?type=other"))["items"]:
         expect(await admin.delete(f"{AT}/leave-allowances/{row['id']}"))
     assert (await annual(admin))["days"] is None  # of whom nothing says
 
 
-async def test_who_sees_a_department_allows_nothing_to_everybody(admin: Client, people: People) -> None:
+async def test_a_person_who_sees_a_department_sets_no_allowance_of_everybody(admin: Client, people: People) -> None:
     department = await people.department()
     clerk = await people.person(["hrm:leave-allowance:create"], "department", department)
     body = {"type": "other", "days": "1", "year": 2050}
     expect(await clerk.post(f"{AT}/leave-allowances", body), 40300)
-    staff = await Staff.hired(admin)
+    staff = await Staff.hire(admin)
     reply = await clerk.post(f"{AT}/leave-allowances", {**body, "employee_id": staff.employee["id"]})
     expect(reply, 40001)
     assert reply.fields == {"employee_id"}

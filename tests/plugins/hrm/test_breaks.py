@@ -1,4 +1,4 @@
-"""The break of a shift is no time of work: half days of leave end or begin with it."""
+"""The break of a shift is not working time: half days of leave end or begin with it."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ ONE_DAY = {"attends_from": day(), "left_on": day()}
         (13, 42, "1.5", "13"),
     ],
 )
-async def test_a_half_day_ends_or_begins_with_the_break(
+async def test_half_a_day_of_leave_ends_or_begins_with_the_break(
     begins: int, ends: int, days: str, hours: str, admin: Client
 ) -> None:
-    leave = await (await Staff.hired(admin, NOON)).leave(at(begins), at(ends))
+    leave = await (await Staff.hire(admin, NOON)).leave(at(begins), at(ends))
     assert (leave["days"], leave["hours"]) == (days, hours)
 
 
-async def test_of_a_night_shift_the_break_is_in_the_next_day(admin: Client) -> None:
+async def test_the_break_of_a_night_shift_is_on_the_next_day(admin: Client) -> None:
     night = {"start": "20:00", "end": "04:00", "break_start": "00:00", "break_end": "00:30"}
-    leave = await (await Staff.hired(admin, night)).leave(at(20), at(24))
+    leave = await (await Staff.hire(admin, night)).leave(at(20), at(24))
     assert (leave["days"], leave["hours"]) == ("0.5", "4")
 
 
@@ -55,10 +55,10 @@ async def test_of_a_night_shift_the_break_is_in_the_next_day(admin: Client) -> N
         ((9, 13), (13, 18), "normal"),
     ],
 )
-async def test_who_takes_half_a_day_is_not_there_for_the_break(
+async def test_half_a_day_of_leave_includes_the_break(
     leave: tuple[int, int], punches: tuple[int, int], status: str, admin: Client, tradewind: Running
 ) -> None:
-    staff = await Staff.hired(admin, NOON, **ONE_DAY)
+    staff = await Staff.hire(admin, NOON, **ONE_DAY)
     await staff.leave(*(at(hour) for hour in leave), "submit", "approve")
     for hour in punches:
         await staff.punch_at(tradewind, MONDAY + timedelta(hours=hour))
@@ -66,8 +66,8 @@ async def test_who_takes_half_a_day_is_not_there_for_the_break(
     assert (await staff.days())[day()]["status"] == status
 
 
-async def test_both_halves_of_a_day_are_the_day(admin: Client, tradewind: Running) -> None:
-    staff = await Staff.hired(admin, NOON, **ONE_DAY)
+async def test_both_halves_of_a_day_are_one_day(admin: Client, tradewind: Running) -> None:
+    staff = await Staff.hire(admin, NOON, **ONE_DAY)
     for span in ((9, 12), (13, 18)):
         await staff.leave(*(at(hour) for hour in span), "submit", "approve")
     await reconcile(tradewind.service)

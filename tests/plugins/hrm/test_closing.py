@@ -1,4 +1,4 @@
-"""What a month of attendance comes to, and that it stays so once it is closed."""
+"""Monthly attendance, and closed days, which no longer change."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ TWO_DAYS = {"attends_from": day(), "left_on": day(1)}
 
 
 async def worked(admin: Client, running: Running) -> Staff:
-    """Somebody who came at 09:20 and left at 18:00 on Monday and on Tuesday."""
-    staff = await Staff.hired(admin, **TWO_DAYS)
+    """Create an employee who worked from 09:20 to 18:00 on Monday and on Tuesday."""
+    staff = await Staff.hire(admin, **TWO_DAYS)
     for number in (0, 1):
         for minute in (560, 1080):
             await staff.punch_at(running, MONDAY + timedelta(days=number, minutes=minute))
@@ -38,19 +38,19 @@ async def statuses(staff: Staff) -> list[str]:
 
 
 async def new_shift(admin: Client, running: Running, staff: Staff) -> None:
-    """Let people come half an hour late from now on, as far as days are not closed."""
+    """Allow half an hour of grace from now on; closed days stay unchanged."""
     expect(await admin.patch(f"{AT}/shifts/{staff.shift['id']}", {"version": 1, "grace_minutes": 30}))
     await reconcile(running.service)
 
 
-async def test_a_change_of_the_shift_leaves_closed_days_as_they_are(admin: Client, tradewind: Running) -> None:
+async def test_a_change_of_the_shift_does_not_change_closed_days(admin: Client, tradewind: Running) -> None:
     staff = await worked(admin, tradewind)
     async with configured(admin, **CLOSED):
         await new_shift(admin, tradewind, staff)
         assert await statuses(staff) == ["late", "normal"]
 
 
-async def test_leave_of_the_next_day_leaves_closed_days_as_they_are(admin: Client, tradewind: Running) -> None:
+async def test_leave_of_the_next_day_does_not_change_closed_days(admin: Client, tradewind: Running) -> None:
     staff = await worked(admin, tradewind)
     async with configured(admin, **CLOSED):
         await new_shift(admin, tradewind, staff)
@@ -58,7 +58,7 @@ async def test_leave_of_the_next_day_leaves_closed_days_as_they_are(admin: Clien
         assert await statuses(staff) == ["late", "leave"]
 
 
-async def test_the_end_of_the_next_day_leaves_closed_days_as_they_are(admin: Client, tradewind: Running) -> None:
+async def test_the_end_of_the_next_day_does_not_change_closed_days(admin: Client, tradewind: Running) -> None:
     staff = await worked(admin, tradewind)
     async with configured(admin, **CLOSED):
         await new_shift(admin, tradewind, staff)
@@ -68,7 +68,7 @@ async def test_the_end_of_the_next_day_leaves_closed_days_as_they_are(admin: Cli
         assert await statuses(staff) == ["late", "normal"]
 
 
-async def test_an_earlier_last_day_takes_no_closed_days_away(admin: Client, tradewind: Running) -> None:
+async def test_an_earlier_last_day_of_work_removes_no_closed_days(admin: Client, tradewind: Running) -> None:
     staff = await worked(admin, tradewind)
     async with configured(admin, **CLOSED):
         expect(await admin.patch(f"{AT}/employees/{staff.employee['id']}", {"version": 1, "left_on": day(-3)}))
@@ -135,15 +135,15 @@ async def test_a_month_is_the_sum_of_its_days(admin: Client, tradewind: Running)
     [("2024-12", False), ("2025-01", True), (MONTH, True), ("2099-12", False)],
     ids=["before", "the first", "the last", "after"],
 )
-async def test_a_month_tells_of_who_was_employed_in_it(month: str, seen: bool, admin: Client) -> None:
-    staff = await Staff.hired(admin, **TWO_DAYS)
+async def test_a_month_has_the_people_who_were_employed_in_it(month: str, seen: bool, admin: Client) -> None:
+    staff = await Staff.hire(admin, **TWO_DAYS)
     rows = expect(await admin.get(f"{MONTHLY}?month={month}&page_size=200&sort=-created_at"))["items"]
     assert (staff.employee["id"] in {row["id"] for row in rows}) is seen
 
 
-async def test_a_month_tells_of_the_people_whom_the_caller_sees(admin: Client, people: People) -> None:
+async def test_a_month_has_the_people_whom_the_caller_sees(admin: Client, people: People) -> None:
     department = await people.department()
-    theirs, other = await Staff.hired(admin, department_id=department), await Staff.hired(admin)
+    theirs, other = await Staff.hire(admin, department_id=department), await Staff.hire(admin)
     boss = await people.person(["hrm:attendance:list"], "department", department)
     page = expect(await boss.get(f"{MONTHLY}?month={MONTH}"))
     assert ([row["id"] for row in page["items"]], page["total"]) == ([theirs.employee["id"]], 1)
@@ -151,17 +151,17 @@ async def test_a_month_tells_of_the_people_whom_the_caller_sees(admin: Client, p
 
 
 @pytest.mark.parametrize("month", ["2026-13", "2026-1", "2026-11-01", "november"])
-async def test_what_is_no_month_is_refused(month: str, admin: Client) -> None:
+async def test_an_invalid_month_is_refused(month: str, admin: Client) -> None:
     assert (await admin.get(f"{MONTHLY}?month={month}")).fields == {"month"}
 
 
 @pytest.mark.parametrize(
     ("hours", "code"), [({}, 0), ({"start": "22:00", "end": "06:00"}, 40901)], ids=["day", "night"]
 )
-async def test_leave_after_midnight_is_of_the_shift_that_goes_on_then(
+async def test_leave_after_midnight_belongs_to_the_night_shift_under_way(
     hours: dict[str, str], code: int, admin: Client
 ) -> None:
-    staff = await Staff.hired(admin, hours)
+    staff = await Staff.hire(admin, hours)
     leave = await staff.leave(at(24), at(42))  # from midnight to six in the evening
     async with configured(admin, **CLOSED):
         expect(await staff.client.post(f"{AT}/leaves/{leave['id']}/submit"), code)

@@ -1,4 +1,4 @@
-"""Positions of Chinese maps put back to WGS-84, against pairs that are published with other implementations."""
+"""Conversion of Chinese coordinates to WGS-84, compared with pairs published with other implementations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_gcj02_becomes_wgs84(wgs84: tuple[float, float], gcj02: tuple[float, flo
     assert metres(to_wgs84(*gcj02, "gcj02"), wgs84) < 0.1
 
 
-def test_bd09_becomes_what_the_gcj02_of_the_same_place_does() -> None:
+def test_bd09_and_gcj02_of_a_place_become_the_same_position() -> None:
     # the example of Baidu's own documentation
     bd09, gcj02 = (116.41036949371029, 39.92133699351022), (116.404, 39.915)
     assert metres(to_wgs84(*bd09, "bd09"), to_wgs84(*gcj02, "gcj02")) < 0.1

@@ -1,4 +1,4 @@
-"""Daily results follow from punches, shifts and leave, and are made again when those change."""
+"""Daily results are computed from punches, shifts and leave, and recomputed when these change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Result = tuple[str, int, int]
 
 
 def model(start: int, end: int, flexible: int, grace: int, punches: Sequence[int], leave: Sequence[int]) -> Result:
-    """Status, minutes late and minutes early of a day that is over, all in minutes from its midnight."""
+    """Status, minutes of lateness and of early departure of a day that is over, from minutes since its midnight."""
     begins = leave[1] if leave and leave[0] <= start < leave[1] else start
     ends = leave[0] if leave and leave[0] < end <= leave[1] else end
     if begins >= ends or not punches:
@@ -50,7 +50,7 @@ NEAR = st.integers(-200, 200) | st.integers(-6, 36)  # around the begin or the e
     taps=st.lists(st.tuples(st.integers(0, 2), st.booleans(), NEAR), max_size=9),
     leave=st.none() | st.tuples(st.integers(0, 2), NEAR, st.integers(1, 600)),
 )
-def test_random_punches_make_what_the_model_says(
+def test_results_of_random_punches_match_the_model(
     shift: tuple[str, str, int, int],
     flexible: int,
     grace: int,
@@ -66,7 +66,7 @@ def test_random_punches_make_what_the_model_says(
     away = (1440 * leave[0] + start + leave[1], 1440 * leave[0] + start + leave[1] + leave[2]) if leave else ()
 
     async def compare() -> None:
-        staff = await Staff.hired(admin, hours, attends_from=DAYS[0], left_on=DAYS[-1])
+        staff = await Staff.hire(admin, hours, attends_from=DAYS[0], left_on=DAYS[-1])
         if away:
             await staff.leave(*(at(minute / 60) for minute in away), "submit", "approve")
         for minute in minutes:
@@ -86,10 +86,10 @@ def test_random_punches_make_what_the_model_says(
 
 @pytest.fixture(scope="module")
 def monday(io_loop: IOLoop, admin: Client, tradewind: Running) -> Staff:
-    """Somebody who came at 09:20 and left at 18:00 on Monday, the only day of their attendance."""
+    """An employee who worked from 09:20 to 18:00 on Monday, their only day of attendance."""
 
     async def worked() -> Staff:
-        staff = await Staff.hired(admin, attends_from=DAYS[0], left_on=DAYS[0])
+        staff = await Staff.hire(admin, attends_from=DAYS[0], left_on=DAYS[0])
         for minute in (560, 1080):
             await staff.punch_at(tradewind, MONDAY + timedelta(minutes=minute))
         return staff
@@ -106,14 +106,14 @@ async def becomes(staff: Staff, status: str) -> None:
 
 
 async def patched(staff: Staff, what: str, record: dict[str, Any], **values: Any) -> None:
-    """Change a record, whatever its version is by now."""
+    """Change a record with its current version."""
     at = f"{AT}/{what}/{record['id']}"
     version = expect(await staff.admin.get(at))["version"]
     expect(await staff.admin.patch(at, {"version": version, **values}))
 
 
 @pytest.mark.gen_test(timeout=30)
-async def test_a_change_of_the_shift_makes_them_again(monday: Staff) -> None:
+async def test_a_change_of_the_shift_recomputes_results(monday: Staff) -> None:
     await becomes(monday, "late")
     await patched(monday, "shifts", monday.shift, grace_minutes=20)
     await becomes(monday, "normal")
@@ -124,7 +124,7 @@ async def test_a_change_of_the_shift_makes_them_again(monday: Staff) -> None:
 
 
 @pytest.mark.gen_test(timeout=30)
-async def test_a_holiday_makes_them_again(monday: Staff) -> None:
+async def test_a_holiday_recomputes_results(monday: Staff) -> None:
     await patched(monday, "attendance-groups", monday.group, holidays=[{"day": DAYS[0], "name": "day off"}])
     await becomes(monday, "rest")
     await patched(monday, "attendance-groups", monday.group, holidays=[])
@@ -132,7 +132,7 @@ async def test_a_holiday_makes_them_again(monday: Staff) -> None:
 
 
 @pytest.mark.gen_test(timeout=30)
-async def test_leave_makes_them_again_and_its_cancellation_too(monday: Staff) -> None:
+async def test_leave_and_its_cancellation_recompute_results(monday: Staff) -> None:
     await becomes(monday, "late")
     leave = await monday.leave(at(9), at(10), "submit")
     await becomes(monday, "late")  # asked for is not given
@@ -143,21 +143,21 @@ async def test_leave_makes_them_again_and_its_cancellation_too(monday: Staff) ->
 
 
 @pytest.mark.gen_test(timeout=30)
-async def test_days_after_the_last_one_are_no_days_of_attendance(admin: Client) -> None:
-    staff = await Staff.hired(admin, attends_from=DAYS[0], left_on=DAYS[2])
+async def test_days_after_the_last_day_of_work_have_no_results(admin: Client) -> None:
+    staff = await Staff.hire(admin, attends_from=DAYS[0], left_on=DAYS[2])
 
-    async def is_told_of(days: list[str]) -> bool:
+    async def lists_days(days: list[str]) -> bool:
         return sorted(await staff.days()) == days
 
-    await eventually(lambda: is_told_of(DAYS))
+    await eventually(lambda: lists_days(DAYS))
     await patched(staff, "employees", staff.employee, left_on=DAYS[1])
-    await eventually(lambda: is_told_of(DAYS[:2]))
+    await eventually(lambda: lists_days(DAYS[:2]))
 
 
 @pytest.mark.gen_test(timeout=30)
-async def test_a_day_that_has_begun_waits_and_ends_by_itself(admin: Client, tradewind: Running) -> None:
-    # seen from its noon Monday is under way: one punch is no missed one yet
-    staff = await Staff.hired(admin, attends_from=DAYS[0], left_on=DAYS[0])
+async def test_a_day_under_way_is_pending_and_is_finished_by_the_job(admin: Client, tradewind: Running) -> None:
+    # at noon Monday is under way: the second punch is not missing yet
+    staff = await Staff.hire(admin, attends_from=DAYS[0], left_on=DAYS[0])
     reply = await staff.punch_at(tradewind, MONDAY + timedelta(minutes=530))
     assert reply["day_status"] == "normal"
     await reconcile(tradewind.service)

@@ -1,4 +1,4 @@
-"""What hr enters for others: a punch that was forgotten, leave that was asked for by other means."""
+"""Entries for other people: forgotten punches, and leave that was requested by other means."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WEDNESDAY = ("2026-12-02T01:00:00Z", "2026-12-02T10:00:00Z")
 
 
 async def hired(admin: Client, **fields: Any) -> Staff:
-    return await Staff.hired(admin, attends_from=f"{YESTERDAY - timedelta(days=3)}", **fields)
+    return await Staff.hire(admin, attends_from=f"{YESTERDAY - timedelta(days=3)}", **fields)
 
 
 async def enter(by: Client, staff: Staff, at: str, **fields: Any) -> Reply:
@@ -32,25 +32,25 @@ async def enter_leave(by: Client, staff: Staff, *span: str, type: str = "annual"
     return await by.post(f"{AT}/leaves/enter", body)
 
 
-async def test_a_forgotten_punch_is_entered_and_the_day_is_made_again(admin: Client, tradewind: Running) -> None:
+async def test_an_entered_punch_recomputes_its_day(admin: Client, tradewind: Running) -> None:
     staff = await hired(admin)
     await staff.punch_at(tradewind, datetime.fromisoformat(MORNING))
     entered = expect(await enter(admin, staff, EVENING, reason="phone was empty"))
-    told = (entered["method"], entered["counts"], entered["entered_by"], entered["remark"], entered["day"])
-    assert told == ("manual", True, 1, "phone was empty", f"{YESTERDAY}")
+    shown = (entered["method"], entered["counts"], entered["entered_by"], entered["remark"], entered["day"])
+    assert shown == ("manual", True, 1, "phone was empty", f"{YESTERDAY}")
     assert (await staff.days())[f"{YESTERDAY}"]["status"] == "normal"
     mine = expect(await staff.client.get(f"{AT}/punches?user_id={staff.client.user['userId']}"))["items"]
     assert entered["id"] in {punch["id"] for punch in mine}
 
 
-async def test_a_punch_of_that_minute_is_not_entered_again(admin: Client) -> None:
+async def test_a_second_punch_of_the_same_minute_is_not_entered(admin: Client) -> None:
     staff = await hired(admin)
     expect(await enter(admin, staff, MORNING))
     expect(await enter(admin, staff, MORNING), 40901)
 
 
 @pytest.mark.parametrize("away", [timedelta(minutes=5), timedelta(days=-400)])
-async def test_a_punch_is_entered_of_the_year_that_is_over(away: timedelta, admin: Client) -> None:
+async def test_a_punch_of_the_last_year_can_be_entered(away: timedelta, admin: Client) -> None:
     staff = await hired(admin)
     reply = await enter(admin, staff, f"{utc_now() + away:%Y-%m-%dT%H:%M:%SZ}")
     expect(reply, 40001)
@@ -62,13 +62,13 @@ async def test_a_punch_before_attendance_is_not_entered(admin: Client) -> None:
     expect(await enter(admin, await hired(admin), early), 40901)
 
 
-async def test_nobody_enters_anything_for_themselves(admin: Client) -> None:
+async def test_nobody_enters_records_for_themselves(admin: Client) -> None:
     staff = await hired(admin)
     expect(await enter(staff.client, staff, MORNING), 40901)
     expect(await enter_leave(staff.client, staff, *WEDNESDAY), 40901)
 
 
-async def test_who_is_outside_of_the_scope_is_nobody(admin: Client, people: People) -> None:
+async def test_employees_outside_of_the_scope_are_unknown(admin: Client, people: People) -> None:
     department = await people.department()
     clerk = await people.person(["hrm:punch:enter", "hrm:leave:enter", "hrm:leave:list"], "department", department)
     staff = await hired(admin)
@@ -83,16 +83,16 @@ async def test_who_is_outside_of_the_scope_is_nobody(admin: Client, people: Peop
     assert [one["id"] for one in seen] == [leave["id"]]
 
 
-async def test_leave_that_is_entered_is_approved_and_in_the_results(admin: Client) -> None:
+async def test_entered_leave_is_approved_and_in_the_results(admin: Client) -> None:
     staff = await hired(admin)
     leave = expect(await enter_leave(admin, staff, f"{YESTERDAY}T01:00:00Z", f"{YESTERDAY}T10:00:00Z"))
-    told = (leave["status"], leave["days"], leave["user_id"], leave["entered_by"], leave["decided_by"])
-    assert told == ("approved", "1", staff.client.user["userId"], 1, 1)
+    shown = (leave["status"], leave["days"], leave["user_id"], leave["entered_by"], leave["decided_by"])
+    assert shown == ("approved", "1", staff.client.user["userId"], 1, 1)
     assert (await staff.days())[f"{YESTERDAY}"]["status"] == "leave"
     expect(await enter_leave(admin, staff, f"{YESTERDAY}T02:00:00Z", f"{YESTERDAY}T10:00:00Z"), 40901)
 
 
-async def test_who_has_no_account_has_no_leave(admin: Client) -> None:
+async def test_leave_of_an_employee_without_account_is_refused(admin: Client) -> None:
     employee = expect(await admin.post(f"{AT}/employees", {"name": "No account", "hired_on": "2025-01-01"}))
     body = {"employee_id": employee["id"], "type": "sick", "starts_at": WEDNESDAY[0], "ends_at": WEDNESDAY[1]}
     expect(await admin.post(f"{AT}/leaves/enter", body), 40901)

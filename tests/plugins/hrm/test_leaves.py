@@ -1,4 +1,4 @@
-"""Leave over HTTP: its states, its days, and the approval that it joins through events."""
+"""Leave over HTTP: its states, its days, and its approval by events."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ async def flow(admin: Client, **condition: Any) -> dict[str, Any]:
 
 
 async def asked(admin: Client) -> tuple[Staff, dict[str, Any], dict[str, Any]]:
-    """Somebody whose leave a flow of its own asks for, the leave, and the approval."""
-    staff = await Staff.hired(admin)
+    """Create an employee with pending leave in a flow of its own; return them, the leave and the approval."""
+    staff = await Staff.hire(admin)
     await flow(admin, field="user_id", op="eq", value=staff.client.user["userId"])
     leave = await staff.leave(*WEDNESDAY, "submit")
     found = expect(await admin.get(f"{APPROVALS}/instances?biz_type=LEAVE&resource_id={leave['id']}"))["items"]
@@ -40,7 +40,7 @@ async def status(admin: Client, leave: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize(("action", "outcome"), [("agree", "approved"), ("reject", "rejected"), ("send-back", "draft")])
-async def test_the_answer_of_the_approval_decides(action: str, outcome: str, admin: Client) -> None:
+async def test_the_outcome_of_the_approval_decides(action: str, outcome: str, admin: Client) -> None:
     _, leave, instance = await asked(admin)
     assert (leave["status"], instance["status"], instance["title"]) == ("pending", "pending", "Mei 请假 1 天")
     expect(await admin.post(f"{APPROVALS}/instances/{instance['id']}/{action}", {"comment": "so be it"}))
@@ -49,7 +49,7 @@ async def test_the_answer_of_the_approval_decides(action: str, outcome: str, adm
 
 
 @pytest.mark.parametrize("action", ["withdraw", "approve", "reject"])
-async def test_leave_that_is_decided_by_hand_ends_its_approval(action: str, admin: Client) -> None:
+async def test_a_decision_at_the_record_ends_its_approval(action: str, admin: Client) -> None:
     _, leave, instance = await asked(admin)
     body = {} if action == "reject" else None
     decided = expect(await admin.post(f"{AT}/leaves/{leave['id']}/{action}", body))
@@ -57,7 +57,7 @@ async def test_leave_that_is_decided_by_hand_ends_its_approval(action: str, admi
     assert await status(admin, leave) == decided["status"] != "pending"
 
 
-async def test_fifty_answers_at_once_decide_once(admin: Client) -> None:
+async def test_fifty_concurrent_decisions_have_one_effect(admin: Client) -> None:
     _, leave, instance = await asked(admin)
     at = f"{APPROVALS}/instances/{instance['id']}/agree"
     replies = await asyncio.gather(*(admin.post(at, {}) for _ in range(50)))
@@ -65,14 +65,14 @@ async def test_fifty_answers_at_once_decide_once(admin: Client) -> None:
     assert await status(admin, leave) == "approved"
 
 
-async def test_other_plugins_hear_of_the_decision(admin: Client, tradewind: Running) -> None:
+async def test_other_plugins_receive_the_decision(admin: Client, tradewind: Running) -> None:
     heard: list[str] = []
 
     async def listener(payload: Any) -> None:
         heard.append(str(payload["leave"]["id"]))
 
     tradewind.service.events.listen("hrm.leave.decided", listener)
-    leave = await (await Staff.hired(admin)).leave(*WEDNESDAY, "submit", "approve")
+    leave = await (await Staff.hire(admin)).leave(*WEDNESDAY, "submit", "approve")
     assert leave["id"] in heard
 
 
@@ -85,35 +85,35 @@ async def test_other_plugins_hear_of_the_decision(admin: Client, tradewind: Runn
         ("2026-12-05T01:00:00Z", "2026-12-05T10:00:00Z", "0"),  # Saturday
     ],
 )
-async def test_leave_takes_days_of_work_by_halves(starts_at: str, ends_at: str, days: str, admin: Client) -> None:
-    staff = await Staff.hired(admin, group={"working_days": [1, 2, 3, 4, 5]})
+async def test_leave_counts_working_days_by_halves(starts_at: str, ends_at: str, days: str, admin: Client) -> None:
+    staff = await Staff.hire(admin, group={"working_days": [1, 2, 3, 4, 5]})
     assert (await staff.leave(starts_at, ends_at))["days"] == days
 
 
-async def test_nobody_asks_for_the_same_time_twice(admin: Client) -> None:
-    staff = await Staff.hired(admin)
+async def test_overlapping_leave_is_refused(admin: Client) -> None:
+    staff = await Staff.hire(admin)
     await staff.leave(*WEDNESDAY, "submit")
     again = await staff.leave("2026-12-02T09:00:00Z", "2026-12-03T10:00:00Z")
     expect(await staff.client.post(f"{AT}/leaves/{again['id']}/submit"), 40901)
     assert await status(admin, again) == "draft"
 
 
-async def test_of_requests_for_one_time_that_come_at_once_one_is_taken(admin: Client) -> None:
-    staff = await Staff.hired(admin)
+async def test_of_concurrent_overlapping_requests_one_succeeds(admin: Client) -> None:
+    staff = await Staff.hire(admin)
     drafts = [await staff.leave(*WEDNESDAY) for _ in range(5)]
     replies = await asyncio.gather(*(staff.client.post(f"{AT}/leaves/{one['id']}/submit") for one in drafts))
     assert Counter(reply.code for reply in replies) == {0: 1, 40901: 4}
 
 
 @pytest.mark.parametrize("ends_at", [WEDNESDAY[0], "2026-12-01T00:00:00Z", "2028-01-01T00:00:00Z"])
-async def test_leave_ends_after_it_starts_and_within_a_year(ends_at: str, admin: Client) -> None:
+async def test_leave_without_length_or_longer_than_a_year_is_refused(ends_at: str, admin: Client) -> None:
     reply = await admin.post(f"{AT}/leaves", {"type": "sick", "starts_at": WEDNESDAY[0], "ends_at": ends_at})
     expect(reply, 40001)
     assert reply.fields == {"ends_at"}
 
 
-async def test_leave_that_was_asked_for_is_neither_changed_nor_deleted(admin: Client) -> None:
-    leave = await (await Staff.hired(admin)).leave(*WEDNESDAY, "submit")
+async def test_pending_leave_is_neither_changed_nor_deleted(admin: Client) -> None:
+    leave = await (await Staff.hire(admin)).leave(*WEDNESDAY, "submit")
     at = f"{AT}/leaves/{leave['id']}"
     expect(await admin.patch(at, {"version": leave["version"], "reason": "other"}), 40901)
     expect(await admin.delete(at), 40901)
@@ -133,21 +133,21 @@ async def test_nobody_decides_on_their_own_leave_but_super_administrators(
             expect(await who.post(f"{AT}/leaves/{leave['id']}/cancel"), 0 if action == "approve" else 40901)
 
 
-async def test_somebody_elses_leave_is_decided_by_who_may(admin: Client, people: People) -> None:
+async def test_leave_of_others_is_decided_with_the_permission(admin: Client, people: People) -> None:
     boss = await people.person(["hrm:leave:approve"], "all")
-    leave = await (await Staff.hired(admin)).leave(*WEDNESDAY, "submit")
+    leave = await (await Staff.hire(admin)).leave(*WEDNESDAY, "submit")
     assert expect(await boss.post(f"{AT}/leaves/{leave['id']}/approve"))["status"] == "approved"
 
 
 @pytest.mark.parametrize("dates", [{"left_on": "2026-12-01"}, {"hired_on": "2026-12-03"}])
-async def test_there_is_no_leave_before_one_came_or_after_one_left(dates: dict[str, str], admin: Client) -> None:
-    staff = await Staff.hired(admin, **dates)
+async def test_leave_outside_of_employment_is_refused(dates: dict[str, str], admin: Client) -> None:
+    staff = await Staff.hire(admin, **dates)
     leave = await staff.leave(*WEDNESDAY)
     expect(await staff.client.post(f"{AT}/leaves/{leave['id']}/submit"), 40901)
 
 
-async def test_leave_says_whose_it_is(admin: Client) -> None:
-    staff = await Staff.hired(admin)
+async def test_leave_contains_its_employee(admin: Client) -> None:
+    staff = await Staff.hire(admin)
     leave = await staff.leave(*WEDNESDAY)
     assert (leave["employee_id"], leave["employee_name"]) == (staff.employee["id"], "Mei")
     found = expect(await admin.get(f"{AT}/leaves?employee_id={staff.employee['id']}"))["items"]
@@ -155,23 +155,25 @@ async def test_leave_says_whose_it_is(admin: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("actions", "told"),
+    ("actions", "outcomes"),
     [
         (["approve"], ["已批准"]),
         (["reject"], ["已驳回"]),
         (["approve", "cancel"], ["已销假", "已批准"]),
     ],
 )
-async def test_people_are_told_what_became_of_their_leave(actions: list[str], told: list[str], admin: Client) -> None:
-    staff = await Staff.hired(admin)
+async def test_people_are_notified_of_decisions_on_their_leave(
+    actions: list[str], outcomes: list[str], admin: Client
+) -> None:
+    staff = await Staff.hire(admin)
     leave = await staff.leave(*WEDNESDAY, "submit")
     for action in actions:
         expect(await admin.post(f"{AT}/leaves/{leave['id']}/{action}", {} if action == "reject" else None))
-    assert await titles(staff.client) == [f"您 2026-12-02 起的 1 天请假：{outcome}" for outcome in told]
+    assert await titles(staff.client) == [f"您 2026-12-02 起的 1 天请假：{outcome}" for outcome in outcomes]
 
 
-async def test_what_people_do_with_their_own_leave_is_no_news_to_them(admin: Client) -> None:
-    staff = await Staff.hired(admin)
+async def test_people_are_not_notified_of_their_own_actions(admin: Client) -> None:
+    staff = await Staff.hire(admin)
     leave = await staff.leave(*WEDNESDAY, "submit")
     expect(await staff.client.post(f"{AT}/leaves/{leave['id']}/withdraw"))
     assert await titles(staff.client) == []

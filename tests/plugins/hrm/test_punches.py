@@ -1,4 +1,4 @@
-"""Punches over HTTP: when by the server's clock, where by the evidence."""
+"""Punches over HTTP: the time by the server's clock, the place by the evidence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GOOD = {"accuracy": 15, "fix_at": NOON.isoformat()}
 
 @pytest.fixture(scope="module")
 def staff(io_loop: IOLoop, admin: Client) -> Staff:
-    hired: Staff = io_loop.run_sync(lambda: Staff.hired(admin))
+    hired: Staff = io_loop.run_sync(lambda: Staff.hire(admin))
     return hired
 
 
@@ -55,13 +55,13 @@ async def test_the_evidence_decides(
     admin: Client,
     tradewind: Running,
 ) -> None:
-    staff = await Staff.hired(admin)
+    staff = await Staff.hire(admin)
     reply = await staff.punch_at(tradewind, NOON, **evidence)
-    told = (reply["result"], reply["counts"], reply["method"], [risk["code"] for risk in reply["risks"]])
-    assert told == (result, result == "accepted", method, risks)
+    shown = (reply["result"], reply["counts"], reply["method"], [risk["code"] for risk in reply["risks"]])
+    assert shown == (result, result == "accepted", method, risks)
 
 
-async def test_the_answer_says_it_in_words(staff: Staff) -> None:
+async def test_the_response_contains_a_message(staff: Staff) -> None:
     english = {"Accept-Language": "en"}
     far = {"location": {"lng": 121.4737, "lat": 31.2349}, "accuracy": 900}
     reply = expect(await staff.client.post(f"{AT}/punches", far, headers=english))
@@ -71,20 +71,20 @@ async def test_the_answer_says_it_in_words(staff: Staff) -> None:
     assert reply["risks"][0] == {"code": "low_accuracy", "message": "The position is too inaccurate"}
 
 
-async def test_nobody_moves_faster_than_an_aircraft(admin: Client, tradewind: Running) -> None:
-    staff = await Staff.hired(admin)
+async def test_an_impossible_speed_is_refused(admin: Client, tradewind: Running) -> None:
+    staff = await Staff.hire(admin)
     beijing = {"lng": 116.39, "lat": 39.91}
     await staff.punch_at(tradewind, NOON, location=beijing, **GOOD)
     soon, later = (NOON + timedelta(minutes=minutes) for minutes in (30, 90))
     reply = await staff.punch_at(tradewind, soon, location=OFFICE, accuracy=15, fix_at=soon.isoformat())
     assert (reply["result"], [risk["code"] for risk in reply["risks"]]) == ("refused", ["impossible_speed"])
-    # the refused one proves nothing of where they are: it is an hour and a half from Beijing
+    # a refused punch proves no position: the speed is computed from the one in Beijing, an hour and a half ago
     reply = await staff.punch_at(tradewind, later, location=OFFICE, accuracy=15, fix_at=later.isoformat())
     assert reply["result"] == "accepted"
 
 
-async def test_fifty_double_taps_are_one_punch(admin: Client) -> None:
-    staff = await Staff.hired(admin)
+async def test_fifty_concurrent_punches_are_one(admin: Client) -> None:
+    staff = await Staff.hire(admin)
     replies = [expect(reply) for reply in await asyncio.gather(*(staff.punch() for _ in range(50)))]
     assert Counter(reply["repeated"] for reply in replies) == {False: 1, True: 49}
     assert len({reply["id"] for reply in replies}) == 1
@@ -92,8 +92,8 @@ async def test_fifty_double_taps_are_one_punch(admin: Client) -> None:
     assert [row["departed_at"] for row in (await staff.days()).values() if row["arrived_at"]] in ([None], [])
 
 
-async def test_who_was_outside_tries_again_at_once_with_other_evidence(admin: Client) -> None:
-    staff = await Staff.hired(admin)
+async def test_a_punch_from_outside_can_be_repeated_at_once_with_other_evidence(admin: Client) -> None:
+    staff = await Staff.hire(admin)
     taps = [{"location": FAR, "accuracy": 5}, {"location": FAR, "accuracy": 5}, {"bssid": BSSID}, {"bssid": BSSID}]
     replies = [expect(await staff.punch(**tap)) for tap in taps]
     assert [(reply["result"], reply["repeated"]) for reply in replies] == [
@@ -104,8 +104,10 @@ async def test_who_was_outside_tries_again_at_once_with_other_evidence(admin: Cl
     ]
 
 
-async def test_of_several_places_the_one_whose_radius_reaches_is_told(admin: Client, tradewind: Running) -> None:
-    staff = await Staff.hired(admin)
+async def test_of_several_places_the_one_whose_radius_contains_the_position_is_returned(
+    admin: Client, tradewind: Running
+) -> None:
+    staff = await Staff.hire(admin)
     near = {"name": f"gate of {staff.place['name']}", "location": {"lng": 121.4767, "lat": 31.2304}, "radius": 10}
     gate = expect(await admin.post(f"{AT}/places", near))
     version, places = staff.group["version"], [staff.place["id"], gate["id"]]
@@ -116,22 +118,22 @@ async def test_of_several_places_the_one_whose_radius_reaches_is_told(admin: Cli
     assert (reply["result"], str(reply["place"]["id"])) == ("accepted", places[0])
 
 
-async def test_places_of_others_prove_nothing(admin: Client) -> None:
-    staff = await Staff.hired(admin, group={"place_ids": []})
+async def test_places_of_other_groups_prove_nothing(admin: Client) -> None:
+    staff = await Staff.hire(admin, group={"place_ids": []})
     place = expect(await admin.get(f"{AT}/places/{staff.place['id']}"))
     expect(await admin.patch(f"{AT}/places/{place['id']}", {"version": place["version"], "status": "disabled"}))
-    other = await Staff.hired(admin, group={"place_ids": [staff.place["id"]]})
+    other = await Staff.hire(admin, group={"place_ids": [staff.place["id"]]})
     assert expect(await other.punch(location=OFFICE, accuracy=5))["result"] == "outside"
 
 
-async def test_field_work_counts_where_the_group_says_so(admin: Client) -> None:
-    staff = await Staff.hired(admin, group={"outside_counts": True})
+async def test_field_work_counts_if_the_group_allows_it(admin: Client) -> None:
+    staff = await Staff.hire(admin, group={"outside_counts": True})
     reply = expect(await staff.punch(location=FAR, accuracy=5))
     assert (reply["result"], reply["counts"], reply["message"]) == ("outside", True, "外勤打卡成功")
 
 
-async def test_a_punch_counts_once_somebody_else_says_so(admin: Client) -> None:
-    staff = await Staff.hired(admin, attends_from=day())  # after midnight a punch is of the day before
+async def test_a_reviewed_punch_counts(admin: Client) -> None:
+    staff = await Staff.hire(admin, attends_from=day())  # after midnight a punch is of the day before
     made = expect(await staff.punch(location=FAR, accuracy=5))
     assert made["counts"] is False
     at = f"{AT}/punches/{made['id']}/review"
@@ -142,13 +144,13 @@ async def test_a_punch_counts_once_somebody_else_says_so(admin: Client) -> None:
     assert result["arrived_at"] or result["departed_at"]
 
 
-async def test_the_working_day_of_now_is_told(staff: Staff) -> None:
+async def test_the_current_working_day_is_returned(staff: Staff) -> None:
     today = expect(await staff.client.get(f"{AT}/attendance/today"))
     assert (today["working"], today["start"], today["end"]) == (True, "09:00", "18:00")
     assert today["employee_id"] == staff.employee["id"]
 
 
-async def test_who_is_no_employee_or_in_no_group_does_not_punch(admin: Client, people: Any) -> None:
+async def test_punching_requires_employment_and_a_group(admin: Client, people: Any) -> None:
     stranger = await people.person(["hrm:attendance:punch"])
     body = {"location": OFFICE, "accuracy": 5}
     expect(await stranger.post(f"{AT}/punches", body), 40901)
@@ -158,8 +160,8 @@ async def test_who_is_no_employee_or_in_no_group_does_not_punch(admin: Client, p
 
 
 @pytest.mark.parametrize("dates", [{"hired_on": "2199-01-01"}, {"left_on": "2025-12-31"}])
-async def test_nobody_punches_before_they_came_or_after_they_left(dates: dict[str, str], admin: Client) -> None:
-    expect(await (await Staff.hired(admin, **dates)).punch(), 40901)
+async def test_punches_outside_of_employment_are_refused(dates: dict[str, str], admin: Client) -> None:
+    expect(await (await Staff.hire(admin, **dates)).punch(), 40901)
 
 
 async def test_a_punch_without_evidence_names_what_is_missing(staff: Staff) -> None:
@@ -168,8 +170,8 @@ async def test_a_punch_without_evidence_names_what_is_missing(staff: Staff) -> N
     assert reply.fields == {"location"}
 
 
-async def test_of_a_night_shift_the_morning_belongs_to_the_day_before(admin: Client, tradewind: Running) -> None:
-    staff = await Staff.hired(admin, {"start": "22:00", "end": "06:00"}, attends_from=day())
+async def test_the_morning_of_a_night_shift_belongs_to_the_day_before(admin: Client, tradewind: Running) -> None:
+    staff = await Staff.hire(admin, {"start": "22:00", "end": "06:00"}, attends_from=day())
     evening, morning = MONDAY + timedelta(hours=21, minutes=50), MONDAY + timedelta(hours=30, minutes=5)
     for moment in (evening, morning):
         assert (await staff.punch_at(tradewind, moment))["day"] == day()

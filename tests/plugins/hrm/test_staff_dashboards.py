@@ -1,4 +1,4 @@
-"""The dashboards of hrm: for people of every scope, the sum over what the same person can list."""
+"""The dashboards of hrm equal the sums over what the same person can list, for people of every scope."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ async def test_each_figure_is_the_sum_over_what_the_person_can_list(
     ]
     await entered(admin, departments, viewers, chance, tradewind)
     seen = [await compared(viewer) for viewer in viewers]
-    # they see different things, or nothing would have been tried
+    # people must see different rows, or the test would prove nothing
     assert seen[0] > max(seen[1:]) > 0
 
 
 async def entered(
     admin: Client, departments: list[int], viewers: list[Client], chance: random.Random, service: Running
 ) -> None:
-    """Employees of every department, one of them each viewer; and results of some days."""
+    """Create employees of every department, among them each viewer, and results of some days."""
     today = datetime.now(UTC).date()
     days = service.service.database.store(DAYS)
     for number in range(20):
@@ -82,7 +82,7 @@ async def entered(
 
 
 async def compared(person: Client) -> int:
-    """Compare the three with the reference; answers how many employees the person sees."""
+    """Compare the three dashboards with the reference, and return how many employees the person sees."""
     today = datetime.now(ZoneInfo("Asia/Shanghai")).date().isoformat()
     employees = [one async for one in listed(person, "employees?")]
     there = [one for one in employees if one["hired_on"] <= today <= (one["left_on"] or today)]
@@ -114,7 +114,7 @@ def figures(rows: list[dict[str, Any]]) -> dict[str, int]:
     }
 
 
-async def test_a_month_has_joined_and_left_and_the_rest_stays(admin: Client, people: People) -> None:
+async def test_a_month_counts_joined_and_left_people(admin: Client, people: People) -> None:
     department = await people.department()
     head = await people.person(SEES, "department", department)
     months = [row["month"] for row in expect(await head.get("/api/dashboard/headcount-trend?months=3"))["items"]]

@@ -1,4 +1,4 @@
-"""A week of last month that is over but not long ago. It begins with the second Monday, so all of it is in one month."""
+"""A week of last month that is over but not long ago. It begins on the second Monday, so it is in one month."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ MONTH = f"{_FIRST:%Y-%m}"
 
 
 def day(number: int = 0) -> str:
-    """So many days after the Monday."""
+    """The day so many days after the Monday."""
     return (_FIRST + timedelta(days=number)).isoformat()
 
 
 def at(hours: float) -> str:
-    """So many hours after the midnight of the Monday, in Shanghai, told in UTC."""
+    """The time so many hours after the midnight of the Monday in Shanghai, in UTC."""
     return (MONDAY + timedelta(hours=hours)).isoformat().replace("+00:00", "Z")
