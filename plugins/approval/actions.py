@@ -252,7 +252,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/approvals/instances/{id}/reassign",
         reassign,
-        summary="Let somebody answer who can",
+        summary="Reassign a task of somebody else",
         access="approval:instance:reassign",
         body=REASSIGN_BODY,
         returns=SHOWN,
@@ -295,7 +295,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "POST /api/v1/approvals/instances/{id}/transfer",
         transfer,
-        summary="Let somebody else answer",
+        summary="Transfer a task to somebody else",
         access="approval:task:transfer",
         body=TRANSFER_BODY,
         returns=SHOWN,

@@ -165,7 +165,7 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/approvals/tasks",
         list_tasks,
-        summary="What I have to answer, or have answered",
+        summary="List my pending or completed tasks",
         access="approval:task:list",
         query={**INSTANCES.list_query, **_TASK_BOX_QUERY},
         returns=ROW,

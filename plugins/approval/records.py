@@ -58,7 +58,7 @@ _NODE = {
         pattern=r"^(any|all|quorum:[1-9][0-9]?)$",
         default="any",
         example="any",
-        description="`any`: the first answer decides; `all`; `quorum:n`: n must agree.",
+        description="`any`: the first decision counts; `all`: everybody must agree; `quorum:n`: n must agree.",
     ),
     "on_reject": choice("end", "back", default="end", description="`back`: the initiator gets it again."),
 }
@@ -73,7 +73,7 @@ DEFINITIONS = Collection(
         "biz_type": text(required=True, max_length=64, pattern=_BIZ_TYPE, filter=True, example="GENERAL"),
         "conditions": array(CONDITION, max_items=20, default=[], description="All must hold."),
         "nodes": array(NODE, required=True, min_items=1, max_items=30),
-        "copies": APPROVERS.but(description="Who is told of each request besides the approvers."),
+        "copies": APPROVERS.but(description="Who is notified of each request besides the approvers."),
         "enabled": boolean(default=True, filter=True),
         "priority": integer(
             minimum=0,
@@ -238,7 +238,7 @@ REASSIGN_BODY = obj(
     {
         **_COMMENT_FIELD,
         "from_user_id": integer(minimum=1, required=True, description="Whose task it is."),
-        "user_id": integer(minimum=1, ref="rbac_users", required=True, description="Who is to answer instead."),
+        "user_id": integer(minimum=1, ref="rbac_users", required=True, description="The new assignee."),
     },
     nullable=False,
 )

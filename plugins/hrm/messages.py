@@ -17,7 +17,7 @@ NO_ACCOUNT = Message("该员工没有系统账号", "The employee has no account
 EVERYBODYS = Message(
     "面向全员的额度仅限能看到全部数据的人维护", "Only people who can see all data may change allowances of everybody"
 )
-NOTHING_LEFT = Message("{year} 年该类假期仅剩 {left} 天", "Only {left} days of this type of leave are left in {year}")
+NOTHING_LEFT = Message("{year} 年该类假期仅剩 {left} 天", "Of this type of leave {left} days are left in {year}")
 NOT_EDITABLE = Message("当前状态不能修改", "The current status does not allow changes")
 NOT_DELETABLE = Message("当前状态不能删除", "The current status does not allow deletion")
 NOT_IN_STATE = Message("当前状态不允许该操作", "The current status does not allow this")
