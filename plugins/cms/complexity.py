@@ -1,8 +1,8 @@
 """Refuse HTML that would take a parser more than linear time.
 
-A parser reopens unclosed formatting elements in every block (HTML Living Standard, 13.2.4.3), searches all open elements
-at nearly every tag, and compares each attribute of a tag with all others. Text that people write has few of these; text
-that has many is refused before it is parsed.
+A parser reopens unclosed formatting elements in every block (HTML Living Standard, 13.2.4.3), searches all open
+elements at nearly every tag, and compares each attribute of a tag with all others. Text that people write has few of
+these; text that has many is refused before it is parsed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _NAMES = {
     "foreign": "math svg",
     # HTML elements that end an SVG or MathML element around them, and SVG elements that contain HTML
     "ends foreign": "b big blockquote body br center code dd desc div dl dt em embed font foreignobject h1 h2 h3 h4 h5 "
-    "h6 head hr i img li listing menu meta nobr ol p pre ruby s small span strike strong sub sup table title tt u ul var",
+    "h6 head hr i img li listing menu meta nobr ol p pre ruby s small span strike strong sub sup table title tt u ul "
+    "var",
 }
 _FORMATTING, _UNNESTED, _FOREIGN, _ENDS_FOREIGN = (frozenset(names.split()) for names in _NAMES.values())
 _ATTRIBUTE = (

@@ -45,7 +45,8 @@ _ARTICLES = (
         ["API"],
         "Every resource, described in OpenAPI 3.1.",
         2,
-        "Read the [documentation](https://example.com/docs), then try:\n\n```sh\ncurl https://example.com/api/health\n```\n",
+        "Read the [documentation](https://example.com/docs), then try:\n\n"
+        "```sh\ncurl https://example.com/api/health\n```\n",
     ),
     ("年末客户答谢会预告", "news", ["活动"], "敬请期待。", -14, "时间与地点将另行通知。\n"),
     ("青禾农业案例（草稿）", "cases", ["案例"], None, None, "待补充：访谈记录与数据。\n"),

@@ -1,4 +1,4 @@
-"""Who may read a file, and who may see a business record: said once, used everywhere."""
+"""Who may read a file, and who may see a business record. All access checks of files are here."""
 
 from __future__ import annotations
 
@@ -14,56 +14,56 @@ _CHANGES = ("PATCH", "PUT")
 
 
 async def may_read(req: Request, file: File) -> bool:
-    """Whether the caller may read a file: a public one, their own, or one attached to a record that they may see."""
+    """Return whether the caller may read a file: a public one, their own, or one attached to a record they may see."""
     if file["visibility"] == "public" or file["uploader_id"] == req.actor.user_id:
         return True
     attached: defaultdict[str, list[str]] = defaultdict(list)
     for attachment in await req.system_store(ATTACHMENTS).find({"object_key": file["id"]}):
         attached[attachment["biz_type"]].append(attachment["resource_id"])
     for biz_type, ids in attached.items():
-        if biz_type in req.part(Catalogue).biz_types and await _sees_any(req, biz_type, ids):
+        if biz_type in req.part(Catalogue).biz_types and await _can_see_any(req, biz_type, ids):
             return True
     return False
 
 
-async def readable(req: Request, key: str) -> File:
-    """The file of this key; 40400 where there is none that the caller may read."""
+async def get_readable_file(req: Request, key: str) -> File:
+    """Return the file of this key. Raises 40400 if there is none, or the caller may not read it."""
     files = req.part(Files)
     file = await files.find(key)
     if not await may_read(req, file):
         raise ApiError(NOT_FOUND)
-    return await files.settled(file)
+    return await files.settle(file)
 
 
-async def visible_record(req: Request, biz_type: str, resource_id: str) -> dict[str, Any]:
-    """The business record; 40400 unless the caller may see it, 40001 for a type that no plugin has registered.
+async def get_visible_record(req: Request, biz_type: str, resource_id: str) -> dict[str, Any]:
+    """Return the business record. Raises 40400 if the caller may not see it, 40001 if no plugin registered the type.
 
-    To see it takes both layers (SPEC 5.5): a permission to list or read such records, and a data scope that holds it.
+    To see a record takes both a permission to list or read such records and a data scope that includes it.
     """
     collection = req.part(Catalogue).biz_types.get(biz_type)
     if collection is None:
         raise invalid("biz_type", "enum")
-    if not await _permitted(req, collection, ("GET",)):
+    if not await _has_permission(req, collection, ("GET",)):
         raise ApiError(NOT_FOUND)
     return await req.store(collection).get(resource_id)
 
 
 async def may_change(req: Request, biz_type: str) -> bool:
-    """Whether the caller may change records of this type that they see."""
-    return await _permitted(req, req.part(Catalogue).biz_types[biz_type], _CHANGES)
+    """Return whether the caller may change records of this type that they can see."""
+    return await _has_permission(req, req.part(Catalogue).biz_types[biz_type], _CHANGES)
 
 
-async def _sees_any(req: Request, biz_type: str, ids: Sequence[str]) -> bool:
+async def _can_see_any(req: Request, biz_type: str, ids: Sequence[str]) -> bool:
     collection = req.part(Catalogue).biz_types[biz_type]
-    if not await _permitted(req, collection, ("GET",)):
+    if not await _has_permission(req, collection, ("GET",)):
         return False
     return await req.store(collection).count({"_id": {"$in": [collection.parse_id(id) for id in ids]}}) > 0
 
 
-async def _permitted(req: Request, collection: Collection, methods: Sequence[str]) -> bool:
+async def _has_permission(req: Request, collection: Collection, methods: Sequence[str]) -> bool:
     authorizer = req.part(Authorizer)
     for route in req.part(Catalogue).routes:
-        of_it = route.collection == collection.name and route.method in methods
-        if of_it and await refusal(req.actor, route, authorizer) is None:
+        matches = route.collection == collection.name and route.method in methods
+        if matches and await refusal(req.actor, route, authorizer) is None:
             return True
     return False

@@ -1,42 +1,54 @@
-"""Attachments: files bound to business records. Who sees the record sees its attachments, and nobody else does."""
+"""Attachments: files bound to business records. Whoever can see the record, and nobody else, sees its attachments."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import FORBIDDEN, NOT_FOUND, ApiError, Catalogue, Page, Request, invalid
-from plugins.files.access import may_change, readable, visible_record
-from plugins.files.messages import NOT_YOURS_TO_DELETE
-from plugins.files.names import checked_key, clean_name
+from plugins.api import (
+    FORBIDDEN,
+    NOT_FOUND,
+    SIGNED_IN,
+    ApiError,
+    Catalogue,
+    Page,
+    Refusal,
+    Request,
+    Route,
+    invalid,
+    route,
+)
+from plugins.files.access import get_readable_file, get_visible_record, may_change
+from plugins.files.messages import NO_ATTACHMENT, NOT_READABLE, NOT_YOURS_TO_DELETE, RECORD_UNSEEN
+from plugins.files.names import check_key, clean_name
 from plugins.files.objects import File, Files
-from plugins.files.records import ATTACHMENTS
+from plugins.files.records import ATTACHMENT, ATTACHMENT_BODY, ATTACHMENT_QUERY, ATTACHMENTS
 
 
 async def create(req: Request) -> dict[str, Any]:
-    """Bind a file that the caller may read to a record that they see; from then on the file is kept."""
+    """Bind a file that the caller may read to a record that they can see. The sweep never removes an attached file."""
     body = req.body
-    record = await visible_record(req, body["biz_type"], body["resource_id"])
-    file = await readable(req, _key(req))
+    record = await get_visible_record(req, body["biz_type"], body["resource_id"])
+    file = await get_readable_file(req, _resolve_key(req))
     if body.get("visibility", file["visibility"]) != file["visibility"]:
         raise invalid("visibility", "invalid")
-    values = _values(req, file, body["biz_type"], str(record["id"]))
+    values = _make_values(req, file, body["biz_type"], str(record["id"]))
 
     async def work() -> dict[str, Any]:
-        if not await req.part(Files).keep(file["id"]):
+        if not await req.part(Files).mark_attached(file["id"]):
             raise ApiError(NOT_FOUND)
         return await req.store(ATTACHMENTS).create(values)
 
     return await req.transaction(work)
 
 
-def _key(req: Request) -> str:
-    """The key that the body names, by itself or by the link of a public file."""
+def _resolve_key(req: Request) -> str:
+    """Return the key of the body: given as `object_key`, or by the `url` of a public file."""
     key, url = req.body.get("object_key"), req.body.get("url")
     if not key and not url:
         raise invalid("object_key", "required")
     if not url:
         return str(key)
-    linked = checked_key(url.rpartition("/")[2])
+    linked = check_key(url.rpartition("/")[2])
     if url != req.part(Files).storage.public_url(linked):
         raise ApiError(NOT_FOUND)
     if key and key != linked:
@@ -44,7 +56,7 @@ def _key(req: Request) -> str:
     return linked
 
 
-def _values(req: Request, file: File, biz_type: str, resource_id: str) -> dict[str, Any]:
+def _make_values(req: Request, file: File, biz_type: str, resource_id: str) -> dict[str, Any]:
     name = req.body.get("file_name")
     public = file["visibility"] == "public"
     return {
@@ -61,24 +73,60 @@ def _values(req: Request, file: File, biz_type: str, resource_id: str) -> dict[s
 
 
 async def list_attachments(req: Request) -> Page:
-    """The attachments of a record that the caller sees; 40400 for every other record."""
-    record = await visible_record(req, req.query["biz_type"], req.query["resource_id"])
+    """Return the attachments of a record. Raises 40400 if the caller cannot see the record."""
+    record = await get_visible_record(req, req.query["biz_type"], req.query["resource_id"])
     of_record = {"biz_type": req.query["biz_type"], "resource_id": str(record["id"])}
     return await req.store(ATTACHMENTS).page(req.query, of_record)
 
 
 async def delete(req: Request) -> None:
-    """Take an attachment off its record; the file stays.
+    """Delete an attachment; the file stays.
 
-    It takes a record that the caller sees, and one of: the file is theirs, they attached it, or they may change
-    such records (40300 otherwise).
+    The caller must see the record, and must have uploaded or attached the file, or be allowed to change such records
+    (40300 otherwise).
     """
     attachment = await req.store(ATTACHMENTS).get(req.path["id"])
     biz_type = attachment["biz_type"]
     if biz_type not in req.part(Catalogue).biz_types:
         raise ApiError(NOT_FOUND)
-    await visible_record(req, biz_type, attachment["resource_id"])
+    await get_visible_record(req, biz_type, attachment["resource_id"])
     own = req.actor.user_id in (attachment["uploader"]["id"], attachment["creator_id"])
     if not own and not await may_change(req, biz_type):
         raise ApiError(FORBIDDEN, NOT_YOURS_TO_DELETE)
     await req.store(ATTACHMENTS).delete(attachment["id"])
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/attachments",
+        list_attachments,
+        summary="List the attachments of a record",
+        access=SIGNED_IN,
+        query=ATTACHMENT_QUERY,
+        returns=ATTACHMENT,
+        paged=True,
+        refusals=(Refusal(NOT_FOUND, when=RECORD_UNSEEN),),
+        tag="files",
+    ),
+    route(
+        "POST /api/attachments",
+        create,
+        summary="Attach a file to a record",
+        access=SIGNED_IN,
+        body=ATTACHMENT_BODY,
+        returns=ATTACHMENT,
+        refusals=(Refusal(NOT_FOUND, when=RECORD_UNSEEN), Refusal(NOT_FOUND, when=NOT_READABLE)),
+        tag="files",
+    ),
+    route(
+        "DELETE /api/attachments/{id}",
+        delete,
+        summary="Detach a file from a record",
+        access=SIGNED_IN,
+        refusals=(
+            Refusal(NOT_FOUND, when=NO_ATTACHMENT),
+            Refusal(FORBIDDEN, NOT_YOURS_TO_DELETE, spares_super=True),
+        ),
+        tag="files",
+    ),
+)

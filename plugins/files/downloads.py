@@ -1,4 +1,4 @@
-"""Files on their way out: signed addresses, the download itself, and public files in local mode."""
+"""Downloads: signed addresses, the download itself, and public files of local storage."""
 
 from __future__ import annotations
 
@@ -6,39 +6,54 @@ from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import parse_qs
 
-from plugins.api import ANONYMOUS, NOT_FOUND, Answer, ApiError, Request
-from plugins.files.access import readable
-from plugins.files.names import checked_key
-from plugins.files.objects import File, Files, label_of
-from plugins.files.ranges import is_unchanged, wanted_part
+from plugins.api import (
+    ANONYMOUS,
+    MEDIA_TYPE,
+    NOT_FOUND,
+    PUBLIC,
+    SIGNED_IN,
+    Answer,
+    ApiError,
+    Refusal,
+    Request,
+    Route,
+    route,
+)
+from plugins.files.access import get_readable_file
+from plugins.files.messages import NOT_PUBLIC, NOT_READABLE
+from plugins.files.names import check_key
+from plugins.files.objects import File, Files, get_label
+from plugins.files.ranges import is_unchanged, parse_range
+from plugins.files.records import KEY_QUERY, SIGNATURE_QUERY, SIGNED_DOWNLOAD
 from plugins.files.signatures import Signatures
 from plugins.files.storage import FOREVER, Visibility
+from plugins.files.types import TYPES
 
-SIGNED_SECONDS = 3600  # SPEC 8
-# nothing in a file runs, loads or frames anything, whatever a browser takes it for
-_HARMLESS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+SIGNED_SECONDS = 3600
+# a browser runs, loads and frames nothing in the file, whatever type it takes it for
+_SANDBOX = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 
 
 async def sign(req: Request) -> dict[str, Any]:
-    """An address by which anybody can read a private file for an hour; of a public one its direct link."""
+    """Return a URL by which anybody can read a private file for an hour, or the direct link of a public file."""
     files = req.part(Files)
-    file = await readable(req, req.query["object_key"])
+    file = await get_readable_file(req, req.query["object_key"])
     await _check_content(files, file)
     if file["visibility"] == "public":
         return {"url": files.storage.public_url(file["id"]), "expiresIn": SIGNED_SECONDS}
-    url = await files.storage.download_address(file["id"], label_of(file), SIGNED_SECONDS)
+    url = await files.storage.download_address(file["id"], get_label(file), SIGNED_SECONDS)
     return {"url": url, "expiresIn": SIGNED_SECONDS}
 
 
 async def _check_content(files: Files, file: File) -> None:
-    """40400 for a file that is gone, or that somebody changed by its signed address after it was looked at."""
+    """Raise 40400 if the file is gone, or was overwritten by its signed address after it was checked."""
     found = await files.storage.stat(file["visibility"], file["id"])
     if found is None or (file["sha256"] is None and found.etag != file["etag"]):
         raise ApiError(NOT_FOUND)
 
 
 def is_signed(req: Request) -> bool:
-    """Whether the address itself allows this download; then it needs no token."""
+    """Return whether the URL has a valid signature for this download; then the request needs no token."""
     try:
         given = parse_qs(req.raw_query, max_num_fields=20)
     except ValueError:
@@ -46,48 +61,48 @@ def is_signed(req: Request) -> bool:
     key, expires, signature = (given.get(name, [""])[0] for name in ("object_key", "expires", "signature"))
     if not (expires.isascii() and expires.isdigit() and len(expires) < 12):
         return False
-    return req.part(Signatures).holds("get", {"object_key": key}, int(expires), signature)
+    return req.part(Signatures).is_valid("get", {"object_key": key}, int(expires), signature)
 
 
 async def download(req: Request) -> Answer:
-    """A file, or a part of it, for who may read it or has a signed address."""
-    key = checked_key(req.query["object_key"])
+    """Send a file, or a range of it, to callers who may read it or have a signed URL."""
+    key = check_key(req.query["object_key"])
     if req.actor is ANONYMOUS:
         files = req.part(Files)
-        file = await files.settled(await files.find(key))
+        file = await files.settle(await files.find(key))
     else:
-        file = await readable(req, key)
-    return await _answer(req, file, "private, no-cache")
+        file = await get_readable_file(req, key)
+    return await _respond(req, file, "private, no-cache")
 
 
-async def public(req: Request) -> Answer:
-    """A public file; its content never changes, so caches may keep it."""
+async def read_public(req: Request) -> Answer:
+    """Send a public file. Its content never changes, so caches may keep it."""
     files = req.part(Files)
     file = await files.find(req.path["key"])
     if file["visibility"] != "public":
         raise ApiError(NOT_FOUND)
-    return await _answer(req, await files.settled(file), FOREVER)
+    return await _respond(req, await files.settle(file), FOREVER)
 
 
-async def _answer(req: Request, file: File, cache: str) -> Answer:
+async def _respond(req: Request, file: File, cache: str) -> Answer:
     size, tag = file["size"], f'"{file["sha256"] or file["etag"]}"'
-    headers = {"ETag": tag, "Cache-Control": cache, **_HARMLESS}
+    headers = {"ETag": tag, "Cache-Control": cache, **_SANDBOX}
     if is_unchanged(req.headers, tag):
         return Answer(304, b"", headers, file["content_type"])
-    part = wanted_part(req.headers, tag, size) if req.method == "GET" else None
+    part = parse_range(req.headers, tag, size) if req.method == "GET" else None
     start, stop = part or (0, size)
     headers |= {
         "Accept-Ranges": "bytes",
         "Content-Length": str(stop - start),
-        "Content-Disposition": label_of(file).disposition,
+        "Content-Disposition": get_label(file).disposition,
     }
     if part:
         headers["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
-    stream = _nothing() if req.method == "HEAD" else await _open(req.part(Files), file, start, stop)
+    stream = _stream_nothing() if req.method == "HEAD" else await _open_source(req.part(Files), file, start, stop)
     return Answer(206 if part else 200, b"", headers, file["content_type"], stream)
 
 
-async def _open(files: Files, file: File, start: int, stop: int) -> Any:
+async def _open_source(files: Files, file: File, start: int, stop: int) -> Any:
     visibility: Visibility = file["visibility"]
     source = await files.storage.open(visibility, file["id"], file["etag"], start, stop)
     if source is None:
@@ -95,6 +110,48 @@ async def _open(files: Files, file: File, start: int, stop: int) -> Any:
     return source
 
 
-async def _nothing() -> AsyncIterator[bytes]:
+async def _stream_nothing() -> AsyncIterator[bytes]:
     return
     yield b""
+
+
+_ANY_TYPE = ", ".join(type.media for type in TYPES)
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/file/sign",
+        sign,
+        summary="An address for a download",
+        access=SIGNED_IN,
+        query=KEY_QUERY,
+        returns=SIGNED_DOWNLOAD,
+        errors=(MEDIA_TYPE,),
+        refusals=(Refusal(NOT_FOUND, when=NOT_READABLE),),
+        tag="files",
+    ),
+    route(
+        "GET /api/file/dl",
+        download,
+        summary="Download a file",
+        access=SIGNED_IN,
+        signed=is_signed,
+        query={**KEY_QUERY, **SIGNATURE_QUERY},
+        bare=_ANY_TYPE,
+        etag=True,
+        ranges=True,
+        errors=(MEDIA_TYPE,),
+        refusals=(Refusal(NOT_FOUND, when=NOT_READABLE),),
+        tag="files",
+    ),
+    route(
+        "GET /api/files/public/{key}",
+        read_public,
+        summary="A public file",
+        access=PUBLIC,
+        bare=_ANY_TYPE,
+        etag=True,
+        ranges=True,
+        errors=(MEDIA_TYPE,),
+        refusals=(Refusal(NOT_FOUND, when=NOT_PUBLIC),),
+        tag="files",
+    ),
+)

@@ -1,4 +1,4 @@
-"""Proof that a file which says it is an image is one, is no bomb, and is nothing else besides."""
+"""Check that an image file is a valid image, no decompression bomb, and not a file of another format as well."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from plugins.files.types import FileType
 
-# media type → what Pillow calls it
+# media type → Pillow's name of the format
 FORMATS = {
     "image/png": "PNG",
     "image/jpeg": "JPEG",
@@ -25,20 +25,20 @@ _MAX_BLOCKS = 100_000
 
 
 def is_sound_image(file: BinaryIO, type: FileType, max_pixels: int) -> bool:
-    """Whether the file is whole, has the format of its signature, and holds no markup. Reads all of it."""
-    from PIL import Image  # a start need not wait for it
+    """Return whether the file is complete, has the format of its signature, and contains no markup. Reads all of it."""
+    from PIL import Image  # imported late to keep the start fast
 
     try:
         with Image.open(file, formats=[FORMATS[type.media]]) as image:
             if image.width * image.height > max_pixels:
                 return False
             image.verify()
-    except Exception:  # Pillow raises what it likes on hostile files: SyntaxError, struct.error, MemoryError
+    except Exception:  # on hostile files Pillow raises anything: SyntaxError, struct.error, MemoryError
         return False
-    return _ends_where_it_should(file, type) and not _holds_markup(file)
+    return _ends_properly(file, type) and not _contains_markup(file)
 
 
-def _holds_markup(file: BinaryIO) -> bool:
+def _contains_markup(file: BinaryIO) -> bool:
     file.seek(0)
     before = b""
     while block := file.read(_STEP):
@@ -48,15 +48,15 @@ def _holds_markup(file: BinaryIO) -> bool:
     return False
 
 
-def _ends_where_it_should(file: BinaryIO, type: FileType) -> bool:
-    """Whether nothing stands behind the image, where the format says its own end."""
+def _ends_properly(file: BinaryIO, type: FileType) -> bool:
+    """Return whether nothing follows the image, for formats that mark their end."""
     size = file.seek(0, 2)
     file.seek(0)
     try:
         if type.media == "image/png":
-            return _end_of_png(file) == size
+            return _find_png_end(file) == size
         if type.media == "image/gif":
-            return _end_of_gif(file) == size
+            return _find_gif_end(file) == size
         if type.media == "image/webp":
             return int.from_bytes(file.read(8)[4:], "little") + 8 in (size, size - 1)
         if type.media == "image/jpeg":
@@ -68,8 +68,8 @@ def _ends_where_it_should(file: BinaryIO, type: FileType) -> bool:
     return True
 
 
-def _end_of_png(file: BinaryIO) -> int:
-    """Where IEND ends (PNG section 5.3: length, type, data, CRC); -1 for more chunks than an image has."""
+def _find_png_end(file: BinaryIO) -> int:
+    """Return where IEND ends (PNG section 5.3: length, type, data, CRC), or -1 if there are too many chunks."""
     file.seek(8)
     for _ in range(_MAX_BLOCKS):
         head = file.read(8)
@@ -81,10 +81,10 @@ def _end_of_png(file: BinaryIO) -> int:
     return -1
 
 
-def _end_of_gif(file: BinaryIO) -> int:
-    """Where the trailer ends (GIF89a: colour tables, then blocks of sub-blocks); -1 for more blocks than it may have."""
+def _find_gif_end(file: BinaryIO) -> int:
+    """Return where the trailer ends (GIF89a: colour tables, then sub-blocks), or -1 if it has too many blocks."""
     file.seek(10)
-    file.seek(2 + _colour_table(file.read(1)[0]), 1)
+    file.seek(2 + _get_colour_table_size(file.read(1)[0]), 1)
     budget = [_MAX_BLOCKS]
     while budget[0] > 0:
         kind = file.read(1)
@@ -92,7 +92,7 @@ def _end_of_gif(file: BinaryIO) -> int:
             return file.tell()
         if kind == b",":
             file.seek(8, 1)
-            file.seek(_colour_table(file.read(1)[0]) + 1, 1)
+            file.seek(_get_colour_table_size(file.read(1)[0]) + 1, 1)
         elif kind == b"!":
             file.seek(1, 1)
         else:
@@ -101,7 +101,7 @@ def _end_of_gif(file: BinaryIO) -> int:
     return -1
 
 
-def _colour_table(packed: int) -> int:
+def _get_colour_table_size(packed: int) -> int:
     return 3 << ((packed & 7) + 1) if packed & 0x80 else 0
 
 

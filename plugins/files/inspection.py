@@ -1,4 +1,4 @@
-"""Whether a file is taken in: by its content, never by its name alone."""
+"""Whether a file is accepted: by its content, never by its name alone."""
 
 from __future__ import annotations
 
@@ -10,30 +10,33 @@ from plugins.files.images import FORMATS
 from plugins.files.messages import ACTIVE_SVG, BROKEN_IMAGE, TWO_THINGS, TYPE_CONTRADICTS, TYPE_REFUSED
 from plugins.files.settings import FilesSettings
 from plugins.files.storage import Visibility
-from plugins.files.types import SVG, ZIP, FileType, claims, contradicts, ends_as_zip
+from plugins.files.types import SVG, ZIP, FileType, contradicts, ends_as_zip, list_claims
 
 _BLOCK_BYTES = 1 << 20
 
 
 def needs_proof(type: FileType) -> bool:
-    """Whether all of the file must be looked at before it is taken: browsers show it in place."""
+    """Return whether the whole file must be checked before it is accepted: images and SVG, which browsers display."""
     return type is SVG or type.media in FORMATS
 
 
 def check_type(settings: FilesSettings, type: FileType, name: str, media: str, visibility: Visibility | None) -> None:
-    """Raise 41500 for a type that the bucket does not take, or that is not what was said. No bucket: either may do."""
-    taken = {"public": settings.public_file_types, "private": settings.private_file_types}
-    lists = taken.values() if visibility is None else (taken[visibility],)
+    """Raise 41500 if the bucket does not accept the type, or the type contradicts `name` or `media`.
+
+    Without `visibility` it is enough that either bucket accepts it.
+    """
+    accepted = {"public": settings.public_file_types, "private": settings.private_file_types}
+    lists = accepted.values() if visibility is None else (accepted[visibility],)
     if not any(type.media in allowed for allowed in lists):
-        raise refused(TYPE_REFUSED, type)
-    if any(contradicts(claimed, type) for claimed in claims(name, media)):
-        raise refused(TYPE_CONTRADICTS, type)
+        raise make_refusal(TYPE_REFUSED, type)
+    if any(contradicts(claimed, type) for claimed in list_claims(name, media)):
+        raise make_refusal(TYPE_CONTRADICTS, type)
 
 
 def check_end(type: FileType, tail: bytes) -> None:
-    """Raise 41500 for a file that can be opened as an archive and begins as something else."""
+    """Raise 41500 for a file that begins as another type but can be opened as an archive."""
     if ends_as_zip(tail) and not _is_archive(type):
-        raise refused(TWO_THINGS, type)
+        raise make_refusal(TWO_THINGS, type)
 
 
 def _is_archive(type: FileType) -> bool:
@@ -41,7 +44,7 @@ def _is_archive(type: FileType) -> bool:
 
 
 async def prove(lane: Lane, settings: FilesSettings, type: FileType, file: BinaryIO) -> None:
-    """Look at the whole of an image or a drawing, in a worker process; raise 41500 when it is not just that."""
+    """Check a whole image or SVG in a worker process. Raises 41500 if it is broken or contains anything else."""
     reason = ACTIVE_SVG if type is SVG else BROKEN_IMAGE
     file.seek(0)
     try:
@@ -50,11 +53,11 @@ async def prove(lane: Lane, settings: FilesSettings, type: FileType, file: Binar
                 await work.send(block)
             sound = await work.result()
     except TooCostly as error:
-        raise refused(reason, type) from error
+        raise make_refusal(reason, type) from error
     if not sound:
-        raise refused(reason, type)
+        raise make_refusal(reason, type)
 
 
-def refused(reason: Message, type: FileType) -> ApiError:
-    """The 41500 that says why."""
+def make_refusal(reason: Message, type: FileType) -> ApiError:
+    """Return the 41500 with this reason."""
     return ApiError(MEDIA_TYPE, reason.filled(type=type.media))

@@ -11,19 +11,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-from plugins.files.names import checked_key
+from plugins.files.names import check_key
 from plugins.files.signatures import Signatures
-from plugins.files.storage import Address, Label, Stat, Visibility, out_of_reach
+from plugins.files.storage import Address, Label, Stat, Visibility, make_storage_error
 
 Result = TypeVar("Result")
 PUBLIC_AT = "/api/files/public"
-_BLOCK = 64 << 10  # twice that is held of what a client takes slowly
+_BLOCK = 64 << 10  # a slow download holds at most twice that in memory
 UPLOAD_AT = "/api/upload/direct"
 DOWNLOAD_AT = "/api/file/dl"
 
 
 class LocalStorage:
-    """The two buckets as folders; they may be shared by several processes. Disk work is done in threads."""
+    """The two buckets as folders. Several processes may share them. Disk work runs in threads."""
 
     def __init__(self, folder: Path, signatures: Signatures, base_url: str = "") -> None:
         self._folder = folder
@@ -31,94 +31,94 @@ class LocalStorage:
         self._base_url = base_url
 
     def prepare(self) -> None:
-        """Make the folders; nobody but the service's own user reads them."""
+        """Create the folders, readable only by the user of the service."""
         for name in ("public", "private", "arriving"):
             (self._folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
 
     async def check(self) -> None:
-        """Write a byte, and forget it."""
-        await asyncio.to_thread(self._try_out)
+        """Write a byte to a temporary file."""
+        await asyncio.to_thread(self._write_test_file)
 
-    def _try_out(self) -> None:
+    def _write_test_file(self) -> None:
         with tempfile.TemporaryFile(dir=self._folder / "arriving") as file:
             file.write(b".")
             file.flush()
 
     @asynccontextmanager
     async def writer(self, key: str, visibility: Visibility | None, label: Label) -> AsyncIterator[_LocalWriter]:
-        """A file is written beside, and renamed when it is whole."""
-        arriving = self._arriving(key)
-        file = await _disk("create", _create, arriving)
-        writer = _LocalWriter(file, arriving, lambda visibility: self._path(visibility, key))
+        """Write a file under `arriving/` and rename it when it is complete."""
+        arriving = self._get_arriving_path(key)
+        file = await _run_on_disk("create", _create, arriving)
+        writer = _LocalWriter(file, arriving, lambda visibility: self._get_path(visibility, key))
         try:
             yield writer
         except BaseException:
-            # a cancelled request must still clean up
-            await asyncio.shield(_disk("clean up", _drop, file, arriving, *writer.placed))
+            # shielded, because a cancelled request must still clean up
+            await asyncio.shield(_run_on_disk("clean up", _close_and_unlink, file, arriving, *writer.placed))
             raise
-        await _disk("clean up", _drop, file, arriving)
+        await _run_on_disk("clean up", _close_and_unlink, file, arriving)
 
     async def stat(self, visibility: Visibility, key: str) -> Stat | None:
-        """Size and modification time, as on disk."""
+        """Return the size, and the modification time as etag."""
         try:
-            found = await asyncio.to_thread(os.stat, self._path(visibility, key))
+            found = await asyncio.to_thread(os.stat, self._get_path(visibility, key))
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise out_of_reach("stat", error) from error
-        return Stat(found.st_size, _etag(found))
+            raise make_storage_error("stat", error) from error
+        return Stat(found.st_size, _make_etag(found))
 
     async def open(self, visibility: Visibility, key: str, etag: str, start: int, stop: int) -> _LocalSource | None:
-        """The file, opened before anything is answered."""
+        """Open the file, before the response begins."""
         try:
-            file = await asyncio.to_thread(open, self._path(visibility, key), "rb", 0)
+            file = await asyncio.to_thread(open, self._get_path(visibility, key), "rb", 0)
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise out_of_reach("open", error) from error
+            raise make_storage_error("open", error) from error
         return _LocalSource(file, start, stop)
 
     async def delete(self, visibility: Visibility, key: str) -> None:
-        """Unlink; a download that runs goes on."""
-        await _disk("delete", self._path(visibility, key).unlink, True)
+        """Unlink the file. Downloads in progress continue."""
+        await _run_on_disk("delete", self._get_path(visibility, key).unlink, True)
 
     async def discard(self, key: str) -> None:
-        """Remove what is half-written, and what was whole and never recorded."""
-        for path in (self._arriving(key), self._path("private", key), self._path("public", key)):
-            await _disk("discard", path.unlink, True)
+        """Remove a partial file, and a complete one whose record was never written."""
+        for path in (self._get_arriving_path(key), self._get_path("private", key), self._get_path("public", key)):
+            await _run_on_disk("discard", path.unlink, True)
 
     async def tidy(self, before: datetime) -> None:
-        """By the time of the last write."""
-        await _disk("tidy", _unlink_older, self._folder / "arriving", before.timestamp())
+        """Remove partial files by the time of their last write."""
+        await _run_on_disk("tidy", _unlink_older, self._folder / "arriving", before.timestamp())
 
     async def clear(self) -> None:
-        """Unlink them all; what is arriving goes on."""
+        """Unlink all files. Uploads in progress continue."""
         for visibility in ("public", "private"):
-            await _disk("clear", _unlink_below, self._folder / visibility)
+            await _run_on_disk("clear", _unlink_below, self._folder / visibility)
 
     def public_url(self, key: str) -> str:
-        """Served by the service itself."""
+        """Return a link to the service itself."""
         return f"{self._base_url}{PUBLIC_AT}/{key}"
 
     async def upload_address(self, visibility: Visibility, key: str, label: Label, size: int, seconds: int) -> Address:
-        """An address of the service itself."""
+        """Return a signed URL of the service itself."""
         bound = {"object_key": key, "content_type": label.type.media, "size": size}
-        query = self._signatures.query("put", bound, seconds)
+        query = self._signatures.make_query("put", bound, seconds)
         return Address(f"{self._base_url}{UPLOAD_AT}?{query}", {"Content-Type": label.type.media})
 
     async def download_address(self, key: str, label: Label, seconds: int) -> str:
-        """An address of the service itself."""
-        return f"{self._base_url}{DOWNLOAD_AT}?{self._signatures.query('get', {'object_key': key}, seconds)}"
+        """Return a signed URL of the service itself."""
+        return f"{self._base_url}{DOWNLOAD_AT}?{self._signatures.make_query('get', {'object_key': key}, seconds)}"
 
-    def _path(self, visibility: Visibility, key: str) -> Path:
-        return self._folder / visibility / checked_key(key)[9:11] / key
+    def _get_path(self, visibility: Visibility, key: str) -> Path:
+        return self._folder / visibility / check_key(key)[9:11] / key
 
-    def _arriving(self, key: str) -> Path:
-        return self._folder / "arriving" / checked_key(key)
+    def _get_arriving_path(self, key: str) -> Path:
+        return self._folder / "arriving" / check_key(key)
 
 
 class _LocalWriter:
-    """A file under `arriving/`."""
+    """Writes a file under `arriving/`."""
 
     def __init__(self, file: BinaryIO, arriving: Path, path: Callable[[Visibility], Path]) -> None:
         self._file = file
@@ -127,17 +127,17 @@ class _LocalWriter:
         self.placed: list[Path] = []
 
     async def write(self, block: bytes) -> None:
-        """Append."""
-        await _disk("write", _write_all, self._file, block)
+        """Append the block."""
+        await _run_on_disk("write", _write_all, self._file, block)
 
     async def commit(self, visibility: Visibility, label: Label) -> str:
-        """To the disk, then to its place in one step, then the step itself to the disk."""
+        """Sync the file, rename it to its place, and sync the folders."""
         self.placed.append(self._path(visibility))
-        return await _disk("commit", _publish, self._file, self._arriving, self._path(visibility))
+        return await _run_on_disk("commit", _publish, self._file, self._arriving, self._path(visibility))
 
 
 class _LocalSource:
-    """Bytes of an open file: at once where the system has them in memory, in threads where the disk is to be waited for."""
+    """The bytes of an open file. Reads from the page cache directly, and from the disk in threads."""
 
     def __init__(self, file: BinaryIO, start: int, stop: int) -> None:
         self._file = file
@@ -145,10 +145,10 @@ class _LocalSource:
         self._stop = stop
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """The pieces, in order; EOFError when the file is shorter than it was."""
+        """Iterate over the pieces in order. Raises EOFError if the file has become shorter."""
         while self._at < self._stop:
             size = min(_BLOCK, self._stop - self._at)
-            block = _in_memory(self._file.fileno(), size, self._at)
+            block = _read_cached(self._file.fileno(), size, self._at)
             if not block:
                 block = await asyncio.to_thread(os.pread, self._file.fileno(), size, self._at)
             if not block:
@@ -161,22 +161,22 @@ class _LocalSource:
         self._file.close()
 
 
-def _in_memory(file: int, size: int, at: int) -> bytes:
-    """So many bytes of a file, or fewer, without a wait for the disk; none where that cannot be (preadv2(2))."""
+def _read_cached(file: int, size: int, at: int) -> bytes:
+    """Read up to `size` bytes from the page cache (preadv2(2)). Returns none if that would wait for the disk."""
     if not hasattr(os, "RWF_NOWAIT"):
         return b""
     block = bytearray(size)
     try:
         return bytes(memoryview(block)[: os.preadv(file, [block], at, os.RWF_NOWAIT)])
-    except OSError:  # EAGAIN, and file systems that do not know how
+    except OSError:  # EAGAIN, or the file system does not support it
         return b""
 
 
-async def _disk(action: str, work: Callable[..., Result], *arguments: Any) -> Result:
+async def _run_on_disk(action: str, work: Callable[..., Result], *arguments: Any) -> Result:
     try:
         return await asyncio.to_thread(work, *arguments)
     except OSError as error:
-        raise out_of_reach(action, error) from error
+        raise make_storage_error(action, error) from error
 
 
 def _create(path: Path) -> BinaryIO:
@@ -193,9 +193,9 @@ def _publish(file: BinaryIO, arriving: Path, path: Path) -> str:
     os.fsync(file.fileno())
     path.parent.mkdir(mode=0o700, exist_ok=True)
     arriving.rename(path)
-    for folder in (path.parent, path.parent.parent):  # the name, and the folder of a first name
+    for folder in (path.parent, path.parent.parent):  # the second, if this created the first
         _sync_folder(folder)
-    return _etag(os.fstat(file.fileno()))
+    return _make_etag(os.fstat(file.fileno()))
 
 
 def _unlink_older(folder: Path, before: float) -> None:
@@ -217,11 +217,11 @@ def _sync_folder(folder: Path) -> None:
         os.close(opened)
 
 
-def _drop(file: BinaryIO, *paths: Path) -> None:
+def _close_and_unlink(file: BinaryIO, *paths: Path) -> None:
     file.close()
     for path in paths:
         path.unlink(missing_ok=True)
 
 
-def _etag(found: os.stat_result) -> str:
+def _make_etag(found: os.stat_result) -> str:
     return f"{found.st_mtime_ns:x}-{found.st_size:x}"

@@ -1,4 +1,4 @@
-"""The sentences of files."""
+"""The messages of files."""
 
 from plugins.api import Message
 
@@ -17,7 +17,7 @@ NOT_YOURS_TO_DELETE = Message(
     "只有上传者或可修改该记录的人可以删除附件", "Only who uploaded it, or may change the record, deletes an attachment"
 )
 
-# what an explanation says (GET /authorization/explain)
+# shown by GET /authorization/explain
 NOT_READABLE = Message(
     "没有该文件，或您无权读取：它不是公开文件、不是您上传的，也未附在您能看到的记录上",
     "There is no such file that you may read: a public one, your own, or one attached to a record that you see",

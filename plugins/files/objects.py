@@ -1,4 +1,4 @@
-"""`Files`: the stored files and their records. A file is there when its record says `stored`."""
+"""`Files`: the stored files and their records. A file exists when the state of its record is `stored`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from plugins.api import MEDIA_TYPE, NOT_FOUND, Actor, ApiError, Database, Lane, Store, utc_now
 from plugins.files.inspection import check_end, check_type, needs_proof, prove
-from plugins.files.names import checked_key, new_key
+from plugins.files.names import check_key, new_key
 from plugins.files.presence import Presence
 from plugins.files.records import OBJECTS
 from plugins.files.settings import FilesSettings
@@ -22,7 +22,7 @@ File = dict[str, Any]
 
 @dataclass(frozen=True)
 class Files:
-    """What the handlers need: the records, the storage, the settings, and a folder for what is being looked at."""
+    """What the handlers need: the records, the storage, the settings, and a folder for files that are being checked."""
 
     database: Database
     storage: Storage
@@ -33,25 +33,28 @@ class Files:
 
     @property
     def records(self) -> Store:
-        """The records, without data scope: access follows `may_read`."""
+        """The store of the records, without data scope: `may_read` decides about access."""
         return self.database.store(OBJECTS)
 
     async def find(self, key: str) -> File:
-        """The record of this key; 40400 for every other key. Not `settled` yet, and not for everybody to know of."""
-        file = await self.records.find_one({"_id": checked_key(key), "state": {"$in": ["stored", "expected"]}})
+        """Return the record of this key, or raise 40400.
+
+        It checks neither whether the caller may read the file, nor whether an expected file has arrived (`settle`).
+        """
+        file = await self.records.find_one({"_id": check_key(key), "state": {"$in": ["stored", "expected"]}})
         if file is None:
             raise ApiError(NOT_FOUND)
         return file
 
-    async def settled(self, file: File) -> File:
-        """The record of a file that is there: one that went straight to S3 is looked at when it is first asked for.
+    async def settle(self, file: File) -> File:
+        """Return the record of a stored file. A file uploaded straight to S3 is checked when it is first used.
 
-        40400 when it has not come yet; 41500 when it is not what it was to be, and it is gone.
+        Raises 40400 if it has not arrived. Raises 41500, and removes the file, if it is not what was announced.
         """
-        return file if file["state"] == "stored" else await self._settle(file)
+        return file if file["state"] == "stored" else await self._check_expected(file)
 
     async def begin(self, actor: Actor, label: Label, visibility: Visibility, state: str, size: int = 0) -> str:
-        """A new record, before the first byte; its key."""
+        """Create the record before the first byte arrives. Returns its key."""
         key = new_key(utc_now(), label.type.extension)
         values = {
             "visibility": visibility,
@@ -71,41 +74,41 @@ class Files:
         return key
 
     async def take(self, key: str) -> File | None:
-        """The file that a signed address is to bring, now being written by this process; None if it is not awaited."""
-        taken = {"state": "arriving", "writer": self.presence.id}
-        return await self.records.change_one({"_id": checked_key(key), "state": "expected"}, taken)
+        """Claim the expected file of a signed address for this process. Returns None if the file is not expected."""
+        claimed = {"state": "arriving", "writer": self.presence.id}
+        return await self.records.change_one({"_id": check_key(key), "state": "expected"}, claimed)
 
     async def give_back(self, key: str) -> None:
-        """The upload to a signed address failed; it may be tried again."""
+        """Expect the file again, after an upload to a signed address failed."""
         await self.records.change_one({"_id": key, "state": "arriving"}, {"state": "expected", "writer": None})
 
     async def finish(self, key: str, facts: Mapping[str, Any]) -> File:
-        """The file is whole, and in its place; said twice, it is no less so."""
+        """Record that the file is complete and in its place. Repeating it is harmless."""
         stored = {**facts, "state": "stored", "writer": None}
         file = await self.records.change_one({"_id": key, "state": {"$ne": "leaving"}}, stored)
-        if file is None:  # swept meanwhile
+        if file is None:  # the sweep has removed it
             raise ApiError(NOT_FOUND)
         return file
 
     async def forget(self, key: str) -> None:
-        """Drop the record of a file that is not there."""
+        """Remove the record of a file that does not exist."""
         await self.records.remove({"_id": key})
 
-    async def keep(self, key: str) -> bool:
-        """Something holds on to this file: it is never swept. False when it is gone already."""
-        kept = await self.records.change_one({"_id": key, "state": "stored"}, {"attached": True})
-        return kept is not None
+    async def mark_attached(self, key: str) -> bool:
+        """Mark the file as attached, so that it is never swept. Returns False if the file is gone already."""
+        marked = await self.records.change_one({"_id": key, "state": "stored"}, {"attached": True})
+        return marked is not None
 
     async def remove(self, key: str) -> None:
-        """Remove a file and its record, the record last: what is interrupted is done again."""
+        """Remove a file, then its record, so that an interrupted removal is repeated."""
         await self.storage.discard(key)
         await self.forget(key)
 
     def spool(self) -> BinaryIO:
-        """A file without a name: it is gone with its process, however that ends."""
+        """Return an unnamed temporary file, which disappears with the process."""
         return tempfile.TemporaryFile(dir=self.folder)
 
-    async def _settle(self, file: File) -> File:
+    async def _check_expected(self, file: File) -> File:
         visibility: Visibility = file["visibility"]
         found = await self.storage.stat(visibility, file["id"])
         if found is None:
@@ -148,6 +151,6 @@ class Files:
         return b"".join(blocks)
 
 
-def label_of(file: Mapping[str, Any]) -> Label:
-    """What a stored file is called and is."""
+def get_label(file: Mapping[str, Any]) -> Label:
+    """Return name and type of a stored file."""
     return Label(file["name"], BY_MEDIA.get(file["content_type"], UNKNOWN))

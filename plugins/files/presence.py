@@ -1,4 +1,4 @@
-"""Which processes of this machine live: each holds a lock on a file of its own, which the system frees at any end."""
+"""Which processes of this machine are alive. Each locks a file of its own; the system frees the lock when it ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 class Presence:
-    """This process, as others see it. `id` stands in the records of the files that it writes."""
+    """This process. The records of files that it writes have its `id`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -19,24 +19,24 @@ class Presence:
         self._held = -1
 
     def enter(self) -> None:
-        """From now on this process is seen to live."""
+        """Lock the file of this process, so that others see it as alive."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        made = self._folder / f".{self.id}"
-        self._held = os.open(made, os.O_CREAT | os.O_RDWR, 0o600)
+        path = self._folder / f".{self.id}"
+        self._held = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(self._held, fcntl.LOCK_EX)
-        made.rename(self._folder / self.id)  # nobody sees it unlocked
+        path.rename(self._folder / self.id)  # renamed when locked, so that nobody sees it unlocked
 
     def leave(self) -> None:
-        """Let go; the file stays, so that the next start looks for what was left unfinished."""
+        """Release the lock. The file stays, so that the next start removes what was left unfinished."""
         os.close(self._held)
 
     @contextmanager
-    def of_the_dead(self) -> Iterator[list[str]]:
-        """The ids of processes that ended; while the block runs nobody else is told of them, afterwards nobody at all.
+    def claim_dead(self) -> Iterator[list[str]]:
+        """Claim the processes that ended, and yield their ids. No other process gets them while the block runs.
 
-        A block that fails leaves them for the next one.
+        If the block succeeds, they are forgotten; if it fails, the next caller gets them.
         """
-        found = {path: lock for path in sorted(self._folder.glob("[0-9a-f]*")) if (lock := _locked(path)) is not None}
+        found = {path: lock for path in sorted(self._folder.glob("[0-9a-f]*")) if (lock := _try_lock(path)) is not None}
         try:
             yield [path.name for path in found]
             for path in found:
@@ -46,8 +46,8 @@ class Presence:
                 os.close(lock)
 
 
-def _locked(path: Path) -> int | None:
-    """The file, locked by us; None while its process lives."""
+def _try_lock(path: Path) -> int | None:
+    """Lock and return the file descriptor, or None while its process is alive."""
     try:
         lock = os.open(path, os.O_RDWR)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Looks at the whole of an image or a drawing, in a worker process. It imports nothing of the service."""
+"""Checks whole images and SVG files in a worker process. This module imports nothing of the service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plugins.files.types import BY_MEDIA, SVG
 
 
 def is_sound(pieces: Iterator[bytes], media: str, max_pixels: int) -> bytes:
-    """`1` for a file of this media type that is nothing else, nothing for any other."""
+    """Return `1` for a valid file of this media type, and nothing for any other."""
     file = io.BytesIO(b"".join(pieces))
     type = BY_MEDIA[media]
     sound = is_sound_svg(file) if type is SVG else is_sound_image(file, type, max_pixels)

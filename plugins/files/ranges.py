@@ -1,4 +1,4 @@
-"""Conditional requests and parts of a file (RFC 9110 sections 13 and 14)."""
+"""Conditional requests and ranges (RFC 9110 sections 13 and 14)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _ONE_RANGE = re.compile(r"bytes\s*=\s*([0-9]{0,18})-([0-9]{0,18})\s*", re.ASCII 
 
 
 def is_unchanged(headers: Mapping[str, str], tag: str) -> bool:
-    """Whether the client holds this very content already: `If-None-Match`, compared weakly."""
+    """Return whether the client has this content already: `If-None-Match`, by weak comparison."""
     known = [part.strip().removeprefix("W/") for part in headers.get("If-None-Match", "").split(",")]
     return "*" in known or tag in known
 
 
-def wanted_part(headers: Mapping[str, str], tag: str, size: int) -> tuple[int, int] | None:
-    """From which byte up to which the client wants the content; None for all of it.
+def parse_range(headers: Mapping[str, str], tag: str, size: int) -> tuple[int, int] | None:
+    """Return the first byte that the client wants and the byte after the last; None for the whole content.
 
-    Several ranges, another unit and what cannot be read are answered with everything, as is a part of content that
-    the client does not hold (`If-Range`). Raises 41600 for a range that lies behind the end.
+    Several ranges, other units and invalid values get the whole content, and so does a range of content that has
+    changed (`If-Range`). Raises 41600 for a range that begins behind the end.
     """
     found = _ONE_RANGE.fullmatch(headers.get("Range", ""))
     if found is None or headers.get("If-Range", tag) != tag:

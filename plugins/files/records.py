@@ -1,4 +1,4 @@
-"""The records of files, and the shapes on the wire (SPEC 2.6, 2.7; CONTRACT 8)."""
+"""The collections of files and attachments, and the shapes of requests and responses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _media = text(max_length=100, nullable=False, example="application/pdf")
 _address = text(max_length=2000, nullable=False)
 _url = text(max_length=500, description="Direct link of a public file; null for a private one.")
 
-# `arriving`: its bytes come in; `expected`: a signed address waits for them; `leaving`: it is being swept
+# `arriving`: being uploaded; `expected`: a signed address was given out; `leaving`: being removed by the sweep
 STATES = ("arriving", "expected", "stored", "leaving")
 
 OBJECTS = Collection(

@@ -1,6 +1,6 @@
-"""Files in S3, or what speaks its protocol: a bucket that everybody reads, and one that nobody does.
+"""Files in S3 or a compatible storage: a public bucket and a private one.
 
-Library: aiobotocore, imported by this file alone, so that local storage works without it.
+The library, aiobotocore, is optional: local storage works without it, so only the S3 modules import it.
 """
 
 from __future__ import annotations
@@ -14,29 +14,31 @@ from typing import Any
 from aiobotocore.config import AioConfig  # type: ignore[import-untyped]
 from aiobotocore.session import get_session  # type: ignore[import-untyped]
 
-from plugins.files.names import KEY, checked_key
+from plugins.files.names import KEY, check_key
 from plugins.files.s3_calls import GONE, PATIENCE, S3Calls
-from plugins.files.s3_connections import ModestSession, Pieces, modest_socket
+from plugins.files.s3_connections import BodyReader, SmallBufferSession, create_small_socket
 from plugins.files.s3_writer import S3Writer
 from plugins.files.settings import FilesSettings
-from plugins.files.storage import FOREVER, Address, Label, Stat, Visibility, out_of_reach
+from plugins.files.storage import FOREVER, Address, Label, Stat, Visibility, make_storage_error
 
 _CONNECTIONS = 64
 
 
 @asynccontextmanager
-async def s3_storage(settings: FilesSettings) -> AsyncIterator[S3Storage]:
-    """The two buckets, as long as the block runs. S3 need not be there yet."""
+async def open_s3_storage(settings: FilesSettings) -> AsyncIterator[S3Storage]:
+    """Open the two buckets while the block runs. S3 need not be available yet."""
     async with AsyncExitStack() as stack:
-        client = await stack.enter_async_context(_client(settings, settings.s3_endpoint))
-        signer = await stack.enter_async_context(_client(settings, settings.s3_public_endpoint or settings.s3_endpoint))
+        client = await stack.enter_async_context(_create_client(settings, settings.s3_endpoint))
+        signer = await stack.enter_async_context(
+            _create_client(settings, settings.s3_public_endpoint or settings.s3_endpoint)
+        )
         storage = S3Storage(client, signer, settings)
         await storage.prepare()
         yield storage
 
 
-def _client(settings: FilesSettings, endpoint: str) -> Any:
-    # without an endpoint it is AWS, whose signed addresses otherwise lead to another region first
+def _create_client(settings: FilesSettings, endpoint: str) -> Any:
+    # without an endpoint it is AWS, where signed path-style URLs would be redirected to another region first
     aws_style = settings.s3_addressing == "auto" and not endpoint
     config = AioConfig(
         signature_version="s3v4",
@@ -44,9 +46,9 @@ def _client(settings: FilesSettings, endpoint: str) -> Any:
         read_timeout=settings.s3_request_seconds * PATIENCE,
         retries={"total_max_attempts": 2, "mode": "standard"},
         max_pool_connections=_CONNECTIONS,
-        http_session_cls=ModestSession,
-        connector_args={"socket_factory": modest_socket},
-        # other makers' S3 does not know the newer checksums; TLS, or the signature, guards the content
+        http_session_cls=SmallBufferSession,
+        connector_args={"socket_factory": create_small_socket},
+        # S3-compatible storages do not support the newer checksums; TLS or the signature protects the content
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
         s3={
@@ -65,7 +67,7 @@ def _client(settings: FilesSettings, endpoint: str) -> Any:
 
 
 class S3Storage:
-    """The two buckets. `client` reaches S3 as the service does; `signer` signs for where browsers reach it."""
+    """The two buckets. `client` uses the endpoint of the service, `signer` signs for the endpoint that browsers use."""
 
     def __init__(self, client: Any, signer: Any, settings: FilesSettings) -> None:
         self._calls = S3Calls(client, settings.s3_request_seconds)
@@ -77,20 +79,20 @@ class S3Storage:
         self._public_url = settings.s3_public_url
 
     async def prepare(self) -> None:
-        """Learn the address of the public bucket, in the addressing style of the settings; asks nobody."""
+        """Compute the URL of the public bucket, in the addressing style of the settings. Makes no request."""
         if not self._public_url:
             signed = await self._sign("get_object", "public", "x", 60)
             self._public_url = signed.partition("?")[0].removesuffix("/x")
 
     async def check(self) -> None:
-        """Ask for both buckets."""
+        """Request the head of both buckets."""
         for bucket in self._buckets.values():
             await self._calls("check", "head_bucket", Bucket=bucket)
 
     @asynccontextmanager
     async def writer(self, key: str, visibility: Visibility | None, label: Label) -> AsyncIterator[S3Writer]:
-        """A file in parts; S3 shows nothing of it until all are joined, and forgets them when they are not."""
-        writer = S3Writer(self._calls, self._buckets, checked_key(key), visibility, label)
+        """Write a file in parts. It appears in S3 when the parts are joined; without that they are removed."""
+        writer = S3Writer(self._calls, self._buckets, check_key(key), visibility, label)
         try:
             yield writer
         except BaseException:
@@ -101,12 +103,12 @@ class S3Storage:
             await writer.abandon()
 
     async def stat(self, visibility: Visibility, key: str) -> Stat | None:
-        """Size and ETag, as S3 tells them."""
+        """Return size and ETag as S3 reports them."""
         found = await self._calls("stat", "head_object", gone=GONE, **self._at(visibility, key))
         return None if found is None else Stat(int(found["ContentLength"]), str(found["ETag"]).strip('"'))
 
     async def open(self, visibility: Visibility, key: str, etag: str, start: int, stop: int) -> _S3Source | None:
-        """The bytes of just this content: who overwrote it meanwhile by a signed address gets nothing through."""
+        """Open exactly this content. If a signed address was used to overwrite it, there is nothing to open."""
         at = self._at(visibility, key)
         found = await self._calls(
             "open", "get_object", gone=GONE, **at, IfMatch=f'"{etag}"', Range=f"bytes={start}-{stop - 1}"
@@ -114,17 +116,17 @@ class S3Storage:
         return None if found is None else _S3Source(found["Body"], stop - start, self._calls.seconds)
 
     async def delete(self, visibility: Visibility, key: str) -> None:
-        """S3 says nothing of what was not there."""
+        """Delete the object. S3 reports no error if it does not exist."""
         await self._calls("delete", "delete_object", gone=GONE, **self._at(visibility, key))
 
     async def discard(self, key: str) -> None:
-        """Abort every upload in parts of this key, and remove the file from either bucket."""
-        await self._abort(checked_key(key))
+        """Abort every multipart upload of this key, and remove the file from both buckets."""
+        await self._abort(check_key(key))
         for visibility in self._buckets:
             await self.delete(visibility, key)
 
     async def tidy(self, before: datetime) -> None:
-        """By the time at which the upload in parts was begun; a thousand at a time."""
+        """Abort multipart uploads by the time of their start, a thousand at a time."""
         await self._abort("", before)
 
     async def _abort(self, prefix: str, before: datetime | None = None) -> None:
@@ -137,7 +139,7 @@ class S3Storage:
                     await self._calls("abort", "abort_multipart_upload", gone=GONE, **at, UploadId=upload["UploadId"])
 
     async def clear(self) -> None:
-        """Delete what has a key of ours, a page of the bucket at a time."""
+        """Delete the objects that have keys of the service, one page of the bucket at a time."""
         for bucket in self._buckets.values():
             after = ""
             while True:
@@ -150,11 +152,11 @@ class S3Storage:
                 after = keys[-1]
 
     def public_url(self, key: str) -> str:
-        """In the public bucket, or the CDN before it."""
+        """Return the link in the public bucket, or in the CDN before it."""
         return f"{self._public_url}/{key}"
 
     async def upload_address(self, visibility: Visibility, key: str, label: Label, size: int, seconds: int) -> Address:
-        """A presigned PUT; a public file is told how browsers shall treat it."""
+        """Return a presigned PUT. For a public file it also sets the headers that browsers get."""
         headers = {"Content-Type": label.type.media}
         bound: dict[str, Any] = {"ContentType": label.type.media, "ContentLength": size}
         if visibility == "public":
@@ -163,7 +165,7 @@ class S3Storage:
         return Address(await self._sign("put_object", visibility, key, seconds, **bound), headers)
 
     async def download_address(self, key: str, label: Label, seconds: int) -> str:
-        """A presigned GET whose answer has the file's name and type."""
+        """Return a presigned GET. The response has the name and the type of the file."""
         shown = {"ResponseContentDisposition": label.disposition, "ResponseContentType": label.type.media}
         return await self._sign("get_object", "private", key, seconds, **shown)
 
@@ -178,27 +180,27 @@ class S3Storage:
 
 
 class _S3Source:
-    """The body of an answer of S3, cut off when it stops coming or ends too early."""
+    """The body of a response of S3. Raises if it stalls or ends too early."""
 
     def __init__(self, body: Any, length: int, seconds: float) -> None:
         self._body = body
-        self._pieces = Pieces(body.raw_stream)
+        self._body_reader = BodyReader(body.raw_stream)
         self._left = length
         self._seconds = seconds
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """The pieces, in order; EOFError when there are fewer than promised."""
+        """Iterate over the pieces in order. Raises EOFError if the body is shorter than announced."""
         while self._left:
             try:
                 async with asyncio.timeout(self._seconds):
-                    block = await self._pieces.next()
+                    block = await self._body_reader.read_next()
             except Exception as error:
-                raise out_of_reach("read", error) from error
+                raise make_storage_error("read", error) from error
             if not block:
                 raise EOFError("the object ends too early")
             self._left -= len(block)
             yield block
 
     async def aclose(self) -> None:
-        """Give the connection back, or drop it where bytes are left."""
+        """Return the connection to the pool, or close it if bytes are left."""
         self._body.close()

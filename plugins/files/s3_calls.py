@@ -1,4 +1,4 @@
-"""Calls of S3: within a time limit, and with every way to fail turned into 50300 or into "not there"."""
+"""Calls of S3, with a time limit. Every failure becomes 50300 or "not found"."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import aiohttp
 from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 
-from plugins.files.storage import out_of_reach
+from plugins.files.storage import make_storage_error
 
-PATIENCE = 5  # how many times longer S3 may take to join or to copy a large file
+PATIENCE = 5  # S3 may take this many times longer to join or to copy a large file
 GONE = frozenset({"404", "NoSuchKey", "NoSuchUpload", "412", "PreconditionFailed"})
 
 
@@ -25,13 +25,13 @@ class S3Calls:
     async def __call__(
         self, action: str, method: str, gone: Container[str] = (), patience: int = 1, **arguments: Any
     ) -> Any:
-        """What S3 answers; None for an error code of `gone`. Raises 50300, with the reason in the log."""
+        """Return the response of S3, or None for an error code of `gone`. Raises 50300 and logs the reason."""
         try:
             async with asyncio.timeout(self.seconds * patience):
                 return await getattr(self._client, method)(**arguments)
         except ClientError as error:
             if str(error.response.get("Error", {}).get("Code")) in gone:
                 return None
-            raise out_of_reach(f"s3 {action}", error) from error
+            raise make_storage_error(f"s3 {action}", error) from error
         except (BotoCoreError, aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise out_of_reach(f"s3 {action}", error) from error
+            raise make_storage_error(f"s3 {action}", error) from error

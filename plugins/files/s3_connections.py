@@ -1,7 +1,7 @@
-"""Connections to S3 that hold little of an object whose reader is slow.
+"""Connections to S3 with small buffers, so that a slow download holds little memory.
 
-The event loop reads as much at once as the system has received, and aiohttp reads on until twice its buffer is full:
-256 KB and 512 KiB unless they are told otherwise, for each download.
+By default the event loop reads up to 256 KB at once, and aiohttp reads ahead until twice its buffer is full: 512 KiB
+for each download.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import Any
 from aiobotocore.httpsession import AIOHTTPSession  # type: ignore[import-untyped]
 from aiohttp import ClientResponse
 
-# the system doubles it (socket(7)); a single connection gets no more than that in one round trip
+# the system doubles it (socket(7)); it limits what one connection receives in a round trip
 _RECEIVE_BYTES = 96 << 10
-_AHEAD_BYTES = 1 << 10  # what aiohttp may have before it stops to read; it has all that comes at once in any case
+_AHEAD_BYTES = 1 << 10  # aiohttp stops reading at twice this size; what arrives in one read comes on top
 _UNDECRYPTED_BYTES = 16 << 10
 
 
-def modest_socket(address: tuple[Any, ...]) -> socket.socket:
-    """A socket for an entry of `getaddrinfo` that receives little before it is read."""
+def create_small_socket(address: tuple[Any, ...]) -> socket.socket:
+    """Create a socket with a small receive buffer, for an entry of `getaddrinfo`."""
     family, kind, protocol = address[:3]
-    made = socket.socket(family, kind, protocol)
-    # before it connects, so that the other side is told a window of this size
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BYTES)
-    return made
+    created = socket.socket(family, kind, protocol)
+    # set before connecting, because the size of the TCP window is announced then
+    created.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BYTES)
+    return created
 
 
-class ModestSession(AIOHTTPSession):  # type: ignore[misc]
-    """aiobotocore's session; its connections read little ahead, for which it has no option."""
+class SmallBufferSession(AIOHTTPSession):  # type: ignore[misc]
+    """aiobotocore's session with little read-ahead, for which aiobotocore has no option."""
 
     async def _get_session(self, proxy_url: str | None) -> Any:
         session = await super()._get_session(proxy_url)
@@ -36,18 +36,18 @@ class ModestSession(AIOHTTPSession):  # type: ignore[misc]
         return session
 
 
-class Pieces:
-    """The body of a response, as it comes; between two pieces nothing is received."""
+class BodyReader:
+    """Reads the body of a response piece by piece. Between two pieces the connection does not read."""
 
     def __init__(self, response: ClientResponse) -> None:
         self._response = response
-        self._connection = response.connection  # None once everything has come
+        self._connection = response.connection  # None when the whole body has arrived
         transport: Any = self._connection and self._connection.transport
-        if hasattr(transport, "set_read_buffer_limits"):  # of TLS: what is not decrypted yet
+        if hasattr(transport, "set_read_buffer_limits"):  # TLS: the buffer of undecrypted bytes
             transport.set_read_buffer_limits(_UNDECRYPTED_BYTES)
 
-    async def next(self) -> bytes:
-        """The next piece, none at the end. What comes after it is left to the system until it is asked for."""
+    async def read_next(self) -> bytes:
+        """Return the next piece, or no bytes at the end. Further data stays in the socket until the next call."""
         protocol = self._connection and self._connection.protocol
         if protocol is not None:
             protocol.resume_reading()

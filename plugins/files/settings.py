@@ -1,4 +1,4 @@
-"""Settings of files: where they are kept, and what is taken in."""
+"""Settings of files: where they are stored, and which are accepted."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class FilesSettings(EnvironmentSettings):
 
     @field_validator("public_file_types", "private_file_types")
     @classmethod
-    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for media in value:
             if media not in BY_MEDIA:
                 raise ValueError(f"{media} is no type that the service can tell by content")
@@ -69,11 +69,11 @@ class FilesSettings(EnvironmentSettings):
 
     @field_validator("files_base_url", "s3_endpoint", "s3_public_endpoint", "s3_public_url", mode="before")
     @classmethod
-    def _without_slash(cls, value: object) -> object:
+    def _strip_slash(cls, value: object) -> object:
         return value.rstrip("/") if isinstance(value, str) else value
 
     @model_validator(mode="after")
-    def _complete(self) -> FilesSettings:
+    def _check_complete(self) -> FilesSettings:
         missing = [f"TRADEWIND_{name.upper()}" for name in S3_NEEDS if not getattr(self, name)]
         if self.storage == "s3" and missing:
             raise ValueError(f"TRADEWIND_STORAGE=s3 needs {' and '.join(missing)}")

@@ -1,7 +1,7 @@
-"""`Storage`: where the bytes are. Two implementations, `local` and `s3`, keep the same promises (one contract test).
+"""`Storage`: where the bytes are. `local` and `s3` implement it, and the same tests run on both.
 
-Keys are made by the service. A file is not there until its writer has committed it, and then it is whole.
-Whatever goes wrong with the place itself is 50300, with the reason in the log.
+The service makes the keys. A file becomes visible, whole, when its writer commits it. Failures of the storage are
+50300, with the reason in the log.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from plugins.files.types import FileType
 
 log = logging.getLogger("tradewind.files")
 Visibility = Literal["public", "private"]
-FOREVER = "public, max-age=31536000, immutable"  # a key never gets another content
+FOREVER = "public, max-age=31536000, immutable"  # the content of a key never changes
 BLOCK_BYTES = 256 << 10
 RETRY_SECONDS = 5
 
 
 @dataclass(frozen=True)
 class Label:
-    """What a file is called, and what it is."""
+    """Name and type of a file."""
 
     name: str
     type: FileType
 
     @property
     def disposition(self) -> str:
-        """Shown in place only where a browser runs nothing of it."""
+        """The header value: `inline` only for types that browsers display without running anything."""
         return disposition(self.name, self.type.inline)
 
 
 @dataclass(frozen=True)
 class Stat:
-    """A stored file: its size in bytes, and what the storage calls this content."""
+    """A stored file: its size in bytes, and the etag of its content in the storage."""
 
     size: int
     etag: str
@@ -48,30 +48,30 @@ class Stat:
 
 @dataclass(frozen=True)
 class Address:
-    """A signed address, and the headers that must go with it."""
+    """A signed URL, and the headers that must be sent with it."""
 
     url: str
     headers: Mapping[str, str]
 
 
 class Source(Protocol):
-    """The bytes of a file, or of a part of it. Iterate it once; close it in any case."""
+    """The bytes of a file, or of a range of it. Iterate over it once, and always close it."""
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        """The pieces, in order."""
+        """Iterate over the pieces in order."""
 
     async def aclose(self) -> None:
-        """Let go of what is open."""
+        """Close what is open."""
 
 
 class Writer(Protocol):
-    """A file on its way into the storage."""
+    """Writes a file to the storage."""
 
     async def write(self, block: bytes) -> None:
-        """The next bytes."""
+        """Add the next bytes."""
 
     async def commit(self, visibility: Visibility, label: Label) -> str:
-        """The file is whole: let it appear under its key, for good. Answers its `etag`."""
+        """Make the complete file visible under its key. Returns its etag."""
 
 
 class Storage(Protocol):
@@ -81,40 +81,40 @@ class Storage(Protocol):
         """Raise while files cannot be read or written."""
 
     def writer(self, key: str, visibility: Visibility | None, label: Label) -> AbstractAsyncContextManager[Writer]:
-        """A block that writes one file; left without a commit, or by an error, it leaves nothing behind.
+        """Return a context manager that writes one file. Without a commit, or after an error, nothing stays.
 
-        `visibility` None: it is told at the commit.
+        If `visibility` is None, the commit decides.
         """
 
     async def stat(self, visibility: Visibility, key: str) -> Stat | None:
-        """What is stored under `key`; None where nothing is."""
+        """Return size and etag of the file, or None if there is none."""
 
     async def open(self, visibility: Visibility, key: str, etag: str, start: int, stop: int) -> Source | None:
-        """The bytes from `start` up to `stop` of the content `etag`; None where there is no such content."""
+        """Open the bytes from `start` up to `stop`. Returns None if there is no file with this etag."""
 
     async def delete(self, visibility: Visibility, key: str) -> None:
-        """Remove the file, if it is there, for good."""
+        """Remove the file if it exists."""
 
     async def discard(self, key: str) -> None:
-        """Remove whatever an interrupted writer of `key` has left."""
+        """Remove what an interrupted writer of `key` left behind."""
 
     async def tidy(self, before: datetime) -> None:
-        """Remove what was begun before that time, was never committed, and nobody remembers."""
+        """Remove uploads that began before that time, were never committed and have no record."""
 
     async def clear(self) -> None:
-        """Remove every file of either bucket, for good."""
+        """Remove every file of both buckets."""
 
     def public_url(self, key: str) -> str:
-        """The direct link of a public file."""
+        """Return the direct link of a public file."""
 
     async def upload_address(self, visibility: Visibility, key: str, label: Label, size: int, seconds: int) -> Address:
-        """Where a client may PUT this very file: the signature binds key, type and size."""
+        """Return the URL to which a client may PUT this file. The signature covers key, type and size."""
 
     async def download_address(self, key: str, label: Label, seconds: int) -> str:
-        """Where whoever has the address may read a private file."""
+        """Return a URL by which anybody may read the private file."""
 
 
-def out_of_reach(action: str, error: BaseException) -> ApiError:
-    """The 50300 for a storage that fails; the reason goes into the log, not to the client."""
+def make_storage_error(action: str, error: BaseException) -> ApiError:
+    """Return the 50300 for a failure of the storage. The reason is logged and not sent to the client."""
     log.warning("storage fails", extra={"action": action, "reason": f"{type(error).__name__}: {error}"[:300]})
     return unavailable(RETRY_SECONDS, STORAGE_AWAY)

@@ -1,4 +1,4 @@
-"""Proof that an SVG is a drawing: no script, no handler, nothing loaded from elsewhere."""
+"""Check that an SVG is only a drawing: no scripts, no event handlers, nothing loaded from elsewhere."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ _FORBIDDEN = frozenset(
 )
 _LINKS = frozenset({"href", "src", "base", "action", "formaction"})
 _ANIMATED = frozenset({"from", "to", "values", "by"})
-# a drawing refers to its own parts and to pictures that it carries; a link may lead to a page
+# a drawing may refer to its own parts and to embedded pictures; only links may lead to other pages
 _OWN = re.compile(r"$|#|data:image/(png|jpeg|gif|webp);", re.IGNORECASE)
 _PAGE = re.compile(r"https?://", re.IGNORECASE)
 _RUNNING = re.compile(r"(javascript|vbscript|data):", re.IGNORECASE)
-# functions of CSS that load what they name (CSS Images 4, CSS Values 5), unless that is a part of the drawing itself
+# functions of CSS that load resources (CSS Images 4, CSS Values 5), unless these are parts of the drawing itself
 _LOADING_STYLE = re.compile(
     r"@import|expression\s*+\(|javascript:|(?<![\w-])(-webkit-)?(image-set|image|src|cross-fade)\("
     r"|url\(\s*+['\"]?+\s*+(?!#|data:image/)",
     re.IGNORECASE,
 )
-# a character by its number, or any other that means itself (CSS Syntax 3, section 4.3.7)
+# a code point in hexadecimal, or any other escaped character (CSS Syntax 3, section 4.3.7)
 _ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})(?:\r\n|\s)?|(.))", re.IGNORECASE | re.DOTALL)
 _MAX_DEPTH = 200
 _SEPARATOR = " "
 
 
 class _Forbidden(Exception):
-    """The drawing has something in it that is no drawing."""
+    """The file contains something that is not allowed in a drawing."""
 
 
 class _Reader:
-    """Follows the parser through the document; raises at the first thing that does not belong."""
+    """Handles the events of the parser. Raises `_Forbidden` at the first thing that is not allowed."""
 
     def __init__(self) -> None:
         self._open: list[str] = []
@@ -59,7 +59,7 @@ class _Reader:
             self._style.append(data)
 
     def refuse(self, *_: object) -> None:
-        """Entities expand without end, instructions load style sheets, and each default is compared with all others."""
+        """Refuse declarations: entities that expand, instructions that load style sheets, attribute defaults."""
         raise _Forbidden("declaration")
 
 
@@ -72,11 +72,11 @@ def _check_attribute(element: str, name: str, value: str) -> None:
 
 
 def _check_style(text: str) -> None:
-    if _LOADING_STYLE.search(text) or ("\\" in text and _LOADING_STYLE.search(_ESCAPE.sub(_unescaped, text))):
+    if _LOADING_STYLE.search(text) or ("\\" in text and _LOADING_STYLE.search(_ESCAPE.sub(_unescape, text))):
         raise _Forbidden("style")
 
 
-def _unescaped(escape: re.Match[str]) -> str:
+def _unescape(escape: re.Match[str]) -> str:
     if escape[1] is None:
         return escape[2]
     number = int(escape[1], 16)
@@ -84,7 +84,7 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 
 def is_sound_svg(file: BinaryIO) -> bool:
-    """Whether the file is a well-formed drawing and nothing else. Reads all of it."""
+    """Return whether the file is a well-formed drawing and nothing else. Reads all of it."""
     reader = _Reader()
     parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
     parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end
@@ -93,7 +93,7 @@ def is_sound_svg(file: BinaryIO) -> bool:
     parser.AttlistDeclHandler = parser.ElementDeclHandler = reader.refuse
     file.seek(0)
     try:
-        # in one piece: before 2.6.0 expat began again with a long token at every piece of it
+        # in one call: expat before 2.6.0 parses a long token again for every piece of it
         parser.Parse(file.read(), True)
     except (expat.ExpatError, _Forbidden, ValueError):
         return False

@@ -1,6 +1,6 @@
-"""What a file is, told by its content; the name only decides among types that look the same from outside.
+"""Detects the type of a file from its content. The name only decides between types with the same signature.
 
-puremagic knows the signatures. Text, markup and the kinds of ZIP it cannot tell apart are told here.
+puremagic knows the signatures. This module adds text, markup and the kinds of ZIP, which puremagic cannot distinguish.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 HEAD_BYTES = 64 << 10  # the longest signature of puremagic ends at 37 KiB
-TAIL_BYTES = 128 << 10  # where a ZIP has its table of contents
+TAIL_BYTES = 128 << 10  # a ZIP has its table of contents at the end
 
 
 @dataclass(frozen=True)
 class FileType:
     """A type: its media type and usual extension.
 
-    `magic`: the extensions by which puremagic knows it. `inline`: a browser shows it and runs nothing of it.
+    `magic`: puremagic's extensions of it. `inline`: browsers display it without running anything.
     """
 
     media: str
@@ -125,7 +125,7 @@ _ALIASES = {
     "image/heif": "image/heic",
 }
 
-# what browsers render as a document of their own is on neither list
+# neither list has HTML, which browsers render as a document
 PRIVATE_TYPES = tuple(type.media for type in TYPES if type not in (UNKNOWN, HTML, OLE))
 PUBLIC_TYPES = (
     "image/png",
@@ -145,10 +145,10 @@ _OF_TEXT = (".csv", ".md", ".json")
 _OF_OLE = (".doc", ".xls", ".ppt", ".msg", ".vsd", ".wps", ".et", ".dps")
 _OF_ZIP = (("word/", ".docx"), ("xl/", ".xlsx"), ("ppt/", ".pptx"), ("OFD.xml", ".ofd"))
 _OF_ODF = (".odt", ".ods", ".odp")
-# what these begin with may be text all the same
+# their signatures consist of text characters
 _BEFORE_TEXT = (PDF, RTF, BY_MEDIA["audio/amr"])
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
-# the tags by which browsers take text for HTML (WHATWG MIME Sniffing 7.1), and what servers run
+# the tags by which browsers detect HTML (WHATWG MIME Sniffing 7.1), and PHP
 _HTML = re.compile(
     rb"<(!doctype\s+html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|!--|\?php)(?=[\s>/-]|$)",
     re.IGNORECASE,
@@ -157,26 +157,26 @@ _PROLOGUE = re.compile(rb"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(\[.*?\]\s*)?
 _ROOT = re.compile(rb"<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
 
 
-def canonical(media: str) -> str:
-    """A declared media type in small letters, without parameters, under the name that the service uses."""
+def normalise_media(media: str) -> str:
+    """Return a declared media type in lower case, without parameters and aliases."""
     plain = media.partition(";")[0].strip().lower()
     return _ALIASES.get(plain, plain)
 
 
 def detect(head: bytes, tail: bytes, name: str) -> FileType:
-    """The type of a file by its first bytes, and of an archive by its last; `UNKNOWN` for what is none of the types."""
-    found = _by_magic(head)
+    """Return the type of a file by its first bytes, or of an archive by its last bytes; `UNKNOWN` for all others."""
+    found = _detect_by_magic(head)
     if found in _BEFORE_TEXT:
         return found
     if not _BINARY.search(head):
-        return _text(head, extension_of(name))
+        return _detect_text(head, get_extension(name))
     if found is ZIP:
-        return _zip(tail, extension_of(name))
-    return _named(_OF_OLE, extension_of(name), UNKNOWN) if found is OLE else found
+        return _detect_zip(tail, get_extension(name))
+    return _choose_by_name(_OF_OLE, get_extension(name), UNKNOWN) if found is OLE else found
 
 
-def _by_magic(head: bytes) -> FileType:
-    import puremagic  # a start need not wait for it
+def _detect_by_magic(head: bytes) -> FileType:
+    import puremagic  # imported late to keep the start fast
 
     try:
         matches = puremagic.magic_string(head)
@@ -185,21 +185,21 @@ def _by_magic(head: bytes) -> FileType:
     return next((_BY_MAGIC[match.extension] for match in matches if match.extension in _BY_MAGIC), UNKNOWN)
 
 
-def _text(head: bytes, extension: str) -> FileType:
+def _detect_text(head: bytes, extension: str) -> FileType:
     plain = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if plain.startswith(b"<"):
-        root = _root(plain)
+        root = _find_root(plain)
         if root == b"svg":
             return SVG
         if root == b"html" or _HTML.match(plain):
             return HTML
         if plain.startswith((b"<?xml", b"<!DOCTYPE")):
             return XML
-    return _named(_OF_TEXT, extension, TEXT)
+    return _choose_by_name(_OF_TEXT, extension, TEXT)
 
 
-def _root(text: bytes) -> bytes:
-    """The name of the first element, behind declarations and comments."""
+def _find_root(text: bytes) -> bytes:
+    """Return the name of the first element after declarations and comments."""
     at = 0
     while at < len(text) and (found := _PROLOGUE.match(text, at)):
         at = found.end()
@@ -207,16 +207,16 @@ def _root(text: bytes) -> bytes:
     return root.group(1).lower() if root else b""
 
 
-def _zip(tail: bytes, extension: str) -> FileType:
-    entries = _entries(tail)
+def _detect_zip(tail: bytes, extension: str) -> FileType:
+    entries = _list_entries(tail)
     for start, of in _OF_ZIP:
         if any(entry.startswith(start) for entry in entries):
             return _BY_EXTENSION[of]
-    return _named(_OF_ODF, extension, ZIP) if "mimetype" in entries else ZIP
+    return _choose_by_name(_OF_ODF, extension, ZIP) if "mimetype" in entries else ZIP
 
 
-def _entries(tail: bytes) -> list[str]:
-    """The names in a ZIP, as far as its last bytes hold its table of contents."""
+def _list_entries(tail: bytes) -> list[str]:
+    """Return the names in a ZIP, if its last bytes contain the table of contents."""
     try:
         with zipfile.ZipFile(io.BytesIO(tail)) as archive:
             return archive.namelist()
@@ -224,25 +224,25 @@ def _entries(tail: bytes) -> list[str]:
         return []
 
 
-def _named(family: Iterable[str], extension: str, otherwise: FileType) -> FileType:
+def _choose_by_name(family: Iterable[str], extension: str, otherwise: FileType) -> FileType:
     return _BY_EXTENSION[extension] if extension in family else otherwise
 
 
-def extension_of(name: str) -> str:
-    """`.png` of `Photo.PNG`; empty where there is none."""
+def get_extension(name: str) -> str:
+    """Return `.png` for `Photo.PNG`, and an empty string without an extension."""
     return PurePosixPath(name).suffix.lower()
 
 
-def claims(name: str, media: str) -> list[FileType]:
-    """What a name and a declared media type say that a file is."""
-    said = (_BY_EXTENSION.get(extension_of(name)), BY_MEDIA.get(canonical(media)))
-    return [type for type in said if type is not None and type is not UNKNOWN]
+def list_claims(name: str, media: str) -> list[FileType]:
+    """Return the types that the name and the declared media type claim."""
+    claimed = (_BY_EXTENSION.get(get_extension(name)), BY_MEDIA.get(normalise_media(media)))
+    return [type for type in claimed if type is not None and type is not UNKNOWN]
 
 
 def contradicts(claimed: FileType, found: FileType) -> bool:
-    """Whether a file is something else than was said of it, where people and programs rely on the word.
+    """Return whether the detected type contradicts the claimed one, for images, audio, video and PDF.
 
-    A photo may be of another image format than its name says: phones and messengers do that.
+    A photo may have another image format than its name says, because phones and messengers do that.
     """
     if claimed.major in ("audio", "video"):
         return found.major not in ("audio", "video")
@@ -250,6 +250,6 @@ def contradicts(claimed: FileType, found: FileType) -> bool:
 
 
 def ends_as_zip(tail: bytes) -> bool:
-    """Whether the file can be opened as a ZIP whatever it begins with: its directory's end record ends the file."""
+    """Return whether the file can be opened as a ZIP, whatever it begins with: it ends with the end record of a ZIP."""
     at = tail.rfind(b"PK\x05\x06")
     return at >= 0 and len(tail) >= at + 22 and at + 22 + int.from_bytes(tail[at + 20 : at + 22], "little") == len(tail)

@@ -1,4 +1,4 @@
-"""Files on their way in: through the service, or by a signed address straight to the storage."""
+"""Uploads: through the service, or by a signed URL straight to the storage."""
 
 from __future__ import annotations
 
@@ -11,27 +11,42 @@ from plugins.api import (
     CONFLICT,
     FORBIDDEN,
     MEDIA_TYPE,
+    PUBLIC,
+    SIGNED_IN,
     TOO_LARGE,
     ApiError,
     Form,
     FormFile,
+    Refusal,
     Request,
+    Route,
     answer_once,
+    conflicts,
+    integer,
+    route,
+    text,
 )
 from plugins.files.inspection import check_type, needs_proof
 from plugins.files.messages import FILE_TOO_LARGE, OTHER_THAN_SIGNED, TYPE_REFUSED, UPLOADED_ALREADY
 from plugins.files.names import clean_name
 from plugins.files.objects import File, Files
 from plugins.files.receiving import Intake
+from plugins.files.records import KEY_QUERY, SIGNATURE_QUERY, SIGNED_UPLOAD, UPLOAD_FORM, UPLOAD_QUERY, UPLOADED
 from plugins.files.signatures import Signatures
 from plugins.files.storage import Label, Visibility
-from plugins.files.types import BY_MEDIA, canonical
+from plugins.files.types import BY_MEDIA, normalise_media
 
-SIGNED_SECONDS = 900  # SPEC 8
+SIGNED_SECONDS = 900
+_DIRECT_QUERY = {
+    **KEY_QUERY,
+    "content_type": text(max_length=100, required=True, example="application/pdf"),
+    "size": integer(minimum=1, required=True, example=12345),
+    **{name: field.but(required=True) for name, field in SIGNATURE_QUERY.items()},
+}
 
 
 async def upload(req: Request) -> dict[str, Any]:
-    """Take in the one file of a form; a retry with the same idempotency key stores it once."""
+    """Store the file of a form. A retry with the same idempotency key does not store it again."""
     files = req.part(Files)
     limit = files.settings.max_upload_bytes
     form = Form(req, limit, ApiError(TOO_LARGE, FILE_TOO_LARGE.filled(bytes=limit)))
@@ -39,35 +54,35 @@ async def upload(req: Request) -> dict[str, Any]:
         async for piece in form:
             if isinstance(piece, FormFile):
                 name = clean_name(piece.name, piece.field)
-                told = form.values.get("visibility")
-                intake = await stack.enter_async_context(Intake(files, req.actor, name, piece.media, told))
+                visibility = form.values.get("visibility")
+                intake = await stack.enter_async_context(Intake(files, req.actor, name, piece.media, visibility))
             else:
                 await intake.feed(piece)
         await intake.end(form.values["visibility"])
-        # what the idempotency key stands for, and what the operation log tells
-        said = {**form.values, "file_name": name, "size": intake.size, "sha256": intake.sha256}
-        req.raw_body = json.dumps(said, ensure_ascii=False).encode()
-        answer = await _stored_once(req, intake)
-        if answer["objectKey"] == intake.key:
+        # compared for the idempotency key, and written to the operation log
+        summary = {**form.values, "file_name": name, "size": intake.size, "sha256": intake.sha256}
+        req.raw_body = json.dumps(summary, ensure_ascii=False).encode()
+        response = await _store_once(req, intake)
+        if response["objectKey"] == intake.key:
             intake.accept()
-        return answer
+        return response
 
 
-async def _stored_once(req: Request, intake: Intake) -> dict[str, Any]:
+async def _store_once(req: Request, intake: Intake) -> dict[str, Any]:
     files = req.part(Files)
 
     async def work() -> bytes:
-        return json.dumps(_uploaded(files, await intake.store())).encode()
+        return json.dumps(_describe(files, await intake.store())).encode()
 
     stored = await (answer_once(req, work) if "Idempotency-Key" in req.headers else work())
-    answer: dict[str, Any] = json.loads(stored)
-    return answer
+    response: dict[str, Any] = json.loads(stored)
+    return response
 
 
-def _uploaded(files: Files, file: File) -> dict[str, Any]:
+def _describe(files: Files, file: File) -> dict[str, Any]:
     return {
         "visibility": file["visibility"],
-        "url": _url(files, file["visibility"], file["id"]),
+        "url": _get_public_url(files, file["visibility"], file["id"]),
         "objectKey": file["id"],
         "fileName": file["name"],
         "size": file["size"],
@@ -76,27 +91,27 @@ def _uploaded(files: Files, file: File) -> dict[str, Any]:
     }
 
 
-def _url(files: Files, visibility: str, key: str) -> str | None:
+def _get_public_url(files: Files, visibility: str, key: str) -> str | None:
     return files.storage.public_url(key) if visibility == "public" else None
 
 
-def _length(req: Request) -> int:
+def _get_length(req: Request) -> int:
     length = req.headers.get("Content-Length", "")
     return int(length) if length.isascii() and length.isdigit() else 0
 
 
-def _stream(req: Request) -> AsyncIterator[bytes]:
+def _get_stream(req: Request) -> AsyncIterator[bytes]:
     if req.stream is None:
         raise RuntimeError("the route is not streamed")
     return aiter(req.stream)
 
 
 async def sign(req: Request) -> dict[str, Any]:
-    """An address that takes just this file by PUT, once, for 15 minutes."""
+    """Return a URL that accepts exactly this file by PUT, once, for 15 minutes."""
     files, query = req.part(Files), req.query
     visibility: Visibility = query["visibility"]
     name = clean_name(query["file_name"], "file_name")
-    type = BY_MEDIA.get(canonical(query["content_type"]))
+    type = BY_MEDIA.get(normalise_media(query["content_type"]))
     if type is None:
         raise ApiError(MEDIA_TYPE, TYPE_REFUSED.filled(type=""))
     check_type(files.settings, type, name, "", visibility)
@@ -112,21 +127,21 @@ async def sign(req: Request) -> dict[str, Any]:
         "method": "PUT",
         "headers": address.headers,
         "objectKey": key,
-        "url": _url(files, visibility, key),
+        "url": _get_public_url(files, visibility, key),
         "expiresIn": SIGNED_SECONDS,
     }
 
 
 async def receive(req: Request) -> None:
-    """Take in the file of a signed address, in local mode: as S3 does, 403 for whatever was not signed."""
+    """Receive the file of a signed URL of local storage. As with S3, what was not signed is refused with 403."""
     files, query = req.part(Files), req.query
     _check_signature(req)
     file = await files.take(query["object_key"])
     if file is None:
         raise ApiError(CONFLICT, UPLOADED_ALREADY)
-    intake = Intake(files, req.actor, file["name"], file["content_type"], file["visibility"], awaited=file)
+    intake = Intake(files, req.actor, file["name"], file["content_type"], file["visibility"], expected=file)
     async with intake:
-        async for chunk in _stream(req):
+        async for chunk in _get_stream(req):
             await intake.feed(chunk)
             if intake.size > query["size"]:
                 raise ApiError(FORBIDDEN, OTHER_THAN_SIGNED)
@@ -140,8 +155,43 @@ async def receive(req: Request) -> None:
 def _check_signature(req: Request) -> None:
     query = req.query
     bound = {name: query[name] for name in ("object_key", "content_type", "size")}
-    signed = req.part(Signatures).holds("put", bound, query["expires"], query["signature"])
-    said = canonical(req.headers.get("Content-Type", "")) == query["content_type"]
+    signed = req.part(Signatures).is_valid("put", bound, query["expires"], query["signature"])
+    same_type = normalise_media(req.headers.get("Content-Type", "")) == query["content_type"]
     length = req.headers.get("Content-Length")
-    if not signed or not said or (length is not None and _length(req) != query["size"]):
+    if not signed or not same_type or (length is not None and _get_length(req) != query["size"]):
         raise ApiError(FORBIDDEN, OTHER_THAN_SIGNED)
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "POST /api/upload",
+        upload,
+        summary="Upload a file",
+        access=SIGNED_IN,
+        streamed=True,
+        form=UPLOAD_FORM,
+        returns=UPLOADED,
+        tag="files",
+    ),
+    route(
+        "GET /api/upload/sts",
+        sign,
+        summary="An address for a direct upload",
+        access=SIGNED_IN,
+        query=UPLOAD_QUERY,
+        returns=SIGNED_UPLOAD,
+        errors=(MEDIA_TYPE, TOO_LARGE),
+        tag="files",
+    ),
+    route(
+        "PUT /api/upload/direct",
+        receive,
+        summary="Upload to a signed address of local storage",
+        access=PUBLIC,
+        streamed=True,
+        query=_DIRECT_QUERY,
+        errors=(MEDIA_TYPE, TOO_LARGE),
+        refusals=(Refusal(FORBIDDEN, OTHER_THAN_SIGNED), *conflicts(UPLOADED_ALREADY)),
+        tag="files",
+    ),
+)

@@ -70,7 +70,8 @@ INVOICES = Collection(
         "open_item_id": object_id(
             ref="finance_open_items",
             filter=True,
-            description="The receivable or payable of a contract or an order that it bills: paid there, and no further one.",
+            description="The receivable or payable of a contract or an order that it bills: "
+            "paid there, and no further one.",
         ),
         "status": choice(*INVOICE_STATES.states, read_only=True, nullable=False, filter=True, sort=True),
         "category": CATEGORY,

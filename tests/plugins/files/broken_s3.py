@@ -1,4 +1,4 @@
-"""An S3 that answers every request with the same refusal: denied, full, overloaded."""
+"""An S3 that refuses every request with the same error: denied, full, overloaded."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ REFUSALS = {
 
 @asynccontextmanager
 async def refusing_s3(status: int, code: str, message: str) -> AsyncIterator[str]:
-    """Its address, as long as the block runs."""
+    """Serve while the block runs; yields the address."""
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -29,15 +29,15 @@ async def refusing_s3(status: int, code: str, message: str) -> AsyncIterator[str
                 length = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
                 await reader.readexactly(int(length.group(1)) if length else 0)
                 body = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>".encode()
-                told = b"" if head.startswith(b"HEAD ") else body
-                writer.write(f"HTTP/1.1 {status} No\r\nContent-Length: {len(told)}\r\n\r\n".encode() + told)
+                content = b"" if head.startswith(b"HEAD ") else body
+                writer.write(f"HTTP/1.1 {status} No\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content)
                 await writer.drain()
         except (EOFError, ConnectionError):
             pass
         finally:
             writer.close()
 
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    server = await asyncio.start_server(respond, "127.0.0.1", 0)
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     finally:

@@ -53,7 +53,7 @@ class Place:
 
     @cached_property
     def described(self) -> Described:
-        """What the server says of itself."""
+        """The OpenAPI document of the server."""
         return Described(describe(self.running.catalogue.routes, "test"))
 
     def route(self, method: str, path: str) -> Route:
@@ -69,17 +69,17 @@ class Place:
         host, _, path = rest.partition("/")
         return Client(f"{scheme}://{host}"), f"/{path}"
 
-    async def kept(self) -> set[str]:
-        """All that is kept: records, and whatever lies in the storage, whole or half."""
+    async def list_stored(self) -> set[str]:
+        """Everything stored: records, and complete and partial files in the storage."""
         database = self.running.service.database
         records = await database.store(OBJECTS).find()
         attachments = await database.store(ATTACHMENTS).find()
         named = {f"record {row['id']} {row['state']}" for row in records} | {
             f"attachment {row['id']}" for row in attachments
         }
-        return named | await asyncio.to_thread(self._stored)
+        return named | await asyncio.to_thread(self._list_files)
 
-    def _stored(self) -> set[str]:
+    def _list_files(self) -> set[str]:
         if self.s3 is not None:
             return {f"{bucket}/{key}" for bucket in self.buckets for key in self.s3.holds(bucket)}
         return {str(path) for path in self.folder.glob("files/**/*") if path.is_file() and "writers" not in path.parts}
@@ -89,10 +89,10 @@ class Place:
 async def place(
     uri: str, folder: Path, s3: S3Server | None = None, plugins: tuple[str, ...] = PLUGINS, **settings: Any
 ) -> AsyncIterator[Place]:
-    """A server of one's own, with S3 where one is given."""
+    """A separate server, with S3 if it is given."""
     shared = {"demo": False, "jwt_secret": SECRET, "max_upload_bytes": 12 * MEBIBYTE}
-    buckets_of_its_own = s3.buckets() if s3 and "s3_public_bucket" not in settings else {}
-    options = {**shared, **buckets_of_its_own, **settings}
+    own_buckets = s3.buckets() if s3 and "s3_public_bucket" not in settings else {}
+    options = {**shared, **own_buckets, **settings}
     async with serving(uri, folder, load_plugins(plugins), **options) as running:
         buckets = tuple(value for name, value in options.items() if name.endswith("_bucket"))
         yield Place(running, await Client(running.url).log_in("admin"), folder, s3, buckets)

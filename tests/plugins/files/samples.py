@@ -16,18 +16,18 @@ Field = tuple[str, str | None, bytes]
 
 def image(kind: str = "PNG", size: tuple[int, int] = (8, 8), **options: Any) -> bytes:
     """A small image."""
-    made = io.BytesIO()
-    Image.new("RGB", size, "red").save(made, kind, **options)
-    return made.getvalue()
+    buffer = io.BytesIO()
+    Image.new("RGB", size, "red").save(buffer, kind, **options)
+    return buffer.getvalue()
 
 
 def archive(*names: str) -> bytes:
     """A ZIP with empty files of these names."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as opened:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as opened:
         for name in names:
             opened.writestr(name, b"")
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def drawing(inside: str = "", root: str = "") -> bytes:
@@ -40,7 +40,7 @@ PNG = image()
 PDF = b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n"
 DOCX = archive("[Content_Types].xml", "_rels/.rels", "word/document.xml")
 XLSX = archive("[Content_Types].xml", "_rels/.rels", "xl/workbook.xml")
-RAR = b"Rar!\x1a\x07\x01\x00"  # the first bytes of something that nobody looks into
+RAR = b"Rar!\x1a\x07\x01\x00"  # the first bytes of a type whose content is not checked
 
 
 def form(*fields: Field, end: bytes = b"--", media: str = "application/octet-stream") -> tuple[bytes, dict[str, str]]:
@@ -59,13 +59,13 @@ def _part(name: str, file_name: str | None, value: bytes, media: str) -> bytes:
 
 
 async def send(client: Client, content: bytes, name: str, visibility: str = "private", **options: Any) -> Reply:
-    """Upload a file; the answer."""
+    """Upload a file and return the response."""
     raw, headers = form(("visibility", None, visibility.encode()), ("file", name, content))
     return await client.post("/api/upload", raw=raw, headers={**headers, **options.pop("headers", {})}, **options)
 
 
 async def upload(client: Client, content: bytes, name: str, visibility: str = "private") -> dict[str, Any]:
-    """Upload a file that is taken."""
+    """Upload a file that is accepted."""
     stored: dict[str, Any] = expect(await send(client, content, name, visibility))
     return stored
 
@@ -77,8 +77,8 @@ async def note(client: Client, content: str = "") -> dict[str, Any]:
 
 async def customer(client: Client) -> dict[str, Any]:
     """A new customer of this person."""
-    made: dict[str, Any] = expect(await client.post("/api/v1/crm/customers", {"name": unique("customer")}))
-    return made
+    created: dict[str, Any] = expect(await client.post("/api/v1/crm/customers", {"name": unique("customer")}))
+    return created
 
 
 async def attach(client: Client, record: dict[str, Any], stored: dict[str, Any], biz_type: str = "CUSTOMER") -> Reply:

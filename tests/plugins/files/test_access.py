@@ -1,6 +1,6 @@
 """Who may do what with a file: one table, read as a specification (CONTRACT 8).
 
-Every cell is a file of the uploader and a customer of theirs. `0` is allowed; 40400 does not even tell that it exists.
+Every cell is a file of the uploader and a customer of theirs. `0` is allowed; 40400 does not reveal that it exists.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ class Case:
 
 @pytest.fixture(scope="module")
 def people(io_loop: IOLoop, local: Place) -> dict[str, Client]:
-    async def made() -> dict[str, Client]:
-        made = local.people
-        ours, theirs = await made.department(), await made.department()
+    async def create() -> dict[str, Client]:
+        people = local.people
+        ours, theirs = await people.department(), await people.department()
         return {
-            "uploader": await made.person(EDITING, "self", ours),
-            "reader in scope": await made.person(READING, "department", ours),
-            "editor in scope": await made.person(EDITING, "department", ours),
-            "editor outside": await made.person(EDITING, "department", theirs),
-            "other role, every row": await made.person([], "all", ours),
+            "uploader": await people.person(EDITING, "self", ours),
+            "reader in scope": await people.person(READING, "department", ours),
+            "editor in scope": await people.person(EDITING, "department", ours),
+            "editor outside": await people.person(EDITING, "department", theirs),
+            "other role, every row": await people.person([], "all", ours),
             "super administrator": local.admin,
             "anonymous": local.anonymous,
         }
 
-    people_here: dict[str, Client] = io_loop.run_sync(made)
+    people_here: dict[str, Client] = io_loop.run_sync(create)
     return people_here
 
 
@@ -181,13 +181,13 @@ async def test_the_table(
     client = people[who]
     of_record = f"biz_type=CUSTOMER&resource_id={case.record['id']}"
     download = await client.get(f"/api/file/dl?object_key={case.key}")
-    answers = (
+    responses = (
         (await client.get(f"/api/file/sign?object_key={case.key}")).code,
         0 if download.status == 200 else download.code,
         (await client.get(f"/api/attachments?{of_record}")).code,
         (await client.delete(f"/api/attachments/{case.attachment}")).code,
     )
-    assert answers == codes
+    assert responses == codes
 
 
 @pytest.mark.parametrize("who", ["reader in scope", "editor outside", "other role, every row", "super administrator"])

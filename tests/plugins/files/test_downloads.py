@@ -51,14 +51,14 @@ IGNORED = (
 
 
 @pytest.mark.parametrize(("asked", "part"), RANGES.items(), ids=RANGES)
-async def test_a_range_is_answered_with_206(here: Place, asked: str, part: tuple[int, int]) -> None:
+async def test_the_response_to_a_range_is_206(here: Place, asked: str, part: tuple[int, int]) -> None:
     reply = await get(here, await text(here), Range=asked)
     assert (reply.status, reply.body) == (206, TEXT[slice(*part)])
     assert reply.headers["Content-Range"] == f"bytes {part[0]}-{part[1] - 1}/1000"
 
 
 @pytest.mark.parametrize("asked", IGNORED)
-async def test_what_is_no_single_range_is_answered_with_everything(local: Place, asked: str) -> None:
+async def test_without_a_single_valid_range_the_response_is_the_whole_file(local: Place, asked: str) -> None:
     reply = await get(local, await text(local), Range=asked)
     assert (reply.status, reply.body) == (200, TEXT)
 
@@ -77,7 +77,7 @@ async def test_ranges_of_a_large_file_are_its_bytes(here: Place) -> None:
     assert reply.body == content[MEBIBYTE - 3 : 2 * MEBIBYTE + 6]
 
 
-async def test_a_client_that_holds_the_content_is_told_so(here: Place) -> None:
+async def test_the_response_for_known_content_is_304(here: Place) -> None:
     path = await text(here)
     tag = (await get(here, path)).headers["ETag"]
     for known in (tag, f'"other", {tag}', f"W/{tag}", "*"):
@@ -98,8 +98,8 @@ async def test_a_head_request_tells_what_a_get_would(here: Place) -> None:
     path = await text(here)
     head, whole = await here.admin.call("HEAD", path), await here.admin.get(path)
     assert (head.status, head.body, head.headers["Content-Length"]) == (200, b"", "1000")
-    told = ("ETag", "Content-Type", "Content-Disposition", "Accept-Ranges", "Content-Security-Policy")
-    assert [head.headers[name] for name in told] == [whole.headers[name] for name in told]
+    names = ("ETag", "Content-Type", "Content-Disposition", "Accept-Ranges", "Content-Security-Policy")
+    assert [head.headers[name] for name in names] == [whole.headers[name] for name in names]
 
 
 async def test_the_connection_serves_the_next_request_after_a_download(here: Place) -> None:
@@ -118,13 +118,13 @@ async def test_the_connection_serves_the_next_request_after_a_download(here: Pla
 
 
 @pytest.mark.parametrize("name", ["合同 (最终版).txt", 'a"b.txt', "a%41;b.txt", "naïve.txt", "👩‍💻.txt"])
-async def test_the_name_is_told_in_utf_8_and_in_ascii(local: Place, name: str) -> None:
+async def test_the_name_is_sent_in_utf_8_and_in_ascii(local: Place, name: str) -> None:
     raw_name = name.replace('"', "%22")
     stored = await upload(local.admin, b"text", raw_name)
-    told = (await local.admin.get(DL + stored["objectKey"])).headers["Content-Disposition"]
-    assert told.isascii()
-    assert told.endswith(f"filename*=UTF-8''{quote(stored['fileName'], safe=ATTR_CHAR)}")
-    assert told.count('"') == 2
+    header = (await local.admin.get(DL + stored["objectKey"])).headers["Content-Disposition"]
+    assert header.isascii()
+    assert header.endswith(f"filename*=UTF-8''{quote(stored['fileName'], safe=ATTR_CHAR)}")
+    assert header.count('"') == 2
 
 
 # -- what a browser is allowed to do with it
@@ -206,21 +206,21 @@ async def test_a_signature_ends_with_its_time(local: Place) -> None:
     stored = await note(local.admin)
     signatures = local.running.service.part(Signatures)
     bound = {"object_key": stored["objectKey"]}
-    assert (await local.anonymous.get(f"/api/file/dl?{signatures.query('get', bound, 5)}")).status == 200
-    expect(await local.anonymous.get(f"/api/file/dl?{signatures.query('get', bound, 0)}"), 40100)
+    assert (await local.anonymous.get(f"/api/file/dl?{signatures.make_query('get', bound, 5)}")).status == 200
+    expect(await local.anonymous.get(f"/api/file/dl?{signatures.make_query('get', bound, 0)}"), 40100)
 
 
 async def test_a_signature_for_one_thing_allows_no_other(local: Place) -> None:
     stored = await note(local.admin)
-    query = local.running.service.part(Signatures).query("put", {"object_key": stored["objectKey"]}, 60)
+    query = local.running.service.part(Signatures).make_query("put", {"object_key": stored["objectKey"]}, 60)
     expect(await local.anonymous.get(f"/api/file/dl?{query}"), 40100)
 
 
 async def test_an_old_key_still_opens_what_it_signed() -> None:
     old, new = Signatures(["old"]), Signatures(["new", "old"])
-    said = dict(part.split("=") for part in old.query("get", {"object_key": "k"}, 60).split("&"))
-    assert new.holds("get", {"object_key": "k"}, int(said["expires"]), said["signature"])
-    assert not Signatures(["new"]).holds("get", {"object_key": "k"}, int(said["expires"]), said["signature"])
+    said = dict(part.split("=") for part in old.make_query("get", {"object_key": "k"}, 60).split("&"))
+    assert new.is_valid("get", {"object_key": "k"}, int(said["expires"]), said["signature"])
+    assert not Signatures(["new"]).is_valid("get", {"object_key": "k"}, int(said["expires"]), said["signature"])
 
 
 # -- slow and vanishing readers

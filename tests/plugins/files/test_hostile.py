@@ -22,11 +22,11 @@ UPLOAD = "/api/upload"
 @asynccontextmanager
 async def nothing_kept(here: Place) -> AsyncIterator[None]:
     """Whatever happens in the block leaves neither a record nor a byte; a refusal may still be cleaning up."""
-    before = await here.kept()
+    before = await here.list_stored()
     yield
 
     async def gone() -> bool:
-        return await here.kept() == before
+        return await here.list_stored() == before
 
     await eventually(gone)
 
@@ -267,7 +267,7 @@ async def test_a_body_shorter_than_it_says_leaves_nothing(here: Place) -> None:
         await wire.send(head(here, f"Content-Length: {len(raw) + 1000}") + raw)
 
         async def arriving() -> bool:
-            return any("arriving" in one for one in await here.kept())
+            return any("arriving" in one for one in await here.list_stored())
 
         await eventually(arriving)
 
@@ -318,7 +318,7 @@ async def test_an_address_ends_with_its_time(local: Place) -> None:
     bound = {"object_key": signed["objectKey"], "content_type": "text/plain", "size": 4}
     signatures = local.running.service.part(Signatures)
     for seconds, code in ((0, 40300), (60, 0)):
-        late = f"/api/upload/direct?{signatures.query('put', bound, seconds)}"
+        late = f"/api/upload/direct?{signatures.make_query('put', bound, seconds)}"
         assert (await local.anonymous.put(late, raw=b"text", headers=signed["headers"])).code == code
 
 

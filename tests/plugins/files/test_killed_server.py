@@ -1,4 +1,4 @@
-"""kill -9 in the middle of an upload leaves nothing that a start does not clean; a living server's upload is left alone."""
+"""After `kill -9` during an upload the next start removes what is left; uploads of running servers are not touched."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ async def test_what_a_killed_server_was_writing_is_gone_after_the_next_start(dep
         await eventually(deployment.clean, seconds=10)
 
         async def forgotten() -> bool:
-            return await next_one.kept() == set()
+            return await next_one.list_stored() == set()
 
         await eventually(forgotten)
 
 
-@pytest.mark.parametrize("deployment", ["local"], indirect=True)  # who writes is told by locks, wherever the bytes go
+@pytest.mark.parametrize("deployment", ["local"], indirect=True)  # locks say which process writes, whatever the storage
 async def test_a_start_leaves_alone_what_another_server_is_writing(deployment: Deployment) -> None:
     first: Place
     async with deployment.server() as first, half_sent(first.admin) as wire:

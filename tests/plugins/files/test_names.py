@@ -67,8 +67,8 @@ def test_a_key_is_one_path_segment_that_cannot_be_guessed() -> None:
 
 @pytest.mark.parametrize("name", ['a"b', "a\\b", "a\r\nX: y", "名", "a%22"])
 def test_no_name_ends_the_header_that_tells_it(name: str) -> None:
-    told = disposition(name, inline=False)
-    assert told.isascii()
-    assert told.isprintable()
-    assert told.partition("filename=")[2].partition("; filename*=")[0].strip('"').isascii()
-    assert told.count('"') == 2
+    header = disposition(name, inline=False)
+    assert header.isascii()
+    assert header.isprintable()
+    assert header.partition("filename=")[2].partition("; filename*=")[0].strip('"').isascii()
+    assert header.count('"') == 2

@@ -46,7 +46,7 @@ class Site:
         await self.proxy.up()
 
     async def refuses(self, path: str, content: bytes = b"") -> Reply:
-        """A request that is answered 50300 in time; with content it is an upload."""
+        """Send a request, or an upload with content, whose response is 50300 in time."""
         started = time.monotonic()
         reply = await (send(self.place.admin, content, "a.rar") if content else self.place.admin.get(path))
         expect(reply, 50300)
@@ -56,13 +56,13 @@ class Site:
 
 
 async def ready(client: Client, status: int) -> Reply:
-    """The answer of readiness that has this status; what it told before it tells for a second more."""
+    """Wait until the readiness probe responds with this status; it caches its result for a second."""
 
-    async def asked() -> Reply | None:
+    async def ask() -> Reply | None:
         reply = await client.get("/api/health/ready")
         return reply if reply.status == status else None
 
-    reply: Reply = await eventually(asked)
+    reply: Reply = await eventually(ask)
     return reply
 
 
@@ -128,7 +128,7 @@ async def test_an_s3_that_is_a_little_slow_is_waited_for_and_one_that_is_too_slo
     await site.refuses("/api/upload", LARGE)
     site.proxy.delay = 0
     await sweep(there.running.service, there.files)
-    assert await there.kept() == set()
+    assert await there.list_stored() == set()
 
 
 async def test_what_a_lost_s3_kept_of_an_upload_is_swept_when_it_is_back(site: Site) -> None:
@@ -140,7 +140,7 @@ async def test_what_a_lost_s3_kept_of_an_upload_is_swept_when_it_is_back(site: S
         await wire.send(request("POST /api/upload", *head, length) + first)
 
         async def in_parts() -> bool:
-            return any("in parts" in one for one in await there.kept())
+            return any("in parts" in one for one in await there.list_stored())
 
         await eventually(in_parts, seconds=10)
         await site.proxy.down()
@@ -149,7 +149,7 @@ async def test_what_a_lost_s3_kept_of_an_upload_is_swept_when_it_is_back(site: S
     assert await in_parts()
     await site.proxy.up()
     await sweep(there.running.service, there.files)
-    assert await there.kept() == set()
+    assert await there.list_stored() == set()
 
 
 async def test_a_download_that_s3_breaks_off_is_broken_off(site: Site) -> None:

@@ -17,7 +17,7 @@ from tornado.ioloop import IOLoop
 
 from plugins.api import utc_now
 from plugins.files.names import new_key
-from plugins.files.s3 import S3Storage, s3_storage
+from plugins.files.s3 import S3Storage, open_s3_storage
 from plugins.files.settings import FilesSettings
 from plugins.files.storage import Label
 from plugins.files.types import PDF, SVG
@@ -44,7 +44,9 @@ SETTINGS: dict[str, Any] = {
 def storage(io_loop: IOLoop) -> Iterator[S3Storage]:
     """An S3 that nobody reaches: signing asks nobody."""
     stack = AsyncExitStack()
-    yield io_loop.run_sync(lambda: stack.enter_async_context(s3_storage(FilesSettings(_env_file=None, **SETTINGS))))
+    yield io_loop.run_sync(
+        lambda: stack.enter_async_context(open_s3_storage(FilesSettings(_env_file=None, **SETTINGS)))
+    )
     io_loop.run_sync(stack.aclose)
 
 
@@ -137,7 +139,7 @@ async def test_addresses_lead_to_where_browsers_reach_s3(storage: S3Storage) -> 
     ids=["cdn", "inside", "virtual", "amazon"],
 )
 async def test_the_link_of_a_public_file_follows_the_settings(change: dict[str, str], url: str) -> None:
-    async with s3_storage(FilesSettings(_env_file=None, **{**SETTINGS, **change})) as storage:
+    async with open_s3_storage(FilesSettings(_env_file=None, **{**SETTINGS, **change})) as storage:
         assert storage.public_url(KEY) == url
 
 

@@ -15,7 +15,7 @@ from tornado.ioloop import IOLoop
 from plugins.api import ApiError, utc_now
 from plugins.files.local import LocalStorage
 from plugins.files.names import new_key
-from plugins.files.s3 import S3Storage, s3_storage
+from plugins.files.s3 import S3Storage, open_s3_storage
 from plugins.files.settings import FilesSettings
 from plugins.files.signatures import Signatures
 from plugins.files.storage import Label, Storage, Visibility
@@ -41,7 +41,7 @@ def storage(
     s3: S3Server = request.getfixturevalue("s3")
     stack = AsyncExitStack()
     settings = FilesSettings(_env_file=None, **s3.buckets())  # type: ignore[arg-type]
-    yield io_loop.run_sync(lambda: stack.enter_async_context(s3_storage(settings)))
+    yield io_loop.run_sync(lambda: stack.enter_async_context(open_s3_storage(settings)))
     io_loop.run_sync(stack.aclose)
 
 
@@ -50,11 +50,11 @@ def key(label: Label = LABEL) -> str:
 
 
 async def put(
-    storage: Storage, content: bytes, visibility: Visibility = "private", told: bool = True
+    storage: Storage, content: bytes, visibility: Visibility = "private", bucket_known: bool = True
 ) -> tuple[str, str]:
     """Store a file; its key and etag."""
     name = key()
-    async with storage.writer(name, visibility if told else None, LABEL) as writer:
+    async with storage.writer(name, visibility if bucket_known else None, LABEL) as writer:
         for at in range(0, len(content), MEBIBYTE):
             await writer.write(content[at : at + MEBIBYTE])
         return name, await writer.commit(visibility, LABEL)
@@ -70,12 +70,14 @@ async def read(storage: Storage, visibility: Visibility, name: str, etag: str, s
         await source.aclose()
 
 
-@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("bucket_known", [True, False])
 @pytest.mark.parametrize("visibility", BOTH)
 @pytest.mark.parametrize("size", [1, MEBIBYTE, 5 * MEBIBYTE, 11 * MEBIBYTE + 3])
-async def test_what_was_committed_is_read_back(storage: Storage, visibility: Visibility, size: int, told: bool) -> None:
+async def test_what_was_committed_is_read_back(
+    storage: Storage, visibility: Visibility, size: int, bucket_known: bool
+) -> None:
     content = os.urandom(size)
-    name, etag = await put(storage, content, visibility, told)
+    name, etag = await put(storage, content, visibility, bucket_known)
     found = await storage.stat(visibility, name)
     assert found is not None
     assert (found.size, found.etag) == (size, etag)
@@ -90,7 +92,7 @@ async def test_a_part_is_just_that_part(storage: Storage) -> None:
 
 
 async def test_the_buckets_are_two(storage: Storage) -> None:
-    name, etag = await put(storage, b"public", "public", told=False)
+    name, etag = await put(storage, b"public", "public", bucket_known=False)
     assert await storage.stat("private", name) is None
     assert await read(storage, "private", name, etag, 0, 1) is None
 

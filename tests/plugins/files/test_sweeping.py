@@ -12,7 +12,7 @@ from tornado.ioloop import IOLoop
 from plugins.api import anything, array, choice, mapping, obj, text, utc_now
 from plugins.files.objects import Files
 from plugins.files.records import OBJECTS
-from plugins.files.sweeping import _places, sweep
+from plugins.files.sweeping import _find_paths, sweep
 from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect, unique
 from tests.plugins.files.places import Place, place
@@ -139,7 +139,7 @@ def test_every_place_that_can_hold_a_key_is_looked_at() -> None:
         "layout": anything(),
         "labels": mapping(text()),
     }
-    assert _places(fields) == (["address", "tags", "contact.page", "rows.image"], ["rows.more", "layout", "labels"])
+    assert _find_paths(fields) == (["address", "tags", "contact.page", "rows.image"], ["rows.more", "layout", "labels"])
 
 
 # -- when
@@ -155,11 +155,11 @@ def quick(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFa
 
 async def test_the_sweep_runs_by_itself(quick: Place) -> None:
     young = await note(quick.admin)
-    before = await quick.kept()
+    before = await quick.list_stored()
     await age(quick.running, (await note(quick.admin))["objectKey"])
 
     async def gone() -> bool:
-        return await quick.kept() == before
+        return await quick.list_stored() == before
 
     await eventually(gone, seconds=15)
     assert (await quick.admin.get(f"/api/file/dl?object_key={young['objectKey']}")).status == 200
@@ -170,5 +170,5 @@ async def test_a_data_reset_removes_the_files_too(quick: Place) -> None:
     await upload(quick.admin, PNG, "a.png", "public")
     body: dict[str, Any] = {"modules": ["files"], "confirm": "RESET"}
     expect(await quick.admin.post("/api/v1/system/data-reset", body))
-    assert await quick.kept() == set()
+    assert await quick.list_stored() == set()
     assert (await note(quick.admin))["size"] > 0

@@ -100,7 +100,7 @@ async def test_each_file_is_swept_once_and_one_that_is_attached_meanwhile_stays(
     lost = [file for file in raced if codes[file["objectKey"]]]
     kept = {attached["objectKey"], *codes} - {file["objectKey"] for file in lost}
     await pair.are_gone([*old, *lost])
-    last = await pair.unattached(2)  # who swept besides has told of it by then
+    last = await pair.unattached(2)  # any other sweeper has logged by then
     await pair.age(last)
     await pair.are_gone(last)
     await pair.have_removed(len(old) + len(lost) + len(last))
@@ -118,8 +118,8 @@ async def test_the_other_server_goes_on_when_the_one_that_sweeps_is_killed(pair:
     more = [await note(pair.clients[left]) for _ in range(10)]
     pair.servers[killed].process.send_signal(SIGKILL)
     await pair.servers[killed].ended()
-    told = pair.removed()[killed]
+    before = pair.removed()[killed]
     await pair.age(more)
     await pair.are_gone(more)
     await pair.have_removed(len(some) + len(more))
-    assert pair.removed()[killed] == told
+    assert pair.removed()[killed] == before

@@ -68,7 +68,7 @@ def found(name: str, content: bytes) -> str:
 @pytest.mark.parametrize(
     ("media", "name", "content"), [(media, *sample) for media, sample in SAMPLES.items()], ids=SAMPLES
 )
-def test_a_type_is_told_by_content(media: str, name: str, content: bytes) -> None:
+def test_a_type_is_detected_by_content(media: str, name: str, content: bytes) -> None:
     assert found(name, content) == media
 
 
@@ -114,9 +114,9 @@ def test_a_moving_image_is_sound(kind: str) -> None:
     from PIL import Image
 
     frames = [Image.new("RGB", (50, 50), color) for color in ("red", "green", "blue")]
-    made = io.BytesIO()
-    frames[0].save(made, kind, save_all=True, append_images=frames[1:])
-    assert sound(kind, made.getvalue())
+    buffer = io.BytesIO()
+    frames[0].save(buffer, kind, save_all=True, append_images=frames[1:])
+    assert sound(kind, buffer.getvalue())
 
 
 def test_a_photo_with_a_thumbnail_behind_it_is_sound() -> None:

@@ -20,7 +20,7 @@ async def downloaded(here: Place, client: Client, key: str) -> bytes:
     return reply.body
 
 
-async def test_a_private_upload_answers_a_key_and_no_link(here: Place) -> None:
+async def test_a_private_upload_returns_a_key_and_no_link(here: Place) -> None:
     stored = await upload(here.admin, PDF, "合同.pdf")
     assert stored == {
         "visibility": "private",
@@ -34,7 +34,7 @@ async def test_a_private_upload_answers_a_key_and_no_link(here: Place) -> None:
     assert await downloaded(here, here.admin, stored["objectKey"]) == PDF
 
 
-async def test_a_public_upload_answers_a_link_that_anybody_can_read(here: Place) -> None:
+async def test_a_public_upload_returns_a_link_that_anybody_can_read(here: Place) -> None:
     stored = await upload(here.admin, PNG, "logo.png", "public")
     client, path = here.address(stored["url"])
     reply = await client.get(path)
@@ -48,7 +48,7 @@ async def test_a_bucket_that_is_not_named_is_the_private_one(here: Place) -> Non
 
 
 @pytest.mark.parametrize("size", [10, 6 * MEBIBYTE])
-async def test_the_bucket_may_be_told_behind_the_file(here: Place, size: int) -> None:
+async def test_the_bucket_may_be_given_after_the_file(here: Place, size: int) -> None:
     content = PDF + b"\n" * size
     raw, headers = form(("file", "a.pdf", content), ("visibility", None, b"public"))
     stored = expect(await here.admin.post("/api/upload", raw=raw, headers=headers))
@@ -99,24 +99,24 @@ async def test_a_form_in_tiny_chunks_is_one_form(here: Place) -> None:
         ("no-extension", PDF, "application/pdf"),
     ],
 )
-async def test_the_type_is_told_by_content(here: Place, name: str, content: bytes, media: str) -> None:
+async def test_the_type_is_detected_by_content(here: Place, name: str, content: bytes, media: str) -> None:
     assert (await upload(here.admin, content, name))["contentType"] == media
 
 
 async def test_a_retry_with_its_key_stores_the_file_once(here: Place) -> None:
     content, key = unique("once").encode(), {"Idempotency-Key": unique("key")}
     first = expect(await send(here.admin, content, "a.txt", headers=key))
-    before = await here.kept()
+    before = await here.list_stored()
     assert expect(await send(here.admin, content, "a.txt", headers=key)) == first
-    assert await here.kept() == before
+    assert await here.list_stored() == before
 
 
 async def test_a_key_of_another_upload_is_40903(here: Place) -> None:
     key = {"Idempotency-Key": unique("key")}
     expect(await send(here.admin, b"one", "a.txt", headers=key))
-    before = await here.kept()
+    before = await here.list_stored()
     expect(await send(here.admin, b"two", "a.txt", headers=key), 40903)
-    assert await here.kept() == before
+    assert await here.list_stored() == before
 
 
 async def test_the_operation_log_tells_what_was_uploaded(here: Place) -> None:
@@ -196,6 +196,6 @@ async def test_other_content_than_was_said_is_not_taken_by_a_signed_address(here
     ],
 )
 async def test_no_address_is_signed_for_what_would_not_be_taken(here: Place, query: str, code: int) -> None:
-    before = await here.kept()
+    before = await here.list_stored()
     expect(await here.admin.get(f"/api/upload/sts?{query}"), code)
-    assert await here.kept() == before
+    assert await here.list_stored() == before
