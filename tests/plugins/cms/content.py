@@ -1,4 +1,4 @@
-"""What the tests of cms make again and again: articles and categories, through the API."""
+"""Articles and categories for tests of cms, made through the API."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ CATEGORIES = f"{CMS}/manage/categories"
 SITE = f"{CMS}/manage/site-config"
 PUBLIC = f"{CMS}/articles"
 Record = dict[str, Any]
-# all that a server of one's own needs for content: it starts in a fraction of the time
+# the plugins that cms needs: such a server starts in a fraction of the time
 FEW = load_plugins(("auth", "system", "cms"))
 
 
 def from_now(**ahead: float) -> str:
-    """A moment this far ahead, as the wire has it."""
+    """A time this far in the future, as the API writes it."""
     return (datetime.now(UTC) + timedelta(**ahead)).isoformat()
 
 
@@ -30,7 +30,7 @@ async def draft(client: Client, **values: Any) -> Record:
 
 
 async def published(client: Client, **values: Any) -> Record:
-    """A new article that the public sees."""
+    """A new published article."""
     return await publish(client, await draft(client, **values))
 
 

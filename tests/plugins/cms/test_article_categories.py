@@ -1,4 +1,4 @@
-"""Categories: a tree without circles, of which the public sees the open part."""
+"""Categories: a tree without cycles, of which the enabled part is public."""
 
 import asyncio
 
@@ -55,7 +55,7 @@ async def test_a_category_is_not_moved_under_itself(admin: Client) -> None:
     assert expect(await admin.get(f"{CATEGORIES}/{top['id']}"))["parent_id"] is None
 
 
-async def test_two_moves_at_once_make_no_circle(admin: Client) -> None:
+async def test_two_moves_at_once_make_no_cycle(admin: Client) -> None:
     one, other = await category(admin), await category(admin)
     replies = await asyncio.gather(
         *(

@@ -10,7 +10,7 @@ from tests.plugins.cms.content import ARTICLES, FEW, change, draft, publish, pub
 pytestmark = pytest.mark.gen_test(timeout=30)
 
 
-async def test_every_new_text_makes_a_revision(admin: Client) -> None:
+async def test_every_changed_text_makes_a_revision(admin: Client) -> None:
     article = await draft(admin, content="<p>one</p>")
     await change(admin, article, content="<p>two</p>")
     page = expect(await admin.get(f"{ARTICLES}/{article['id']}/revisions"))
@@ -21,7 +21,7 @@ async def test_every_new_text_makes_a_revision(admin: Client) -> None:
     assert first["content"] == "<p>one</p>"
 
 
-async def test_what_is_no_text_makes_no_revision(admin: Client) -> None:
+async def test_a_change_outside_the_text_makes_no_revision(admin: Client) -> None:
     article = await draft(admin, content="<p>one</p>")
     article = await change(admin, article, slug=unique("slug"), content="<p>one</p>")
     await publish(admin, article)
@@ -55,7 +55,7 @@ async def test_a_stale_version_restores_nothing(admin: Client) -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "2", "-1", "x", "9" * 12, "1e0", "%E2%91%A0"])
-async def test_a_revision_that_never_was_is_40400(number: str, admin: Client) -> None:
+async def test_a_revision_that_does_not_exist_is_40400(number: str, admin: Client) -> None:
     article = await draft(admin)
     expect(await admin.get(f"{ARTICLES}/{article['id']}/revisions/{number}"), 40400)
 
@@ -68,7 +68,7 @@ async def test_revisions_are_under_the_data_scope_of_their_article(admin: Client
     expect(await stranger.post(f"{ARTICLES}/{article['id']}/revisions/1/restore", {}), 40400)
 
 
-async def test_the_oldest_revisions_are_forgotten(mongodb_uri: str, tmp_path: Path) -> None:
+async def test_the_oldest_revisions_are_deleted(mongodb_uri: str, tmp_path: Path) -> None:
     async with serving(mongodb_uri, tmp_path, FEW, cms_revisions=2) as one:
         admin = await Client(one.url).log_in("admin")
         article = await draft(admin)

@@ -1,4 +1,4 @@
-"""Draft, scheduled, published, archived: what leads from one to the next, and what the public sees meanwhile."""
+"""Draft, scheduled, published, archived: the transitions, and what the public sees in each state."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -56,7 +56,7 @@ async def test_every_state_allows_what_the_state_machine_says(
     expect(await anonymous.get(f"{PUBLIC}/{article['id']}"), 0 if after["status"] == "published" else 40400)
 
 
-async def test_of_many_who_publish_at_once_one_does(admin: Client) -> None:
+async def test_of_many_concurrent_publications_one_succeeds(admin: Client) -> None:
     article = await draft(admin)
     sent = (admin.post(f"{ARTICLES}/{article['id']}/publish", {}) for _ in range(8))
     assert sorted(reply.code for reply in await asyncio.gather(*sent)) == [0, *[40901] * 7]
@@ -73,7 +73,7 @@ async def test_the_time_planned_in_a_draft_schedules_it(admin: Client) -> None:
     assert (await publish(admin, article))["status"] == "scheduled"
 
 
-async def test_moving_the_time_of_a_scheduled_article_moves_its_appearance(admin: Client, anonymous: Client) -> None:
+async def test_changing_the_time_of_a_scheduled_article_reschedules_it(admin: Client, anonymous: Client) -> None:
     article = await make(admin, "scheduled")
     await change(admin, article, publish_at=from_now(seconds=-1))
     expect(await anonymous.get(f"{PUBLIC}/{article['id']}"))

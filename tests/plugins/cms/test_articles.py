@@ -1,4 +1,4 @@
-"""Articles as those who write them see them: text, slugs, revisions' sources, data scope."""
+"""Articles as editors see them: text, slugs, sources, data scope."""
 
 import asyncio
 
@@ -22,7 +22,7 @@ async def test_the_author_is_the_creator_unless_another_is_named(admin: Client) 
     assert (await draft(admin, author="Lu Xun"))["author"] == "Lu Xun"
 
 
-async def test_a_list_leaves_the_texts_out(admin: Client) -> None:
+async def test_a_list_has_no_texts(admin: Client) -> None:
     author = unique("author")
     await draft(admin, author=author, content="<p>text</p>")
     items = expect(await admin.get(f"{ARTICLES}?author={author}"))["items"]
@@ -31,7 +31,7 @@ async def test_a_list_leaves_the_texts_out(admin: Client) -> None:
 
 
 @pytest.mark.parametrize("field", ["status", "view_count", "published_at", "revision"])
-async def test_what_the_service_decides_cannot_be_written(field: str, admin: Client) -> None:
+async def test_read_only_fields_cannot_be_written(field: str, admin: Client) -> None:
     reply = await admin.post(ARTICLES, {"title": "x", field: 1})
     assert (reply.code, reply.fields) == (40001, {field})
 
@@ -67,7 +67,7 @@ async def test_an_article_changes_from_markdown_to_html_and_keeps_its_text(admin
     assert (changed["content"], changed["source"]) == (article["content"], None)
 
 
-async def test_a_text_of_half_a_megabyte_is_taken_and_a_longer_one_is_named(admin: Client) -> None:
+async def test_a_text_of_half_a_megabyte_is_accepted_and_a_longer_one_is_refused(admin: Client) -> None:
     assert len((await draft(admin, content="x" * 500_000))["content"]) == 500_000
     reply = await admin.post(ARTICLES, {"title": "x", "content": "x" * 500_001})
     assert (reply.code, reply.fields) == (40001, {"content"})
@@ -111,7 +111,7 @@ async def test_a_taken_slug_is_40900_and_free_again_after_a_delete(admin: Client
     assert (await draft(admin, slug=slug))["slug"] == slug
 
 
-async def test_an_old_slug_leads_to_the_article_and_says_where_it_is_now(admin: Client, anonymous: Client) -> None:
+async def test_an_old_slug_leads_to_the_article_and_its_current_address(admin: Client, anonymous: Client) -> None:
     old, new = unique("old"), unique("new")
     article = await published(admin, slug=old)
     await change(admin, article, slug=new)
@@ -121,7 +121,7 @@ async def test_an_old_slug_leads_to_the_article_and_says_where_it_is_now(admin: 
     assert "Content-Location" not in (await anonymous.get(f"{PUBLIC}/{new}")).headers
 
 
-async def test_who_bears_a_slug_now_comes_before_who_bore_it_once(admin: Client, anonymous: Client) -> None:
+async def test_the_current_owner_of_a_slug_precedes_a_former_one(admin: Client, anonymous: Client) -> None:
     slug = unique("slug")
     once = await published(admin, slug=slug)
     await change(admin, once, slug=unique("slug"))
@@ -141,7 +141,7 @@ async def test_articles_are_under_data_scope(people: People) -> None:
     expect(await other.get(f"{ARTICLES}/{article['id']}"), 40400)
 
 
-async def test_a_category_of_nothing_is_40001(admin: Client) -> None:
+async def test_an_unknown_category_is_40001(admin: Client) -> None:
     reply = await admin.post(ARTICLES, {"title": "x", "category_id": "f" * 24})
     assert (reply.code, reply.fields) == (40001, {"category_id"})
 

@@ -1,4 +1,4 @@
-"""Articles that would cost far more than their length: refused, confined, and no reason for others to wait."""
+"""Articles that are expensive to parse: refused or confined, and without a delay for other requests."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def test_html_that_is_longer_than_a_response_may_hold_is_refused(
 
 
 @pytest.mark.parametrize("address", [" " * 50_000 + ":", "\t" * 50_000 + "javascript:x"])
-async def test_a_long_address_is_looked_through_once(address: str, admin: Client) -> None:
+async def test_a_long_url_is_scanned_once(address: str, admin: Client) -> None:
     began = time.process_time()
     made = expect(await admin.post(ARTICLES, {"title": unique("a"), "content": f'<a href="{address}">x</a>'}))
     assert time.process_time() - began < 2
@@ -72,7 +72,7 @@ async def test_a_long_address_is_looked_through_once(address: str, admin: Client
         "<!-- <div> -->" * 2000,
     ],
 )
-def test_long_articles_of_people_are_not_taken_for_costly_ones(html: str) -> None:
+def test_long_ordinary_articles_are_not_refused_as_costly(html: str) -> None:
     estimate_elements(html)
 
 
@@ -88,7 +88,7 @@ def long_article(client: Client, title: str) -> bytes:
     )
 
 
-async def test_long_work_makes_nobody_else_wait(admin: Client) -> None:
+async def test_long_work_does_not_delay_other_requests(admin: Client) -> None:
     async with connected(admin.url) as wire:
         await wire.send(long_article(admin, "long"))
         await asyncio.sleep(0.5)
@@ -97,7 +97,7 @@ async def test_long_work_makes_nobody_else_wait(admin: Client) -> None:
 
 
 @pytest.mark.parametrize("http", ["fast", "tornado"])
-async def test_a_client_that_goes_away_ends_the_work_for_it(http: str, mongodb_uri: str, tmp_path: Path) -> None:
+async def test_the_work_ends_when_its_client_disconnects(http: str, mongodb_uri: str, tmp_path: Path) -> None:
     title = unique("unwanted")
     async with serving(mongodb_uri, tmp_path, FEW, http=http, confined_processes=1) as server:
         admin = await Client(server.url).log_in("admin")

@@ -49,7 +49,7 @@ async def test_the_feed_has_the_newest_articles_escaped(admin: Client, anonymous
     assert len(items) <= 20
 
 
-async def test_a_withdrawn_article_is_gone_from_both_at_once(admin: Client, anonymous: Client) -> None:
+async def test_an_unpublished_article_leaves_both_at_once(admin: Client, anonymous: Client) -> None:
     article = await published(admin)
     for name in ("sitemap.xml", "feed.xml"):
         assert article["slug"].encode() in (await anonymous.get(f"{CMS}/{name}")).body

@@ -1,7 +1,7 @@
-"""No combination of public parameters shows an article that is not published (CONTRACT 6).
+"""No combination of public parameters shows an article that is not published.
 
 Every text of an article that must stay hidden contains one marker; no public response may contain it. Lists are
-compared with what a model of five lines says besides.
+also compared with a model of five lines.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ async def listed(world: World, query: dict[str, Any], follow: bool) -> None:
 
 
 def matches(world: World, article: Record, query: dict[str, Any]) -> bool:
-    """The model: what a visible article must be to be on the list."""
+    """The model: whether a visible article is on the list."""
     below = {world.categories["open"]["id"]: [world.categories["below"]["id"]]}
     wanted = query.get("category_id")
     in_category = wanted is None or article["category_id"] in (wanted, *below.get(wanted, ()))

@@ -1,4 +1,4 @@
-"""What the public reads: lists, details, caching, the search."""
+"""The public API: lists, details, caching, search."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -41,7 +41,7 @@ async def test_a_list_has_the_category_and_no_texts(admin: Client, anonymous: Cl
     assert not (INTERNAL | {"content"}) & set(page["items"][0])
 
 
-async def test_a_category_filter_finds_what_is_below_it_too(admin: Client, anonymous: Client) -> None:
+async def test_a_category_filter_includes_its_descendants(admin: Client, anonymous: Client) -> None:
     top = await category(admin)
     below = await category(admin, parent_id=top["id"])
     article = await published(admin, category_id=below["id"])
@@ -111,7 +111,7 @@ async def test_a_changed_article_has_another_etag(admin: Client, anonymous: Clie
     assert (after.status, expect(after)["summary"]) == (200, "changed")
 
 
-async def test_an_article_that_is_not_there_is_kept_in_no_cache(admin: Client, anonymous: Client) -> None:
+async def test_the_response_for_a_missing_article_is_not_cached(admin: Client, anonymous: Client) -> None:
     reply = await anonymous.get(f"{PUBLIC}/{(await draft(admin))['id']}")
     assert (reply.code, reply.headers["Cache-Control"]) == (40400, "no-store")
 

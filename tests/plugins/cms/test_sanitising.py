@@ -1,4 +1,4 @@
-"""What is stored of an article's HTML: only elements and attributes that cannot run anything."""
+"""Stored HTML has only elements and attributes that cannot run anything."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ADDRESSES = {"href", "src", "poster"}
 
 
 class Faults(HTMLParser):
-    """What a reader's browser should never be given, found by a parser that is not the sanitiser's."""
+    """Finds what must never reach a browser, with a parser that is not the one of the sanitiser."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -119,7 +119,7 @@ def test_allowed_markup_is_kept(renderer: Renderer, io_loop: IOLoop) -> None:
     assert io_loop.run_sync(lambda: renderer.from_html(html)) == html
 
 
-def test_links_open_without_a_way_back(renderer: Renderer, io_loop: IOLoop) -> None:
+def test_links_open_without_access_to_the_opener(renderer: Renderer, io_loop: IOLoop) -> None:
     html = io_loop.run_sync(
         lambda: renderer.from_html('<a href="https://example.com" target="_blank" rel="opener">x</a>')
     )

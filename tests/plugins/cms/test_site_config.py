@@ -1,4 +1,4 @@
-"""The site's configuration: one record, which everybody reads."""
+"""The site configuration: one public record."""
 
 from pathlib import Path
 
@@ -36,13 +36,13 @@ async def test_addresses_are_of_the_web(value: dict, admin: Client) -> None:
     assert (reply.code, reply.fields) == (40001, set(value))
 
 
-async def test_reading_and_changing_need_permissions_of_their_own(people: People) -> None:
+async def test_reading_and_changing_need_separate_permissions(people: People) -> None:
     reader = await people.person(["cms:site:read"])
     version = expect(await reader.get(SITE))["version"]
     expect(await reader.patch(SITE, {"version": version, "name": "mine"}), 40300)
 
 
-async def test_after_a_data_reset_the_site_begins_anew(mongodb_uri: str, tmp_path: Path) -> None:
+async def test_after_a_data_reset_the_site_has_its_defaults(mongodb_uri: str, tmp_path: Path) -> None:
     async with serving(mongodb_uri, tmp_path, FEW, demo=True) as one:
         admin = await Client(one.url).log_in("admin")
         assert expect(await admin.get(f"{CMS}/site-config"))["name"] == "Tradewind 示例"

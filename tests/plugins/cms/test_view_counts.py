@@ -1,4 +1,4 @@
-"""View counts: counted in memory, written together."""
+"""View counts: counted in memory and written in batches."""
 
 import asyncio
 from pathlib import Path
@@ -17,7 +17,7 @@ async def views(admin: Client, article: dict) -> int:
     return int(expect(await admin.get(f"{ARTICLES}/{article['id']}"))["view_count"])
 
 
-async def test_views_of_many_articles_are_counted_and_are_no_change_of_them(
+async def test_views_of_many_articles_are_counted_without_a_new_version(
     admin: Client, anonymous: Client, tradewind: Running
 ) -> None:
     articles = [await published(admin) for _ in range(3)]
@@ -31,7 +31,9 @@ async def test_views_of_many_articles_are_counted_and_are_no_change_of_them(
     assert (after["version"], after["updated_at"]) == (articles[0]["version"], articles[0]["updated_at"])
 
 
-async def test_what_is_not_shown_is_not_counted(admin: Client, anonymous: Client, tradewind: Running) -> None:
+async def test_an_article_that_is_not_shown_is_not_counted(
+    admin: Client, anonymous: Client, tradewind: Running
+) -> None:
     article = await draft(admin)
     expect(await anonymous.get(f"{PUBLIC}/{article['id']}"), 40400)
     await tradewind.service.part(ViewCounts).flush()
@@ -55,7 +57,7 @@ async def test_writing_at_once_on_two_instances_loses_no_view(mongodb_uri: str, 
         await eventually(all_written, 10)
 
 
-async def test_what_was_counted_is_written_when_the_process_stops(mongodb_uri: str, tmp_path: Path) -> None:
+async def test_pending_views_are_written_when_the_process_stops(mongodb_uri: str, tmp_path: Path) -> None:
     shared = {"mongodb_database": unique("stop").replace("-", "_")}
     async with serving(mongodb_uri, tmp_path, FEW, **shared) as one:
         article = await published(await Client(one.url).log_in("admin"))

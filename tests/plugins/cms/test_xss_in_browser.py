@@ -84,7 +84,7 @@ class Browser:
         return int(self._driver.execute_script("return document.querySelectorAll('article *').length"))
 
     def quit(self) -> None:
-        """End it."""
+        """End the browser."""
         self._driver.quit()
 
 
@@ -133,7 +133,7 @@ def stored_contents(io_loop: IOLoop, admin: Client) -> list[str]:
 async def test_no_stored_attack_runs(way: str, browser: Browser, stored_contents: list[str]) -> None:
     assert len(stored_contents) == 2 * len(HTML) + len(MARKDOWN)
     assert await asyncio.to_thread(browser.hits, stored_contents, way) == []
-    # the articles are on the page indeed
+    # make sure that the articles are on the page
     assert await asyncio.to_thread(browser.elements) > 200
 
 

@@ -194,7 +194,7 @@ MODERN = (
     r"""<table><caption onclick=alert(1)>x</caption><tr><td onmouseover=alert(1)>x</td></tr></table>""",
 )
 
-# what is harmless as it is parsed first, and not when it is parsed again
+# harmless when parsed once, and harmful when parsed again
 MUTATIONS = (
     r"""<noscript><p title="</noscript><img src=x onerror=alert(1)>">""",
     r"""<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=alert(1)&gt;">""",

@@ -36,7 +36,7 @@ def here(
 
 @pytest.fixture(scope="session")
 def local(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """A server with local files, for what has nothing to do with the storage."""
+    """A server with local files, for tests that do not depend on the storage."""
     block = place(mongodb_uri, tmp_path_factory.mktemp("local-only"))
     yield io_loop.run_sync(block.__aenter__)
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))

@@ -31,7 +31,7 @@ async def public_file(maker: Maker, route: Route) -> Exercise:
 
 
 async def key_of_nothing(maker: Maker, route: Route) -> Exercise:
-    """Every key but those of one's own files leads nowhere."""
+    """Only keys of one's own files are valid."""
     return replace(await maker.derived(route), code=40400)
 
 
@@ -48,7 +48,7 @@ async def detach(maker: Maker, route: Route) -> Exercise:
 
 
 async def attached_to(maker: Maker, route: Route) -> Exercise:
-    """The list of what is attached to a record, which is what an administrator sees."""
+    """The attachments of a record that an administrator can see."""
     attached = await attach(maker, replace(route, path=ATTACHMENTS, method="POST"))
     expect(await attached.send())
     of = {name: attached.body[name] for name in ("biz_type", "resource_id")}

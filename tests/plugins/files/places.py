@@ -1,4 +1,4 @@
-"""Servers that keep files: on a local disk, behind either HTTP connection, and in S3."""
+"""Servers that store files: on a local disk, behind either HTTP connection, and in S3."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True)
 class Place:
-    """A server, its administrator, and what can be seen of its files from outside."""
+    """A server, its administrator, and access to its files from outside."""
 
     running: Running
     admin: Client

@@ -1,4 +1,4 @@
-"""Who may do what with a file: one table, read as a specification (CONTRACT 8).
+"""Who may do what with a file: one table that reads as a specification.
 
 Every cell is a file of the uploader and a customer of theirs. `0` is allowed; 40400 does not reveal that it exists.
 """
@@ -203,13 +203,13 @@ async def test_nobody_attaches_to_a_record_that_they_do_not_see(local: Place, pe
         expect(await attach(people[who], record, await note(people[who])), 40400)
 
 
-async def test_a_reader_may_attach_and_take_off_their_own(people: dict[str, Client]) -> None:
+async def test_a_reader_may_attach_and_detach_their_own_files(people: dict[str, Client]) -> None:
     record, reader = await customer(people["uploader"]), people["reader in scope"]
     attachment = expect(await attach(reader, record, await note(reader)))
     expect(await reader.delete(f"/api/attachments/{attachment['id']}"))
 
 
-async def test_a_file_on_two_records_is_read_by_who_sees_either(people: dict[str, Client]) -> None:
+async def test_a_file_on_two_records_is_readable_to_whoever_sees_either(people: dict[str, Client]) -> None:
     editor, outside = people["editor in scope"], people["editor outside"]
     stored, record = await note(people["uploader"]), await customer(people["uploader"])
     expect(await attach(people["uploader"], record, stored))
@@ -234,7 +234,7 @@ async def test_a_public_file_is_everybodys_to_read(local: Place, people: dict[st
     assert (await people["editor outside"].get(f"/api/file/dl?object_key={stored['objectKey']}")).status == 200
 
 
-async def test_who_must_change_their_password_reads_and_uploads_nothing(local: Place) -> None:
+async def test_a_user_who_must_change_their_password_reads_and_uploads_nothing(local: Place) -> None:
     account = await local.people.account(must_change_password=True)
     client = await local.anonymous.log_in(account["username"])
     expect(await send(client, b"text", "a.txt"), 40301)

@@ -1,4 +1,4 @@
-"""Attachment records: their shape, what they are bound to, and what stays when they go (SPEC 2.6)."""
+"""Attachments: their shape, the records that they belong to, and what stays when they are deleted."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def of(record: dict[str, Any], more: str = "") -> str:
     return f"{AT}?biz_type=CUSTOMER&resource_id={record['id']}{more}"
 
 
-async def test_an_attachment_has_the_shape_of_the_contract(here: Place) -> None:
+async def test_an_attachment_has_its_documented_fields(here: Place) -> None:
     record, stored = await customer(here.admin), await note(here.admin, "attached")
     attachment = expect(await attach(here.admin, record, stored))
     assert list(attachment) == list(ATTACHMENT.fields or {})
@@ -53,7 +53,7 @@ async def test_a_public_file_is_attached_by_its_link(here: Place) -> None:
     assert attachment["file_name"] == "标志.png"
 
 
-async def test_a_file_that_came_by_a_signed_address_is_attached(here: Place) -> None:
+async def test_a_file_uploaded_to_a_signed_address_is_attached(here: Place) -> None:
     address = expect(await here.admin.get(f"/api/upload/sts?file_name=a.png&content_type=image/png&size={len(PNG)}"))
     client, path = here.address(address["uploadUrl"])
     record = await customer(here.admin)
@@ -115,7 +115,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("change", "code", "field"), BAD.values(), ids=BAD)
-async def test_what_does_not_fit_is_not_attached(local: Place, change: dict, code: int, field: str) -> None:
+async def test_an_invalid_attachment_is_refused(local: Place, change: dict, code: int, field: str) -> None:
     record, stored = await customer(local.admin), await note(local.admin)
     body = {"biz_type": "CUSTOMER", "resource_id": record["id"], "object_key": stored["objectKey"], **change}
     if "url" in body:

@@ -1,4 +1,4 @@
-"""Drawings and images that take long to look at: others' files are served meanwhile."""
+"""Images and SVG files that take long to check: other requests are served meanwhile."""
 
 from __future__ import annotations
 

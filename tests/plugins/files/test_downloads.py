@@ -1,4 +1,4 @@
-"""Downloads: whole, in parts, conditional; by token, by signature, and by everybody (CONTRACT 8; RFC 9110, 6266)."""
+"""Downloads: whole, ranges, conditional; by token, by signature, and public (RFC 9110, RFC 6266)."""
 
 import os
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ async def test_without_a_single_valid_range_the_response_is_the_whole_file(local
 
 
 @pytest.mark.parametrize("asked", ["bytes=1000-", "bytes=5000-6000", "bytes=-0"])
-async def test_a_range_behind_the_end_is_41600_and_tells_the_size(here: Place, asked: str) -> None:
+async def test_a_range_behind_the_end_is_41600_with_the_size(here: Place, asked: str) -> None:
     reply = await get(here, await text(here), Range=asked)
     expect(reply, 41600)
     assert (reply.status, reply.headers["Content-Range"]) == (416, "bytes */1000")
@@ -87,14 +87,14 @@ async def test_the_response_for_known_content_is_304(here: Place) -> None:
     assert (await get(here, path, If_None_Match='"other"')).status == 200
 
 
-async def test_a_part_is_given_only_of_the_content_that_the_client_holds(here: Place) -> None:
+async def test_a_range_is_sent_only_of_the_content_that_the_client_knows(here: Place) -> None:
     path = await text(here)
     tag = (await get(here, path)).headers["ETag"]
     for said, status in {tag: 206, f"W/{tag}": 200, '"other"': 200, "Sat, 21 Nov 2026 00:00:00 GMT": 200}.items():
         assert (await get(here, path, Range="bytes=0-0", If_Range=said)).status == status
 
 
-async def test_a_head_request_tells_what_a_get_would(here: Place) -> None:
+async def test_a_head_request_has_the_headers_of_a_get(here: Place) -> None:
     path = await text(here)
     head, whole = await here.admin.call("HEAD", path), await here.admin.get(path)
     assert (head.status, head.body, head.headers["Content-Length"]) == (200, b"", "1000")
@@ -127,7 +127,7 @@ async def test_the_name_is_sent_in_utf_8_and_in_ascii(local: Place, name: str) -
     assert header.count('"') == 2
 
 
-# -- what a browser is allowed to do with it
+# -- what browsers may do with the file
 
 SHOWN = {
     "photo.png": (PNG, True),
@@ -140,7 +140,7 @@ SHOWN = {
 
 
 @pytest.mark.parametrize(("name", "content", "inline"), [(name, *rest) for name, rest in SHOWN.items()])
-async def test_only_what_runs_nothing_is_shown_in_place(local: Place, name: str, content: bytes, inline: bool) -> None:
+async def test_only_types_that_run_nothing_are_inline(local: Place, name: str, content: bytes, inline: bool) -> None:
     reply = await local.admin.get(DL + (await upload(local.admin, content, name))["objectKey"])
     assert reply.headers["Content-Disposition"].startswith("inline" if inline else "attachment")
     assert_harmless(reply.headers)
@@ -159,7 +159,7 @@ def assert_harmless(headers: Mapping[str, str]) -> None:
     assert headers["Content-Security-Policy"] == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 
-async def test_a_private_file_is_kept_by_no_shared_cache(here: Place) -> None:
+async def test_a_private_file_is_not_kept_by_shared_caches(here: Place) -> None:
     reply = await here.admin.get(DL + (await note(here.admin))["objectKey"])
     assert reply.headers["Cache-Control"] == "private, no-cache"
 
@@ -182,13 +182,13 @@ async def test_a_signed_address_opens_the_file_for_whoever_has_it(here: Place) -
     assert "note.txt" in reply.headers["Content-Disposition"]
 
 
-async def test_what_is_signed_of_a_public_file_is_its_link(here: Place) -> None:
+async def test_signing_a_public_file_returns_its_link(here: Place) -> None:
     stored = await upload(here.admin, PNG, "a.png", "public")
     signed = expect(await here.admin.get(f"/api/file/sign?object_key={stored['objectKey']}"))
     assert signed["url"] == stored["url"]
 
 
-async def test_a_changed_signature_is_none(local: Place) -> None:
+async def test_a_changed_signature_is_invalid(local: Place) -> None:
     first, second = await note(local.admin), await note(local.admin)
     url = expect(await local.admin.get(f"/api/file/sign?object_key={first['objectKey']}"))["url"]
     expires = url.partition("expires=")[2].partition("&")[0]
@@ -202,7 +202,7 @@ async def test_a_changed_signature_is_none(local: Place) -> None:
         assert (await local.anonymous.get(changed)).code in (40100, 40001)
 
 
-async def test_a_signature_ends_with_its_time(local: Place) -> None:
+async def test_a_signature_expires(local: Place) -> None:
     stored = await note(local.admin)
     signatures = local.running.service.part(Signatures)
     bound = {"object_key": stored["objectKey"]}
@@ -223,10 +223,10 @@ async def test_an_old_key_still_opens_what_it_signed() -> None:
     assert not Signatures(["new"]).is_valid("get", {"object_key": "k"}, int(said["expires"]), said["signature"])
 
 
-# -- slow and vanishing readers
+# -- slow and disconnected readers
 
 
-async def test_a_reader_that_goes_away_leaves_nothing_open(local: Place) -> None:
+async def test_a_reader_that_disconnects_leaves_nothing_open(local: Place) -> None:
     content = RAR + os.urandom(8 * MEBIBYTE)
     path = DL + (await upload(local.admin, content, "large.rar"))["objectKey"]
     async with connected(local.url) as wire:
@@ -257,7 +257,7 @@ async def test_a_reader_in_small_steps_gets_everything(here: Place) -> None:
     assert received == content
 
 
-async def test_a_reader_that_stops_is_cut_off(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_reader_that_stops_is_disconnected(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     path = DL + (await upload(here.admin, RAR + bytes(11 * MEBIBYTE), "large.rar"))["objectKey"]
     service = here.running.service
     monkeypatch.setattr(service, "settings", service.settings.model_copy(update={"request_seconds": 0.3}))

@@ -1,4 +1,4 @@
-"""Hostile uploads and keys: a clear 4xx in the envelope, and nothing of it is kept."""
+"""Hostile uploads and keys: a clear 4xx in the envelope, and nothing is stored."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_a_hostile_name_is_refused(local: Place, name: str) -> None:
         refused(await send(local.admin, b"text", name), 40001)
 
 
-async def test_the_folders_that_old_browsers_send_are_taken_off(local: Place) -> None:
+async def test_the_folders_that_old_browsers_send_are_removed(local: Place) -> None:
     assert expect(await send(local.admin, b"text", "C:\\Windows\\win.ini"))["fileName"] == "win.ini"
 
 
@@ -151,12 +151,12 @@ async def test_content_that_is_not_what_it_seems_is_refused(
     [("a.txt", b"text"), ("a.zip", archive("a")), ("a.rar", RAR + b"x"), ("a.csv", b"a,b")],
     ids=["text", "zip", "rar", "csv"],
 )
-async def test_the_public_bucket_takes_fewer_types(local: Place, name: str, content: bytes) -> None:
+async def test_the_public_bucket_accepts_fewer_types(local: Place, name: str, content: bytes) -> None:
     async with nothing_kept(local):
         refused(await send(local.admin, content, name, "public"), 41500)
 
 
-async def test_a_type_that_is_only_said_is_not_believed(local: Place) -> None:
+async def test_a_declared_type_is_not_trusted(local: Place) -> None:
     raw, headers = form(("file", "a", b"no image"), media="image/png")
     async with nothing_kept(local):
         refused(await local.admin.post(UPLOAD, raw=raw, headers=headers), 41500)
@@ -187,7 +187,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize(("fields", "code", "field"), FORMS.values(), ids=FORMS)
-async def test_a_form_that_is_not_the_declared_one_names_the_field(
+async def test_an_invalid_form_is_refused_with_the_field(
     local: Place, fields: list[tuple[str, str | None, bytes]], code: int, field: str
 ) -> None:
     raw, headers = form(*fields)
@@ -229,7 +229,7 @@ async def test_a_file_over_the_limit_is_41300(here: Place) -> None:
         refused(await send(here.admin, content, "a.rar"), 41300)
 
 
-async def test_a_file_of_just_the_limit_is_taken(here: Place) -> None:
+async def test_a_file_of_exactly_the_limit_is_accepted(here: Place) -> None:
     expect(await send(here.admin, RAR + bytes(12 * MEBIBYTE - len(RAR)), "a.rar"))
 
 
@@ -272,7 +272,7 @@ async def test_a_body_shorter_than_it_says_leaves_nothing(here: Place) -> None:
         await eventually(arriving)
 
 
-async def test_more_than_the_body_says_is_no_part_of_it(here: Place) -> None:
+async def test_bytes_after_the_announced_length_are_not_part_of_the_body(here: Place) -> None:
     raw, _ = form(("file", "a.txt", b"text"))
     async with connected(here.url) as wire:
         await wire.send(head(here, f"Content-Length: {len(raw)}") + raw + b"\x00garbage\r\n\r\n")
@@ -303,7 +303,7 @@ def chunk(data: bytes) -> bytes:
         (("", ""), {}, b"t"),
     ],
 )
-async def test_what_was_not_signed_is_not_taken(
+async def test_an_upload_that_was_not_signed_is_refused(
     local: Place, change: tuple[str, str], headers: dict[str, str], body: bytes
 ) -> None:
     signed = expect(await local.admin.get("/api/upload/sts?file_name=a.txt&content_type=text/plain&size=4"))
@@ -313,7 +313,7 @@ async def test_what_was_not_signed_is_not_taken(
     assert (await local.anonymous.put(signed["uploadUrl"], raw=b"text", headers=signed["headers"])).code == 0
 
 
-async def test_an_address_ends_with_its_time(local: Place) -> None:
+async def test_a_signed_address_expires(local: Place) -> None:
     signed = expect(await local.admin.get("/api/upload/sts?file_name=a.txt&content_type=text/plain&size=4"))
     bound = {"object_key": signed["objectKey"], "content_type": "text/plain", "size": 4}
     signatures = local.running.service.part(Signatures)
@@ -322,7 +322,7 @@ async def test_an_address_ends_with_its_time(local: Place) -> None:
         assert (await local.anonymous.put(late, raw=b"text", headers=signed["headers"])).code == code
 
 
-async def test_an_address_takes_one_file(local: Place) -> None:
+async def test_a_signed_address_accepts_one_file(local: Place) -> None:
     signed = expect(await local.admin.get("/api/upload/sts?file_name=a.txt&content_type=text/plain&size=4"))
     expect(await local.anonymous.put(signed["uploadUrl"], raw=b"text", headers=signed["headers"]))
     async with nothing_kept(local):

@@ -26,7 +26,7 @@ END = f"\r\n--{BOUNDARY}--\r\n".encode()
 
 @dataclass
 class Deployment:
-    """What several servers share: a database, a data folder, a storage."""
+    """A database, a data folder and a storage that several servers share."""
 
     uri: str
     folder: Path
@@ -35,12 +35,12 @@ class Deployment:
     database: str = field(default_factory=lambda: unique("killed").replace("-", "_"))
 
     def server(self) -> Any:
-        """A server of it, in this process."""
+        """A server of the deployment, in this process."""
         options: dict[str, Any] = {**self.settings, "max_upload_bytes": 100 * MEBIBYTE}
         return place(self.uri, self.folder, self.s3, PLUGINS, mongodb_database=self.database, **options)
 
     def process(self) -> Any:
-        """A server of it, in a process of its own."""
+        """A server of the deployment, in a separate process."""
         named = {name.upper(): value for name, value in self.settings.items()}
         env = environment(
             self.uri, self.folder, MONGODB_DATABASE=self.database, PLUGINS=",".join(PLUGINS), JWT_SECRET=SECRET, **named
@@ -48,7 +48,7 @@ class Deployment:
         return server_process(env, self.folder / "process")
 
     def left(self) -> set[str]:
-        """What lies in the storage, whole or half."""
+        """The complete and partial files in the storage."""
         if self.s3 is not None:
             return self.s3.holds(self.settings["s3_private_bucket"])
         return {path.name for path in (self.folder / "files").glob("[ap]*/**/*") if path.is_file()}

@@ -1,4 +1,4 @@
-"""Large files and slow clients: memory does not grow with the file, and nobody else is held up.
+"""Large files and slow clients: memory does not grow with the file, and other requests are not delayed.
 
 A small version of `scripts/bench files`, which measures with a file of 1 GiB.
 """
@@ -33,7 +33,7 @@ UPLOADERS, BYTES_A_SECOND = 50, 10_000
 
 
 class Big:
-    """A server process that takes large files."""
+    """A server process that accepts large files."""
 
     def __init__(self, client: Client, pid: int) -> None:
         self.client = client
@@ -95,7 +95,7 @@ async def test_memory_does_not_grow_with_the_file(big: Big, large_file: Path) ->
 
 @asynccontextmanager
 async def slow_uploaders(client: Client) -> AsyncIterator[None]:
-    """Uploads without end, each a little at a time."""
+    """Endless uploads, each a little at a time."""
     head = f"Authorization: Bearer {client.token}", f"Content-Type: multipart/form-data; boundary={BOUNDARY}"
     first = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.rar"\r\n\r\n'.encode() + RAR
     started = request("POST /api/upload", *head, f"Content-Length: {1 << 30}") + first
@@ -130,7 +130,7 @@ async def p99(client: Client, seconds: float = 1.0) -> float:
 
 @pytest.mark.alone
 @pytest.mark.parametrize("big", ["local"], indirect=True)
-async def test_slow_uploaders_hold_nobody_up(big: Big) -> None:
+async def test_slow_uploads_do_not_delay_other_requests(big: Big) -> None:
     ratios: list[float] = []
     for _ in range(4):  # the machine may be busy with something else for a moment
         idle = await p99(big.client)
@@ -156,7 +156,7 @@ async def stuck_reader(stack: AsyncExitStack, big: Big, key: str) -> None:
 async def held_by_each_stuck_reader(big: Big, key: str) -> float:
     """Bytes by which the process grows for each reader that stops."""
     async with AsyncExitStack() as stack:
-        # what serves many at once is there before it is measured
+        # warm up before the measurement
         await asyncio.gather(*(stuck_reader(stack, big, key) for _ in range(READERS)))
         await asyncio.sleep(1)  # not a wait for anything: time in which the server could read ahead
         with peak_growth(big.pid) as grown:
@@ -176,7 +176,7 @@ async def test_a_reader_that_stops_holds_little_memory(
     env = environment(mongodb_uri, tmp_path / "data", PLUGINS="auth,rbac,files", **settings)
     async with server_process(env, tmp_path / "server") as server:
         key = await Big(await Client(await server.url()).log_in("admin"), server.process.pid).upload(large_file)
-    # another process: the upload has left this one no memory that it could fill without growing
+    # another process, because this one could reuse memory that the upload has freed
     async with server_process(env, tmp_path / "server") as server:
         big = Big(await Client(await server.url()).log_in("admin"), server.process.pid)
         held = await held_by_each_stuck_reader(big, key)

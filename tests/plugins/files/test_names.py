@@ -66,7 +66,7 @@ def test_a_key_is_one_path_segment_that_cannot_be_guessed() -> None:
 
 
 @pytest.mark.parametrize("name", ['a"b', "a\\b", "a\r\nX: y", "名", "a%22"])
-def test_no_name_ends_the_header_that_tells_it(name: str) -> None:
+def test_no_name_can_break_out_of_its_header(name: str) -> None:
     header = disposition(name, inline=False)
     assert header.isascii()
     assert header.isprintable()

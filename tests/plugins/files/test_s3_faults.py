@@ -1,4 +1,4 @@
-"""S3 away, slow, full, denying: 50300 with the reason in the log, in bounded time, and nothing left behind."""
+"""S3 unreachable, slow, full or denying: 50300 in bounded time, the reason in the log, and nothing left behind."""
 
 from __future__ import annotations
 
@@ -96,9 +96,7 @@ def site(io_loop: IOLoop, shared: Site, s3: S3Server) -> Iterator[Site]:
 
 
 @pytest.mark.parametrize("how", ["away", "hanging"])
-async def test_s3_out_of_reach_is_50300_and_then_all_is_well_again(
-    how: str, site: Site, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_unreachable_s3_is_50300_until_it_is_back(how: str, site: Site, caplog: pytest.LogCaptureFixture) -> None:
     there = site.place
     key = (await note(there.admin))["objectKey"]
     if how == "away":
@@ -131,7 +129,7 @@ async def test_an_s3_that_is_a_little_slow_is_waited_for_and_one_that_is_too_slo
     assert await there.list_stored() == set()
 
 
-async def test_what_a_lost_s3_kept_of_an_upload_is_swept_when_it_is_back(site: Site) -> None:
+async def test_the_rest_of_an_upload_in_a_lost_s3_is_swept_when_it_is_back(site: Site) -> None:
     there = site.place
     async with connected(there.url) as wire:
         head = f"Authorization: Bearer {there.admin.token}", "Content-Type: multipart/form-data; boundary=x"
@@ -152,7 +150,7 @@ async def test_what_a_lost_s3_kept_of_an_upload_is_swept_when_it_is_back(site: S
     assert await there.list_stored() == set()
 
 
-async def test_a_download_that_s3_breaks_off_is_broken_off(site: Site) -> None:
+async def test_a_download_that_s3_aborts_is_aborted(site: Site) -> None:
     there, size = site.place, 11 * MEBIBYTE
     key = expect(await send(there.admin, RAR + bytes(size), "a.rar"))["objectKey"]
     async with connected(there.url) as wire:
@@ -166,7 +164,7 @@ async def test_a_download_that_s3_breaks_off_is_broken_off(site: Site) -> None:
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
-async def test_an_s3_that_refuses_is_50300_with_its_word_in_the_log(
+async def test_an_s3_that_refuses_is_50300_with_its_reason_in_the_log(
     refusal: str, site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with refusing_s3(*REFUSALS[refusal]) as endpoint:
@@ -180,12 +178,12 @@ async def test_an_s3_that_refuses_is_50300_with_its_word_in_the_log(
     assert any(REFUSALS[refusal][1] in reason for reason in reasons)
 
 
-async def test_an_address_is_signed_while_s3_is_away(site: Site) -> None:
+async def test_an_address_is_signed_while_s3_is_unreachable(site: Site) -> None:
     await site.proxy.down()
     expect(await site.place.admin.get("/api/upload/sts?file_name=a.pdf&content_type=application/pdf&size=5"))
 
 
-async def test_a_clean_up_that_fails_is_done_at_the_next_start(site: Site) -> None:
+async def test_a_failed_clean_up_is_repeated_at_the_next_start(site: Site) -> None:
     there = site.place
     dead = there.folder / "files" / "writers" / "0123456789abcdef"
     dead.touch()
@@ -201,7 +199,7 @@ async def test_a_clean_up_that_fails_is_done_at_the_next_start(site: Site) -> No
     assert await there.files.records.find_one({"_id": key}) is None
 
 
-async def test_a_sweep_removes_nothing_that_it_cannot_look_at(site: Site) -> None:
+async def test_a_sweep_removes_nothing_that_it_cannot_check(site: Site) -> None:
     there = site.place
     signed = expect(await there.admin.get("/api/upload/sts?file_name=a.pdf&content_type=application/pdf&size=5"))
     body = {"name": "x", "remark": signed["objectKey"]}
@@ -212,6 +210,6 @@ async def test_a_sweep_removes_nothing_that_it_cannot_look_at(site: Site) -> Non
     assert await there.files.records.find_one({"_id": signed["objectKey"]})
 
 
-async def test_the_service_starts_while_s3_is_away(site: Site) -> None:
+async def test_the_service_starts_while_s3_is_unreachable(site: Site) -> None:
     expect(site.at_first, 50300)
     assert "storage" in site.at_first.json["msg"]

@@ -1,4 +1,4 @@
-"""Presigned addresses, held against botocore's own signer: moto checks no signature, so this does (CONTRACT 8)."""
+"""Presigned addresses, held against botocore's own signer: moto does not check signatures, so these tests do."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SETTINGS: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def storage(io_loop: IOLoop) -> Iterator[S3Storage]:
-    """An S3 that nobody reaches: signing asks nobody."""
+    """An S3 that cannot be reached: signing makes no request."""
     stack = AsyncExitStack()
     yield io_loop.run_sync(
         lambda: stack.enter_async_context(open_s3_storage(FilesSettings(_env_file=None, **SETTINGS)))
@@ -101,7 +101,7 @@ async def test_an_upload_has_15_minutes(storage: S3Storage) -> None:
     assert signature("PUT", longer, headers) != query_of(url)["X-Amz-Signature"]
 
 
-async def test_how_browsers_shall_treat_a_public_file_is_bound_too(storage: S3Storage) -> None:
+async def test_the_headers_of_a_public_file_are_bound_by_the_signature(storage: S3Storage) -> None:
     label = Label("logo.svg", SVG)
     address = await storage.upload_address("public", KEY, label, 10, 900)
     assert address.headers["Content-Disposition"].startswith("attachment")

@@ -1,4 +1,4 @@
-"""One contract, kept by a local disk and by S3 over HTTP."""
+"""The interface of a storage, tested on a local disk and on S3 over HTTP."""
 
 from __future__ import annotations
 
@@ -84,20 +84,20 @@ async def test_what_was_committed_is_read_back(
     assert await read(storage, visibility, name, etag, 0, size) == content
 
 
-async def test_a_part_is_just_that_part(storage: Storage) -> None:
+async def test_a_range_is_exactly_that_range(storage: Storage) -> None:
     content = os.urandom(MEBIBYTE)
     name, etag = await put(storage, content)
     for start, stop in ((0, 1), (MEBIBYTE - 1, MEBIBYTE), (1000, 700_000)):
         assert await read(storage, "private", name, etag, start, stop) == content[start:stop]
 
 
-async def test_the_buckets_are_two(storage: Storage) -> None:
+async def test_the_buckets_are_separate(storage: Storage) -> None:
     name, etag = await put(storage, b"public", "public", bucket_known=False)
     assert await storage.stat("private", name) is None
     assert await read(storage, "private", name, etag, 0, 1) is None
 
 
-async def test_nothing_is_there_before_the_commit(storage: Storage) -> None:
+async def test_nothing_is_visible_before_the_commit(storage: Storage) -> None:
     name = key()
     async with storage.writer(name, "private", LABEL) as writer:
         for _ in range(6):
@@ -106,7 +106,7 @@ async def test_nothing_is_there_before_the_commit(storage: Storage) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 6])
-async def test_what_is_not_committed_leaves_nothing(storage: Storage, size: int) -> None:
+async def test_an_uncommitted_file_leaves_nothing(storage: Storage, size: int) -> None:
     name = key()
     async with storage.writer(name, "private", LABEL) as writer:
         for _ in range(size):
@@ -166,7 +166,7 @@ async def test_a_deleted_file_is_gone_and_may_be_deleted_again(storage: Storage)
         assert await read(storage, "private", name, etag, 0, 4) is None
 
 
-async def test_what_is_discarded_is_gone_from_everywhere(storage: Storage) -> None:
+async def test_a_discarded_file_is_gone_from_everywhere(storage: Storage) -> None:
     name, _ = await put(storage, b"text")
     await storage.discard(name)
     assert await storage.stat("private", name) is None
@@ -174,7 +174,7 @@ async def test_what_is_discarded_is_gone_from_everywhere(storage: Storage) -> No
 
 
 async def begun(storage: Storage, name: str) -> None:
-    """What a server leaves that ended in the middle."""
+    """What a killed server leaves behind."""
     if isinstance(storage, LocalStorage):
         storage._arriving(name).write_bytes(b"half")
     elif isinstance(storage, S3Storage):
@@ -188,7 +188,7 @@ async def left(storage: Storage, name: str) -> bool:
     return bool(listed.get("Uploads"))
 
 
-async def test_what_was_begun_and_forgotten_is_tidied_away(storage: Storage) -> None:
+async def test_abandoned_uploads_are_removed(storage: Storage) -> None:
     name, (stored, etag) = key(), await put(storage, b"text")
     await begun(storage, name)
     await storage.tidy(utc_now() - timedelta(days=10_000))  # moto says of every upload that it was begun in 2010
@@ -205,14 +205,14 @@ async def test_a_cleared_storage_is_empty(storage: Storage) -> None:
         assert await storage.stat(visibility, name) is None
 
 
-async def test_a_sound_storage_says_so(storage: Storage) -> None:
+async def test_a_working_storage_passes_its_check(storage: Storage) -> None:
     await storage.check()
 
 
 @pytest.mark.parametrize(
     "name", ["../../etc/passwd", "/etc/passwd", "a/b", "", ".", "20261120-0123456789abcdef0123456789abcdef"]
 )
-async def test_a_key_of_another_form_reaches_nothing(storage: Storage, name: str) -> None:
+async def test_an_invalid_key_reaches_nothing(storage: Storage, name: str) -> None:
     with pytest.raises(ApiError) as refused:
         await storage.discard(name)
     assert refused.value.kind.code == 40400
@@ -225,7 +225,7 @@ async def test_the_label_goes_with_the_addresses(storage: Storage) -> None:
     assert storage.public_url(key(label)).endswith(".png")
 
 
-# -- what only a disk does
+# -- local storage only
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What is removed without anybody asking, and what never is (CONTRACT 8: nothing attached in 24 h is swept)."""
+"""What the sweep removes (files that nothing was attached to within 24 hours), and what it never removes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.gen_test(timeout=30)
 
 
 async def age(running: Running, key: str, hours: float = 25) -> None:
-    """Let a file have come that long ago."""
+    """Make a file this old."""
     values = {"$set": {"created_at": utc_now() - timedelta(hours=hours)}}
     await running.service.database.driver.update_one(OBJECTS.name, {"_id": key}, values)
 
@@ -38,22 +38,22 @@ async def swept(running: Running, key: str, hours: float = 25) -> bool:
     return record is None
 
 
-async def test_a_file_that_nothing_was_attached_to_is_swept(here: Place) -> None:
+async def test_an_unattached_file_is_swept(here: Place) -> None:
     stored = await note(here.admin)
     assert await swept(here.running, stored["objectKey"])
     expect(await here.admin.get(f"/api/file/dl?object_key={stored['objectKey']}"), 40400)
 
 
-async def test_a_public_file_that_nothing_names_is_swept(here: Place) -> None:
+async def test_a_public_file_that_no_record_names_is_swept(here: Place) -> None:
     stored = await upload(here.admin, PNG, "a.png", "public")
     assert await swept(here.running, stored["objectKey"])
 
 
-async def test_a_file_of_less_than_a_day_is_kept(here: Place) -> None:
+async def test_an_unattached_file_is_kept_for_a_day(here: Place) -> None:
     assert not await swept(here.running, (await note(here.admin))["objectKey"], hours=23.9)
 
 
-async def test_an_attached_file_is_kept_also_when_the_attachment_goes(here: Place) -> None:
+async def test_an_attached_file_is_kept_even_after_the_attachment_is_deleted(here: Place) -> None:
     stored = await note(here.admin)
     attachment = expect(await attach(here.admin, await customer(here.admin), stored))
     assert not await swept(here.running, stored["objectKey"])
@@ -61,19 +61,19 @@ async def test_an_attached_file_is_kept_also_when_the_attachment_goes(here: Plac
     assert not await swept(here.running, stored["objectKey"])
 
 
-async def test_an_address_that_nobody_used_is_swept(here: Place) -> None:
+async def test_an_unused_signed_address_is_swept(here: Place) -> None:
     signed = expect(await here.admin.get(f"/api/upload/sts?file_name=a.png&content_type=image/png&size={len(PNG)}"))
     assert await swept(here.running, signed["objectKey"])
 
 
-async def test_a_file_that_came_by_an_address_and_that_nothing_names_is_swept(here: Place) -> None:
+async def test_an_unnamed_file_uploaded_to_a_signed_address_is_swept(here: Place) -> None:
     signed = expect(await here.admin.get(f"/api/upload/sts?file_name=a.png&content_type=image/png&size={len(PNG)}"))
     client, path = here.address(signed["uploadUrl"])
     await client.put(path, raw=PNG, headers=signed["headers"])
     assert await swept(here.running, signed["objectKey"])
 
 
-async def test_a_sweep_that_was_interrupted_is_finished(here: Place) -> None:
+async def test_an_interrupted_sweep_is_completed(here: Place) -> None:
     stored = await note(here.admin)
     leaving = {"$set": {"state": "leaving"}}
     await here.running.service.database.driver.update_one(OBJECTS.name, {"_id": stored["objectKey"]}, leaving)
@@ -117,7 +117,7 @@ async def test_a_public_file_that_a_record_names_is_kept(use: Use, tradewind: Ru
     assert not await swept(tradewind, stored["objectKey"])
 
 
-async def test_a_file_that_went_straight_to_s3_is_looked_at_before_it_is_kept(here: Place) -> None:
+async def test_a_file_uploaded_straight_to_s3_is_checked_before_it_is_kept(here: Place) -> None:
     evil = b"<html><script>alert(1)</script>".ljust(len(PNG))
     for content, kept in ((PNG, True), (evil, False)):
         query = f"file_name=a.png&content_type=image/png&size={len(PNG)}&visibility=public"
@@ -128,7 +128,7 @@ async def test_a_file_that_went_straight_to_s3_is_looked_at_before_it_is_kept(he
         assert await swept(here.running, signed["objectKey"]) != kept
 
 
-def test_every_place_that_can_hold_a_key_is_looked_at() -> None:
+def test_every_field_that_can_contain_a_key_is_searched() -> None:
     fields = {
         "address": text(),
         "short": text(max_length=10),
@@ -147,7 +147,7 @@ def test_every_place_that_can_hold_a_key_is_looked_at() -> None:
 
 @pytest.fixture(scope="module")
 def quick(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """A server of one's own, which sweeps often."""
+    """A separate server that sweeps often."""
     block = place(mongodb_uri, tmp_path_factory.mktemp("quick"), sweep_seconds=0.3)
     yield io_loop.run_sync(block.__aenter__)
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))

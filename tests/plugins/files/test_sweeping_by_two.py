@@ -1,4 +1,4 @@
-"""Two servers on one database sweep like one: every file once, under a lease that passes on (CONTRACT 8)."""
+"""Two servers on one database sweep like one: every file once, under a lease that the other takes over."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Pair:
         return [await note(client) for client in self.clients for _ in range(count // 2)]
 
     async def age(self, files: list[dict[str, Any]]) -> None:
-        """Let files have come more than a day ago, all in one moment."""
+        """Make files more than a day old, all at once."""
         keys = {"_id": {"$in": [file["objectKey"] for file in files]}}
         await self.driver.update_many(OBJECTS.name, keys, {"$set": {"created_at": utc_now() - timedelta(hours=25)}})
 
@@ -54,11 +54,11 @@ class Pair:
         await eventually(gone, seconds=30)
 
     def removed(self) -> list[int]:
-        """How many files each server says that it has removed."""
+        """How many files each server has removed, by its log."""
         return [sum(line["removed"] for line in server.lines("files swept")) for server in self.servers]
 
     async def have_removed(self, count: int) -> None:
-        """Wait until the servers have said so of that many files; it may be no more."""
+        """Wait until the servers have logged the removal of that many files, and no more."""
 
         async def said() -> bool:
             return sum(self.removed()) >= count
@@ -87,7 +87,7 @@ async def _pair(uri: str, folder: Path, buckets: dict[str, str]) -> AsyncIterato
         yield Pair(servers, clients, driver)
 
 
-async def test_each_file_is_swept_once_and_one_that_is_attached_meanwhile_stays(pair: Pair) -> None:
+async def test_each_file_is_swept_once_unless_it_is_attached_meanwhile(pair: Pair) -> None:
     first, second = pair.clients
     record = await customer(first)
     old, attached, raced = await pair.unattached(MANY), await note(second), await pair.unattached(MANY)
@@ -110,7 +110,7 @@ async def test_each_file_is_swept_once_and_one_that_is_attached_meanwhile_stays(
         assert (await first.get(f"/api/file/dl?object_key={key}")).status == 200
 
 
-async def test_the_other_server_goes_on_when_the_one_that_sweeps_is_killed(pair: Pair) -> None:
+async def test_the_other_server_continues_when_the_sweeping_one_is_killed(pair: Pair) -> None:
     some = await pair.unattached(2)
     await pair.age(some)
     await pair.have_removed(len(some))

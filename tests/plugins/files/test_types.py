@@ -1,4 +1,4 @@
-"""What a file is: by its content."""
+"""Types of files are detected from the content."""
 
 import io
 import os
@@ -73,7 +73,7 @@ def test_a_type_is_detected_by_content(media: str, name: str, content: bytes) ->
 
 
 @pytest.mark.parametrize("content", HTML)
-def test_what_a_browser_takes_for_a_page_is_a_page(content: bytes) -> None:
+def test_what_browsers_detect_as_html_is_html(content: bytes) -> None:
     assert found("a.txt", content) == "text/html"
 
 
@@ -82,7 +82,7 @@ def test_a_compound_file_of_no_office_program_is_unknown(name: str) -> None:
     assert found(name, OLE) == "application/octet-stream"
 
 
-def test_random_bytes_are_no_type_that_is_shown() -> None:
+def test_random_bytes_are_no_inline_type() -> None:
     shown = {type.media for type in TYPES if type.inline and type.major != "audio"}
     assert not shown & {found("a.png", os.urandom(2000)) for _ in range(200)}
 
@@ -153,13 +153,13 @@ def test_an_image_of_too_many_pixels_is_not_sound(kind: str) -> None:
     assert not sound(kind, image(kind, (300, 200)), pixels=59_999)
 
 
-def test_an_image_that_says_it_is_a_bomb_is_not_sound() -> None:
+def test_an_image_that_declares_too_many_pixels_is_not_sound() -> None:
     content = bytearray(image("PNG"))
     content[16:24] = (60_000).to_bytes(4, "big") * 2
     assert not sound("PNG", bytes(content), pixels=100_000_000)
 
 
-def test_a_gif_of_endless_blocks_is_given_up() -> None:
+def test_a_gif_with_too_many_blocks_is_not_sound() -> None:
     assert not sound("GIF", image("GIF")[:-1] + b"!\xfe" + b"\x01a" * 200_000 + b"\0;")
 
 
@@ -219,7 +219,7 @@ def test_a_drawing_with_more_than_a_drawing_is_not_sound(inside: str) -> None:
 
 
 @pytest.mark.parametrize("content", NO_DRAWING.values(), ids=NO_DRAWING)
-def test_what_is_no_plain_drawing_is_not_sound(content: bytes) -> None:
+def test_a_document_that_is_no_plain_drawing_is_not_sound(content: bytes) -> None:
     assert not is_sound_svg(io.BytesIO(content))
 
 
@@ -231,5 +231,5 @@ def test_what_is_no_plain_drawing_is_not_sound(content: bytes) -> None:
     [(archive("a"), True), (b"GIF89a" + archive("a"), True), (archive("a") + b"x", False), (PDF, False)],
     ids=["archive", "behind an image", "cut off", "document"],
 )
-def test_what_ends_as_an_archive_can_be_opened_as_one(content: bytes, opens: bool) -> None:
+def test_a_file_that_ends_as_a_zip_can_be_opened_as_one(content: bytes, opens: bool) -> None:
     assert ends_as_zip(content) == opens

@@ -1,4 +1,4 @@
-"""Uploads through the service, on a disk behind either HTTP connection and in S3 (CONTRACT 8)."""
+"""Uploads through the service, to a disk behind either HTTP connection, and to S3."""
 
 import hashlib
 import os
@@ -119,7 +119,7 @@ async def test_a_key_of_another_upload_is_40903(here: Place) -> None:
     assert await here.list_stored() == before
 
 
-async def test_the_operation_log_tells_what_was_uploaded(here: Place) -> None:
+async def test_the_operation_log_has_the_upload(here: Place) -> None:
     request_id = unique("upload")
     stored = expect(await send(here.admin, b"logged", "logged.txt", headers={"X-Request-ID": request_id}))
 
@@ -153,27 +153,27 @@ async def put(here: Place, address: dict, content: bytes, **headers: str) -> int
     return (await client.put(path, raw=content, headers={**address["headers"], **headers})).status
 
 
-async def test_a_signed_address_takes_the_file_without_a_token(here: Place) -> None:
+async def test_a_signed_address_accepts_the_file_without_a_token(here: Place) -> None:
     address = await signed(here, here.admin, PDF, "a.pdf", "application/pdf")
     assert (address["method"], address["expiresIn"], address["url"]) == ("PUT", 900, None)
     assert await put(here, address, PDF) == 200
     assert await downloaded(here, here.admin, address["objectKey"]) == PDF
 
 
-async def test_a_signed_address_of_a_public_file_tells_its_link(here: Place) -> None:
+async def test_the_signed_address_of_a_public_file_comes_with_its_link(here: Place) -> None:
     address = await signed(here, here.admin, PNG, "a.png", "image/png", "public")
     assert await put(here, address, PNG) == 200
     client, path = here.address(address["url"])
     assert (await client.get(path)).body == PNG
 
 
-async def test_what_was_never_uploaded_cannot_be_read(here: Place) -> None:
+async def test_a_file_that_was_never_uploaded_cannot_be_read(here: Place) -> None:
     address = await signed(here, here.admin, PDF, "a.pdf", "application/pdf")
     expect(await here.admin.get(f"/api/file/dl?object_key={address['objectKey']}"), 40400)
     expect(await here.admin.get(f"/api/file/sign?object_key={address['objectKey']}"), 40400)
 
 
-async def test_other_content_than_was_said_is_not_taken_by_a_signed_address(here: Place) -> None:
+async def test_a_signed_address_refuses_content_other_than_announced(here: Place) -> None:
     content = b"<html><script>alert(1)</script></html>"
     address = await signed(here, here.admin, content, "a.png", "image/png")
     await put(here, address, content)  # S3 does not look; the service does before it lets anybody have it
@@ -195,7 +195,7 @@ async def test_other_content_than_was_said_is_not_taken_by_a_signed_address(here
         ("file_name=a.pdf&content_type=application/pdf&size=5&visibility=secret", 40001),
     ],
 )
-async def test_no_address_is_signed_for_what_would_not_be_taken(here: Place, query: str, code: int) -> None:
+async def test_no_address_is_signed_for_a_file_that_would_be_refused(here: Place, query: str, code: int) -> None:
     before = await here.list_stored()
     expect(await here.admin.get(f"/api/upload/sts?{query}"), code)
     assert await here.list_stored() == before

@@ -12,7 +12,7 @@ AT = "/api/v1/finance"
 
 @dataclass
 class Books:
-    """An account of its own."""
+    """An account that only this test uses."""
 
     client: Client
     account_id: str

@@ -1,4 +1,4 @@
-"""`kill -9` of the server, then of `mongod`, amid a thousand transactions: ledgers agree, no acknowledged one is lost."""
+"""`kill -9` of the server, then of `mongod`, amid a thousand transactions: ledgers agree, nothing acknowledged is lost."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _months = itertools.count()
 
 @dataclass
 class Site:
-    """A server as a process of its own, which is started again when it is killed."""
+    """A server in a separate process, which can be killed and started again."""
 
     uri: str
     folder: Path
@@ -82,7 +82,7 @@ class Site:
 
 @asynccontextmanager
 async def site_at(folder: Path) -> AsyncIterator[Site]:
-    """A server over a `mongod` of its own."""
+    """A server with a separate `mongod`."""
     embedded = await asyncio.to_thread(acquire, folder / "mongodb")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -150,7 +150,7 @@ async def test_after_kills_the_ledgers_agree_and_nothing_acknowledged_is_lost(tm
 
 
 async def payer(admin: Client) -> Write:
-    """Books payments, into a month of its own."""
+    """Books payments into a separate month."""
     books = await Books.fresh(admin)
     years, month = divmod(next(_months), 12)
 
@@ -162,7 +162,7 @@ async def payer(admin: Client) -> Write:
 
 
 async def carrier(admin: Client) -> Write:
-    """Carries goods to and fro."""
+    """Moves goods back and forth."""
     here = await Goods.stocked(admin, 100)
     there = Goods(admin, here.product_id, await here.warehouse())
     expect(await here.transfer(there.warehouse_id, 50))

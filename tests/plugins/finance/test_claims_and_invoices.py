@@ -76,7 +76,7 @@ async def test_a_reversed_payment_is_to_be_made_again(admin: Client) -> None:
     ("outcome", "status"),
     [("approved", "approved"), ("rejected", "rejected"), ("returned", "draft"), ("withdrawn", "draft")],
 )
-async def test_the_end_of_an_approval_decides_the_claim(
+async def test_the_outcome_of_an_approval_decides_the_claim(
     outcome: str, status: str, admin: Client, tradewind: Running
 ) -> None:
     claim = await (await Books.fresh(admin)).claim("submit")
@@ -147,7 +147,7 @@ async def test_a_confirmed_invoice_cannot_be_changed(admin: Client) -> None:
     expect(await admin.patch(f"{INVOICES}/{invoice['id']}", {"version": invoice["version"], "tax": "0"}), 40901)
 
 
-async def test_an_invoice_whose_day_is_taken_away_is_of_today(admin: Client) -> None:
+async def test_an_invoice_whose_day_is_cleared_gets_today(admin: Client) -> None:
     body = {"direction": "out", "number": unique("INV"), "counterparty": "c", "amount": "1.00"}
     draft = expect(await admin.post(INVOICES, body))
     at = f"{INVOICES}/{draft['id']}"

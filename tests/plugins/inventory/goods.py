@@ -12,7 +12,7 @@ AT = "/api/v1/inventory"
 
 @dataclass
 class Goods:
-    """A product and a warehouse of its own."""
+    """A product and a warehouse that only this test uses."""
 
     client: Client
     product_id: str
@@ -29,7 +29,7 @@ class Goods:
 
     @classmethod
     async def stocked(cls, client: Client, quantity: Any, cost: str = "4.00") -> Goods:
-        """A product of which there are so many, at this cost."""
+        """A product with this much stock, at this cost."""
         goods = await cls.fresh(client)
         expect(await goods.count(quantity, cost))
         return goods

@@ -92,7 +92,7 @@ async def test_a_cancelled_order_moves_nothing(at: str, admin: Client) -> None:
     assert await goods.stock() == ("5", "20.00")
 
 
-async def test_an_order_that_began_is_closed_and_not_cancelled(admin: Client) -> None:
+async def test_a_partly_shipped_order_is_closed_and_not_cancelled(admin: Client) -> None:
     goods = await Goods.stocked(admin, 5)
     order = await goods.sale(3)
     expect(await goods.deliver(order, 1))
@@ -110,7 +110,7 @@ async def test_changed_lines_change_the_amount_of_a_draft(admin: Client) -> None
 
 
 @pytest.mark.parametrize("at", [PURCHASES, SALES])
-async def test_an_order_whose_day_is_taken_away_is_of_today(at: str, admin: Client) -> None:
+async def test_an_order_whose_day_is_cleared_gets_today(at: str, admin: Client) -> None:
     goods = await Goods.fresh(admin)
     by = {"customer_name": "somebody"} if at == SALES else {"supplier_id": await goods.supplier()}
     draft = expect(await admin.post(at, {**by, "lines": [{"product_id": goods.product_id, "quantity": "1"}]}))
@@ -118,7 +118,7 @@ async def test_an_order_whose_day_is_taken_away_is_of_today(at: str, admin: Clie
     assert changed["ordered_on"] == draft["ordered_on"]
 
 
-async def test_a_delivery_tells_price_and_cost(admin: Client) -> None:
+async def test_a_delivery_has_price_and_cost(admin: Client) -> None:
     goods = await Goods.stocked(admin, 5, "4.00")
     order = await goods.sale(2, "9.90")
     expect(await goods.deliver(order))
@@ -140,7 +140,7 @@ async def disable(admin: Client, what: str, id: str) -> None:
     expect(await admin.patch(f"{AT}/{what}/{id}", {"version": record["version"], "status": "disabled"}))
 
 
-async def test_what_is_disabled_is_not_bought_but_its_stock_leaves(admin: Client) -> None:
+async def test_disabled_products_are_not_bought_but_their_stock_is_sold(admin: Client) -> None:
     goods = await Goods.stocked(admin, 5)
     sale, purchase = await goods.sale(2), await goods.purchase(1)
     supplier = purchase["supplier_id"]
@@ -163,7 +163,7 @@ async def test_what_is_disabled_is_not_bought_but_its_stock_leaves(admin: Client
 
 
 @pytest.mark.parametrize("at", ["purchase-orders", "sales-orders"])
-async def test_an_order_is_found_by_the_reference_of_the_other_side_and_by_its_remark(at: str, admin: Client) -> None:
+async def test_an_order_is_found_by_its_reference_and_by_its_remark(at: str, admin: Client) -> None:
     goods = await Goods.fresh(admin)
     reference, remark = unique("their-number"), unique("ring-twice")
     whose = {"supplier_id": await goods.supplier()} if at == "purchase-orders" else {"customer_name": "somebody"}
@@ -182,7 +182,7 @@ async def test_an_order_is_found_by_the_reference_of_the_other_side_and_by_its_r
     expect(await admin.post(f"{AT}/{at}", {**body, "reference": "x" * 101}), 40001)
 
 
-async def test_more_than_is_open_says_how_much_is(admin: Client) -> None:
+async def test_the_refusal_of_more_than_is_open_says_how_much_is_open(admin: Client) -> None:
     goods = await Goods.stocked(admin, 10)
     bought, sold = await goods.purchase(5), await goods.sale(3)
     assert expect(await goods.receive(bought, 6), 40901) == {"open": "5"}
@@ -207,7 +207,7 @@ async def test_the_customer_of_a_sales_order_is_looked_up(admin: Client) -> None
     assert (await admin.patch(f"{SALES}/{order['id']}", change)).fields == {"customer_id"}
 
 
-async def test_nobody_names_a_customer_whom_they_do_not_see(admin: Client, people: People) -> None:
+async def test_an_order_cannot_name_a_customer_that_its_creator_cannot_see(admin: Client, people: People) -> None:
     masters = ["inventory:product:create", "inventory:warehouse:create"]
     seller = await people.person(["inventory:sales-order:create", "crm:customer:create", *masters], "self")
     draft = await _draft(seller)

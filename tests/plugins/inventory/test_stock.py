@@ -26,7 +26,7 @@ async def test_goods_leave_at_the_moving_average(admin: Client) -> None:
     assert await goods.stock() == ("11", "55.00")
 
 
-async def test_with_the_last_piece_leaves_the_last_cent(admin: Client) -> None:
+async def test_the_last_piece_takes_the_remaining_value(admin: Client) -> None:
     goods = await Goods.fresh(admin)
     expect(await goods.receive(await goods.purchase("0.5", "3.33")))
     expect(await goods.receive(await goods.purchase("2.5", "0.37")))
@@ -51,7 +51,7 @@ async def test_partial_receipts_add_up_to_the_amount_of_the_order(admin: Client)
     assert await goods.stock() == ("3", order["amount"])
 
 
-async def test_more_than_there_is_cannot_be_delivered(admin: Client) -> None:
+async def test_more_than_the_stock_cannot_be_delivered(admin: Client) -> None:
     goods = await Goods.stocked(admin, 2)
     reply = await goods.deliver(await goods.sale("2.0001"))
     expect(reply, 40901)
@@ -59,7 +59,7 @@ async def test_more_than_there_is_cannot_be_delivered(admin: Client) -> None:
     assert await goods.stock() == ("2", "8.00")
 
 
-async def test_a_refused_line_takes_the_whole_delivery_back(admin: Client) -> None:
+async def test_a_refused_line_rolls_back_the_whole_delivery(admin: Client) -> None:
     plenty, few = await Goods.stocked(admin, 9), await Goods.stocked(admin, 1)
     few.warehouse_id = plenty.warehouse_id
     lines = [{"product_id": one.product_id, "quantity": "5"} for one in (plenty, few)]
@@ -78,7 +78,7 @@ async def test_a_transfer_moves_quantity_and_value(admin: Client) -> None:
     assert (await goods.stock(), await goods.stock(other)) == (("6", "18.00"), ("4", "12.00"))
 
 
-async def test_a_transfer_of_more_than_there_is_moves_nothing(admin: Client) -> None:
+async def test_a_transfer_of_more_than_the_stock_moves_nothing(admin: Client) -> None:
     goods = await Goods.stocked(admin, 3)
     other = await goods.warehouse()
     expect(await goods.transfer(other, 4), 40901)
@@ -122,7 +122,7 @@ async def test_five_decimals_of_a_quantity_are_refused(admin: Client) -> None:
     assert (await goods.count("1.00001")).code == 40001
 
 
-async def test_stock_is_seen_by_those_who_see_its_warehouse(admin: Client, people: People) -> None:
+async def test_stock_is_visible_to_those_who_can_see_its_warehouse(admin: Client, people: People) -> None:
     owner, stranger = await people.person(EVERYTHING), await people.person(EVERYTHING)
     goods = await Goods.stocked(owner, 3)
     assert await goods.stock() == ("3", "12.00")
@@ -131,7 +131,7 @@ async def test_stock_is_seen_by_those_who_see_its_warehouse(admin: Client, peopl
     assert await Goods(admin, goods.product_id, goods.warehouse_id).stock() == ("3", "12.00")
 
 
-async def test_a_foreign_warehouse_is_no_place_to_count(people: People) -> None:
+async def test_a_warehouse_outside_the_data_scope_cannot_be_counted(people: People) -> None:
     owner, stranger = await people.person(EVERYTHING), await people.person(EVERYTHING)
     theirs, own = await Goods.fresh(owner), await Goods.fresh(stranger)
     reply = await Goods(stranger, own.product_id, theirs.warehouse_id).count(1)
@@ -140,7 +140,7 @@ async def test_a_foreign_warehouse_is_no_place_to_count(people: People) -> None:
 
 
 @pytest.mark.parametrize("what", ["products", "warehouses"])
-async def test_what_holds_stock_cannot_be_deleted(what: str, admin: Client) -> None:
+async def test_a_product_or_warehouse_with_stock_cannot_be_deleted(what: str, admin: Client) -> None:
     goods = await Goods.stocked(admin, 1)
     id = goods.product_id if what == "products" else goods.warehouse_id
     expect(await admin.delete(f"{AT}/{what}/{id}"), 40901)

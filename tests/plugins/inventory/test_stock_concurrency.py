@@ -1,4 +1,4 @@
-"""Many at once: nothing is sold twice, received twice or lost."""
+"""Concurrent requests: nothing is sold twice, received twice or lost."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def test_fifty_at_once_bring_a_product_into_an_empty_warehouse(admin: Clie
     assert await goods.stock() == ("50", "5.00")
 
 
-async def test_transfers_both_ways_at_once_keep_what_there_is(admin: Client) -> None:
+async def test_transfers_both_ways_at_once_keep_the_total(admin: Client) -> None:
     here = await Goods.stocked(admin, 20)
     there = Goods(admin, here.product_id, await here.warehouse())
     expect(await here.transfer(there.warehouse_id, 10))
