@@ -7,11 +7,13 @@ SCHEDULED = Message("定时发布", "Scheduled")
 PUBLISHED = Message("已发布", "Published")
 ARCHIVED = Message("已下线", "Archived")
 
-ALREADY_PUBLISHED = Message("文章已发布", "The article is published already")
+ALREADY_PUBLISHED = Message("文章已发布", "The article is already published")
 NOT_PUBLIC = Message("文章未发布，也未定时发布", "The article is neither published nor scheduled")
-PUBLISHED_SINCE = Message("文章已发布，不能更改发布时间", "The article is published: its time cannot change any more")
+PUBLISHED_SINCE = Message(
+    "文章已发布，不能更改发布时间", "The article is published; its publication time can no longer be changed"
+)
 NEEDS_ITS_TIME = Message(
-    "定时发布的文章必须有发布时间，请先下线", "A scheduled article needs its time; unpublish it first"
+    "定时发布的文章必须有发布时间，请先下线", "A scheduled article needs a publication time; unpublish it first"
 )
 UNDER_ITSELF = Message("不能移动到自身或其下级", "It cannot be moved under itself")
 HAS_CHILDREN = Message("分类下存在子分类", "The category has sub-categories")

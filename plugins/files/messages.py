@@ -2,25 +2,30 @@
 
 from plugins.api import Message
 
-TYPE_REFUSED = Message("不支持的文件类型：{type}", "Files of this type are not taken: {type}")
-TYPE_CONTRADICTS = Message("文件内容与其类型不符：{type}", "The content is not what the name or the type says: {type}")
-TWO_THINGS = Message("文件同时是另一种格式的文件", "The file is a file of another format as well")
+TYPE_REFUSED = Message("不支持的文件类型：{type}", "Files of this type are not accepted: {type}")
+TYPE_CONTRADICTS = Message("文件内容与其类型不符：{type}", "The content does not match the name or the type: {type}")
+TWO_THINGS = Message("文件同时符合另一种文件格式", "The file is also a file of another format")
 BROKEN_IMAGE = Message(
-    "图片已损坏、过大或包含其他内容", "The image is broken, has too many pixels, or holds something else"
+    "图片已损坏、过大或包含其他内容", "The image is broken, has too many pixels, or contains other data"
 )
-ACTIVE_SVG = Message("SVG 已损坏或包含脚本、外部引用", "The SVG is broken, or holds a script or refers to the outside")
+ACTIVE_SVG = Message(
+    "SVG 已损坏或包含脚本、外部引用", "The SVG is broken, or contains a script or an external reference"
+)
 FILE_TOO_LARGE = Message("文件过大，最大 {bytes} 字节", "The file is too large; at most {bytes} bytes")
-OTHER_THAN_SIGNED = Message("上传内容与签名不符", "The upload is not what was signed, or its time is over")
-UPLOADED_ALREADY = Message("该地址的文件已上传", "The file of this address was uploaded already")
-STORAGE_AWAY = Message("文件存储暂不可用，请稍后重试", "The file storage is out of reach; try later")
+OTHER_THAN_SIGNED = Message(
+    "上传内容与签名不符，或签名已过期", "The upload does not match the signature, or the signature has expired"
+)
+UPLOADED_ALREADY = Message("该地址已上传过文件", "A file was already uploaded to this address")
+STORAGE_AWAY = Message("文件存储暂不可用，请稍后重试", "The file storage is unavailable; try again later")
 NOT_YOURS_TO_DELETE = Message(
-    "只有上传者或可修改该记录的人可以删除附件", "Only who uploaded it, or may change the record, deletes an attachment"
+    "只有上传者或可修改该记录的人可以删除附件",
+    "Only the uploader, or someone who may change the record, can delete the attachment",
 )
 
 # shown by GET /authorization/explain
 NOT_READABLE = Message(
     "没有该文件，或您无权读取：它不是公开文件、不是您上传的，也未附在您能看到的记录上",
-    "There is no such file that you may read: a public one, your own, or one attached to a record that you see",
+    "There is no such file that you may read: a public one, your own, or one attached to a record that you can see",
 )
 NOT_PUBLIC = Message("没有该公开文件", "There is no such public file")
 RECORD_UNSEEN = Message("没有该业务记录，或您无权查看", "There is no such business record, or you may not see it")

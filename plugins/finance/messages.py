@@ -4,15 +4,17 @@ from plugins.api import Message
 
 PERIOD_CLOSED = Message("会计期间 {month} 已结账", "The period {month} is closed")
 PERIOD_NOT_OVER = Message("会计期间 {month} 尚未结束", "The period {month} is not over")
-ALREADY_REVERSED = Message("凭证已冲销，或本身是冲销凭证", "The voucher was reversed already, or is itself a reversal")
-ACCOUNT_USED = Message("账户已有凭证，不能删除", "There are vouchers of this account; it cannot be deleted")
+ALREADY_REVERSED = Message(
+    "凭证已冲销，或本身是冲销凭证", "The voucher has already been reversed, or is itself a reversal"
+)
+ACCOUNT_USED = Message("账户已有凭证，不能删除", "The account has vouchers and cannot be deleted")
 NOT_EDITABLE = Message("当前状态不能修改", "It cannot be changed in this state")
 NOT_DELETABLE = Message("当前状态不能删除", "It cannot be deleted in this state")
 NOT_IN_STATE = Message("当前状态不允许该操作", "Its state does not allow this")
 PAID_ELSEWHERE = Message(
-    "付款在来源单据处登记", "It is paid where it comes from: the contract, the order or the invoice"
+    "请在来源单据中登记付款", "Payments are entered at its source: the contract, the order or the invoice"
 )
-MORE_THAN_OPEN = Message("金额超过未结金额：{open}", "More than is open: {open}")
+MORE_THAN_OPEN = Message("金额超过未结金额：{open}", "More than the open amount: {open}")
 
 DRAFT = Message("草稿", "Draft")
 SUBMITTED = Message("审批中", "Submitted")

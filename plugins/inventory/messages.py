@@ -3,15 +3,15 @@
 from plugins.api import Message
 
 NOT_ENOUGH = Message(
-    "库存不足：{sku} 现有 {held}，需要 {wanted}", "Not enough stock: {sku} has {held}, {wanted} are needed"
+    "库存不足：{sku} 现有 {held}，需要 {wanted}", "Not enough stock: {sku} has {held}, but {wanted} are needed"
 )
-STOCK_LEFT = Message("仍有库存，不能删除", "There is stock left; it cannot be deleted")
-IN_USE = Message("已被单据使用，不能删除", "Used by orders; it cannot be deleted")
+STOCK_LEFT = Message("仍有库存，不能删除", "It still has stock and cannot be deleted")
+IN_USE = Message("已被单据使用，不能删除", "It is used by orders and cannot be deleted")
 NOT_A_DRAFT = Message("只有草稿可以修改", "Only a draft can be changed")
 NOT_DELETABLE = Message("只有草稿或已取消的订单可以删除", "Only a draft or a cancelled order can be deleted")
 NOT_IN_STATE = Message("订单状态不允许该操作", "The state of the order does not allow this")
-NOTHING_OPEN = Message("没有未完成的行", "No line of the order is open")
-MORE_THAN_OPEN = Message("数量超过未完成数量：{open}", "More than is open on the order: {open}")
+NOTHING_OPEN = Message("没有待处理的明细", "The order has no open lines")
+MORE_THAN_OPEN = Message("数量超过待处理数量：{open}", "More than the open quantity of the order: {open}")
 WAREHOUSE_GONE = Message("仓库或商品已被删除", "The warehouse or the product has been deleted")
 
 DRAFT = Message("草稿", "Draft")

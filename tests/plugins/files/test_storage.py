@@ -176,14 +176,14 @@ async def test_a_discarded_file_is_gone_from_everywhere(storage: Storage) -> Non
 async def begun(storage: Storage, name: str) -> None:
     """What a killed server leaves behind."""
     if isinstance(storage, LocalStorage):
-        storage._arriving(name).write_bytes(b"half")
+        storage._get_arriving_path(name).write_bytes(b"half")
     elif isinstance(storage, S3Storage):
         await storage._calls("begin", "create_multipart_upload", **storage._at("private", name))
 
 
 async def left(storage: Storage, name: str) -> bool:
     if isinstance(storage, LocalStorage):
-        return storage._arriving(name).exists()
+        return storage._get_arriving_path(name).exists()
     listed = await storage._calls("look", "list_multipart_uploads", Bucket=storage._buckets["private"], Prefix=name)
     return bool(listed.get("Uploads"))
 

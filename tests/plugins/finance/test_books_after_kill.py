@@ -1,4 +1,4 @@
-"""`kill -9` of the server, then of `mongod`, amid a thousand transactions: ledgers agree, nothing acknowledged is lost."""
+"""`kill -9` of the server, then of `mongod`, amid a thousand transactions: the ledgers agree, no write is lost."""
 
 from __future__ import annotations
 
