@@ -17,7 +17,7 @@ RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin trad
 
 COPY --from=build /opt/tradewind /opt/tradewind
 WORKDIR /app
-COPY LICENSE server.py ./
+COPY LICENSE pyproject.toml server.py ./
 COPY config config
 COPY handlers handlers
 COPY plugins plugins

@@ -20,8 +20,8 @@ from handlers.service import Service
 class Plugin:
     """A module of the platform: everything that it contributes, in one place.
 
-    `requires`: plugins that must be loaded before it. `start`: a context manager around the life of the process,
-    which may `service.provide` parts; `provides` names those of them that are ports of the core. `prepare`: runs at
+    `version`: that of the package that contains it; empty for built-in ones. `requires`: plugins that must be loaded
+    before it. `start`: a context manager around the life of the process, which may `service.provide` parts; `provides` names those of them that are ports of the core. `prepare`: runs at
     every start of a process, on one instance at a time, and must be repeatable. `demo`: loads demonstration data into
     a new database. `permissions`: titles of actions other than list, read, create, update and delete. `options`:
     settings that administrators change while the service runs; `settings`: those of the environment. `dashboards`: its
@@ -31,7 +31,7 @@ class Plugin:
 
     name: str
     title: Message
-    version: str = "0.1.0"
+    version: str = ""
     requires: tuple[str, ...] = ()
     collections: tuple[Collection, ...] = ()
     routes: tuple[Route, ...] = ()

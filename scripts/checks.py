@@ -1,12 +1,10 @@
-"""Check what the plugins declare, those of TRADEWIND_PLUGINS and those named here, and the README's generated tables."""
+"""Check what the plugins declare, those of TRADEWIND_PLUGINS and those named here, and the generated tables in docs/."""
 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Iterable, Sequence
-from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from config.settings import EnvironmentSettings, Settings
 from plugins.plugin import Plugin
 from plugins.registry import GROUP, RegistryError, built_in_names, freeze, load_plugins
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+DOCUMENTS = Path(__file__).resolve().parent.parent / "docs"
 
 
 class _Chosen(EnvironmentSettings):
@@ -29,7 +27,7 @@ def main(arguments: Sequence[str]) -> int:
     """Print every problem; 0 when there is none."""
     parser = argparse.ArgumentParser(prog="scripts/check", description=__doc__)
     parser.add_argument("plugins", nargs="*", help="installed plugins to check besides those of TRADEWIND_PLUGINS")
-    parser.add_argument("--write", action="store_true", help="renew the README's tables")
+    parser.add_argument("--write", action="store_true", help="renew the tables of settings and errors")
     given = parser.parse_args(arguments)
     try:
         chosen = _chosen()
@@ -39,12 +37,13 @@ def main(arguments: Sequence[str]) -> int:
     except RegistryError as error:
         print("\n".join(error.problems), file=sys.stderr)
         return 1
-    text = README.read_text()
-    renewed = with_tables(text, built_in)
+    outdated = {path: text for path, text in render_documents(built_in).items() if path.read_text() != text}
     if given.write:
-        README.write_text(renewed)
-    elif text != renewed:
-        print("The README's tables differ from the code: run scripts/check --write.", file=sys.stderr)
+        for path, text in outdated.items():
+            path.write_text(text)
+    elif outdated:
+        names = " and ".join(f"docs/{path.name}" for path in outdated)
+        print(f"{names}: the table differs from the code, run scripts/check --write.", file=sys.stderr)
         return 1
     others = sorted({point.name for point in entry_points(group=GROUP)} - {plugin.name for plugin in plugins})
     if others:
@@ -61,21 +60,22 @@ def _chosen() -> list[str]:
     return [name for part in _Chosen().plugins.split(",") if (name := part.strip())]
 
 
-def with_tables(text: str, plugins: Sequence[Plugin]) -> str:
-    """The README with its generated tables renewed."""
+def render_documents(plugins: Sequence[Plugin]) -> dict[Path, str]:
+    """Return the documents with a generated table, each with its table renewed. Raises ValueError without its marks."""
     tables = {"settings": settings_table(plugins), "errors": errors_table(plugins)}
-    for name, table in tables.items():
-        block = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
-        text = block.sub(partial(_with_table, table), text)
-    return text
+    return {DOCUMENTS / f"{name}.md": _replace_table(name, table) for name, table in tables.items()}
 
 
-def _with_table(table: str, found: re.Match[str]) -> str:
-    return found.group(1) + table + found.group(2)
+def _replace_table(name: str, table: str) -> str:
+    before, opening, rest = (DOCUMENTS / f"{name}.md").read_text().partition(f"<!-- {name} -->\n")
+    _, closing, after = rest.partition(f"<!-- /{name} -->")
+    if not (opening and closing):
+        raise ValueError(f"docs/{name}.md has no <!-- {name} --> … <!-- /{name} -->")
+    return f"{before}{opening}{table}{closing}{after}"
 
 
 def settings_table(plugins: Sequence[Plugin]) -> str:
-    """Every setting of the core and of the plugins: name, default, meaning."""
+    """Return the table of all settings of the core and the plugins: name, default, meaning."""
     kinds: list[type[EnvironmentSettings]] = [Settings, *(plugin.settings for plugin in plugins if plugin.settings)]
     rows = [
         (f"`TRADEWIND_{name.upper()}`", _default(field.default), field.description or "")
@@ -86,7 +86,7 @@ def settings_table(plugins: Sequence[Plugin]) -> str:
 
 
 def errors_table(plugins: Sequence[Plugin]) -> str:
-    """Every error of the catalogue: code, status, message, when."""
+    """Return the table of all errors of the catalogue: code, status, message, when."""
     kinds = sorted(freeze(plugins).errors, key=lambda kind: kind.code)
     rows = [(str(kind.code), str(kind.status), f"{kind.message.zh} / {kind.message.en}", kind.when) for kind in kinds]
     return _table(("Code", "Status", "Message", "When"), rows)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from config.version import VERSION
 from handlers.docs.openapi import describe
-from handlers.docs.system import VERSION
 from handlers.schema.envelope import to_json
 from tests.support.catalogue import CATALOGUE
 from tests.support.openapi_comparison import breaks

@@ -1,4 +1,4 @@
-"""What the README shows is run as it stands there."""
+"""The README and the documents of docs/: their examples run, their tables are generated, their links lead somewhere."""
 
 import asyncio
 import os
@@ -13,10 +13,13 @@ import pytest
 from plugins.plugin import Plugin
 from plugins.registry import freeze, load_plugins
 from plugins.testing import Client, People, expect, serving
-from scripts.checks import with_tables
+from scripts.checks import render_documents
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
+PLUGINS = (ROOT / "docs" / "plugins.md").read_text()
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LONGEST_README = 160
 
 
 def block(name: str) -> str:
@@ -25,31 +28,74 @@ def block(name: str) -> str:
     return found.group(1)
 
 
-def example(heading: str) -> str:
-    source = re.search(rf"{heading}\n.*?```python\n(.*?)```", README, re.DOTALL)
+def example(document: str, heading: str) -> str:
+    source = re.search(rf"{heading}\n.*?```python\n(.*?)```", document, re.DOTALL)
     assert source
     return source.group(1)
 
 
 def example_plugins() -> list[Plugin]:
-    """The plugin of the README, and the dashboard that is added to it."""
+    """The plugin of docs/plugins.md, and the dashboard that is added to it."""
     names: dict[str, object] = {}
-    for heading in ("## Write a plugin", "### A further dashboard"):
-        exec(example(heading), names)
+    for heading in ("## Write a plugin", "## A further dashboard"):
+        exec(example(PLUGINS, heading), names)
     return [plugin for plugin in (names["plugin"], names["figures"]) if isinstance(plugin, Plugin)]
 
 
+def anchors(document: Path) -> set[str]:
+    """The anchors of its headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", document.read_text(), flags=re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_the_further_dashboard_has_as_many_lines_as_it_says() -> None:
-    lines = [line for line in example("### A further dashboard").splitlines() if line]
-    assert f"These {len(lines)} lines" in README
+    lines = [line for line in example(PLUGINS, "## A further dashboard").splitlines() if line]
+    assert f"these {len(lines)} lines" in PLUGINS
 
 
-def test_the_tables_are_those_of_the_code() -> None:
-    assert with_tables(README, load_plugins(())) == README
+def test_the_readme_stays_short() -> None:
+    assert len(README.splitlines()) <= LONGEST_README
+
+
+@pytest.mark.parametrize("name", ["settings", "errors"])
+def test_the_tables_are_those_of_the_code(name: str) -> None:
+    path = ROOT / "docs" / f"{name}.md"
+    assert render_documents(load_plugins(()))[path] == path.read_text()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_every_link_leads_to_a_file_and_a_heading(document: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)\s]+)\)", document.read_text())
+    broken = []
+    for link in links:
+        name, _, anchor = link.partition("#")
+        target = document.parent / name if name else document
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+def test_every_document_is_linked_from_the_readme() -> None:
+    assert [path.name for path in DOCUMENTS[1:] if f"](docs/{path.name})" not in README] == []
+
+
+def test_the_short_plugin_declares_five_endpoints() -> None:
+    names: dict[str, object] = {}
+    exec(example(README, "## A plugin"), names)
+    plugin = names["plugin"]
+    assert isinstance(plugin, Plugin)
+    freeze([*load_plugins(()), plugin])
+    assert [route.name for route in plugin.routes] == [
+        "GET /api/v1/harbour/berths",
+        "GET /api/v1/harbour/berths/{id}",
+        "POST /api/v1/harbour/berths",
+        "PATCH /api/v1/harbour/berths/{id}",
+        "DELETE /api/v1/harbour/berths/{id}",
+    ]
 
 
 def test_every_path_of_the_where_is_table_exists() -> None:
-    table = README.partition("## Where is what")[2].partition("## Write a plugin")[0]
+    table = README.partition("## Where is what")[2].partition("## A plugin")[0]
     paths = re.findall(r"`([^`*]+/[^`*]*)`", table)
     assert paths
     assert [path for path in paths if not (ROOT / path).exists()] == []

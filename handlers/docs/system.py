@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache, partial
 from importlib.resources import files
 from typing import Any
 
+from config.version import VERSION
 from handlers.data.database import Database
 from handlers.declarations import Catalogue
 from handlers.docs.openapi import describe
@@ -27,7 +28,6 @@ from handlers.schema.messages import NOT_READY, STOPPING, UNLISTED_ADDRESS
 from handlers.service import ReadinessCheck
 
 log = logging.getLogger("tradewind.system")
-VERSION = "0.1.0"
 _READY_SECONDS = 2.0
 _READY_AGE_SECONDS = 1.0
 _PAGE_HEADERS = {

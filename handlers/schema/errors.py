@@ -1,6 +1,6 @@
 """The error catalogue: every error is a value, raised by name and turned into a response in one place.
 
-The table of errors in the documentation is generated from here. A plugin declares its own `ErrorKind` values, with
+The table of docs/errors.md is generated from here. A plugin declares its own `ErrorKind` values, with
 codes in a range of its own.
 """
 

@@ -13,11 +13,11 @@ from scripts.benchmark.compare import EVERYBODY, OURS, available, compare
 from scripts.benchmark.dashboards import Sizes, dashboards, keep
 from scripts.benchmark.foundation import RESULTS, foundation
 from scripts.benchmark.growth import growth
-from scripts.benchmark.report import chart, table, write_readme
+from scripts.benchmark.report import chart, table, write_document
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure, print, write the raw result; with `--write` the README's table and its picture too."""
+    """Measure, print, write the raw result; with `--write` the table of docs/speed.md and its picture too."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Tradewind beside its peers.")
     parser.add_argument("what", nargs="?", choices=("peers", "foundation", "growth", "dashboards"), default="peers")
     parser.add_argument("--quick", action="store_true", help="one short round")
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--payments", type=int, help="for dashboards: five for each customer unless given")
     parser.add_argument("--folder", type=Path, help="for dashboards: where the data set is kept")
     parser.add_argument("--seed-only", action="store_true", help="for dashboards: make the data set, measure nothing")
-    parser.add_argument("--write", action="store_true", help="write the table into the README")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/speed.md")
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended too
     rounds, seconds = (1, 0.3) if given.quick else (given.rounds, given.seconds)
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     print(table(figures))
     if given.write:
         (RESULTS / "bench.svg").write_text(chart(figures))
-        write_readme(figures)
+        write_document(figures)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The figures of the bench as a table, as a picture, and in the README."""
+"""The figures of the bench as a table, as a picture, and in docs/speed.md."""
 
 from __future__ import annotations
 
@@ -60,15 +60,15 @@ def about(figures: Figures) -> str:
     )
 
 
-def write_readme(figures: Figures) -> None:
-    """Put the table between the README's marks."""
-    readme = ROOT / "README.md"
-    before, _, rest = readme.read_text().partition(BEGIN)
+def write_document(figures: Figures) -> None:
+    """Put the table between the marks of docs/speed.md."""
+    document = ROOT / "docs" / "speed.md"
+    before, _, rest = document.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
     if not after:
-        raise ValueError(f"README.md has no {BEGIN} … {END}")
-    picture = "![Requests a second, × FastAPI](scripts/results/bench.svg)"
-    readme.write_text(f"{before}{BEGIN}\n{about(figures)}\n\n{table(figures)}\n\n{picture}\n{END}{after}")
+        raise ValueError(f"docs/speed.md has no {BEGIN} … {END}")
+    picture = "![Requests a second, × FastAPI](../scripts/results/bench.svg)"
+    document.write_text(f"{before}{BEGIN}\n{about(figures)}\n\n{table(figures)}\n\n{picture}\n{END}{after}")
 
 
 def chart(figures: Figures) -> str:

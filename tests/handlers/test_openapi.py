@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from config.version import VERSION
 from handlers.docs.components import NameTaken
 from handlers.docs.openapi import check_names, describe
-from handlers.docs.system import VERSION
 from handlers.request import Request
 from handlers.route import PUBLIC, Route, route
 from handlers.schema.envelope import to_json
