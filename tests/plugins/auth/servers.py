@@ -1,4 +1,4 @@
-"""Servers of one's own for the tests of log-ins, and small tools that they share."""
+"""Servers and helpers for the tests of log-ins."""
 
 from __future__ import annotations
 

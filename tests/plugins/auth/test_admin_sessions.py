@@ -1,4 +1,4 @@
-"""Who is online, and forced log-out, as administrators use them."""
+"""Live sessions and forced log-out, for administrators."""
 
 import base64
 import json
@@ -173,7 +173,7 @@ async def test_a_password_that_was_typed_as_a_name_is_written_down_nowhere(admin
     kept = [entry["username"] for entry in await logged(tradewind, user_id=None)]
     assert not [name for name in typed if name in str(kept)]
     masked = [expect(await admin.get(f"{LOGINS}?username={name}"))["items"] for name in typed]
-    # who knows the name finds its attempts, and they are seen to be on one name
+    # a filter by the name finds its attempts, and they share a hash
     assert [len(entries) for entries in masked] == [2, 1]
     assert len({entry["username"] for entries in masked for entry in entries}) == 2
     shown = masked[0][0]["username"]

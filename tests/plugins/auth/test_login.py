@@ -1,4 +1,4 @@
-"""Log-ins: what is refused and how, lockout counted over all instances, and the limit by address."""
+"""Log-ins: refusals, lockout over all instances, and the limit by address."""
 
 import asyncio
 import statistics
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.gen_test(timeout=60)
 USERS_PATH = "/api/v1/system/users"
 
 
-# -- the answer
+# -- the response
 
 
 async def test_a_login_answers_tokens_user_and_permissions(people: People) -> None:
@@ -226,7 +226,7 @@ async def test_an_old_password_does_not_open_a_session_when_it_is_changed_while_
 
 
 def during_the_check(server: Running, happens: Callable[[], Awaitable[Any]]) -> None:
-    """Let something happen once, between the check of the next password and what follows it."""
+    """Run something once, after the next check of a password and before what follows."""
     passwords: Any = server.service.part(Passwords)
     check = passwords.matches
 
@@ -249,7 +249,7 @@ async def test_attempts_over_many_users_from_one_address_are_limited(mongodb_uri
         for _ in range(2):
             reply = await try_login(server.url, "admin", PASSWORD)
             assert (reply.status, reply.code) == (429, 42900)
-        # one entry a minute: the log is not the attacker's to fill
+        # one entry a minute, so that an attacker cannot fill the log
         assert [entry["username"] for entry in await logged(server, code=42900)] == ["admin"]
         assert 1 <= int(reply.headers["Retry-After"]) <= 60
 
@@ -319,7 +319,7 @@ async def test_an_unknown_user_takes_as_long_as_a_wrong_password(
     settings = {"bcrypt_cost": 10, "lockout_failures": 1000, "lock_unknown_names": discreet}
     async with instances(mongodb_uri, tmp_path, {}, **settings) as (server,):
         differences = []
-        # a difference that the service makes is in every round; what a busy machine makes is not
+        # a difference caused by the service is in every round; one caused by a busy machine is not
         for _ in range(8):
             differences.append(await _difference(server.url))
             if differences[-1] < 0.05:
@@ -328,7 +328,7 @@ async def test_an_unknown_user_takes_as_long_as_a_wrong_password(
 
 
 async def _difference(url: str, rounds: int = 30) -> float:
-    """Return the relative difference of the median times of a wrong password and an unknown user, requested alternately."""
+    """Return the relative difference of the median times of a wrong password and an unknown user, alternated."""
     taken: dict[str, list[float]] = {"admin": [], "nobody": []}
     for number in range(rounds):
         for username in sorted(taken, reverse=bool(number % 2)):

@@ -1,4 +1,4 @@
-"""Passwords: policy, history, forced change, hashing that slows nobody down."""
+"""Passwords: policy, history, forced change, hashing that does not slow other requests."""
 
 import asyncio
 import itertools
@@ -302,7 +302,7 @@ async def test_a_cheaper_old_hash_takes_as_long_as_a_current_one() -> None:
 
 
 async def _ratio(passwords: Passwords, one: str, other: str) -> float:
-    """The median time of comparing with one hash over that of the other, compared in turn."""
+    """Return the ratio of the median times of comparing with two hashes, measured alternately."""
     taken: dict[str, list[float]] = {one: [], other: []}
     for hashed in (one, other) * 9:
         began = time.perf_counter()
@@ -344,7 +344,7 @@ async def _p99_during_logins(admin: Client) -> float:
 
     async def log_in_again_and_again() -> None:
         while going_on:
-            # a machine that is busy besides may have no time for one: then it is told so
+            # a busy machine may refuse one with 50300
             assert (await try_login(admin.url, "admin", PASSWORD)).code in (0, 50300)
 
     people = [asyncio.create_task(log_in_again_and_again()) for _ in range(32)]

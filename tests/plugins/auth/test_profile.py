@@ -1,4 +1,4 @@
-"""One's own profile, as vben-admin takes it."""
+"""The caller's own profile, in the shape that vben-admin expects."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Sessions: rotation, reuse, and an end that every instance feels within 2 s."""
+"""Sessions: rotation, reuse, and an end that takes effect on every instance within 2 s."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ async def ended(client: Client) -> bool:
 
 
 async def after_the_grace(running: Running, session_id: str) -> None:
-    """Let the last rotation of a session be an hour ago."""
+    """Move the last rotation of a session an hour back."""
     store = running.service.database.store(SESSIONS)
     session = await store.get(session_id)
     await store.change_one({"_id": session_id}, {"rotated_at": session["rotated_at"] - timedelta(hours=1)})
@@ -133,13 +133,13 @@ async def test_the_database_holds_no_refresh_token(tradewind: Running, people: P
     assert person.session["refreshToken"].rpartition(".")[2] not in text
 
 
-# -- an absolute end, where a setting wants one
+# -- the longest life of a session, by setting
 
 DAY = timedelta(days=1)
 
 
 async def begun_earlier(running: Running, session_id: str, by: timedelta) -> None:
-    """Let a session have begun earlier than it did."""
+    """Move the beginning of a session back."""
     store = running.service.database.store(SESSIONS)
     session = await store.get(session_id)
     await store.change_one({"_id": session_id}, {"created_at": session["created_at"] - by})
@@ -151,7 +151,7 @@ async def test_a_session_ends_after_its_longest_life_however_it_is_used(mongodb_
         sid, token = claims_of(person.token)["sid"], person.session["refreshToken"]
         await begun_earlier(server, sid, 29.5 * DAY)
         pair = expect(await refresh(server.url, token))
-        # what is handed out ends with the session
+        # new tokens expire with the session
         half_a_day = DAY.total_seconds() / 2
         assert half_a_day - 60 < pair["refreshExpiresIn"] <= half_a_day
         assert claims_of(pair["refreshToken"])["exp"] - claims_of(pair["accessToken"])["iat"] <= half_a_day
@@ -163,7 +163,7 @@ async def test_a_session_ends_after_its_longest_life_however_it_is_used(mongodb_
         assert abs(life - pair["expiresIn"]) <= 1
         await begun_earlier(server, sid, timedelta(minutes=10))
         expect(await refresh(server.url, pair["refreshToken"]), 40102)
-        # it is over, not stolen
+        # it expired and was not reused
         assert await logged(server, event="token_reuse") == []
 
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.gen_test(timeout=60)
 
 @dataclass
 class Instance:
-    """A server process of one's own."""
+    """A server process."""
 
     url: str
     process: asyncio.subprocess.Process
@@ -98,7 +98,7 @@ async def test_a_kill_in_the_middle_of_rotations_locks_nobody_out_and_leaves_no_
 
 
 async def _goes_on_once(url: str, last_known: str) -> None:
-    """The last token that the client knows still renews; once its successor is used it is worth nothing."""
+    """Require that the client's last token can be refreshed, and is refused once its successor was used."""
     successor = expect(await refresh(url, last_known))
     newest = expect(await refresh(url, successor["refreshToken"]))
     assert await state(url, newest["accessToken"]) == 0

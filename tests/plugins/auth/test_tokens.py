@@ -1,4 +1,4 @@
-"""Tokens: what is in them, which are believed, and how keys change without logging anyone out."""
+"""Tokens: their claims, which are accepted, and how keys change without a log-out."""
 
 import base64
 import json
@@ -49,7 +49,7 @@ async def test_tokens_last_as_long_as_the_login_says(people: People) -> None:
     access = claims_of(session["accessToken"])
     assert access["exp"] - access["iat"] == session["expiresIn"] == 30 * 60
     assert session["refreshExpiresIn"] == 7 * 86_400
-    # the two are made one after the other, maybe on both sides of a full second
+    # they are made one after the other, maybe in two different seconds
     assert abs(claims_of(session["refreshToken"])["exp"] - access["iat"] - 7 * 86_400) <= 1
 
 

@@ -1,4 +1,4 @@
-"""Where the setting wants it, a name that nobody has is locked like an account, and nothing tells the two apart."""
+"""With the setting, an unknown name is locked like an account, and responses do not differ."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ async def test_refuse_lets_a_bound_member_in(platform: Platform) -> None:
     assert (await enter(platform.refuse, member))["userInfo"]["userId"] == user["id"]
 
 
-# -- binding by oneself
+# -- binding after a log-in
 
 
 async def test_binding_answers_the_member(platform: Platform) -> None:

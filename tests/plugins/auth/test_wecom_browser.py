@@ -1,4 +1,4 @@
-"""A WeCom log-in in a real browser: on the service's own origin it is the browser's, on another one it works too."""
+"""A WeCom log-in in a real browser: bound to the browser on the service's own origin, and possible on another one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ fetch(address, options).then(reply => reply.json()).then(done, error => done({co
 
 
 class Browser:
-    """Chromium. Its methods block: they belong in a thread."""
+    """Chromium. Its methods block, so they run in a thread."""
 
     def __init__(self, profile: Path) -> None:
         options = ChromeOptions()
@@ -50,11 +50,11 @@ class Browser:
         await asyncio.to_thread(self.chrome.get, address)
 
     async def fetch(self, method: str, address: str, body: Any = None) -> dict[str, Any]:
-        """What a script of the page that is open is answered."""
+        """Return the response to a request of the open page."""
         return await asyncio.to_thread(self.chrome.execute_async_script, FETCH, method, address, body)
 
     async def log_in(self, url: str, platform: Platform, member: str) -> dict[str, Any]:
-        """Begin a log-in, scan, and finish it: the answer."""
+        """Begin a log-in, scan, finish it, and return the response."""
         begun = await self.fetch("GET", f"{url}{AUTH}/wecom/qr")
         scanned = {"code": platform.wecom.code_for(member), "state": begun["data"]["state"]}
         return await self.fetch("POST", f"{url}{AUTH}/wecom/callback", scanned)

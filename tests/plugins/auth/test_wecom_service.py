@@ -1,4 +1,4 @@
-"""The service and WeCom's API: one token for all instances, WeCom away, and nothing secret written down."""
+"""The service and WeCom's API: one token for all instances, outages of WeCom, and no secret in logs or database."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ async def test_a_token_that_another_signing_key_encrypted_is_fetched_anew(platfo
     assert platform.wecom.calls["gettoken"] == 1
 
 
-# -- WeCom away
+# -- outages of WeCom
 
 
 @pytest.mark.parametrize("fault", ["error", "garbage"])
@@ -155,7 +155,7 @@ async def test_a_wrong_secret_or_corporation_is_logged_by_its_error_code_alone(
     assert line.reason == ("errcode 40001" if "wecom_secret" in wrong else "errcode 40013")
 
 
-# -- what is written down
+# -- logs and database
 
 
 async def test_scans_are_in_the_log_in_log_with_their_outcome(platform: Platform) -> None:

@@ -1,4 +1,4 @@
-"""The WeCom simulator: what it promises to the tests, and that a visitor can log in through its own pages."""
+"""The WeCom simulator: what the tests rely on, and a log-in through its own pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose a WeCom state is: a scan that one person began is no other's to finish, in no browser and in no session."""
+"""The binding of WeCom states: no other browser or session can finish a scan."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Browser:
         return {**SAME_ORIGIN, **self.host, **({"Cookie": sent} if sent else {})}
 
     async def begin(self, member: str) -> dict[str, str]:
-        """Ask for the QR page and let the member scan it; code and state."""
+        """Request the QR page and let the member scan it; return code and state."""
         reply = await Client(self.platform.link.url).get(QR, headers=self.headers)
         self.last_cookie = reply.headers["Set-Cookie"]
         found = COOKIE.match(self.last_cookie)
@@ -42,12 +42,12 @@ class Browser:
         return {"code": self.platform.wecom.code_for(member), "state": expect(reply)["state"]}
 
     async def finish(self, scanned: dict[str, str]) -> Reply:
-        """Log in with what the address of the page says."""
+        """Log in with code and state of the page's address."""
         return await Client(self.platform.link.url).post(CALLBACK, scanned, headers=self.headers)
 
 
 async def finish(platform: Platform, scanned: dict[str, str], token: str | None = None, **headers: str) -> Reply:
-    """Log in as a client that is no browser of the service's own origin."""
+    """Log in as a client that is not a browser on the service's own origin."""
     return await Client(platform.link.url, token).post(CALLBACK, scanned, headers={"Accept-Language": "en", **headers})
 
 
@@ -77,7 +77,7 @@ async def test_the_scan_of_an_attacker_is_not_bound_to_the_account_of_another(pl
     given = await scan(platform.link, member, theirs)
     expect(await (await platform.log_in(victim)).post(BIND, given), 40011)
     assert await bound(platform, victim) is None
-    # the attempt used nothing up
+    # the attempt did not use up the state
     expect(await theirs.post(BIND, given))
     assert await bound(platform, attacker) == member
 

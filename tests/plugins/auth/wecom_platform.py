@@ -1,4 +1,4 @@
-"""Servers that log people in by the WeCom simulator, and what a visitor does with them."""
+"""Servers that use the WeCom simulator, and the steps of a visitor."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OUTSIDER = "oAbCd-outsider"
 
 @dataclass
 class Platform:
-    """Servers over one database, told apart by what a first scan does, and the WeCom that they use."""
+    """Servers on one database, one for each setting of the first scan, and their WeCom."""
 
     wecom: Simulator
     link: Running
@@ -108,13 +108,13 @@ async def platform_on(uri: str, data_dir: Path) -> AsyncIterator[Platform]:
 
 
 async def browse(method: str, url: str, body: str | None = None) -> HTTPResponse:
-    """What a browser gets, redirects not followed."""
+    """Return the response to a browser, without following redirects."""
     request = HTTPRequest(url, method, body=body, follow_redirects=False)
     return await SimpleAsyncHTTPClient().fetch(request, raise_error=False)
 
 
 async def scan(server: Running, person: str, asking: Client | None = None, **headers: str) -> dict[str, str]:
-    """What a scan by `person` brings back to the front end, which asked as this client: code and state."""
+    """Return code and state of a scan by `person`, which the front end requested as this client."""
     client = Client(server.url, asking.token if asking else None)
     url = expect(await client.get(f"{AUTH}/wecom/qr", headers=headers))["url"]
     answer = await browse("POST", url, urlencode({"person": person}))
@@ -123,10 +123,10 @@ async def scan(server: Running, person: str, asking: Client | None = None, **hea
 
 
 async def finish(server: Running, scanned: dict[str, str], code: int = 0) -> Any:
-    """Log in with what a scan brought; the data of the answer, which must have this code."""
+    """Log in with code and state; return the data of the response, which must have this code."""
     return expect(await Client(server.url).post(f"{AUTH}/wecom/callback", scanned), code)
 
 
 async def enter(server: Running, person: str, code: int = 0) -> Any:
-    """Scan and log in; the data of the answer, which must have this code."""
+    """Scan and log in; return the data of the response, which must have this code."""
     return await finish(server, await scan(server, person), code)

@@ -1,4 +1,4 @@
-"""The dashboards in plain Python, over the records that somebody can list."""
+"""The dashboards in plain Python, over the records that a user can list."""
 
 from __future__ import annotations
 

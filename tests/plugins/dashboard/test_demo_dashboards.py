@@ -1,4 +1,4 @@
-"""A demonstration shows something on each dashboard."""
+"""With demo data each dashboard has figures."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from plugins.runtime import Running
 from plugins.testing import Client, expect
 
 pytestmark = pytest.mark.gen_test(timeout=30)
-# numbers that say nothing by themselves
+# fields that are no figures
 NOT_FIGURES = {"days", "rank", "user_id", "department_id", "warehouse_id"}
 
 
 def figures(data: Any) -> Iterator[Decimal]:
-    """Every count and amount of an answer."""
+    """Return every count and amount of a response."""
     if isinstance(data, dict):
         yield from (figure for name, value in data.items() if name not in NOT_FIGURES for figure in figures(value))
     elif isinstance(data, list):

@@ -1,4 +1,4 @@
-"""For random people over random records, each figure is the sum over the records that the same person can list."""
+"""For random users and records, each figure is the sum over the records that the user can list."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ async def test_each_figure_is_the_sum_over_what_the_person_can_list(
         company = await founded(admin, running.service.database, random.Random(seed))
         await company.records(60)
         seen = [await compared(person) for person in company.people]
-        # the people see different things, or nothing would have been tried
+        # the users must see different records, or the test proves nothing
         assert max(seen) > 50
         assert len(set(seen)) > 4
 
 
 async def compared(person: Client) -> int:
-    """Compare every dashboard of the person with the reference; answers how many payments they see."""
+    """Compare every dashboard of the user with the reference; return how many payments they see."""
     found: Records = {
         noun: [record async for record in listed(person, module, noun)]
         for module, nouns in LISTS.items()

@@ -1,4 +1,4 @@
-"""Pending approvals of the overview are those under way that the person can list."""
+"""Pending approvals of the overview are the pending ones that the user can list."""
 
 from __future__ import annotations
 

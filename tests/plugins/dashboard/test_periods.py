@@ -1,4 +1,4 @@
-"""Days and months of dashboards: the business time zone, open ends, order, and queries that are refused."""
+"""Days and months of dashboards: the business time zone, open ends, order, and refused queries."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def paid(tradewind: Running, person: Client, *moments: datetime) -> None:
 
 
 async def attended(tradewind: Running, person: Client, *days: str) -> None:
-    """Daily results of the person, who came on each of these days."""
+    """Create daily results of the employee for each of these days."""
     store = tradewind.service.database.store(DAYS)
     person_id = person.user["userId"]
     await store.create_many(
@@ -153,7 +153,7 @@ async def test_a_mistyped_year_empties_no_default_dashboard(tradewind: Running, 
     days = expect(await person.get("/api/dashboard/attendance-summary"))
     dates = [row["date"] for row in days["items"]]
     assert (dates[0], dates[-1], days["present"]) == ("2026-09-04", today.isoformat(), 2)
-    # a wrong year that the calendar has lengthens the series, and nothing is missing from it
+    # a mistyped but valid year lengthens the series, which stays complete
     await paid(tradewind, person, datetime(1976, 5, 4, 12, tzinfo=UTC))
     money = expect(await person.get("/api/dashboard/finance-summary"))
     assert (money["items"][0]["month"], money["income"]) == ("1976-05", "2.00")
@@ -201,7 +201,7 @@ def test_a_range_that_ends_before_it_begins_is_refused() -> None:
 
 
 async def ids_of(tradewind: Running, *moments: datetime) -> dict[str, Any]:
-    """The filter on new payments of one yuan."""
+    """Create payments of one yuan and return the filter of them."""
     store = tradewind.service.database.store(PAYMENTS)
     made = [
         await store.create({"amount": store_money(Decimal(1)), "paid_at": moment, "shared_with": []})
@@ -213,7 +213,7 @@ async def ids_of(tradewind: Running, *moments: datetime) -> dict[str, Any]:
 async def counted(
     tradewind: Running, period: Period, where: Mapping[str, Any]
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """How many payments each day has, and each month."""
+    """Return the number of payments by day and by month."""
     store = tradewind.service.database.store(PAYMENTS)
     days, months = [await by(store, "paid_at", period, COUNT, where) for by in (by_day, by_month)]
     return {one: row["count"] for one, row in days.items()}, {one: row["count"] for one, row in months.items()}

@@ -1,4 +1,4 @@
-"""Figures of a range of days are read from an index alone, without the records (FACTS: 301 ms against 35).
+"""Figures of a range of days are read from an index alone, without the records (35 ms instead of 301).
 
 Those of everything are read from the collection as it lies: an index would only lead to each record in turn.
 """

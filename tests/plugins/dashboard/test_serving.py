@@ -1,4 +1,4 @@
-"""How dashboards are served: by whom they may be seen, shared, cut off, and what a plugin adds."""
+"""How dashboards are served: permissions, sharing, time limit, and parts of other plugins."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def acme(*parts: Dashboard, routes: Sequence[Any] = (ROUTE,)) -> Plugin:
 
 
 class Arrivals(Shared):
-    """Shared executions that count who asks."""
+    """Shared executions that count the requests."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ async def served(
 
 
 class Gate:
-    """A part that waits until it is let through, and counts how often it was computed."""
+    """A part that waits for a permit, and counts its executions."""
 
     def __init__(self) -> None:
         self.computed = 0
@@ -157,7 +157,7 @@ async def test_a_part_about_the_person_is_shared_with_nobody_else(
         await eventually(lambda: _is(gate.computed >= (2 if personal else 1)))
         gate.open.set()
         answers = [expect(await one) for one in asked]
-        # two of one person: the second waits for the next; and the other's own
+        # two by one user, of which the second waits for the next execution, and one by the other
         assert gate.computed == (3 if personal else 2)
         assert answers[2]["who"] == [{"name": other.user["username"]}] or not personal
 

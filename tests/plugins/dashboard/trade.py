@@ -1,4 +1,4 @@
-"""A small random company: people in departments, and records of every module that dashboards are about."""
+"""A small random company: users in departments, and records of every module with dashboards."""
 
 from __future__ import annotations
 

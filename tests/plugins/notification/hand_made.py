@@ -13,7 +13,7 @@ AT = "/api/v1/notifications"
 
 
 async def of_a_message(maker: Maker, route: Route) -> Exercise:
-    """About a message that somebody just got."""
+    """Return a request about a new message."""
     person = await maker.person()
     expect(await maker.admin.post(AT, {"user_ids": [person.user["userId"]], "title": "a message"}))
     message = expect(await person.get(AT))["items"][0]
@@ -21,7 +21,7 @@ async def of_a_message(maker: Maker, route: Route) -> Exercise:
 
 
 async def socket(maker: Maker, route: Route) -> Exercise:
-    """Without the upgrade it is no conversation."""
+    """Return the request without an upgrade, which is refused."""
     return replace(await maker.derived(route), code=40000)
 
 

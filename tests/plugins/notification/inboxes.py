@@ -1,4 +1,4 @@
-"""What the tests of notification share: sending as a plugin would, and listening as a client would."""
+"""Helpers of the tests of notification: send like a plugin, listen like a client."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TITLE = Message("标题", "Title")
 
 
 async def send(running: Running, user_ids: Iterable[int], **values: Any) -> None:
-    """Emit the event by which plugins send a message."""
+    """Emit the event that sends a message."""
     await running.service.events.emit(
         "notification.send", {"user_ids": list(user_ids), "kind": "announcement", "title": TITLE, **values}
     )
@@ -37,7 +37,7 @@ async def unread(client: Client) -> int:
 
 
 class Socket:
-    """A client of the WebSocket that remembers what it was sent."""
+    """A client of the WebSocket that records what it received."""
 
     def __init__(self, connection: WebSocketClientConnection) -> None:
         self._connection = connection
@@ -45,7 +45,7 @@ class Socket:
         self.last_id = ""
 
     async def next(self, seconds: float = 5) -> dict[str, Any] | None:
-        """The next thing that the server says; None when it closed the connection."""
+        """Return the next message of the server; None if it closed the connection."""
         raw = await asyncio.wait_for(self._connection.read_message(), seconds)
         if raw is None:
             return None
@@ -58,7 +58,7 @@ class Socket:
         return said
 
     async def until(self, type: str, seconds: float = 5) -> dict[str, Any]:
-        """The next thing of this type."""
+        """Return the next message of this type."""
         while True:
             said = await self.next(seconds)
             assert said is not None, f"closed with {self.close_code} before {type}"
@@ -77,13 +77,13 @@ class Socket:
         return self._connection.close_code
 
     def close(self) -> None:
-        """Go away."""
+        """Close the connection."""
         self._connection.close()
 
 
 @asynccontextmanager
 async def listening(url: str, client: Client, last_id: str = "", **headers: str) -> AsyncIterator[Socket]:
-    """An open WebSocket that was told `ready`."""
+    """An open WebSocket that received `ready`."""
     address = f"{url.replace('http://', 'ws://')}{AT}/ws" + (f"?last_id={last_id}" if last_id else "")
     request = HTTPRequest(address, headers={"Authorization": f"Bearer {client.token}", **headers})
     socket = Socket(await websocket_connect(request))

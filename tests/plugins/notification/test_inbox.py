@@ -1,4 +1,4 @@
-"""The inbox over HTTP: one's own messages, their marks and counts, and what is sent once."""
+"""The inbox over HTTP: own messages, marks, counts, and keys that send once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.gen_test(timeout=30)
 
 @pytest.fixture
 def reader(io_loop: IOLoop, people: People) -> Client:
-    """A person whom nobody has written to."""
+    """A user without messages."""
     client: Client = io_loop.run_sync(people.person)
     return client
 

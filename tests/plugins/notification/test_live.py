@@ -1,4 +1,4 @@
-"""The WebSocket: what is new comes at once, from every instance, each message once, until the session ends."""
+"""The WebSocket: new messages arrive at once, from every instance, each once, until the session ends."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEY = "a-key-of-the-tests-with-enough-characters"
 
 @asynccontextmanager
 async def two_instances(uri: str, folder: Path, **settings: object) -> AsyncIterator[tuple[Running, Running, Client]]:
-    """Two servers on one database, and a person who is known to both."""
+    """Two servers on one database, and a user."""
     plugins = load_plugins(("notification",))
     shared = {"mongodb_database": unique("test").replace("-", "_"), "jwt_secret": KEY, "demo": False, **settings}
     async with AsyncExitStack() as stack:
@@ -67,7 +67,7 @@ async def test_who_comes_back_with_the_last_id_misses_nothing_and_sees_nothing_t
 
         async with listening(first.url, admin) as socket:
             last_id = socket.last_id
-        # eight writers on both instances, while the reader hangs up after every few messages
+        # eight writers on both instances, while the reader reconnects after every few messages
         writers = [asyncio.create_task(write(running)) for running in (first, second) for _ in range(4)]
         while len(seen) < total:
             running = (first, second)[len(seen) % 2]
@@ -135,7 +135,7 @@ async def test_the_socket_speaks_the_language_of_the_handshake(people: People, t
         assert (await socket.until("notification"))["data"]["title"] == TITLE.en
 
 
-# so rarely that only word of the change itself can close a socket
+# so rare that only the change event itself can close the socket in time
 RARELY = {"notification_check_seconds": 600}
 PASSWORDS = {"old_password": PASSWORD, "new_password": f"{PASSWORD}-2"}
 
@@ -229,7 +229,7 @@ async def test_opening_takes_three_commands_and_reads_the_handshake_once(
         async def looked_for_progress() -> bool:
             return asked[-1] == ("find", "notification_progress")
 
-        # what a thread of Motor's asks is no command of ours
+        # commands of Motor's own thread do not count
         await eventually(looked_for_progress)
         assert [collection for _, collection in asked] == ["notification_messages"] * 2 + ["notification_progress"]
     assert heads == []

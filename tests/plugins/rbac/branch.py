@@ -1,4 +1,4 @@
-"""A branch of a company and the manager who administers it: who may do much, and must not come to more."""
+"""A branch of a company and its administrator, who must not gain rights."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def account(**fields: Any) -> dict[str, Any]:
 
 
 async def change(client: Client, path: str, **values: Any) -> Any:
-    """PATCH with the version that stands."""
+    """PATCH with the current version."""
     version = expect(await client.get(path))["version"]
     return await client.patch(path, {**values, "version": version})
 

@@ -1,4 +1,4 @@
-"""A small company for attacks on it, and what everybody in it holds: computed from the stored documents alone.
+"""A small company to attack, and the rights of its users, computed from the stored documents alone.
 
 top ── branch ── inner, leaf
     └─ foreign ── far
@@ -39,14 +39,14 @@ class Holdings:
     everything: bool
 
     def within(self, other: Holdings, known: frozenset[int]) -> bool:
-        """Whether `other` holds as much; of the departments only the `known` ones count."""
+        """Return whether `other` holds at least these; only the `known` departments count."""
         rows = other.everything or (not self.everything and self.departments & known <= other.departments)
         return self.rights <= other.rights and rows
 
 
 @dataclass(frozen=True)
 class State:
-    """Everything that decides on rights, as it is stored."""
+    """The stored documents that decide on rights."""
 
     users: Mapping[int, Record]
     roles: Mapping[int, Record]
@@ -69,7 +69,7 @@ class State:
         return int(getattr(self, kind)[id]["version"])
 
     def holdings(self, user_id: int, *, enabled_alone: bool = False) -> Holdings:
-        """Of all roles of the account: who may enable one that is disabled holds it as well."""
+        """Return the rights of all roles of the account, disabled ones included."""
         user = self.users[user_id]
         roles = [self.roles[id] for id in user.get("role_ids") or () if not self.roles[id]["deleted"]]
         roles = [role for role in roles if role["status"] == "enabled" or not enabled_alone]
@@ -111,7 +111,7 @@ class State:
 
 @dataclass
 class Company:
-    """The people of the company, and those accounts that its attacker controls."""
+    """The users of the company, and the accounts that the attacker controls."""
 
     running: Running
     people: People
@@ -124,7 +124,7 @@ class Company:
 
 
 async def found_company(running: Running, people: People, scope: str) -> Company:
-    """Somebody who administers the branch, by this data scope; colleagues who hold less and more; others elsewhere."""
+    """Create an administrator of the branch with this data scope, colleagues with fewer and more rights, and others."""
     top = await people.department()
     branch = await people.department(top)
     inner, leaf = await people.department(branch), await people.department(branch)

@@ -1,4 +1,4 @@
-"""Menus that plugins declare, over starts: what is new comes, what is gone is marked, what was edited stays."""
+"""Declared menus over several starts: new ones are added, missing ones are withdrawn, edits are kept."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def server(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathF
 
 
 class Site:
-    """The server, and what a start of it with other plugins does to the menus."""
+    """A server, and the effect of a start with other plugins on the menus."""
 
     def __init__(self, running: Running, admin: Client) -> None:
         self.people = People(admin)
         self._database = running.service.database
 
     async def start(self, *plugins: Plugin) -> People:
-        """Bring the menus of these plugins in, besides those for log-ins."""
+        """Write the menus of these plugins, in addition to those of log-ins."""
         await synchronise(self._database, freeze([*BASE, *plugins]))
         return self.people
 

@@ -1,4 +1,4 @@
-"""The demonstration's roles hold what such people do at work, and leave the rules to those who make them."""
+"""The demo roles allow daily work, and no configuration."""
 
 import pytest
 

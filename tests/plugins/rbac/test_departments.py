@@ -1,4 +1,4 @@
-"""Departments: a tree that stays one, and the rows that move along with it."""
+"""Departments: the tree stays a tree, and rows move along with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The explanation of an authorisation: always what the real request is told, and the true reason."""
+"""The explanation of an authorisation: it equals the response of the real request, with the true reason."""
 
 from collections.abc import Sequence
 from typing import Any

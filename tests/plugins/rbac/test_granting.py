@@ -24,7 +24,7 @@ from tests.plugins.rbac.branch import (
 pytestmark = pytest.mark.gen_test(timeout=30)
 
 
-# -- what a manager may do, so that the refusals below are no accident
+# -- what a manager may do, which shows that the refusals below have their reason
 
 
 async def test_a_manager_hires_into_the_branch_with_what_they_hold(branch: Branch) -> None:
@@ -274,7 +274,7 @@ async def test_menus_in_the_form_of_a_role_take_the_permission_to_grant(people: 
     role, held = await people.role(HELD[:1]), (await menu_of(people, HELD[0]))["id"]
     expect(await clerk.post(ROLES, {"code": unique("role"), "name": "x", "menu_ids": [held]}), 40300)
     expect(await change(clerk, f"{ROLES}/{role}", menu_ids=[]), 40300)
-    # a form sends all that it shows
+    # a form sends all its fields
     assert expect(await change(clerk, f"{ROLES}/{role}", menu_ids=[held], name="新名"))["menu_ids"] == [held]
 
 
@@ -288,7 +288,7 @@ async def test_the_name_of_a_wider_role_may_be_changed(branch: Branch) -> None:
     assert expect(await change(branch.manager, f"{ROLES}/{role}", name="新名"))["name"] == "新名"
 
 
-# -- menus: who may edit them must not bind more to what they hold
+# -- menus: editing must not bind more to the caller's own
 
 DELETE_API = {"method": "DELETE", "path": "/api/v1/crm/customers/{id}"}
 LIST_API = {"method": "GET", "path": "/api/v1/crm/customers"}
@@ -327,7 +327,7 @@ async def test_titles_and_order_of_any_menu_may_be_edited(branch: Branch) -> Non
     assert (changed["title"], changed["order"]) == ("新", 7)
 
 
-# -- departments: who may move them must not move foreign ones under their own
+# -- departments: moving must not bring foreign ones under the caller's own
 
 
 async def test_nobody_moves_a_foreign_department_under_their_own(branch: Branch) -> None:
@@ -349,7 +349,7 @@ async def test_nobody_moves_the_department_above_their_own(branch: Branch) -> No
 
 
 async def test_nobody_becomes_the_leader_of_a_foreign_department(branch: Branch) -> None:
-    # approvals go to leaders
+    # leaders decide on approvals
     me = branch.manager.user["userId"]
     expect(await change(branch.manager, f"{DEPARTMENTS}/{branch.foreign}", leader_user_id=me), 40300)
     expect(await change(branch.manager, f"{DEPARTMENTS}/{branch.below}", leader_user_id=me))

@@ -1,4 +1,4 @@
-"""Menus: the caller's own tree as vben-admin takes it, and the records behind it."""
+"""Menus: the caller's own tree in the shape that vben-admin expects, and the records behind it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def made(people: People, **fields: Any) -> dict[str, Any]:
 
 
 async def granted(people: People, *menus: int) -> Client:
-    """A person whose one role grants these menus."""
+    """A user with one role that grants these menus."""
     role = await people.role()
     expect(await people.admin.put(f"/api/v1/system/roles/{role}/menus", {"menu_ids": list(menus)}))
     return await people.admin.log_in((await people.account([role]))["username"])

@@ -31,7 +31,7 @@ ROUTES = {
     "delete": f"DELETE {AT}/{{id}}",
     "reset": "POST /api/v1/system/data-reset",
 }
-# 40001 on the reset: the door is open, and the body names a module that cannot be reset
+# 40001 on the reset: the request is allowed, and its body names a module that cannot be reset
 PERMISSIONS = """
                               health  profile  menus  list   read   create  update  archive  delete  reset
 nobody                        0       40100    40100  40100  40100  40100   40100   40100    40100   40100
@@ -100,7 +100,7 @@ WRITE = (*READ, "create", "update", "delete")
 
 
 class Shapes:
-    """One person of each shape, made when first asked for; actions are those of notes."""
+    """One user of each shape, created on demand; actions are those of notes."""
 
     def __init__(self, people: People) -> None:
         self._people = people
@@ -184,7 +184,7 @@ class Company:
         self._colleague = 0
 
     async def prepare(self) -> None:
-        """Make what all persons share, once."""
+        """Create what all users share, once."""
         if self.departments:
             return
         top = await self._people.department()
@@ -219,7 +219,7 @@ class Company:
         return await self._people.role(actions, scope, named, status)
 
     async def rows(self, person: Client, tag: str) -> dict[str, str]:
-        """Where it lies → id of a new note there, all with this tag."""
+        """Create a note in each place, all with this tag; return the ids by place."""
         me = person.user["userId"]
         department = person.user["department"]
         own = department["id"] if department else None
@@ -247,7 +247,7 @@ async def by_list(person: Client, rows: dict[str, str], tag: str) -> set[str]:
 
 
 def by_each(method: str, suffix: str = "", body: Any = None) -> Callable[..., Awaitable[set[str]]]:
-    """The places whose notes answer this request; all others are 40400, as if there were none."""
+    """Return the places whose notes this request finds; all others must be 40400."""
 
     async def ask(person: Client, rows: dict[str, str], tag: str) -> set[str]:
         replies = {place: await person.call(method, f"{AT}/{id}{suffix}", body) for place, id in rows.items()}

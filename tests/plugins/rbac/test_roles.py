@@ -1,4 +1,4 @@
-"""Role records: their menus, their life, and how fast they are in force."""
+"""Role records: their menus, changes and deletion, and how fast they take effect."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ SCOPES = ("self", "department", "department_and_below", "custom", "all")
 
 @dataclass(frozen=True)
 class Step:
-    """One attempt: what is done, and numbers that choose by whom, to what and how."""
+    """One attempt: an action, and numbers that choose the actor, the target and the values."""
 
     kind: str
     by: int
@@ -44,7 +44,7 @@ class Step:
 
 
 class Attack:
-    """The attempts on one company, one after the other. What succeeds may add accounts to those that are controlled."""
+    """The attempts on one company, in sequence. A successful one may add controlled accounts."""
 
     def __init__(self, company: Company, state: State, client: Client, step: Step) -> None:
         self.company = company
@@ -53,19 +53,19 @@ class Attack:
         self.step = step
 
     def one(self, things: Sequence[Any]) -> Any:
-        """The thing that the step is about."""
+        """The target of the step."""
         return things[self.step.to % len(things)]
 
     def chosen(self, things: Sequence[Any]) -> Any:
-        """The thing that it is done with."""
+        """The second operand of the step."""
         return things[self.step.how % len(things)]
 
     def several(self, things: Sequence[Any]) -> list[Any]:
-        """The things that it is done with, any number of them."""
+        """Any number of operands of the step."""
         return [thing for number, thing in enumerate(things) if number in self.step.some]
 
     async def patch(self, at: str, kind: str, id: int, values: Record) -> Reply:
-        """Change a record as it stands."""
+        """Change a record at its current version."""
         return await self.client.patch(f"{at}/{id}", {**values, "version": self.state.version(kind, id)})
 
     async def user(self, **values: Any) -> Reply:
@@ -97,7 +97,7 @@ class Attack:
         return await self.take_over(reply, id, reply.data["password"] if reply.code == 0 else "")
 
     async def take_over(self, reply: Reply, id: int, password: str) -> Reply:
-        """Whose password was set is logged in, and acts from now on."""
+        """Log in as the account whose password was set; it acts from now on."""
         if reply.code == 0:
             body = {"username": self.state.users[id]["username"], "password": password}
             entered = await Client(self.client.url).post("/api/v1/auth/login", body)
@@ -162,7 +162,7 @@ class Attack:
         return await self.patch(MENUS, "menus", self.one(self.company.menus), values)
 
     async def swap_codes(self) -> Reply:
-        """Put the second menu in the place of the first, for the next start of the service."""
+        """Give the second menu the code of the first, for the next start of the service."""
         first, second = self.one(self.company.menus), self.chosen(self.company.menus)
         code = self.state.menus[first]["code"]
         reply = await self.patch(MENUS, "menus", first, {"code": unique("away")})
@@ -247,7 +247,7 @@ def account_of(user: Record) -> Record:
 
 
 def check(company: Company, before: State, after: State) -> None:
-    """Nobody whom the attacker controls holds more than the attacker did; nobody else was made less."""
+    """Require that no controlled account has more rights than the attacker had, and no other account has fewer."""
     limit = before.holdings(company.attacker, enabled_alone=True)
     known = frozenset(before.departments)
     for id in company.controlled:
@@ -306,10 +306,10 @@ def test_no_sequence_of_steps_ends_with_more(io_loop: IOLoop, server: Running) -
 
 
 async def put_back(server: Running, before: State) -> None:
-    """Menus are everybody's: let the next company find them as they were declared."""
+    """Restore the menus, which all companies share, to their declarations."""
     driver, store = server.service.database.driver, MENU_RECORDS.name
     await driver.delete_many(store, {"_id": {"$nin": list(before.menus)}})
-    # codes may have changed places, and are unique meanwhile as well
+    # codes may have been swapped, and must be unique meanwhile too
     for id in before.menus:
         await driver.update_one(store, {"_id": id}, {"$set": {"code": unique("between")}})
     for id, menu in before.menus.items():

@@ -1,4 +1,4 @@
-"""What a change takes away must be held as well: nobody makes themselves the stronger one by weakening others."""
+"""A change requires the rights that it takes away: users cannot gain power by weakening others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.gen_test(timeout=60)
 LOGIN = "/api/v1/auth/login"
 Record = dict[str, Any]
 
-# what makes somebody stand above the manager of the branch, by the role that they hold
+# roles whose holders have more rights than the manager of the branch
 STRONGER: dict[str, Callable[[People], Awaitable[int]]] = {
     "menus": lambda people: people.role([NOT_HELD], "self"),
     "rows": lambda people: people.role(HELD, "all"),
@@ -170,7 +170,7 @@ async def test_a_role_is_the_managers_to_give_although_a_menu_of_it_is_out_of_fo
     role = await branch.people.role(HELD, "self")
     await grant(branch, role, withdrawn["id"])
     await tradewind.service.database.store(MENU_RECORDS).update(withdrawn["id"], {"withdrawn": True})
-    # it comes into force again with its plugin, and nobody in the branch holds it
+    # it takes effect again with its plugin, and no user in the branch holds it
     expect(await branch.manager.post(USERS, account(department_id=branch.department, role_ids=[role])), 40300)
     user = await branch.account([role])
     expect(await change(branch.manager, f"{USERS}/{user['id']}", role_ids=[]), 40300)
@@ -193,7 +193,7 @@ def menu(**fields: Any) -> Record:
 
 @pytest.fixture(scope="module", autouse=True)
 def no_menu_stays(io_loop: IOLoop, people: People) -> Iterator[None]:
-    """Other tests look at all menus that bind an API."""
+    """Remove the menus afterwards, as other tests read all menus that bind an API."""
 
     async def remove() -> None:
         for one in await people.menus():
@@ -205,7 +205,7 @@ def no_menu_stays(io_loop: IOLoop, people: People) -> Iterator[None]:
 
 
 async def grant(branch: Branch, role: int, *menus: int) -> None:
-    """Let the role grant these menus besides what it grants."""
+    """Grant these menus to the role, in addition to its own."""
     held = expect(await branch.people.admin.get(f"{ROLES}/{role}"))["menu_ids"]
     expect(await branch.people.admin.put(f"{ROLES}/{role}/menus", {"menu_ids": [*held, *menus]}))
 
@@ -257,7 +257,7 @@ async def test_a_menu_that_nobody_was_granted_is_its_makers_to_change(branch: Br
 async def test_nobody_puts_a_menu_that_they_hold_in_the_place_of_a_declared_one(
     branch: Branch, tradewind: Running
 ) -> None:
-    """At the next start the menu with a declared code is given the APIs that the plugin declares for it."""
+    """The next start binds the declared APIs to the menu with the declared code."""
     declared, held = await menu_of(branch.people, NOT_HELD), await menu_of(branch.people, HELD[0])
     reply = await change_menu(branch, declared["id"], code=unique("away"))
     if reply.code == 0:
@@ -348,7 +348,7 @@ async def test_settings_that_widen_powers_are_set_by_super_administrators_alone(
         expect(reply, 40302)
     now = {row["key"]: row["value"] for row in expect(await clerk.get(f"{configs}?page_size=200"))["items"]}
     assert now == {key: row["value"] for key, row in rows.items()}
-    # a form sends all that it shows
+    # a form sends all its fields
     sent = {"site_description": "x", **{key: rows[key]["value"] for key in guarded}}
     expect(await clerk.patch(configs, {"values": sent}))
     expect(await people.admin.patch(configs, {"values": {"approval_without_definition": "refuse"}}))

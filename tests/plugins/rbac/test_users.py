@@ -1,4 +1,4 @@
-"""User records: what is fixed about them, and the accounts that nobody may break."""
+"""User records: fixed fields, and accounts that are protected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After a data reset no record of another module refers to what is gone, whatever is reset in whatever order."""
+"""After data resets in any order no record of another module refers to a removed one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHUFFLED = random.Random(7)
 ORDERS = [(module,) for module in MODULES] + [
     tuple(_SHUFFLED.sample(MODULES, count)) for count in (2, 3, 4, len(MODULES))
 ]
-# what tells of the past, or is found by a key of its own: nobody follows it to a record
+# fields of history, or keys of their own, which do not refer to a record
 HISTORY = ("core_", "auth_", "notification_sent", "notification_signals", "notification_progress")
 _ID = re.compile(r"[0-9a-f]{24}")
 Rows = dict[str, list[dict[str, Any]]]
@@ -102,7 +102,7 @@ async def _restore(database: Database, books: Rows) -> None:
 
 
 def _mentions(value: Any) -> Iterator[str]:
-    """Every identifier somewhere in a value, in texts too."""
+    """Yield every identifier in a value, including texts."""
     if isinstance(value, ObjectId):
         yield str(value)
     elif isinstance(value, str):
@@ -120,7 +120,7 @@ def _ids(books: Rows) -> dict[str, str]:
 
 
 def _orphans(before: Rows, after: Rows) -> set[tuple[str, str]]:
-    """Which collection still refers to records of which, that are gone."""
+    """Return the pairs of collections of which the first still refers to removed records of the second."""
     there = _ids(after)
     gone = {id: name for id, name in _ids(before).items() if id not in there}
     return {(name, gone[id]) for name, rows in after.items() for row in rows for id in _mentions(row) if id in gone}

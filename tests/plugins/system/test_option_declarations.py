@@ -1,4 +1,4 @@
-"""Options that do not fit are refused at start, with a sentence each."""
+"""Contradictory options are refused at start, each with a sentence."""
 
 import pytest
 
@@ -9,7 +9,7 @@ WHAT = Message("设置", "A setting")
 
 
 def refused(*options: Option) -> str:
-    """What the registry says of a plugin with these options."""
+    """Return the problems that the registry reports for a plugin with these options."""
     with pytest.raises(RegistryError) as error:
         freeze([*load_plugins(()), Plugin(name="acme", title=WHAT, options=options)])
     return str(error.value)

@@ -1,4 +1,4 @@
-"""A dictionary whose plugin is no longer loaded becomes the administrators' own, and is declared again with it."""
+"""A dictionary whose plugin is no longer loaded can be edited freely, and is declared again with the plugin."""
 
 from dataclasses import replace
 
