@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from plugins.api import anything, array, boolean, choice, integer, obj, text
 from plugins.rbac.records import MAX_MENUS, METHODS
-
-_given: dict[str, Any] = {"nullable": False}
 
 QUERY = {
     "user_id": integer(minimum=1, required=True, example=2),
@@ -29,35 +25,35 @@ QUERY = {
 _ROLE = obj(
     "ExplainedRole",
     {
-        "id": integer(**_given),
-        "code": text(**_given),
-        "name": text(**_given),
-        "status": text(**_given),
+        "id": integer(nullable=False),
+        "code": text(nullable=False),
+        "name": text(nullable=False),
+        "status": text(nullable=False),
     },
     nullable=False,
 )
 _MENU = obj(
     "ExplainedMenu",
     {
-        "id": integer(**_given),
-        "code": text(**_given),
-        "title": text(**_given),
+        "id": integer(nullable=False),
+        "code": text(nullable=False),
+        "title": text(nullable=False),
         "permission": text(),
     },
     nullable=False,
 )
-_API = obj("ExplainedApi", {"method": text(**_given), "path": text(**_given)}, nullable=False)
+_API = obj("ExplainedApi", {"method": text(nullable=False), "path": text(nullable=False)}, nullable=False)
 _USER = obj(
     "ExplainedUser",
     {
-        "id": integer(**_given),
-        "username": text(**_given),
+        "id": integer(nullable=False),
+        "username": text(nullable=False),
         "real_name": text(),
-        "status": text(**_given),
-        "is_super": boolean(**_given),
-        "must_change_password": boolean(**_given),
+        "status": text(nullable=False),
+        "is_super": boolean(nullable=False),
+        "must_change_password": boolean(nullable=False),
         "department_id": integer(),
-        "roles": array(_ROLE, max_items=1000, **_given),
+        "roles": array(_ROLE, max_items=1000, nullable=False),
     },
     nullable=False,
 )
@@ -68,57 +64,57 @@ EXPLANATION = obj(
         "route": obj(
             "ExplainedRoute",
             {
-                "method": text(**_given),
-                "path": text(**_given),
-                "summary": text(**_given),
-                "access": text(**_given),
+                "method": text(nullable=False),
+                "path": text(nullable=False),
+                "summary": text(nullable=False),
+                "access": text(nullable=False),
                 "permission": text(),
                 "collection": text(),
             },
         ),
-        "allowed": boolean(**_given),
-        "code": integer(description="The `code` of the response: 0, or that of an error.", **_given),
-        "reasons": array(text(**_given), **_given),
+        "allowed": boolean(nullable=False),
+        "code": integer(description="The `code` of the response: 0, or that of an error.", nullable=False),
+        "reasons": array(text(nullable=False), nullable=False),
         "conditions": array(
             obj(
                 "ExplainedCondition",
                 {
-                    "code": integer(**_given),
+                    "code": integer(nullable=False),
                     "reason": text(
                         description="The message of the response; `{places}` stand for the values that it fills in.",
-                        **_given,
+                        nullable=False,
                     ),
                     "when": text(description="What it means, if the message does not say."),
                 },
                 nullable=False,
             ),
             description="What it can be refused for besides, by the record or by what it carries.",
-            **_given,
+            nullable=False,
         ),
         "grants": array(
-            obj("ExplainedGrant", {"role": _ROLE, "menu": _MENU, "api": _API}), max_items=MAX_MENUS, **_given
+            obj("ExplainedGrant", {"role": _ROLE, "menu": _MENU, "api": _API}), max_items=MAX_MENUS, nullable=False
         ),
         "missing": array(
             obj(
                 "ExplainedNeed",
                 {
                     "menu": _MENU,
-                    "roles": array(_ROLE, max_items=10_000, **_given),
+                    "roles": array(_ROLE, max_items=10_000, nullable=False),
                 },
             ),
             max_items=MAX_MENUS,
             description="Menus and buttons that would allow it, and who has them.",
-            **_given,
+            nullable=False,
         ),
         "data_scope": obj(
             "ExplainedScope",
             {
-                "words": text(**_given),
-                "filter": anything(**_given),
+                "words": text(nullable=False),
+                "filter": anything(nullable=False),
                 "departments": array(
-                    obj("ExplainedDepartment", {"id": integer(**_given), "name": text(**_given)}),
+                    obj("ExplainedDepartment", {"id": integer(nullable=False), "name": text(nullable=False)}),
                     max_items=5000,
-                    **_given,
+                    nullable=False,
                 ),
             },
             nullable=False,
@@ -127,7 +123,7 @@ EXPLANATION = obj(
             "ExplainedRecord",
             {
                 "visible": boolean(description="Null: the asking person does not see it either."),
-                "why": text(**_given),
+                "why": text(nullable=False),
             },
         ),
     },

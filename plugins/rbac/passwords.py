@@ -11,13 +11,14 @@ import string
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TypeVar
 
 import bcrypt
 
 from plugins.api import Field, HasSettings, invalid, text, unavailable
 from plugins.rbac.settings import RbacSettings
 
+Result = TypeVar("Result")
 MAX_PASSWORD = 10_000
 _NICENESS = 5
 _BCRYPT_ALPHABET = "./" + string.ascii_letters + string.digits
@@ -39,9 +40,9 @@ def against_policy(service: HasSettings, password: str) -> str | None:
     return None if fits else "policy"
 
 
-def new_password(**options: Any) -> Field:
+def new_password(*, write_only: bool = False) -> Field:
     """Return a field of a body for a new password."""
-    return text(required=True, max_length=MAX_PASSWORD, secret=True, check=against_policy, **options)
+    return text(required=True, max_length=MAX_PASSWORD, secret=True, check=against_policy, write_only=write_only)
 
 
 class Passwords:
@@ -59,12 +60,12 @@ class Passwords:
     async def hash(self, password: str) -> str:
         """Return a salted hash of a password of any length."""
         salt = bcrypt.gensalt(self._settings.bcrypt_cost)
-        hashed: bytes = await self._run(lambda: bcrypt.hashpw(_prehash(password), salt))
+        hashed = await self._run(lambda: bcrypt.hashpw(_prehash(password), salt))
         return hashed.decode()
 
     async def matches(self, password: str, hashed: str | None) -> bool:
         """Return whether `password` matches `hashed`. Without a hash it takes equally long and returns False."""
-        same: bool = await self._run(lambda: self._compare(_prehash(password), hashed or self._nobody))
+        same = await self._run(lambda: self._compare(_prehash(password), hashed or self._nobody))
         return same and hashed is not None
 
     def _compare(self, password: bytes, hashed: str) -> bool:
@@ -98,7 +99,7 @@ class Passwords:
         secrets.SystemRandom().shuffle(made)
         return "".join(made)
 
-    async def _run(self, work: Any) -> Any:
+    async def _run(self, work: Callable[[], Result]) -> Result:
         if self._waiting >= self._settings.bcrypt_queue:
             raise unavailable()
         self._waiting += 1
