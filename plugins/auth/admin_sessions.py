@@ -9,14 +9,14 @@ from plugins.auth.login_log import note, page_of_logins
 from plugins.auth.messages import NO_SESSION
 from plugins.auth.records import LOGIN_LOGS, SESSIONS
 from plugins.auth.sessions import Sessions, live_filter
-from plugins.rbac.api import MANAGING, OUTCOME, USERS, may_manage, of_people_seen
+from plugins.rbac.api import MANAGING, OUTCOME, USERS, may_manage, visible_users_filter
 
 KICKED_OUT = "kicked_out"
 
 
 async def list_sessions(req: Request) -> Page:
     """Return a page of the live sessions of users in the caller's data scope."""
-    return await req.system_store(SESSIONS).page(req.query, live_filter(req.now) | await of_people_seen(req))
+    return await req.system_store(SESSIONS).page(req.query, live_filter(req.now) | await visible_users_filter(req))
 
 
 async def end_session(req: Request) -> None:

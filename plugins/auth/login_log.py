@@ -13,7 +13,7 @@ from typing import Any
 
 from plugins.api import Page, Request
 from plugins.auth.records import LOGIN_LOGS
-from plugins.rbac.api import of_log
+from plugins.rbac.api import log_filter
 
 _MASK = "unknown#"  # user names cannot contain `#`
 _MASK_DIGITS = 8
@@ -51,7 +51,7 @@ def mask_name(req: Request, typed: str) -> str:
 async def page_of_logins(req: Request) -> Page:
     """Return a page of the entries that the query selects; a `username` finds its masked form too."""
     query = dict(req.query)
-    wanted = await of_log(req)
+    wanted = await log_filter(req)
     typed = query.pop("username", None)
     if typed is not None:
         masks = (_mask(secret, typed) for secret in req.service.signing_secrets)

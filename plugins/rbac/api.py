@@ -1,12 +1,12 @@
 """What plugins that require rbac may import."""
 
-from plugins.rbac.directory import Directory, of_people_seen
+from plugins.rbac.directory import Directory, visible_users_filter
 from plugins.rbac.limits import MANAGING, may_manage
-from plugins.rbac.log_entries import OUTCOME, of_log
+from plugins.rbac.log_entries import OUTCOME, log_filter
 from plugins.rbac.passwords import MAX_PASSWORD, Passwords, new_password
 from plugins.rbac.policy import Grant, Policy, Rules
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
-from plugins.rbac.tree import MAX_LEVELS, change_tree, nested
+from plugins.rbac.tree import MAX_LEVELS, change_tree, nest
 from plugins.rbac.users import credentials, new_credentials
 
 __all__ = [
@@ -25,10 +25,10 @@ __all__ = [
     "Rules",
     "change_tree",
     "credentials",
+    "log_filter",
     "may_manage",
-    "nested",
+    "nest",
     "new_credentials",
     "new_password",
-    "of_log",
-    "of_people_seen",
+    "visible_users_filter",
 ]

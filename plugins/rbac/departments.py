@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, Route, array, conflicts, crud, invalid, route
-from plugins.rbac.limits import MANAGING, may_manage, may_place, not_held
+from plugins.rbac.limits import MANAGING, may_manage, may_place, missing_rights
 from plugins.rbac.messages import DEPARTMENT_HAS_CHILDREN, DEPARTMENT_HAS_PEOPLE, DEPARTMENT_OUTSIDE, UNDER_ITSELF
 from plugins.rbac.records import DEPARTMENTS, USERS
-from plugins.rbac.tree import MAX_LEVELS, change_tree, nested
+from plugins.rbac.tree import MAX_LEVELS, change_tree, nest
 
 _REFUSALS = (
-    *not_held(DEPARTMENT_OUTSIDE),
+    *missing_rights(DEPARTMENT_OUTSIDE),
     *MANAGING,
     *conflicts(DEPARTMENT_HAS_CHILDREN, DEPARTMENT_HAS_PEOPLE, UNDER_ITSELF),
 )
@@ -19,7 +19,7 @@ _REFUSALS = (
 
 async def tree(req: Request) -> list[dict[str, Any]]:
     """Return all departments as a tree of records."""
-    return nested(await req.store(DEPARTMENTS).find(sort="sort"))
+    return nest(await req.store(DEPARTMENTS).find(sort="sort"))
 
 
 async def create(req: Request) -> dict[str, Any]:

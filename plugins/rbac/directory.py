@@ -56,7 +56,7 @@ class Directory:
         return actor
 
 
-async def of_people_seen(req: Request) -> dict[str, Any]:
+async def visible_users_filter(req: Request) -> dict[str, Any]:
     """Return the filter by `user_id` of rows about users in the caller's data scope."""
     if req.scope.everything:
         return {}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.api import Request, choice
-from plugins.rbac.directory import of_people_seen
+from plugins.rbac.directory import visible_users_filter
 
 OUTCOME = choice("success", "failure", nullable=False, example="failure", description="Whether `code` is 0.")
 _CODES: dict[str, dict[str, Any]] = {"success": {"code": 0}, "failure": {"code": {"$gt": 0}}}
 
 
-async def of_log(req: Request) -> dict[str, Any]:
+async def log_filter(req: Request) -> dict[str, Any]:
     """Return the filter of log entries: by users in the caller's data scope, with the `outcome` of the query."""
-    return await of_people_seen(req) | _CODES.get(req.query.get("outcome", ""), {})
+    return await visible_users_filter(req) | _CODES.get(req.query.get("outcome", ""), {})

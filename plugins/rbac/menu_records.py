@@ -19,7 +19,7 @@ from plugins.api import (
     invalid,
     route,
 )
-from plugins.rbac.limits import CHANGING_ROLES, may_bind, not_held
+from plugins.rbac.limits import CHANGING_ROLES, may_bind, missing_rights
 from plugins.rbac.messages import (
     MENU_CODE,
     MENU_DECLARED,
@@ -31,11 +31,11 @@ from plugins.rbac.messages import (
 )
 from plugins.rbac.policy import Policy, Rules
 from plugins.rbac.records import MENU_NODE, MENUS
-from plugins.rbac.tree import MAX_LEVELS, change_tree, list_upwards, nested
+from plugins.rbac.tree import MAX_LEVELS, change_tree, list_upwards, nest
 
 KEPT_WHEN_EDITED = ("title", "title_en", "order", "icon", "hidden")
 _REFUSALS = (
-    *not_held(WIDER_APIS, MENU_NOT_HELD),
+    *missing_rights(WIDER_APIS, MENU_NOT_HELD),
     *CHANGING_ROLES,
     Refusal(SUPER_ONLY, MENU_CODE, spares_super=True),
     *conflicts(MENU_DECLARED, MENU_HAS_CHILDREN, UNDER_BUTTON, UNDER_ITSELF),
@@ -53,7 +53,7 @@ async def own_tree(req: Request) -> list[dict[str, Any]]:
             id = rules.menus[id]["parent_id"]
     ordered = sorted((rules.menus[id] for id in shown), key=lambda menu: (menu["order"], menu["id"]))
     nodes = [_make_node(req, rules, menu, granted) for menu in ordered if menu["type"] != "button"]
-    return [node for node in map(_prune, nested(nodes)) if node is not None]
+    return [node for node in map(_prune, nest(nodes)) if node is not None]
 
 
 def _make_node(req: Request, rules: Rules, menu: dict[str, Any], granted: frozenset[int]) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _prune(node: dict[str, Any]) -> dict[str, Any] | None:
 
 async def whole_tree(req: Request) -> list[dict[str, Any]]:
     """Return all menu records, including buttons, as a tree."""
-    return nested(await req.store(MENUS).find(sort="order"))
+    return nest(await req.store(MENUS).find(sort="order"))
 
 
 async def create(req: Request) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from plugins.rbac.limits import (
     may_define_scope,
     may_grant_menus,
     may_set_menus,
-    not_held,
+    missing_rights,
 )
 from plugins.rbac.messages import NO_GRANTING, ROLE_HELD
 from plugins.rbac.records import MAX_MENUS, MENUS, ROLES, USERS
@@ -41,7 +41,7 @@ MENU_IDS = obj(
 )
 # fields that change what the role allows; the code is one, as a setting gives new WeCom users the roles of some codes
 _RIGHTS = ("code", "data_scope", "data_scope_department_ids", "status")
-_REFUSALS = (*CHANGING_ROLES, *not_held(NO_GRANTING))
+_REFUSALS = (*CHANGING_ROLES, *missing_rights(NO_GRANTING))
 
 
 async def list_roles(req: Request) -> Page:

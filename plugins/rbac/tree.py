@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 MAX_LEVELS = 32  # what JSON encoders and people can follow
 
 
-def nested(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def nest(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the roots, each with its `children` in the given order. A record with an unknown parent is a root."""
     by_id = {record["id"]: {**record, "children": []} for record in records}
     roots: list[dict[str, Any]] = []

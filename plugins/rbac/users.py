@@ -20,7 +20,7 @@ from plugins.api import (
     route,
     text,
 )
-from plugins.rbac.limits import MANAGING, guard_super, may_give, may_manage, may_place, may_set_super, not_held
+from plugins.rbac.limits import MANAGING, guard_super, may_give, may_manage, may_place, may_set_super, missing_rights
 from plugins.rbac.messages import (
     DEPARTMENT_OUTSIDE,
     LAST_SUPER,
@@ -40,7 +40,7 @@ NEW_PASSWORD = obj("NewPassword", {"password": text(nullable=False)}, nullable=F
 _CONTROL = ("username", "password", "must_change_password", "role_ids", "department_id", "status")
 _OWN_PASSWORD = conflicts(OWN_PASSWORD)
 _REFUSALS = (
-    *not_held(WIDER_MENUS, WIDER_SCOPE, DEPARTMENT_OUTSIDE),
+    *missing_rights(WIDER_MENUS, WIDER_SCOPE, DEPARTMENT_OUTSIDE),
     *MANAGING,
     Refusal(SUPER_ONLY, SUPER_BY_SUPER, spares_super=True),
     # these hold for super administrators too

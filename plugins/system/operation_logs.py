@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from plugins.api import OPERATION_LOGS, Page, Request, Route, route
-from plugins.rbac.api import OUTCOME, of_log
+from plugins.rbac.api import OUTCOME, log_filter
 
 
 async def list_operations(req: Request) -> Page:
     """Return a page of the write requests by users in the caller's data scope, with their outcome."""
-    return await req.system_store(OPERATION_LOGS).page(req.query, await of_log(req))
+    return await req.system_store(OPERATION_LOGS).page(req.query, await log_filter(req))
 
 
 ROUTES: tuple[Route, ...] = (
