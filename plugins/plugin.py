@@ -21,12 +21,13 @@ class Plugin:
     """A module of the platform: everything that it contributes, in one place.
 
     `version`: that of the package that contains it; empty for built-in ones. `requires`: plugins that must be loaded
-    before it. `start`: a context manager around the life of the process, which may `service.provide` parts; `provides` names those of them that are ports of the core. `prepare`: runs at
-    every start of a process, on one instance at a time, and must be repeatable. `demo`: loads demonstration data into
-    a new database. `permissions`: titles of actions other than list, read, create, update and delete. `options`:
-    settings that administrators change while the service runs; `settings`: those of the environment. `dashboards`: its
-    parts of the dashboards that the plugin `dashboard` serves. `answers`: the refusals that its listener of an event
-    may raise, by event; a route that emits the event (`asks`) has these refusals besides its own.
+    before it. `start`: a context manager around the life of the process, which may `service.provide` parts; `provides`
+    names those of them that are ports of the core. `prepare`: runs at every start of a process, on one instance at a
+    time, and must be repeatable. `demo`: loads demonstration data into a new database. `permissions`: titles of actions
+    other than list, read, create, update and delete. `options`: settings that administrators change while the service
+    runs; `settings`: those of the environment. `dashboards`: its parts of the dashboards that the plugin `dashboard`
+    serves. `answers`: the refusals that its listener of an event may raise, by event; a route that emits the event
+    (`asks`) has these refusals besides its own.
     """
 
     name: str
