@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from bson import encode
 
 from config.database import Document, Filter, NoSuchIndex
 from handlers.data.collection import SEARCHED, Collection
 from handlers.data.context import DataContext
-from handlers.data.listing import Page, after_cursor, check_depth, list_filter, make_cursor, sort_keys
+from handlers.data.listing import after_cursor, check_depth, list_filter, make_cursor, sort_keys
 from handlers.data.search import search_key
 from handlers.data.visibility import Visibility
 from handlers.schema.values import Query
@@ -20,8 +19,7 @@ from handlers.schema.values import Query
 _FEW = 3000  # records that are read and sorted in a few milliseconds
 
 
-@dataclass(frozen=True)
-class _PageQuery:
+class _PageQuery(NamedTuple):
     """The queries of a page: the rows that match `wanted`, and the total of those that match one of `counted`."""
 
     wanted: Filter
@@ -48,8 +46,8 @@ class Pager:
         filter: Filter | None,
         fields: Sequence[str] | None,
         shown: Container[str] | None,
-    ) -> Page:
-        """Return the page that `query` asks for; the other parameters are those of `Store.page`."""
+    ) -> tuple[list[Document], int | None, str | None]:
+        """Return the rows, the total and the cursor of the next page; the parameters are those of `Store.page`."""
         keys = sort_keys(self._collection, query.get("sort"), shown)
         page, size, cursor = query["page"], query["page_size"], query.get("cursor")
         narrowing = self.narrowing(query, shown)
@@ -69,7 +67,7 @@ class Pager:
         except NoSuchIndex:
             rows, total = await self._rows_and_total(asked, None)
         next_cursor = make_cursor(keys, rows[size - 1]) if len(rows) > size else None
-        return Page(rows[:size], total, page, size, next_cursor)
+        return rows[:size], total, next_cursor
 
     def narrowing(self, query: Query, shown: Container[str] | None = None) -> Filter:
         """The filter of the parameters of a list; its search ignores fields that are not `shown`."""

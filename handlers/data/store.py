@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Container, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -102,8 +101,9 @@ class Store:
 
         `shown` are the fields that the caller may see, where those are not all: search and sort ignore the others.
         """
-        page = await self._pager().read(query, filter, fields, shown)
-        return replace(page, items=[self._record(row) for row in page.items])
+        rows, total, next_cursor = await self._pager().read(query, filter, fields, shown)
+        items = [self._record(row) for row in rows]
+        return Page(items, total, query["page"], query["page_size"], next_cursor)
 
     def search(self, query: str, fields: Container[str]) -> Filter:
         """Return the filter of the records that `q` finds by these fields alone."""
