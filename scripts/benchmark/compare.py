@@ -25,6 +25,7 @@ from bson import ObjectId
 from pymongo import MongoClient
 
 from config.embedded import acquire
+from scripts.benchmark.consumption import processor_seconds, resident_mib
 from scripts.benchmark.load import GENERATOR, load, load_beside
 from scripts.benchmark.report import BEFORE
 from scripts.benchmark.servers import DATABASE
@@ -39,7 +40,6 @@ SERVER_CORE, OTHER_CORE = 0, 1
 _LEFT_SECONDS = 1
 _LONGER = 5  # at most, of a work that needs long
 _RECORDS = 200
-TICKS = os.sysconf("SC_CLK_TCK")
 BEFORE_DATABASE = f"{DATABASE}_before"
 Figures = dict[str, Any]
 OURS: Mapping[str, dict[str, str]] = {
@@ -368,18 +368,6 @@ def summed(rounds: Sequence[Figures]) -> Figures:
         }
         for name in rounds[0]
     }
-
-
-def processor_seconds(pid: int) -> float:
-    """User and system time of a process, all its threads."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
-
-
-def resident_mib(pid: int) -> float:
-    """Resident memory of a process."""
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def python_of_peers() -> Path:

@@ -25,7 +25,8 @@ from pymongo.database import Database
 
 from config.embedded import acquire
 from scripts.benchmark.company import make_company
-from scripts.benchmark.compare import CACHE, OTHER_CORE, Server, about, processor_seconds, tradewind
+from scripts.benchmark.compare import CACHE, OTHER_CORE, Server, about, tradewind
+from scripts.benchmark.consumption import processor_seconds
 from scripts.benchmark.foundation import RESULTS
 from scripts.benchmark.load import load
 from scripts.benchmark.servers import DATABASE

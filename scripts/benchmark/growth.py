@@ -19,7 +19,8 @@ from handlers.actor import Actor
 from handlers.route import Route
 from handlers.routing import Router
 from plugins.rbac.policy import Rules
-from scripts.benchmark.compare import resident_mib, tradewind
+from scripts.benchmark.compare import tradewind
+from scripts.benchmark.consumption import resident_mib
 from scripts.benchmark.foundation import RESULTS
 
 ENTRIES_OF_A_PLUGIN = 25  # routes, of which the built-in plugins have about as many each
