@@ -52,7 +52,7 @@ class _StoredMeanwhile(Exception):
     """Another request with this key stored its response first; the writes of this one are rolled back."""
 
 
-async def answer_once(request: Request, work: Callable[[], Awaitable[bytes]]) -> bytes:
+async def respond_once(request: Request, work: Callable[[], Awaitable[bytes]]) -> bytes:
     """Return the body that `work` makes, or the stored one of an earlier request with the same key.
 
     A replayed response has the headers of the first one and `Idempotency-Replayed`. A concurrent request with the same
@@ -67,8 +67,8 @@ async def answer_once(request: Request, work: Callable[[], Awaitable[bytes]]) ->
         raise
     if isinstance(first, bytes):
         return first
-    request.answer_headers.clear()
-    request.answer_headers.update({**first.headers, REPLAYED: "true"})
+    request.response_headers.clear()
+    request.response_headers.update({**first.headers, REPLAYED: "true"})
     return first.body
 
 
@@ -81,7 +81,7 @@ async def _run(request: Request, claim: Claim, work: Callable[[], Awaitable[byte
 
     async def work_and_store() -> bytes:
         body = await work()
-        await claim.fulfil(body, request.answer_headers)
+        await claim.fulfil(body, request.response_headers)
         return body
 
     try:

@@ -21,7 +21,7 @@ from config.logs import log_request, request_context
 from handlers.actor import ANONYMOUS, Actor
 from handlers.data.listing import Page
 from handlers.docs.response_checks import ResponseChecks
-from handlers.idempotency import answer_once
+from handlers.idempotency import respond_once
 from handlers.metrics import Metrics
 from handlers.operation_log import OperationLog
 from handlers.ports import Authenticator, Authorizer
@@ -59,7 +59,7 @@ _JSON = re.compile(r"^application/json\s*(;\s*charset=\"?utf-8\"?\s*)?$", re.IGN
 
 
 @dataclass(slots=True)
-class Answer:
+class Response:
     """An HTTP response: status, body and headers. A `stream` is sent in place of `body`, piece by piece."""
 
     status: int
@@ -69,7 +69,7 @@ class Answer:
     stream: AsyncIterable[bytes] | None = None
 
 
-async def respond(request: Request) -> Answer:
+async def respond(request: Request) -> Response:
     """Route, authenticate, authorize, validate, handle, log: every request goes through here.
 
     No request takes longer than its time limit. With the database out of reach, all its operations together wait no
@@ -91,8 +91,8 @@ async def respond(request: Request) -> Answer:
         log.exception("unhandled error")
         error = ApiError(INTERNAL, data={"request_id": request.id})
     if error is not None:
-        headers = {**request.answer_headers, **error.headers}
-        response = Answer(error.kind.status, failed(error, request.language), headers)
+        headers = {**request.response_headers, **error.headers}
+        response = Response(error.kind.status, failed(error, request.language), headers)
     conclude(request, response.status, error.kind.code if error else 0, (time.perf_counter() - started) * 1000)
     request_context.reset(token)
     return response
@@ -103,7 +103,7 @@ def find_route(request: Request) -> None:
     request.route, request.path = request.part(Router).match(request.method, request.target)
 
 
-async def serve(request: Request) -> Answer:
+async def serve(request: Request) -> Response:
     """Admit and handle the request within the time limit of requests."""
     limit = request.service.request_limit
     if not route_of(request).streamed:
@@ -113,7 +113,7 @@ async def serve(request: Request) -> Answer:
     return await handle(request)
 
 
-async def _admit_and_handle(request: Request) -> Answer:
+async def _admit_and_handle(request: Request) -> Response:
     await admit(request)
     return await handle(request)
 
@@ -216,21 +216,21 @@ def _body(request: Request, route: Route) -> Body:
     return None
 
 
-async def handle(request: Request) -> Answer:
+async def handle(request: Request) -> Response:
     """Run the handler, once for each idempotency key, and build the response."""
     route = route_of(request)
     if route.socket:
         raise ApiError(BAD_REQUEST, headers={"Upgrade": "websocket"})
     if route.bare:
         produced: Any = await route.handler(request)
-        if isinstance(produced, Answer):
+        if isinstance(produced, Response):
             return produced
-        response = Answer(200, produced, request.answer_headers, route.bare)
+        response = Response(200, produced, request.response_headers, route.bare)
     elif _has_idempotency_key(request, route):
-        body = await answer_once(request, lambda: _run_handler(request, route))
-        response = Answer(200, body, request.answer_headers)
+        body = await respond_once(request, lambda: _run_handler(request, route))
+        response = Response(200, body, request.response_headers)
     else:
-        response = Answer(200, await _run_handler(request, route), request.answer_headers)
+        response = Response(200, await _run_handler(request, route), request.response_headers)
     return _add_etag(request, response) if route.etag else response
 
 
@@ -239,7 +239,7 @@ def _has_idempotency_key(request: Request, route: Route) -> bool:
     return keyed and request.actor is not ANONYMOUS and not route.streamed
 
 
-def _add_etag(request: Request, response: Answer) -> Answer:
+def _add_etag(request: Request, response: Response) -> Response:
     """The response with its `ETag`, or 304 without a body when the client has the same one."""
     tag = f'W/"{hashlib.sha256(response.body).hexdigest()[:32]}"'
     headers = {"Cache-Control": "private, no-cache", **response.headers, "ETag": tag}

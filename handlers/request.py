@@ -66,7 +66,7 @@ class Request:
     `path`, `query` and `body` are validated and converted for MongoDB; `given` is the body as the client sent it.
     `actor` is the caller, known by the token `bearer`; `scope` is the rows that the caller may see.
     `stream` is the body of a streamed route, `socket` the connection of a WebSocket route.
-    `answer_headers` are added to the response. `now` is the time of the whole request.
+    `response_headers` are added to the response. `now` is the time of the whole request.
     `exemption` names the rule that the caller was exempt from as a super administrator; the operation log records it.
     `behind_unnamed_proxy`: a proxy forwarded the request that is not trusted, or that does not name the client;
     `remote_ip` is then the address of the proxy.
@@ -93,7 +93,7 @@ class Request:
     body: Body = None
     actor: Actor = ANONYMOUS
     scope: Scope = NO_SCOPE
-    answer_headers: dict[str, str] = field(default_factory=dict)
+    response_headers: dict[str, str] = field(default_factory=dict)
     exemption: str | None = None
     left: bool = False
     behind_unnamed_proxy: bool = False

@@ -51,17 +51,17 @@ _PARAMETER = re.compile(r"{([a-z_]+)}")
 class Refusal:
     """An error that the handler itself may raise for a caller who has the permission, with a message of its own.
 
-    `when`: what an explanation of an authorisation says of it, where the message hides what the caller may not know.
-    `spares_super`: super administrators are exempt.
+    `hint`: what an explanation of an authorisation says of it, where the message hides what the caller may not know.
+    `exempt_super`: super administrators are exempt.
     """
 
     kind: ErrorKind
     sentence: Message | None = None
-    when: Message | None = None
-    spares_super: bool = False
+    hint: Message | None = None
+    exempt_super: bool = False
 
     @cached_property
-    def told(self) -> Message:
+    def message(self) -> Message:
         """The message of the response."""
         return self.sentence or self.kind.message
 
@@ -79,7 +79,7 @@ class RouteOptions(TypedDict, total=False):
     returns: Field
     errors: tuple[ErrorKind, ...]
     refusals: tuple[Refusal, ...]
-    asks: tuple[str, ...]
+    events: tuple[str, ...]
     paged: bool
     logged: bool
     attempt: Callable[[Request], Awaitable[None]] | None
@@ -111,7 +111,7 @@ class Route:
     `bare`: the media type of a response without an envelope.
     `collection`: the collection whose data scope the route applies, for explanations and tests.
     `refusals`: errors that the handler itself may raise because of the record or the request; the explanation of an
-    authorisation lists them. `asks`: events that the handler emits and whose listeners may refuse the request too.
+    authorisation lists them. `events`: events that the handler emits and whose listeners may refuse the request too.
     `etag`: responses carry an `ETag`; a client that has the same one gets 304 (RFC 9110 section 13.1.2).
     `streamed`: the body is not buffered; the handler reads `req.stream`, within limits of its own.
     `form`: the shape of the `multipart/form-data` that a streamed route reads; files are texts of the format `binary`.
@@ -131,7 +131,7 @@ class Route:
     returns: Field = NOTHING
     errors: tuple[ErrorKind, ...] = ()
     refusals: tuple[Refusal, ...] = ()
-    asks: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
     paged: bool = False
     logged: bool = True
     attempt: Callable[[Request], Awaitable[None]] | None = None
@@ -168,7 +168,7 @@ class Route:
     def keyed(self) -> bool:
         """Whether the route honours an `Idempotency-Key`.
 
-        The handler of a streamed form passes it to `answer_once` itself; other streamed routes ignore it.
+        The handler of a streamed form passes it to `respond_once` itself; other streamed routes ignore it.
         """
         return (
             self.writes and self.access != PUBLIC and self.bare is None and (not self.streamed or self.form is not None)

@@ -109,8 +109,8 @@ from handlers.data.listing import (
     Page as Page,  # one page of a list
     rows_before as rows_before,  # the rows before the page that a query names
 )
-from handlers.idempotency import answer_once as answer_once  # run a write once for each idempotency key
-from handlers.lifecycle import Answer as Answer  # an HTTP response without an envelope
+from handlers.idempotency import respond_once as respond_once  # run a write once for each idempotency key
+from handlers.lifecycle import Response as Response  # an HTTP response without an envelope
 from handlers.request import Request as Request  # what a handler gets
 from handlers.schema.values import (
     Query as Query,  # the type of a validated query string
@@ -124,8 +124,8 @@ from handlers.data.database import (
     Database as Database,  # transactions, and stores without a request
     utc_now as utc_now,  # the current time in UTC, as MongoDB stores it
 )
-from handlers.data.mirror import (
-    Mirror as Mirror,  # a snapshot of a whole collection in memory
+from handlers.data.cached_snapshot import (
+    CachedSnapshot as CachedSnapshot,  # a snapshot of a whole collection in memory
     RecordCache as RecordCache,  # some records of a collection in memory
 )
 from handlers.data.scope import (
@@ -136,7 +136,7 @@ from handlers.data.series import (
     by_day as by_day,  # sums for each day
     by_month as by_month,  # sums for each month
 )
-from handlers.data.shared import Shared as Shared  # single-flight: concurrent callers share one call
+from handlers.data.single_flight import SingleFlight as SingleFlight  # single-flight: concurrent callers share one call
 from handlers.data.store import Store as Store  # read and write a collection, within a data scope
 
 # -- Money and time

@@ -40,7 +40,7 @@ def crud(
     refusals: tuple[Refusal, ...] = (),
     refusals_of: Mapping[str, tuple[Refusal, ...]] | None = None,
     errors: tuple[ErrorKind, ...] = (),
-    asks: tuple[str, ...] = (),
+    events: tuple[str, ...] = (),
     **handlers: Unpack[CrudHandlers],
 ) -> tuple[Route, ...]:
     """The routes of `collection` under the path `at`, each with the permission `<resource>:<action>`.
@@ -48,7 +48,7 @@ def crud(
     The paths are `at` (list, create) and `at` with `/{id}` (read, update, delete). `resource` is `<module>:<entity>`;
     `noun` names one record in summaries; `handlers` replace those of actions, by name.
     `refusals` belong to the actions that write, `refusals_of` to the action of that name; `errors` are further errors
-    of `create` and `update`; `asks` are events of the actions that write, whose listeners may refuse the request too.
+    of `create` and `update`; `events` are events of the actions that write, whose listeners may refuse the request too.
     Raises ValueError for handlers or refusals of an action that is not in `only`.
     """
     further = refusals_of or {}
@@ -61,7 +61,7 @@ def crud(
         shown: RouteOptions = {"record": collection, **own}
         if action in ("list", "read"):
             return shown
-        return {**shown, "refusals": (*refusals, *further.get(action, ())), "asks": asks}
+        return {**shown, "refusals": (*refusals, *further.get(action, ())), "events": events}
 
     made = {
         "list": route(

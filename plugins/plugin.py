@@ -26,8 +26,8 @@ class Plugin:
     time, and must be repeatable. `demo`: loads demonstration data into a new database. `permissions`: titles of actions
     other than list, read, create, update and delete. `options`: settings that administrators change while the service
     runs; `settings`: those of the environment. `dashboards`: its parts of the dashboards that the plugin `dashboard`
-    serves. `answers`: the refusals that its listener of an event may raise, by event; a route that emits the event
-    (`asks`) has these refusals besides its own.
+    serves. `event_refusals`: the refusals that its listener of an event may raise, by event; a route that emits the event
+    (`events`) has these refusals besides its own.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Plugin:
     permissions: Mapping[str, Message] = field(default_factory=dict)
     options: tuple[Option, ...] = ()
     dashboards: tuple[Dashboard, ...] = ()
-    answers: Mapping[str, tuple[Refusal, ...]] = field(default_factory=dict)
+    event_refusals: Mapping[str, tuple[Refusal, ...]] = field(default_factory=dict)
     settings: type[EnvironmentSettings] | None = None
     provides: tuple[type, ...] = ()
     start: Callable[[Service], AbstractAsyncContextManager[None]] | None = None

@@ -182,5 +182,5 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
 
 def _with_refusals_of_listeners(plugins: Iterable[Plugin], route: Route) -> Route:
     """The route with the refusals of the listeners of its events besides its own."""
-    further = [one for event in route.asks for plugin in plugins for one in plugin.answers.get(event, ())]
+    further = [one for event in route.events for plugin in plugins for one in plugin.event_refusals.get(event, ())]
     return replace(route, refusals=(*route.refusals, *further)) if further else route

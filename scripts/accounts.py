@@ -67,7 +67,7 @@ class Command:
             await self.database.store(USERS).update(self.user["id"], {**values, **_UNLOCKED})
             ended = {"$set": {"ended_at": utc_now(), "end_reason": "password"}}
             going_on = {"user_id": self.user["id"], "ended_at": None}
-            await self.database.store(SESSIONS).change_many(going_on, ended)
+            await self.database.store(SESSIONS).update_many(going_on, ended)
             await self._note()
 
         await self.database.transaction(work)

@@ -107,13 +107,13 @@ PLUGIN_API = """
     RATE_LIMITED REFRESH_REFUSED REFUSES_OWN RULES SIGNED_IN STALE SUPER SUPER_ONLY SYSTEM TOKEN_EXPIRED TOO_LARGE
     UNAUTHENTICATED UNAVAILABLE WECOM_REFUSED
 
-    Actor Answer ApiError Authenticator Authorizer Catalogue Collection Confined Dashboard Database
+    Actor Response ApiError Authenticator Authorizer Catalogue Collection Confined Dashboard Database
     DatabaseUnavailable Dictionary EnvironmentSettings ErrorKind Events Field FieldError FieldOptions Form FormFile
-    Handler HasSettings Index Item Jobs Lane Language Lease Menu Message Mirror Option OwnRequests Page Period
-    Plugin Query RateLimit Record RecordCache Refusal Request Route RouteOptions Router Scope Service Shared
+    Handler HasSettings Index Item Jobs Lane Language Lease Menu Message CachedSnapshot Option OwnRequests Page Period
+    Plugin Query RateLimit Record RecordCache Refusal Request Route RouteOptions Router Scope Service SingleFlight
     StateMachine Store TooCostly ValidationFailed Work WorkFailed
 
-    answer_once anything array as_json boolean by_day by_month choice conflicts crud day day_of exact integer
+    respond_once anything array as_json boolean by_day by_month choice conflicts crud day day_of exact integer
     invalid json_schema last_days last_months link mapping may_decide_on_own money network_of new_id number obj
     object_id people_behind period_of quantity redacted refusal refuse_own remove_dangling rounded route rows_before
     share start_of store_money store_quantity text times timestamp tree_of unavailable utc_now

@@ -219,7 +219,7 @@ async def test_who_was_deleted_meanwhile_cannot_be_asked_about_and_who_never_was
 
 def test_every_sentence_of_a_conflict_is_declared_by_a_route(tradewind: Running) -> None:
     catalogue = tradewind.catalogue
-    declared = {one.told for route in catalogue.routes for one in route.refusals if one.kind is CONFLICT}
+    declared = {one.message for route in catalogue.routes for one in route.refusals if one.kind is CONFLICT}
     untold = {str(where) for where, sentence in conflict_sentences() if sentence not in declared}
     assert untold == set()
 

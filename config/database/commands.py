@@ -49,13 +49,13 @@ class CountOptions(TypedDict, total=False):
 class UpdateOptions(TypedDict, total=False):
     """How `update_one` changes a document.
 
-    `upsert` inserts a document where none matches. `sort` decides which of several is changed. `apart` keeps the change
+    `upsert` inserts a document where none matches. `sort` decides which of several is changed. `outside_transaction` keeps the change
     out of the transaction that it is called in. `wait_for_durability=False` returns before a majority has the change: a
     later write that does wait makes this one durable too, as the oplog and the journal keep their order.
     """
 
     upsert: bool
-    apart: bool
+    outside_transaction: bool
     wait_for_durability: bool
     sort: Sort
 

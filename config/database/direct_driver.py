@@ -189,7 +189,7 @@ class DirectDriver(Driver):
         }
         if sort := options.get("sort"):
             command["sort"] = dict(sort)
-        reply = await self._run(command, apart=options.get("apart", False))
+        reply = await self._run(command, outside_transaction=options.get("outside_transaction", False))
         if reply is None:
             return await self.library.update_one(collection, filter, update, **options)
         if "value" in reply and reply["value"] is None:
@@ -255,12 +255,14 @@ class DirectDriver(Driver):
             rows += required(cursor, "nextBatch", list)
         return rows
 
-    async def _run(self, command: Mapping[str, Any], *, reads: bool = False, apart: bool = False) -> Document | None:
+    async def _run(
+        self, command: Mapping[str, Any], *, reads: bool = False, outside_transaction: bool = False
+    ) -> Document | None:
         """The reply to a command; None where the library has to run it: in a transaction, or as it was not executed.
 
         A command that only `reads` may be executed twice. Raises the errors of `Driver`.
         """
-        if SESSION.get() is not None and not apart:
+        if SESSION.get() is not None and not outside_transaction:
             return None
         with translate_errors:
             reply = await self._send(command, reads=reads)

@@ -171,7 +171,7 @@ class LibraryDriver(Driver):
         target = self._database[collection]
         if not options.get("wait_for_durability", True):
             target = target.with_options(write_concern=_NOT_DURABLE)
-        session = None if options.get("apart") else SESSION.get()
+        session = None if options.get("outside_transaction") else SESSION.get()
         with self.operations():
             with self._transactions.locks.guard_write(collection, filter) if session else nullcontext():
                 changed: Document | None = await target.find_one_and_update(

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from config.database import Driver
 from handlers.data.collection import Collection
-from handlers.data.shared import Shared
+from handlers.data.single_flight import SingleFlight
 from handlers.schema.values import RecordId
 
 
@@ -23,14 +23,14 @@ class DataContext(Protocol):
         """The collections of all loaded plugins by name."""
 
     @property
-    def counts(self) -> Shared:
+    def counts(self) -> SingleFlight:
         """Runs counts; identical ones that are requested at the same time share one execution."""
 
     @property
     def outdated(self) -> Set[str]:
         """The names of collections whose stored search fields still have to be rebuilt."""
 
-    async def next_number(self, name: str, *, apart: bool = True) -> int:
+    async def next_number(self, name: str, *, outside_transaction: bool = True) -> int:
         """Return the next number of a sequence."""
 
     def tell(self, collection: str, id: RecordId) -> None:

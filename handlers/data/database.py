@@ -18,7 +18,7 @@ from handlers.actor import SYSTEM, Actor
 from handlers.data.changes import Changes
 from handlers.data.collection import Collection
 from handlers.data.scope import ALL_ROWS, Scope
-from handlers.data.shared import Shared
+from handlers.data.single_flight import SingleFlight
 from handlers.data.store import Store
 from handlers.schema.values import RecordId
 from handlers.tasks import end
@@ -53,7 +53,7 @@ class Database:
         self.collections = {collection.name: collection for collection in collections}
         watched = [name for name, collection in self.collections.items() if collection.watched]
         self.changes = Changes(driver, watched)
-        self.counts = Shared(driver.note_wait)
+        self.counts = SingleFlight(driver.note_wait)
         self.outdated: set[str] = set()  # collections whose search fields `SearchIndexing` still has to rebuild
         self._numbers = Batcher(self._take_numbers, _NUMBERS_AT_ONCE)
 
@@ -93,12 +93,12 @@ class Database:
         else:
             changed.append((collection, id))
 
-    async def next_number(self, name: str, *, apart: bool = True) -> int:
+    async def next_number(self, name: str, *, outside_transaction: bool = True) -> int:
         """Return the next whole number of the sequence `name`, from 1.
 
-        `apart` numbers leave gaps when a transaction fails; without it the number is part of the transaction.
+        `outside_transaction` numbers leave gaps when a transaction fails; without it the number is part of the transaction.
         """
-        if apart:
+        if outside_transaction:
             with self.driver.time_limit():
                 return await self._numbers.submit(name, None)
         counter = await self.driver.update_one(COUNTERS, {"_id": name}, {"$inc": {"value": 1}}, upsert=True)
@@ -108,7 +108,12 @@ class Database:
         """Take one number for each caller, in the order of the calls."""
         count = len(wanted)
         counter = await self.driver.update_one(
-            COUNTERS, {"_id": name}, {"$inc": {"value": count}}, upsert=True, apart=True, wait_for_durability=False
+            COUNTERS,
+            {"_id": name},
+            {"$inc": {"value": count}},
+            upsert=True,
+            outside_transaction=True,
+            wait_for_durability=False,
         )
         last = int(counter["value"]) if counter else count
         return range(last - count + 1, last + 1)
@@ -173,7 +178,7 @@ class Lease:
         }
         try:
             lease = await self._driver.update_one(
-                LEASES, {"_id": self._name}, [{"$set": taken}], upsert=True, apart=True
+                LEASES, {"_id": self._name}, [{"$set": taken}], upsert=True, outside_transaction=True
             )
         except DuplicateKey:
             return False
@@ -191,14 +196,14 @@ class Lease:
             LEASES,
             {"_id": self._name, "holder": self._holder},
             [{"$set": {"until": self._end()}}],
-            apart=True,
+            outside_transaction=True,
         )
         return held is not None
 
     async def release(self) -> None:
         """Give the lease up."""
         await self._driver.update_one(
-            LEASES, {"_id": self._name, "holder": self._holder}, {"$unset": {"until": ""}}, apart=True
+            LEASES, {"_id": self._name, "holder": self._holder}, {"$unset": {"until": ""}}, outside_transaction=True
         )
 
     async def __aenter__(self) -> Lease:

@@ -186,7 +186,7 @@ class Store:
         self._tell(key)
         return self._record(changed)
 
-    async def change_many(self, filter: Filter, operators: Operators) -> int:
+    async def update_many(self, filter: Filter, operators: Operators) -> int:
         """Change every visible record that matches with MongoDB update operators; return how many changed."""
         changed = await self._driver.update_many(
             self.collection.name, self._visibility.filter(filter), self._change({}, operators)
@@ -224,12 +224,12 @@ class Store:
         self._tell(id)
         return self._record(changed or {"_id": id})
 
-    async def change_one(self, filter: Filter, values: Values) -> Document | None:
+    async def update_where(self, filter: Filter, values: Values) -> Document | None:
         """Change the record that matches atomically; None where none matches."""
         return await self._update_where(filter, self._change(values, None))
 
-    async def change_quietly(self, filter: Filter, update: Operators | Sequence[Operators]) -> Document | None:
-        """As `change_one`, with MongoDB update operators and without version and audit fields: for technical fields."""
+    async def update_unversioned(self, filter: Filter, update: Operators | Sequence[Operators]) -> Document | None:
+        """As `update_where`, with MongoDB update operators and without version and audit fields: for technical fields."""
         return await self._update_where(filter, update)
 
     async def _update_where(

@@ -16,7 +16,7 @@ from handlers.data.database import Database
 from handlers.declarations import Catalogue
 from handlers.docs.openapi import describe
 from handlers.http.addresses import listed, networks
-from handlers.lifecycle import Answer
+from handlers.lifecycle import Response
 from handlers.metrics import Metrics
 from handlers.operation_log import OperationLog
 from handlers.request import Request
@@ -121,16 +121,16 @@ async def openapi(req: Request) -> bytes:
     return await asyncio.to_thread(lambda: description.text)
 
 
-async def docs(req: Request) -> Answer:
+async def docs(req: Request) -> Response:
     """The page to read and try the API; it loads nothing from other hosts."""
-    return Answer(200, await asyncio.to_thread(_read_own, "docs.html"), _PAGE_HEADERS, _HTML)
+    return Response(200, await asyncio.to_thread(_read_own, "docs.html"), _PAGE_HEADERS, _HTML)
 
 
 def _docs_file(endpoint: str, read: Callable[[], bytes], media_type: str, cache: str) -> Route:
     """The route of one file of the docs page."""
 
-    async def docs_file(req: Request) -> Answer:
-        return Answer(200, await asyncio.to_thread(read), {"Cache-Control": cache}, media_type)
+    async def docs_file(req: Request) -> Response:
+        return Response(200, await asyncio.to_thread(read), {"Cache-Control": cache}, media_type)
 
     summary = f"File {endpoint.rpartition('/')[2]} of the documentation page"
     return route(endpoint, docs_file, summary=summary, access=PUBLIC, bare=media_type, tag="meta")
@@ -229,7 +229,7 @@ _CONSTANTS = obj(
     nullable=False,
 )
 
-_UNLISTED = Refusal(NOT_FOUND, when=UNLISTED_ADDRESS)
+_UNLISTED = Refusal(NOT_FOUND, hint=UNLISTED_ADDRESS)
 _HTML = "text/html; charset=utf-8"
 _SCRIPT = "text/javascript; charset=utf-8"
 _FOR_A_DAY = "public, max-age=86400"

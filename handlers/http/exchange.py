@@ -19,7 +19,7 @@ from handlers.http.responder import Responder
 from handlers.http.sockets import Sockets
 from handlers.http.streams import BodyStream
 from handlers.http.unnamed_proxies import UnnamedProxies
-from handlers.lifecycle import Answer, respond
+from handlers.lifecycle import Response, respond
 from handlers.request import Request
 from handlers.routing import Router
 from handlers.schema.envelope import failed, ok
@@ -273,20 +273,20 @@ class Exchange(httputil.HTTPMessageDelegate):
         self._front.unnamed_proxies.notice(peer)
         return True
 
-    def _failure(self, error: ApiError) -> Answer:
-        return Answer(error.kind.status, failed(error, self._language), error.headers)
+    def _failure(self, error: ApiError) -> Response:
+        return Response(error.kind.status, failed(error, self._language), error.headers)
 
-    def _options(self) -> Answer:
+    def _options(self) -> Response:
         """Respond to a preflight, which needs no token; the CORS headers say what is allowed for whom."""
         if "Access-Control-Request-Method" in self._headers:
-            return Answer(200, ok(None, self._language))
+            return Response(200, ok(None, self._language))
         try:
             allowed = self._service.part(Router).allowed(self._start.path.partition("?")[0])
         except ApiError as error:
             return self._failure(error)
         if not allowed:
             return self._failure(ApiError(NOT_FOUND))
-        return Answer(200, ok(None, self._language), {"Allow": ", ".join(allowed)})
+        return Response(200, ok(None, self._language), {"Allow": ", ".join(allowed)})
 
 
 _random = bytearray()

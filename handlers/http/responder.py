@@ -14,7 +14,7 @@ from tornado import iostream
 from handlers.http.connection import Connection
 from handlers.http.request_head import RequestHead
 from handlers.http.response_head import field_lines, status_line
-from handlers.lifecycle import Answer
+from handlers.lifecycle import Response
 from handlers.schema.errors import ApiError
 from handlers.service import Service
 
@@ -47,7 +47,7 @@ class Responder:
         self._id = id
         self._sent = sent
 
-    def send(self, response: Answer, close: bool = False) -> None:
+    def send(self, response: Response, close: bool = False) -> None:
         """Send a whole response, and `close` the connection behind it."""
         self._sent()
         if self._is_usual(response, close):
@@ -62,7 +62,7 @@ class Responder:
         except iostream.StreamClosedError:
             log.debug("client went away before its response", extra={"request_id": self._id})
 
-    def _is_usual(self, response: Answer, close: bool) -> bool:
+    def _is_usual(self, response: Response, close: bool) -> bool:
         """Whether the head differs from that of other responses in nothing but its length and request id."""
         return (
             not response.headers
@@ -72,12 +72,12 @@ class Responder:
             and self._connection.omits_connection_header
         )
 
-    def _send_usual(self, response: Answer) -> None:
+    def _send_usual(self, response: Response) -> None:
         lines = _usual_lines(response.content_type, int(time.time()), self._request_head.cors_lines)
         head = f"{lines}X-Request-ID: {self._id}\r\nContent-Length: {len(response.body)}\r\n\r\n"
         self._connection.send_bytes(head.encode("latin-1") + response.body)
 
-    async def send_stream(self, response: Answer, close: bool) -> None:
+    async def send_stream(self, response: Response, close: bool) -> None:
         """Send as fast as the client reads; one that stops reading is cut off."""
         headers = self._headers_of(response, close)
         idle = self._service.settings.request_seconds
@@ -109,7 +109,7 @@ class Responder:
         log.info("stream ended early", extra={"request_id": self._id, "reason": reason})
         self._connection.abort()
 
-    def _headers_of(self, response: Answer, close: bool) -> dict[str, str]:
+    def _headers_of(self, response: Response, close: bool) -> dict[str, str]:
         headers = {
             **_usual(response.content_type, int(time.time())),
             "X-Request-ID": self._id,

@@ -58,7 +58,7 @@ class Sockets:
     def shake_hands(
         self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
     ) -> None:
-        """Answer a handshake, and go on with the client where it is not refused."""
+        """Response a handshake, and go on with the client where it is not refused."""
         request = httputil.HTTPServerRequest(connection=connection, start_line=start, headers=headers)
         self.application.get_handler_delegate(request, Socket, {"sockets": self}).execute()
 

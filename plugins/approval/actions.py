@@ -268,7 +268,7 @@ ROUTES: tuple[Route, ...] = (
         returns=SHOWN,
         collection=INSTANCES.name,
         refusals=(*_TASK_REFUSALS, REFUSES_OWN),
-        asks=(FINISHED_EVENT,),
+        events=(FINISHED_EVENT,),
     ),
     route(
         "POST /api/v1/approvals/instances/{id}/reject",
@@ -279,7 +279,7 @@ ROUTES: tuple[Route, ...] = (
         returns=SHOWN,
         collection=INSTANCES.name,
         refusals=(*_TASK_REFUSALS, REFUSES_OWN),
-        asks=(FINISHED_EVENT,),
+        events=(FINISHED_EVENT,),
     ),
     route(
         "POST /api/v1/approvals/instances/{id}/send-back",
@@ -290,7 +290,7 @@ ROUTES: tuple[Route, ...] = (
         returns=SHOWN,
         collection=INSTANCES.name,
         refusals=(*_TASK_REFUSALS, REFUSES_OWN),
-        asks=(FINISHED_EVENT,),
+        events=(FINISHED_EVENT,),
     ),
     route(
         "POST /api/v1/approvals/instances/{id}/transfer",

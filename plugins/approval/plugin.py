@@ -26,7 +26,7 @@ plugin = Plugin(
     state_machines=(STATES,),
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
-    answers={REQUESTED_EVENT: conflicts(NO_DEFINITION, ALREADY_PENDING, TOO_LONG)},
+    event_refusals={REQUESTED_EVENT: conflicts(NO_DEFINITION, ALREADY_PENDING, TOO_LONG)},
     routes=(
         *definitions.ROUTES,
         *instances.ROUTES,

@@ -66,7 +66,7 @@ ROUTES: tuple[Route, ...] = (
         end_session,
         summary="Log somebody out on one device",
         access="system:session:delete",
-        refusals=(*MANAGING, Refusal(NOT_FOUND, when=NO_SESSION)),
+        refusals=(*MANAGING, Refusal(NOT_FOUND, hint=NO_SESSION)),
     ),
     route(
         "DELETE /api/v1/system/users/{id}/sessions",

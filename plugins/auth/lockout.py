@@ -71,7 +71,7 @@ async def _increase_failures(req: Request, user: dict[str, Any] | None, typed: s
         **({"expires_at": until} if alike and user is None else {}),
     }
     store, id = _find_counter(req, user, typed)
-    changed = await store.change_quietly({"$and": [{"_id": id}, unlocked_filter(req)]}, [{"$set": changes}])
+    changed = await store.update_unversioned({"$and": [{"_id": id}, unlocked_filter(req)]}, [{"$set": changes}])
     if changed and changed["failures"] == 0:
         await note_typed(req, "lockout", typed, changed if user else None, LOCKED.code)
     return changed is not None

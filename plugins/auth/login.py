@@ -104,7 +104,7 @@ async def _record_login(
     """Reset the failures and set the time of the log-in. An account that was locked meanwhile stays locked."""
     same = {"_id": user["id"], "status": "enabled", **unchanged}
     noted = {"failures": 0, "locked_until": None, "last_login_at": req.now, **values}
-    user_now = await req.system_store(USERS).change_quietly({"$and": [same, unlocked_filter(req)]}, {"$set": noted})
+    user_now = await req.system_store(USERS).update_unversioned({"$and": [same, unlocked_filter(req)]}, {"$set": noted})
     if user_now is None:
         refuse_locked(req, await req.part(Directory).by_username(user["username"]))
         raise ApiError(LOGIN_REFUSED)

@@ -60,7 +60,7 @@ ROUTES: tuple[Route, ...] = (
         access=SIGNED_IN,
         body=PASSWORD_BODY,
         errors=(LOGIN_REFUSED, LOCKED),
-        refusals=(Refusal(CONFLICT, when=PASSWORD_CHANGED),),
+        refusals=(Refusal(CONFLICT, hint=PASSWORD_CHANGED),),
         before_password_change=True,
     ),
 )

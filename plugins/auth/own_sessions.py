@@ -40,6 +40,6 @@ ROUTES: tuple[Route, ...] = (
         end_session,
         summary="Log one of my devices out",
         access=SIGNED_IN,
-        refusals=(Refusal(NOT_FOUND, when=NOT_YOUR_SESSION),),
+        refusals=(Refusal(NOT_FOUND, hint=NOT_YOUR_SESSION),),
     ),
 )

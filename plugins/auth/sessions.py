@@ -80,7 +80,7 @@ class Sessions:
         seen, self._seen = list(self._seen), set()
         for place in range(0, len(seen), _BATCH):
             live = {"_id": {"$in": seen[place : place + _BATCH]}, "ended_at": None}
-            await self._store().change_many(live, {"$max": {"last_seen_at": utc_now()}})
+            await self._store().update_many(live, {"$max": {"last_seen_at": utc_now()}})
 
     async def begin(self, user: dict[str, Any], address: str, user_agent: str) -> Issued:
         """Begin a session after a log-in."""
@@ -119,7 +119,7 @@ class Sessions:
         store = self._store()
         live = {"_id": session_id, "user_id": claims["user_id"], "ended_at": None}
         created_at = now if self._longest is None else await self._find_beginning(live, now)
-        rotated = await store.change_one(
+        rotated = await store.update_where(
             {**live, "current_hash": given},
             {
                 "current_hash": _hash(successors[0]),
@@ -173,7 +173,7 @@ class Sessions:
     async def end(self, filter: dict[str, Any], reason: str) -> int:
         """End the live sessions that match; every instance refuses their access tokens from then on."""
         ended = {"$set": {"ended_at": utc_now(), "end_reason": reason}}
-        return await self._store().change_many({"$and": [{"ended_at": None}, filter]}, ended)
+        return await self._store().update_many({"$and": [{"ended_at": None}, filter]}, ended)
 
     async def _load(self, session_id: str) -> dict[str, Any] | None:
         return await self._store().find_one({"_id": session_id, "ended_at": None})

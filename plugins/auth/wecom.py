@@ -49,7 +49,7 @@ async def qr(req: Request) -> dict[str, Any]:
     req.part(QrRate).take(network_of(req.remote_ip))
     settings = _require_settings(req)
     state = await wecom_states.begin(req)
-    req.answer_headers["Cache-Control"] = "no-store"
+    req.response_headers["Cache-Control"] = "no-store"
     query = {
         "login_type": "CorpApp",
         "appid": settings.wecom_corp_id,

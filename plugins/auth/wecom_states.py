@@ -51,14 +51,14 @@ async def use_for_binding(req: Request, state: str) -> None:
 
 async def give_back(req: Request, state: str) -> None:
     """Make a used state usable again, as nobody was logged in by it."""
-    await req.system_store(WECOM_STATES).change_one({"_id": _hash(state)}, {"used_at": None})
+    await req.system_store(WECOM_STATES).update_where({"_id": _hash(state)}, {"used_at": None})
 
 
 async def _use(req: Request, state: str, owners: dict[str, Any]) -> None:
     """Use up the state by one conditional update, so that one of two callers wins. A refusal does not use it up."""
     states = req.system_store(WECOM_STATES)
     usable = {"_id": _hash(state), "used_at": None, "expires_at": {"$gt": req.now}}
-    if await states.change_one({**usable, **owners}, {"used_at": req.now}) is None:
+    if await states.update_where({**usable, **owners}, {"used_at": req.now}) is None:
         reason: Message = WECOM_STATE_ELSEWHERE if await states.find_one(usable) else WECOM_STATE_REFUSED
         raise ApiError(WECOM_REFUSED, reason)
 
@@ -82,7 +82,7 @@ def _keep_browser(req: Request) -> str | None:
     name = _cookie_name(req)
     secure = "; Secure" if name != _COOKIE else ""
     life = int(STATE_LIFE.total_seconds())
-    req.answer_headers["Set-Cookie"] = f"{name}={nonce}; Max-Age={life}; Path=/; HttpOnly; SameSite=Strict{secure}"
+    req.response_headers["Set-Cookie"] = f"{name}={nonce}; Max-Age={life}; Path=/; HttpOnly; SameSite=Strict{secure}"
     return _hash(nonce)
 
 

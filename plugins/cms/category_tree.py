@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from plugins.api import Database, Mirror
+from plugins.api import CachedSnapshot, Database
 from plugins.cms.records import CATEGORIES
 
 Record = Mapping[str, Any]
@@ -47,7 +47,7 @@ class Categories:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._tree = Mirror(self._load)
+        self._tree = CachedSnapshot(self._load)
         database.changes.listen(CATEGORIES.name, self._tree.invalidate)
 
     async def _load(self) -> CategoryTree:

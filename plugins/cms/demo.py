@@ -73,7 +73,7 @@ async def load(service: Service) -> None:
             **_make_state(days),
         }
         await _create_article(service, actor, {**values, "source": source})
-    await service.database.store(SITE).change_one(
+    await service.database.store(SITE).update_where(
         {"_id": "site"},
         {"name": "Tradewind 示例", "contact": {"email": "office@example.com", "phone": "021-5555 0100"}},
     )

@@ -33,7 +33,7 @@ async def show(req: Request) -> dict[str, Any]:
         raise ApiError(NOT_FOUND)
     article = await req.system_store(ARTICLES).get(id)
     # the URL grants access, so it must not get into caches, search engines or the logs of linked sites
-    req.answer_headers |= {"Cache-Control": "no-store", "X-Robots-Tag": "noindex", "Referrer-Policy": "no-referrer"}
+    req.response_headers |= {"Cache-Control": "no-store", "X-Robots-Tag": "noindex", "Referrer-Policy": "no-referrer"}
     return add_category(await req.part(Categories).get_tree(), article)
 
 
@@ -67,6 +67,6 @@ ROUTES: tuple[Route, ...] = (
         access=PUBLIC,
         query={"token": _TOKEN},
         returns=PREVIEW,
-        refusals=(Refusal(NOT_FOUND, when=BAD_LINK),),
+        refusals=(Refusal(NOT_FOUND, hint=BAD_LINK),),
     ),
 )

@@ -66,7 +66,7 @@ async def read_article(req: Request) -> dict[str, Any]:
         article = await store.find_one({"$and": [public, {"old_slugs": name}]})
         if article is None:
             raise ApiError(NOT_FOUND)
-        req.answer_headers["Content-Location"] = f"{AT}/{article['slug']}"
+        req.response_headers["Content-Location"] = f"{AT}/{article['slug']}"
     if req.method == "GET":
         req.part(ViewCounts).count_view(article["id"])
     allow_caching(req)
@@ -103,7 +103,7 @@ def add_category(tree: CategoryTree, article: Mapping[str, Any]) -> dict[str, An
 def allow_caching(req: Request) -> None:
     """Let shared caches keep the response for a short time. Call it last, so that errors are not cached."""
     seconds = req.service.settings_of(CmsSettings).cms_max_age_seconds
-    req.answer_headers["Cache-Control"] = f"public, max-age={seconds}"
+    req.response_headers["Cache-Control"] = f"public, max-age={seconds}"
 
 
 ROUTES: tuple[Route, ...] = (
@@ -123,7 +123,7 @@ ROUTES: tuple[Route, ...] = (
         summary="Read a published article by id or slug",
         access=PUBLIC,
         returns=PUBLIC_ARTICLE,
-        refusals=(Refusal(NOT_FOUND, when=NOT_PUBLISHED),),
+        refusals=(Refusal(NOT_FOUND, hint=NOT_PUBLISHED),),
         etag=True,
     ),
     route(

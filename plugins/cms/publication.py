@@ -57,7 +57,7 @@ async def publish_due(service: Service) -> int:
     due = {"$and": [allows("come-due"), {"published_at": {"$lte": now}}]}
     marked = 0
     for row in await store.find(due, limit=_BATCH, fields=["status"]):
-        article = await store.change_one({"$and": [{"_id": row["id"]}, due]}, {"status": after("come-due")})
+        article = await store.update_where({"$and": [{"_id": row["id"]}, due]}, {"status": after("come-due")})
         if article is not None:
             marked += 1
             log.info("article published at its time", extra={"article_id": str(article["id"])})

@@ -108,7 +108,7 @@ ROUTES: tuple[Route, ...] = (
         access="cms:article:read",
         returns=REVISIONS.read,
         collection=ARTICLES.name,
-        refusals=(Refusal(NOT_FOUND, when=NO_REVISION),),
+        refusals=(Refusal(NOT_FOUND, hint=NO_REVISION),),
     ),
     route(
         "POST /api/v1/cms/manage/articles/{id}/revisions/{number}/restore",
@@ -118,6 +118,6 @@ ROUTES: tuple[Route, ...] = (
         body=VERSION_BODY,
         record=ARTICLES,
         errors=(STALE,),
-        refusals=(Refusal(NOT_FOUND, when=NO_REVISION),),
+        refusals=(Refusal(NOT_FOUND, hint=NO_REVISION),),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import INVALID, STALE, Database, Mirror, Request, Route, route
+from plugins.api import INVALID, STALE, CachedSnapshot, Database, Request, Route, route
 from plugins.cms.records import SITE
 
 _ID = "site"
@@ -16,7 +16,7 @@ class Site:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._record = Mirror(self._load)
+        self._record = CachedSnapshot(self._load)
         database.changes.listen(SITE.name, self._record.invalidate)
 
     async def _load(self) -> dict[str, Any]:

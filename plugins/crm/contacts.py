@@ -46,7 +46,7 @@ async def delete(req: Request) -> None:
 async def _unset_other_primaries(req: Request, contact: Record) -> None:
     if contact["is_primary"]:
         others = {"customer_id": contact["customer_id"], "is_primary": True, "_id": {"$ne": contact["id"]}}
-        await req.system_store(CONTACTS).change_many(others, {"$set": {"is_primary": False}})
+        await req.system_store(CONTACTS).update_many(others, {"$set": {"is_primary": False}})
 
 
 ROUTES: tuple[Route, ...] = crud(

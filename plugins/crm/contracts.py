@@ -86,7 +86,7 @@ async def _next_number(req: Request) -> str:
     year = day_of(req.now, req.service.settings.zone).year
     contracts = req.system_store(CONTRACTS)
     for _ in range(_TRIES):
-        sequence = await req.service.database.next_number(f"{CONTRACTS.name}:{year}", apart=False)
+        sequence = await req.service.database.next_number(f"{CONTRACTS.name}:{year}", outside_transaction=False)
         number = f"HT-{year}-{sequence:05}"
         if not await contracts.count({"number": number}):
             return number
@@ -120,7 +120,7 @@ async def _move_plans(req: Request, contract: Mapping[str, Any]) -> None:
     customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
     owner_id = contract["owner_id"]
     theirs = {"customer_id": customer["id"], "owner_id": owner_id, **build_child_sharing(customer, owner_id, 0)}
-    await req.system_store(PLANS).change_many({"contract_id": contract["id"]}, {"$set": theirs})
+    await req.system_store(PLANS).update_many({"contract_id": contract["id"]}, {"$set": theirs})
 
 
 async def delete(req: Request) -> None:
@@ -268,7 +268,7 @@ ROUTES: tuple[Route, ...] = (
         record=CONTRACTS,
         errors=(DUPLICATE, STALE),
         refusals=(REFUSES_READERS, *conflicts(WRONG_STATE)),
-        asks=(REQUESTED_EVENT,),
+        events=(REQUESTED_EVENT,),
     ),
     route(
         "POST /api/v1/crm/contracts/{id}/withdraw",

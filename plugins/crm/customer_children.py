@@ -20,7 +20,7 @@ async def insert(
 
     async def work() -> Record:
         # writing to the customer makes a concurrent deletion a write conflict: one of the two transactions is retried
-        await req.system_store(CUSTOMERS).change_quietly({"_id": customer["id"]}, {"$inc": {"children_created": 1}})
+        await req.system_store(CUSTOMERS).update_unversioned({"_id": customer["id"]}, {"$inc": {"children_created": 1}})
         # without data scope: the caller need not be allowed to see the account of the owner
         return await req.system_store(collection).create(
             {**values, "customer_id": customer["id"], "owner_id": owner_id, **shared}

@@ -13,12 +13,12 @@ import orjson
 
 from plugins.api import (
     TOO_LARGE,
-    Answer,
     ApiError,
     DatabaseUnavailable,
     Lane,
     Page,
     Request,
+    Response,
     Route,
     TooCostly,
     Work,
@@ -43,7 +43,7 @@ QUERY = {
 MEDIA = {"csv": CSV_MEDIA, "xlsx": XLSX_MEDIA}
 
 
-async def export(req: Request) -> Answer:
+async def export(req: Request) -> Response:
     """Stream the table. The first page is read before the response begins, so that a bad query fails cleanly."""
     query = dict(req.query)
     form = query.pop("format")
@@ -52,7 +52,7 @@ async def export(req: Request) -> Answer:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     rows = _read_rows(req, query, first)
     stream = _encode_csv(rows) if form == "csv" else await Workbook.begin(req.part(Lanes).writing, req, rows)
-    return Answer(200, b"", headers, MEDIA[form], stream=stream)
+    return Response(200, b"", headers, MEDIA[form], stream=stream)
 
 
 async def _read_rows(req: Request, query: dict[str, Any], page: Page) -> AsyncIterator[list[Cells]]:

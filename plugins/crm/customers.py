@@ -58,7 +58,7 @@ async def warn_of_duplicates(req: Request, values: Mapping[str, Any]) -> None:
     """Set a header with the ids of the customers that look the same and that the caller may see."""
     found = await find_candidates(req, values.get("name"), values.get("phone"), _WARNED)
     if found:
-        req.answer_headers[WARNING_HEADER] = ",".join(str(one["id"]) for one in found)
+        req.response_headers[WARNING_HEADER] = ",".join(str(one["id"]) for one in found)
 
 
 def build_customer(req: Request, given: Mapping[str, Any]) -> Record:
@@ -204,7 +204,7 @@ async def delete(req: Request) -> None:
 
 async def soft_delete_many(req: Request, collection: Collection, filter: Mapping[str, Any]) -> None:
     """Soft-delete the records of `collection` that match `filter`."""
-    await req.system_store(collection).change_many(filter, {"$set": {"deleted": True, "deleted_at": req.now}})
+    await req.system_store(collection).update_many(filter, {"$set": {"deleted": True, "deleted_at": req.now}})
 
 
 ROUTES: tuple[Route, ...] = (
@@ -220,7 +220,7 @@ ROUTES: tuple[Route, ...] = (
         refusals=(REFUSES_READERS,),
         refusals_of={
             # changing the owner requires the permission to transfer or to release
-            "update": (Refusal(FORBIDDEN, NO_TRANSFER, spares_super=True),),
+            "update": (Refusal(FORBIDDEN, NO_TRANSFER, exempt_super=True),),
             "delete": conflicts(HAS_BUSINESS),
         },
     ),

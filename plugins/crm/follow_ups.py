@@ -25,7 +25,7 @@ async def create(req: Request) -> Record:
 
     async def work() -> Record:
         made = await customer_children.insert(req, FOLLOW_UPS, values, customer, req.actor.user_id)
-        await req.system_store(CUSTOMERS).change_quietly({"_id": customer["id"]}, seen)
+        await req.system_store(CUSTOMERS).update_unversioned({"_id": customer["id"]}, seen)
         return made
 
     return await req.transaction(work)

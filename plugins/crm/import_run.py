@@ -58,7 +58,7 @@ log = logging.getLogger("tradewind.crm")
 async def resume(service: Service) -> None:
     """Continue imports that no instance works on. Imports whose file was never received completely have failed."""
     lost = {"status": "reading", "created_at": {"$lt": utc_now() - _MAX_READING}}
-    while await service.database.store(IMPORTS).change_quietly(lost, {"$set": {"status": "failed"}}):
+    while await service.database.store(IMPORTS).update_unversioned(lost, {"$set": {"status": "failed"}}):
         log.warning("import given up: its file was not read to the end")
     for record in await service.database.store(IMPORTS).find({"status": "running"}, limit=100):
         await run(service, record["id"], notify=True)
@@ -80,7 +80,7 @@ async def run(service: Service, id: Any, *, notify: bool = False) -> None:
         log.warning("import interrupted", extra={"import_id": str(id), "reason": str(reason)[:300]})
     except Exception:
         log.exception("import failed", extra={"import_id": str(id)})
-        await service.database.store(IMPORTS).change_quietly({"_id": id}, {"$set": {"status": "failed"}})
+        await service.database.store(IMPORTS).update_unversioned({"_id": id}, {"$set": {"status": "failed"}})
     finally:
         await lease.release()
 
@@ -100,7 +100,7 @@ async def _build_request(service: Service, record: Record) -> Request:
 async def _finish(req: Request, id: Any, notify: bool) -> None:
     imports = req.system_store(IMPORTS)
     end = {"status": "finished", "finished_at": utc_now()}
-    record = await imports.change_quietly({"_id": id, "status": "running"}, {"$set": end}) or await imports.get(id)
+    record = await imports.update_unversioned({"_id": id, "status": "running"}, {"$set": end}) or await imports.get(id)
     await req.emit(IMPORTED_EVENT, customer_import=record)
     if notify:
         counts = {name: record[name] for name in ("created", "updated", "failed")}
@@ -186,7 +186,7 @@ class _Import:
     async def _write_chunk(self, chunk: Record) -> None:
         report = await self._process_rows(chunk["rows"], write=not self._record["dry_run"])
         await self.req.system_store(IMPORT_ROWS).remove({"_id": chunk["id"]})
-        await self.req.system_store(IMPORTS).change_quietly({"_id": self._record["id"]}, report.change)
+        await self.req.system_store(IMPORTS).update_unversioned({"_id": self._record["id"]}, report.change)
 
     async def all_or_none(self) -> None:
         """Check all rows first, and write nothing if one is bad."""
@@ -204,7 +204,7 @@ class _Import:
             write = not self._record["dry_run"] and not checked.errors
             report = await self._process_rows(rows, write=True) if write else checked
             status = {"$set": {"status": "failed", "finished_at": utc_now()}} if checked.errors else {}
-            await self.req.system_store(IMPORTS).change_quietly(
+            await self.req.system_store(IMPORTS).update_unversioned(
                 {"_id": self._record["id"]}, {**report.change, **status}
             )
             await self.req.system_store(IMPORT_ROWS).remove(of_import)

@@ -31,9 +31,9 @@ from plugins.api import (
     TooCostly,
     ValidationFailed,
     WorkFailed,
-    answer_once,
     invalid,
     new_id,
+    respond_once,
     route,
 )
 from plugins.crm.customer_columns import COLUMNS, WIDTHS
@@ -127,7 +127,7 @@ async def _begin(req: Request, upload: _Upload, table: _Table) -> Record:
     # in place of the body: what the idempotency key is compared by, and what the operation log shows
     summary = {"file_name": upload.file_name, "sha256": upload.digest, **upload.flags}
     req.raw_body = json.dumps(summary, ensure_ascii=False).encode()
-    id = (await answer_once(req, once) if "Idempotency-Key" in req.headers else await once()).decode()
+    id = (await respond_once(req, once) if "Idempotency-Key" in req.headers else await once()).decode()
     req.path = {"id": id}
     if id == str(new):
         await _queue_and_run(req, new, lines, table.total)
@@ -144,9 +144,9 @@ async def _queue_and_run(req: Request, id: Any, lines: Iterator[list[Row]], tota
     try:
         await _keep_rows(req, id, lines)
     except BaseException:
-        await imports.change_quietly({"_id": id}, {"$set": {"status": "failed"}})
+        await imports.update_unversioned({"_id": id}, {"$set": {"status": "failed"}})
         raise
-    await imports.change_quietly({"_id": id}, {"$set": {"status": "running", "total": total}})
+    await imports.update_unversioned({"_id": id}, {"$set": {"status": "running", "total": total}})
     if total <= req.service.settings_of(CrmSettings).crm_import_waits_rows:
         await run(req.service, id)
     else:

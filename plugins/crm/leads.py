@@ -87,7 +87,7 @@ async def convert(req: Request) -> Record:
             "contact_id": contact["id"],
             "opportunity_id": opportunity["id"] if opportunity else None,
         }
-        converted = await store.change_quietly({"_id": lead["id"]}, {"$set": made})
+        converted = await store.update_unversioned({"_id": lead["id"]}, {"$set": made})
         result = {"lead": converted, "customer": customer, "contact": contact, "opportunity": opportunity}
         await req.emit(CONVERTED_EVENT, **result)
         return result

@@ -23,7 +23,7 @@ MOVING = (CONTACTS, OPPORTUNITIES, CONTRACTS, PLANS)
 # in the pool these have no owner; contracts and plans keep theirs
 LEFT_WITHOUT_OWNER = (CONTACTS, OPPORTUNITIES)
 # for routes that write: people who may only read a record cannot change it
-REFUSES_READERS = Refusal(FORBIDDEN, READ_ONLY, spares_super=True)
+REFUSES_READERS = Refusal(FORBIDDEN, READ_ONLY, exempt_super=True)
 
 
 def build_sharing(owner_id: int | None, collaborators: Sequence[Mapping[str, Any]], creator_id: int) -> Record:
@@ -115,9 +115,9 @@ async def _set_people(stores: Stores, customer: Mapping[str, Any], moving: Seque
         if collection in moving:
             owner_id = customer["owner_id"]
             given = {"owner_id": owner_id, **build_child_sharing(customer, owner_id, 0)}
-            await store.change_many(of_customer, {"$set": given})
+            await store.update_many(of_customer, {"$set": given})
             continue
         # these records keep their owners
         for owner_id in {row["owner_id"] for row in await store.find(of_customer, fields=["owner_id"])}:
             of_owner = {**of_customer, "owner_id": owner_id}
-            await store.change_many(of_owner, {"$set": build_child_sharing(customer, owner_id, 0)})
+            await store.update_many(of_owner, {"$set": build_child_sharing(customer, owner_id, 0)})

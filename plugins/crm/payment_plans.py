@@ -113,7 +113,7 @@ async def _add_planned(req: Request, contract_id: Any, amount: Any) -> None:
     """Add to the planned amount of a contract. One conditional update checks that it stays within the contract."""
     total = {"$add": ["$planned_amount", amount]}
     fits = {"_id": contract_id, "status": {"$nin": list(_ENDED)}, "$expr": {"$lte": [total, "$amount"]}}
-    planned = await req.system_store(CONTRACTS).change_quietly(fits, [{"$set": {"planned_amount": total}}])
+    planned = await req.system_store(CONTRACTS).update_unversioned(fits, [{"$set": {"planned_amount": total}}])
     if planned is None:
         contract = await req.system_store(CONTRACTS).get(contract_id)
         raise ApiError(CONFLICT, WRONG_STATE if contract["status"] in _ENDED else OVERPLANNED)

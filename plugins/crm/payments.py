@@ -86,7 +86,7 @@ async def _add_amount(
     if collection is PLANS:
         change.append({"$set": {"settled": {"$gte": [f"${field}", "$amount"]}}})
     fits = {"_id": id, **(where or {}), "$expr": {"$lte": [total, "$amount"]}}
-    return await req.system_store(collection).change_quietly(fits, change)
+    return await req.system_store(collection).update_unversioned(fits, change)
 
 
 def _negate(amount: Any) -> Record:
@@ -104,5 +104,5 @@ ROUTES: tuple[Route, ...] = crud(
     errors=(STALE,),
     refusals=(REFUSES_READERS,),
     refusals_of={"create": conflicts(OVERPAID, NOT_PAYABLE)},
-    asks=(DATED_EVENT,),
+    events=(DATED_EVENT,),
 )

@@ -78,7 +78,7 @@ async def claim(req: Request) -> Record:
             raise ApiError(CONFLICT, CLAIM_LIMIT.filled(limit=limit))
         mine = {"owner_id": me, "owned_since": req.now, "pool_left_at": req.now}
         mine |= build_sharing(me, customer["collaborators"], customer["creator_id"])
-        claimed = await pool.change_one({"_id": key, "owner_id": None}, mine)
+        claimed = await pool.update_where({"_id": key, "owner_id": None}, mine)
         if claimed is not None:
             await propagate_owner(req.system_store, claimed)
         return claimed
@@ -130,7 +130,7 @@ async def _return_to_pool(service: Service, stores: Stores, customer: Record, si
     }
 
     async def work() -> Record | None:
-        released: Record | None = await stores(CUSTOMERS).change_one(
+        released: Record | None = await stores(CUSTOMERS).update_where(
             {"_id": customer["id"], **_neglected_filter(since)}, free
         )
         if released is not None:
@@ -161,7 +161,7 @@ ROUTES: tuple[Route, ...] = (
         access="crm:customer:claim",
         returns=CUSTOMERS.read,
         errors=(DUPLICATE, STALE),
-        refusals=(Refusal(NOT_FOUND, when=NOT_FOR_YOU), *conflicts(NOT_IN_POOL, CLAIM_LIMIT)),
+        refusals=(Refusal(NOT_FOUND, hint=NOT_FOR_YOU), *conflicts(NOT_IN_POOL, CLAIM_LIMIT)),
     ),
     route(
         "POST /api/v1/crm/customers/{id}/release",

@@ -69,7 +69,7 @@ async def _remind_of_payments(service: Service, days: Mapping[str, str], stage: 
 
 async def _send(service: Service, of: Collection, row: Record, still: Record, note: Record, message: Record) -> None:
     async def work() -> None:
-        noted = await _store(service, of).change_quietly({"_id": row["id"], **still}, {"$set": note})
+        noted = await _store(service, of).update_unversioned({"_id": row["id"], **still}, {"$set": note})
         if noted is not None:
             await service.events.emit(SEND_EVENT, {"user_ids": [noted["owner_id"]], **message})
 

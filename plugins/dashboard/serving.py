@@ -15,7 +15,7 @@ from plugins.api import (
     Handler,
     Request,
     Route,
-    Shared,
+    SingleFlight,
     day_of,
     obj,
     period_of,
@@ -33,7 +33,7 @@ class Executions:
 
     def __init__(self, database: Database, seconds: float) -> None:
         self.seconds = seconds
-        self.shared = Shared(database.driver.note_wait)
+        self.shared = SingleFlight(database.driver.note_wait)
 
 
 def dashboard_route(

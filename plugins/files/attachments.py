@@ -105,7 +105,7 @@ ROUTES: tuple[Route, ...] = (
         query=ATTACHMENT_QUERY,
         returns=ATTACHMENT,
         paged=True,
-        refusals=(Refusal(NOT_FOUND, when=RECORD_UNSEEN),),
+        refusals=(Refusal(NOT_FOUND, hint=RECORD_UNSEEN),),
         tag="files",
     ),
     route(
@@ -115,7 +115,7 @@ ROUTES: tuple[Route, ...] = (
         access=SIGNED_IN,
         body=ATTACHMENT_BODY,
         returns=ATTACHMENT,
-        refusals=(Refusal(NOT_FOUND, when=RECORD_UNSEEN), Refusal(NOT_FOUND, when=NOT_READABLE)),
+        refusals=(Refusal(NOT_FOUND, hint=RECORD_UNSEEN), Refusal(NOT_FOUND, hint=NOT_READABLE)),
         tag="files",
     ),
     route(
@@ -124,8 +124,8 @@ ROUTES: tuple[Route, ...] = (
         summary="Detach a file from a record",
         access=SIGNED_IN,
         refusals=(
-            Refusal(NOT_FOUND, when=NO_ATTACHMENT),
-            Refusal(FORBIDDEN, NOT_YOURS_TO_DELETE, spares_super=True),
+            Refusal(NOT_FOUND, hint=NO_ATTACHMENT),
+            Refusal(FORBIDDEN, NOT_YOURS_TO_DELETE, exempt_super=True),
         ),
         tag="files",
     ),

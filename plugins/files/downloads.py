@@ -12,10 +12,10 @@ from plugins.api import (
     NOT_FOUND,
     PUBLIC,
     SIGNED_IN,
-    Answer,
     ApiError,
     Refusal,
     Request,
+    Response,
     Route,
     route,
 )
@@ -64,7 +64,7 @@ def is_signed(req: Request) -> bool:
     return req.part(Signatures).is_valid("get", {"object_key": key}, int(expires), signature)
 
 
-async def download(req: Request) -> Answer:
+async def download(req: Request) -> Response:
     """Send a file, or a range of it, to callers who may read it or have a signed URL."""
     key = check_key(req.query["object_key"])
     if req.actor is ANONYMOUS:
@@ -75,7 +75,7 @@ async def download(req: Request) -> Answer:
     return await _respond(req, file, "private, no-cache")
 
 
-async def read_public(req: Request) -> Answer:
+async def read_public(req: Request) -> Response:
     """Send a public file. Its content never changes, so caches may keep it."""
     files = req.part(Files)
     file = await files.find(req.path["key"])
@@ -84,11 +84,11 @@ async def read_public(req: Request) -> Answer:
     return await _respond(req, await files.settle(file), FOREVER)
 
 
-async def _respond(req: Request, file: File, cache: str) -> Answer:
+async def _respond(req: Request, file: File, cache: str) -> Response:
     size, tag = file["size"], f'"{file["sha256"] or file["etag"]}"'
     headers = {"ETag": tag, "Cache-Control": cache, **_SANDBOX}
     if is_unchanged(req.headers, tag):
-        return Answer(304, b"", headers, file["content_type"])
+        return Response(304, b"", headers, file["content_type"])
     part = parse_range(req.headers, tag, size) if req.method == "GET" else None
     start, stop = part or (0, size)
     headers |= {
@@ -99,7 +99,7 @@ async def _respond(req: Request, file: File, cache: str) -> Answer:
     if part:
         headers["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
     stream = _stream_nothing() if req.method == "HEAD" else await _open_source(req.part(Files), file, start, stop)
-    return Answer(206 if part else 200, b"", headers, file["content_type"], stream)
+    return Response(206 if part else 200, b"", headers, file["content_type"], stream)
 
 
 async def _open_source(files: Files, file: File, start: int, stop: int) -> Any:
@@ -125,7 +125,7 @@ ROUTES: tuple[Route, ...] = (
         query=KEY_QUERY,
         returns=SIGNED_DOWNLOAD,
         errors=(MEDIA_TYPE,),
-        refusals=(Refusal(NOT_FOUND, when=NOT_READABLE),),
+        refusals=(Refusal(NOT_FOUND, hint=NOT_READABLE),),
         tag="files",
     ),
     route(
@@ -139,7 +139,7 @@ ROUTES: tuple[Route, ...] = (
         etag=True,
         ranges=True,
         errors=(MEDIA_TYPE,),
-        refusals=(Refusal(NOT_FOUND, when=NOT_READABLE),),
+        refusals=(Refusal(NOT_FOUND, hint=NOT_READABLE),),
         tag="files",
     ),
     route(
@@ -151,7 +151,7 @@ ROUTES: tuple[Route, ...] = (
         etag=True,
         ranges=True,
         errors=(MEDIA_TYPE,),
-        refusals=(Refusal(NOT_FOUND, when=NOT_PUBLIC),),
+        refusals=(Refusal(NOT_FOUND, hint=NOT_PUBLIC),),
         tag="files",
     ),
 )

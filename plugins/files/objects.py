@@ -76,16 +76,16 @@ class Files:
     async def take(self, key: str) -> File | None:
         """Claim the expected file of a signed address for this process. Returns None if the file is not expected."""
         claimed = {"state": "arriving", "writer": self.presence.id}
-        return await self.records.change_one({"_id": check_key(key), "state": "expected"}, claimed)
+        return await self.records.update_where({"_id": check_key(key), "state": "expected"}, claimed)
 
     async def give_back(self, key: str) -> None:
         """Expect the file again, after an upload to a signed address failed."""
-        await self.records.change_one({"_id": key, "state": "arriving"}, {"state": "expected", "writer": None})
+        await self.records.update_where({"_id": key, "state": "arriving"}, {"state": "expected", "writer": None})
 
     async def finish(self, key: str, facts: Mapping[str, Any]) -> File:
         """Record that the file is complete and in its place. Repeating it is harmless."""
         stored = {**facts, "state": "stored", "writer": None}
-        file = await self.records.change_one({"_id": key, "state": {"$ne": "leaving"}}, stored)
+        file = await self.records.update_where({"_id": key, "state": {"$ne": "leaving"}}, stored)
         if file is None:  # the sweep has removed it
             raise ApiError(NOT_FOUND)
         return file
@@ -96,7 +96,7 @@ class Files:
 
     async def mark_attached(self, key: str) -> bool:
         """Mark the file as attached, so that it is never swept. Returns False if the file is gone already."""
-        marked = await self.records.change_one({"_id": key, "state": "stored"}, {"attached": True})
+        marked = await self.records.update_where({"_id": key, "state": "stored"}, {"attached": True})
         return marked is not None
 
     async def remove(self, key: str) -> None:

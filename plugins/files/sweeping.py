@@ -45,7 +45,7 @@ async def _sweep_one(files: Files, file: File, named: bool) -> bool:
         return False
     # nobody can attach it in this state, and the next sweep completes an interrupted removal
     leaving = {"_id": file["id"], "attached": False}
-    if await files.records.change_one(leaving, {"state": "leaving"}) is not None:
+    if await files.records.update_where(leaving, {"state": "leaving"}) is not None:
         await files.remove(file["id"])
     return True
 

@@ -20,9 +20,9 @@ from plugins.api import (
     Refusal,
     Request,
     Route,
-    answer_once,
     conflicts,
     integer,
+    respond_once,
     route,
     text,
 )
@@ -74,7 +74,7 @@ async def _store_once(req: Request, intake: Intake) -> dict[str, Any]:
     async def work() -> bytes:
         return json.dumps(_describe(files, await intake.store())).encode()
 
-    stored = await (answer_once(req, work) if "Idempotency-Key" in req.headers else work())
+    stored = await (respond_once(req, work) if "Idempotency-Key" in req.headers else work())
     response: dict[str, Any] = json.loads(stored)
     return response
 

@@ -200,7 +200,7 @@ ROUTES: tuple[Route, ...] = (
         summary="Submit an expense claim",
         access="finance:expense-claim:submit",
         record=EXPENSE_CLAIMS,
-        asks=(REQUESTED_EVENT,),
+        events=(REQUESTED_EVENT,),
         refusals=conflicts(NOT_IN_STATE),
     ),
     route(

@@ -49,7 +49,7 @@ async def ensure_period(req: Request, month: str) -> None:
 
 async def take_number(req: Request, month: str) -> str:
     """Take the next voucher number of the month, in the transaction. Raises 40901 if the month is closed."""
-    period = await req.system_store(PERIODS).change_quietly(
+    period = await req.system_store(PERIODS).update_unversioned(
         {"_id": month, "closed": False}, {"$inc": {"last_number": 1}}
     )
     if period is None:
@@ -95,6 +95,6 @@ ROUTES: tuple[Route, ...] = (
         summary="Close a month, such as 2026-10",
         access="finance:period:close",
         returns=PERIODS.read,
-        refusals=(Refusal(NOT_FOUND, when=NO_MONTH), *conflicts(PERIOD_CLOSED, PERIOD_NOT_OVER)),
+        refusals=(Refusal(NOT_FOUND, hint=NO_MONTH), *conflicts(PERIOD_CLOSED, PERIOD_NOT_OVER)),
     ),
 )

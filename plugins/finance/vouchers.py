@@ -46,7 +46,7 @@ async def book(req: Request, values: Record) -> Record:
     voucher = await req.store(VOUCHERS).create({**values, "number": number})
     for account_id, change in compute_balance_changes(voucher).items():
         # the version stays, so that a voucher does not make an edit of the account fail as stale
-        account = await req.system_store(ACCOUNTS).change_quietly(
+        account = await req.system_store(ACCOUNTS).update_unversioned(
             {"_id": account_id, **usable}, {"$inc": {"balance": store_money(change)}}
         )
         if account is None:

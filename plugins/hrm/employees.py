@@ -60,8 +60,8 @@ async def delete(req: Request) -> None:
         if await req.system_store(PUNCHES).find_one({"employee_id": employee["id"]}):
             raise ApiError(CONFLICT, HAS_PUNCHES)
         deleted = {"$set": {"deleted": True, "deleted_at": req.now}}
-        await req.system_store(DAYS).change_many({"employee_id": employee["id"]}, deleted)
-        await req.system_store(ALLOWANCES).change_many({"employee_id": employee["id"]}, deleted)
+        await req.system_store(DAYS).update_many({"employee_id": employee["id"]}, deleted)
+        await req.system_store(ALLOWANCES).update_many({"employee_id": employee["id"]}, deleted)
         await req.system_store(MARKS).remove({"_id": employee["id"]})
         await req.store(EMPLOYEES).delete(employee["id"])
 

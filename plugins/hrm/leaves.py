@@ -276,7 +276,7 @@ ROUTES: tuple[Route, ...] = (
         access="hrm:leave:submit",
         record=LEAVES,
         refusals=(*conflicts(NOT_IN_STATE), *REFUSES_INVALID),
-        asks=(REQUESTED_EVENT,),
+        events=(REQUESTED_EVENT,),
     ),
     route(
         "POST /api/v1/hrm/leaves/{id}/withdraw",

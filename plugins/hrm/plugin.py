@@ -40,7 +40,7 @@ plugin = Plugin(
     state_machines=(LEAVE_STATES,),
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
-    answers={leaves.FINISHED_EVENT: conflicts(CLOSED), CONFIG_CHANGING_EVENT: conflicts(NOT_OVER)},
+    event_refusals={leaves.FINISHED_EVENT: conflicts(CLOSED), CONFIG_CHANGING_EVENT: conflicts(NOT_OVER)},
     routes=(
         *employees.ROUTES,
         *positions.ROUTES,

@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from typing import Any
 
-from plugins.api import Jobs, Service, Shared, day_of, start_of, utc_now
+from plugins.api import Jobs, Service, SingleFlight, day_of, start_of, utc_now
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.calendars import load_calendar
 from plugins.hrm.closing import get_closed_day
@@ -31,7 +31,7 @@ _FAILURES = 10
 _ONE_DAY = timedelta(days=1)
 
 
-class Reconciliation(Shared):
+class Reconciliation(SingleFlight):
     """The call of `reconcile` that is under way in this process."""
 
 
@@ -47,7 +47,7 @@ async def mark_stale(service: Service, employee_id: Any) -> None:
 
 async def mark_many_stale(service: Service, employee_ids: Sequence[Any]) -> None:
     """Mark all results of several employees as stale."""
-    await service.database.store(MARKS).change_many({"_id": {"$in": list(employee_ids)}}, {"$set": {"stale": True}})
+    await service.database.store(MARKS).update_many({"_id": {"$in": list(employee_ids)}}, {"$set": {"stale": True}})
 
 
 def reconcile_soon(service: Service) -> None:
@@ -113,7 +113,7 @@ async def _delete_outside(
     ends = max(ends, closed.isoformat()) if closed else ends
     outside = {"$or": [{"day": {"$lt": starts, "$gte": first.isoformat()}}, {"day": {"$gt": ends}}]}
     deleted = {"$set": {"deleted": True, "deleted_at": now}}
-    await service.database.store(DAYS).change_many({"employee_id": employee["id"], **outside}, deleted)
+    await service.database.store(DAYS).update_many({"employee_id": employee["id"], **outside}, deleted)
 
 
 async def _finish_day(service: Service, row: Record, now: datetime) -> None:

@@ -67,7 +67,7 @@ ROUTES: tuple[Route, ...] = (
         access="inventory:sales-order:deliver",
         body=SHIP_BODY,
         record=SALES_ORDERS,
-        asks=(DATED_EVENT,),
+        events=(DATED_EVENT,),
         errors=(STALE,),
         refusals=conflicts(NOT_IN_STATE, NOTHING_OPEN, MORE_THAN_OPEN, NOT_ENOUGH),
     ),

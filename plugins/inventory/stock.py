@@ -109,7 +109,7 @@ async def _book(
 async def _register_first_row(req: Request, warehouse_id: Any, product_id: Any) -> None:
     # writes to both records, so that a concurrent deletion, or another first row, is a write conflict
     for collection, id in ((WAREHOUSES, warehouse_id), (PRODUCTS, product_id)):
-        if await req.system_store(collection).change_quietly({"_id": id}, {"$inc": {"stock_rows": 1}}) is None:
+        if await req.system_store(collection).update_unversioned({"_id": id}, {"$inc": {"stock_rows": 1}}) is None:
             raise ApiError(CONFLICT, WAREHOUSE_GONE)
 
 

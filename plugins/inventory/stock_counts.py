@@ -74,6 +74,6 @@ ROUTES: tuple[Route, ...] = crud(
     noun="stock count",
     only=("list", "read", "create"),
     create=count,
-    asks=(DATED_EVENT,),
+    events=(DATED_EVENT,),
     refusals_of={"create": conflicts(WAREHOUSE_GONE)},
 )

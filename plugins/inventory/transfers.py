@@ -50,6 +50,6 @@ ROUTES: tuple[Route, ...] = crud(
     noun="transfer",
     only=("list", "read", "create"),
     create=transfer,
-    asks=(DATED_EVENT,),
+    events=(DATED_EVENT,),
     refusals_of={"create": conflicts(NOT_ENOUGH, WAREHOUSE_GONE)},
 )

@@ -60,7 +60,7 @@ class Inbox:
 
     async def _put(self, user_id: int, values: Mapping[str, Any], key: str | None, actor: Actor) -> int:
         # first the counter: a transaction that reads `SENT` before the commit of another one conflicts here
-        number = await self._database.next_number(f"notification:{user_id}", apart=False)
+        number = await self._database.next_number(f"notification:{user_id}", outside_transaction=False)
         if key is not None and not await self._mark_sent(f"{user_id}:{key}"):
             return 0
         store = self._database.store(MESSAGES, actor)

@@ -11,7 +11,7 @@ from plugins.notification.messages import NOT_YOURS
 from plugins.notification.records import COUNT, MESSAGES, SEND_BODY
 from plugins.rbac.api import USERS
 
-_NOT_YOURS = Refusal(NOT_FOUND, when=NOT_YOURS)
+_NOT_YOURS = Refusal(NOT_FOUND, hint=NOT_YOURS)
 
 
 async def list_messages(req: Request) -> Page:
@@ -28,7 +28,7 @@ async def count_unread(req: Request) -> dict[str, int]:
 async def mark_read(req: Request) -> dict[str, Any]:
     """Mark a message as read and return it. Idempotent."""
     message = await own_store(req).get(req.path["id"])
-    read = await own_store(req).change_one({"_id": message["id"], "unread": True}, _read_state(req))
+    read = await own_store(req).update_where({"_id": message["id"], "unread": True}, _read_state(req))
     if read is not None:
         await req.part(Inbox).signal(req.actor.user_id)
     return localise(read or message, req.language)
@@ -36,7 +36,7 @@ async def mark_read(req: Request) -> dict[str, Any]:
 
 async def mark_all_read(req: Request) -> dict[str, int]:
     """Mark all messages of the caller as read; return how many were unread."""
-    changed = await own_store(req).change_many({"unread": True}, {"$set": _read_state(req)})
+    changed = await own_store(req).update_many({"unread": True}, {"$set": _read_state(req)})
     if changed:
         await req.part(Inbox).signal(req.actor.user_id)
     return {"count": changed}

@@ -110,7 +110,7 @@ async def _create_roles(service: Service) -> dict[str, int]:
         )
         made[code] = role["id"]
         granted = [menu["id"] for menu in menus if _is_granted(menu.get("permission"), patterns)]
-        await service.database.store(MENUS).change_many(
+        await service.database.store(MENUS).update_many(
             {"_id": {"$in": granted}}, {"$addToSet": {"role_ids": role["id"]}}
         )
     return made

@@ -162,11 +162,11 @@ class Case:
     def conditions(self) -> list[Record]:
         """Return the refusals of the handler itself, which a request that is allowed may still get."""
         refusals = self.route.refusals if self.route else ()
-        return [self._condition(one) for one in refusals if not (one.spares_super and self.actor.is_super)]
+        return [self._condition(one) for one in refusals if not (one.exempt_super and self.actor.is_super)]
 
     def _condition(self, refusal: Refusal) -> Record:
-        when = refusal.when.text(self._language) if refusal.when else None
-        return {"code": refusal.kind.code, "reason": refusal.told.text(self._language), "when": when}
+        when = refusal.hint.text(self._language) if refusal.hint else None
+        return {"code": refusal.kind.code, "reason": refusal.message.text(self._language), "when": when}
 
     def grants(self) -> Iterator[Record]:
         """Yield each enabled role → menu → API entry that allows it."""
@@ -243,6 +243,6 @@ ROUTES: tuple[Route, ...] = (
         access="system:authorization:explain",
         query=QUERY,
         returns=EXPLANATION,
-        refusals=(Refusal(NOT_FOUND, when=messages.USER_OUTSIDE),),
+        refusals=(Refusal(NOT_FOUND, hint=messages.USER_OUTSIDE),),
     ),
 )

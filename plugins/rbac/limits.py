@@ -33,11 +33,11 @@ _NOBODY: Record = {"id": 0, "role_ids": (), "department_id": None}
 
 def missing_rights(*sentences: Message) -> tuple[Refusal, ...]:
     """Return the 40300 refusal of each message, for declarations of routes. Super administrators never get it."""
-    return tuple(Refusal(FORBIDDEN, sentence, spares_super=True) for sentence in sentences)
+    return tuple(Refusal(FORBIDDEN, sentence, exempt_super=True) for sentence in sentences)
 
 
 # refusals of `may_manage`
-MANAGING = (*missing_rights(HOLDS_MORE), Refusal(SUPER_ONLY, OF_SUPER, spares_super=True))
+MANAGING = (*missing_rights(HOLDS_MORE), Refusal(SUPER_ONLY, OF_SUPER, exempt_super=True))
 # refusals of `may_change_role`
 CHANGING_ROLES = missing_rights(WIDER_MENUS, WIDER_SCOPE, HOLDERS_BEYOND)
 

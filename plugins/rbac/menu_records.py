@@ -37,7 +37,7 @@ KEPT_WHEN_EDITED = ("title", "title_en", "order", "icon", "hidden")
 _REFUSALS = (
     *missing_rights(WIDER_APIS, MENU_NOT_HELD),
     *CHANGING_ROLES,
-    Refusal(SUPER_ONLY, MENU_CODE, spares_super=True),
+    Refusal(SUPER_ONLY, MENU_CODE, exempt_super=True),
     *conflicts(MENU_DECLARED, MENU_HAS_CHILDREN, UNDER_BUTTON, UNDER_ITSELF),
 )
 

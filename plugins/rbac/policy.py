@@ -12,7 +12,7 @@ from typing import Any
 
 from lru import LRU
 
-from plugins.api import Actor, Database, Mirror, Route, Scope
+from plugins.api import Actor, CachedSnapshot, Database, Route, Scope
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES
 
 EVERYTHING = "*:*:*"
@@ -112,7 +112,7 @@ class Policy:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._rules = Mirror(self._load)
+        self._rules = CachedSnapshot(self._load)
         for collection in (ROLES, MENUS, DEPARTMENTS):
             database.changes.listen(collection.name, self._rules.invalidate)
 

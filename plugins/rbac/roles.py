@@ -144,8 +144,8 @@ def _drop_duplicates(menu_ids: Iterable[int]) -> list[int]:
 
 async def _grant(req: Request, role_id: int, menu_ids: Sequence[int]) -> None:
     menus = req.system_store(MENUS)
-    await menus.change_many({"role_ids": role_id, "_id": {"$nin": list(menu_ids)}}, {"$pull": {"role_ids": role_id}})
-    await menus.change_many(
+    await menus.update_many({"role_ids": role_id, "_id": {"$nin": list(menu_ids)}}, {"$pull": {"role_ids": role_id}})
+    await menus.update_many(
         {"role_ids": {"$ne": role_id}, "_id": {"$in": list(menu_ids)}}, {"$addToSet": {"role_ids": role_id}}
     )
 

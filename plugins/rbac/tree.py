@@ -34,7 +34,7 @@ async def change_tree(req: Request, collection: Collection, work: Callable[[], A
     """Run `work` in a transaction that excludes other changes of the same tree, so that two moves form no cycle."""
 
     async def exclusive_work() -> Result:
-        await req.service.database.next_number(lock_counter_of(collection), apart=False)
+        await req.service.database.next_number(lock_counter_of(collection), outside_transaction=False)
         return await work()
 
     return await req.transaction(exclusive_work)

@@ -42,7 +42,7 @@ _OWN_PASSWORD = conflicts(OWN_PASSWORD)
 _REFUSALS = (
     *missing_rights(WIDER_MENUS, WIDER_SCOPE, DEPARTMENT_OUTSIDE),
     *MANAGING,
-    Refusal(SUPER_ONLY, SUPER_BY_SUPER, spares_super=True),
+    Refusal(SUPER_ONLY, SUPER_BY_SUPER, exempt_super=True),
     # these hold for super administrators too
     *conflicts(USER_ONE, OWN_DELETE, LAST_SUPER),
     *_OWN_PASSWORD,

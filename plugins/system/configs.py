@@ -9,9 +9,9 @@ from plugins.api import (
     PUBLIC,
     SUPER_ONLY,
     ApiError,
+    CachedSnapshot,
     Database,
     FieldError,
-    Mirror,
     Option,
     Page,
     Refusal,
@@ -40,7 +40,7 @@ class Configs:
     def __init__(self, database: Database, options: Sequence[Option]) -> None:
         self.options = {option.key: option for option in sorted(options, key=lambda option: option.key)}
         self._database = database
-        self._stored = Mirror(self._load)
+        self._stored = CachedSnapshot(self._load)
         database.changes.listen(CONFIGS.name, self._stored.invalidate)
 
     async def value(self, key: str) -> Any:
@@ -165,8 +165,8 @@ ROUTES: tuple[Route, ...] = (
         access="system:config:update",
         body=CONFIG_BODY,
         returns=array(CONFIG, max_items=1000, nullable=False),
-        asks=(CHANGING_EVENT,),
-        refusals=(Refusal(SUPER_ONLY, SETTING_OF_SUPERS, spares_super=True),),
+        events=(CHANGING_EVENT,),
+        refusals=(Refusal(SUPER_ONLY, SETTING_OF_SUPERS, exempt_super=True),),
     ),
     route(
         "GET /api/configs/public",

@@ -27,7 +27,7 @@ from plugins.system.pages import PAGING, page_of
 from plugins.system.records import DICTIONARIES, ITEM, ITEM_CREATE, ITEM_UPDATE, MAX_ITEMS
 
 Record = dict[str, Any]
-_NO_ITEM = Refusal(NOT_FOUND, when=NO_ITEM)
+_NO_ITEM = Refusal(NOT_FOUND, hint=NO_ITEM)
 
 
 async def list_items(req: Request) -> Page:

@@ -322,7 +322,7 @@ async def test_a_transaction_writes_all_or_nothing(driver: Driver, things: str) 
 
 async def test_a_change_apart_stays_out_of_the_transaction(driver: Driver, things: str) -> None:
     async def work() -> None:
-        await driver.update_one(things, {"_id": 1}, {"$inc": {"n": 1}}, upsert=True, apart=True)
+        await driver.update_one(things, {"_id": 1}, {"$inc": {"n": 1}}, upsert=True, outside_transaction=True)
         raise Refused
 
     with pytest.raises(Refused):

@@ -16,8 +16,8 @@ from tornado.ioloop import IOLoop
 
 from config.database import DRIVERS, MARGIN_SECONDS, DatabaseUnavailable, Driver, begin_waiting, open_driver
 from config.database.operations import SILENT_CODES, Operations
-from handlers.data.mirror import RecordCache
-from handlers.data.shared import Shared
+from handlers.data.cached_snapshot import RecordCache
+from handlers.data.single_flight import SingleFlight
 from tests.faults.proxy import Proxy
 
 pytestmark = pytest.mark.gen_test(timeout=20)
@@ -187,7 +187,7 @@ async def test_work_that_goes_on_without_its_request_is_not_refused_for_ever(dri
 
 async def test_a_caller_that_waited_for_another_without_a_reply_does_not_wait_as_long_again() -> None:
     operations = Operations(0.3)
-    shared = Shared(operations.note_wait)
+    shared = SingleFlight(operations.note_wait)
 
     async def silent() -> None:
         with operations():

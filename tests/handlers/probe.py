@@ -83,7 +83,7 @@ async def start(service: Service) -> AsyncIterator[None]:
 
 
 async def wait(req: Request) -> dict[str, Any]:
-    """Answer when the gate opens."""
+    """Response when the gate opens."""
     gate = req.part(Gate)
     gate.waiting += 1
     try:
@@ -120,7 +120,7 @@ async def make_two(req: Request) -> dict[str, Any]:
 
 async def make_with_twins(req: Request) -> dict[str, Any]:
     """A widget, and a header with the number of others."""
-    req.answer_headers["X-Possible-Duplicates"] = "one,two"
+    req.response_headers["X-Possible-Duplicates"] = "one,two"
     return await req.store(WIDGETS).create({"name": req.body["name"]})
 
 

@@ -29,9 +29,9 @@ async def test_a_record_that_a_killed_instance_held_is_changed_within_a_second(
 
 async def test_a_number_that_a_killed_instance_held_is_given_within_a_second(probed: Running, mongodb_uri: str) -> None:
     database, name = probed.service.database, unique("numbers")
-    assert await database.next_number(name, apart=False) == 1
+    assert await database.next_number(name, outside_transaction=False) == 1
     with holder(mongodb_uri, probed.service.settings.mongodb_database, COUNTERS, name) as process:
         process.kill()
         killed = time.monotonic()
-        assert await database.transaction(lambda: database.next_number(name, apart=False)) == 2
+        assert await database.transaction(lambda: database.next_number(name, outside_transaction=False)) == 2
         assert time.monotonic() - killed < LIMIT_SECONDS

@@ -67,7 +67,7 @@ def test_refusals_are_of_all_writes_and_of_single_actions() -> None:
     said = {"refusals": (every,), "refusals_of": {"delete": (one,)}, "asks": ("acme.dated",)}
     made = crud(BOXES, at=AT, resource="acme:box", noun="box", **said)  # type: ignore[arg-type]  # one option of several types
     assert [route.refusals for route in made] == [(), (), (every,), (every,), (every, one)]
-    assert [route.asks for route in made] == [(), (), *[("acme.dated",)] * 3]
+    assert [route.events for route in made] == [(), (), *[("acme.dated",)] * 3]
 
 
 def test_what_is_left_out_does_not_exist() -> None:

@@ -437,13 +437,13 @@ def test_all_problems_are_told_together() -> None:
 
 
 def test_a_route_has_the_refusals_of_those_who_answer_what_it_asks() -> None:
-    asking = other(routes=(get(f"{AT}/asking", asks=("acme.dated",)), get(f"{AT}/silent")))
-    answering = acme(answers={"acme.dated": conflicts(TITLE), "acme.else": conflicts(Message("别的", "Else"))})
+    asking = other(routes=(get(f"{AT}/asking", events=("acme.dated",)), get(f"{AT}/silent")))
+    answering = acme(event_refusals={"acme.dated": conflicts(TITLE), "acme.else": conflicts(Message("别的", "Else"))})
     found = {one.path: one.refusals for one in freeze([*GOOD, asking, answering]).routes}
-    assert [one.told for one in found[f"{AT}/asking"]] == [TITLE]
+    assert [one.message for one in found[f"{AT}/asking"]] == [TITLE]
     assert found[f"{AT}/silent"] == ()
 
 
 def test_a_route_may_ask_though_nobody_answers() -> None:
-    asking = other(routes=(get(f"{AT}/asking", asks=("acme.dated",)),))
-    assert [one.refusals for one in freeze([*GOOD, asking]).routes if one.asks] == [()]
+    asking = other(routes=(get(f"{AT}/asking", events=("acme.dated",)),))
+    assert [one.refusals for one in freeze([*GOOD, asking]).routes if one.events] == [()]

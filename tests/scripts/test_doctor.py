@@ -203,7 +203,7 @@ async def test_an_index_of_the_declared_name_that_is_made_differently_is_found(
 async def test_routes_entries_and_roles_that_lead_nowhere_are_found(installation: Running) -> None:
     people = People(await Client(installation.url).log_in("admin"))
     menus = installation.service.database.store(MENUS)
-    await menus.change_many({"code": "crm:customer:read"}, {"$set": {"apis": []}})
+    await menus.update_many({"code": "crm:customer:read"}, {"$set": {"apis": []}})
     button = await menus.create(
         {
             "type": "button",

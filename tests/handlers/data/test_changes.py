@@ -34,7 +34,7 @@ async def test_another_instance_hears_of_a_new_record(database: Database, other_
     await eventually(was_heard, seconds=2)
 
 
-@pytest.mark.parametrize("write", ["update", "delete", "change_many", "removed for good", "transaction"])
+@pytest.mark.parametrize("write", ["update", "delete", "update_many", "removed for good", "transaction"])
 async def test_another_instance_hears_of_every_kind_of_write(
     database: Database, other_instance: Database, write: str
 ) -> None:
@@ -43,7 +43,7 @@ async def test_another_instance_hears_of_every_kind_of_write(
     writes = {
         "update": lambda: store.update(id, {"likes": 1}),
         "delete": lambda: store.delete(id),
-        "change_many": lambda: store.change_many({"_id": id}, {"$inc": {"likes": 1}}),
+        "update_many": lambda: store.update_many({"_id": id}, {"$inc": {"likes": 1}}),
         "removed for good": lambda: database.driver.delete_many(NOTES.name, {"_id": id}),
         "transaction": lambda: database.transaction(lambda: store.update(id, {"likes": 1})),
     }

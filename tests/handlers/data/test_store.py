@@ -78,8 +78,8 @@ async def test_a_deleted_record_is_gone_from_every_door(database: Database) -> N
     assert await store.aggregate([{"$match": same}]) == []
     assert [row async for row in store.stream({}, same)] == []
     assert (await store.page(query, same)).total == 0
-    assert await store.change_many(same, {"$inc": {"likes": 1}}) == 0
-    assert await store.change_one(same, {"likes": 1}) is None
+    assert await store.update_many(same, {"$inc": {"likes": 1}}) == 0
+    assert await store.update_where(same, {"likes": 1}) is None
     for attempt in (store.get(made["id"]), store.update(made["id"], {"likes": 1}), store.delete(made["id"])):
         with pytest.raises(ApiError) as error:
             await attempt
@@ -184,7 +184,7 @@ async def test_a_scope_shows_its_rows_at_every_door(database: Database, scope: S
     assert {row["name"] async for row in store.stream({}, batch)} == names
     assert {row["name"] for row in await store.aggregate([{"$match": batch}])} == names
     assert await store.count(batch) == len(names)
-    assert await store.change_many(batch, {"$set": {"rank": 1}}) == len(names)
+    assert await store.update_many(batch, {"$set": {"rank": 1}}) == len(names)
 
 
 async def test_a_record_outside_the_scope_is_not_there(database: Database) -> None:
@@ -202,7 +202,7 @@ async def test_no_filter_widens_the_scope(database: Database) -> None:
     store = as_seen_by(database, BORIS, Scope(creator_id=102))
     wide: dict[str, Any] = {"$or": [{"creator_id": 101}, {"deleted": True}, {"_id": made["id"]}], "creator_id": 101}
     assert await store.find(wide) == []
-    assert await store.change_many(wide, {"$set": {"rank": 1}}) == 0
+    assert await store.update_many(wide, {"$set": {"rank": 1}}) == 0
 
 
 async def test_a_row_that_was_handed_over_is_seen_besides_the_scope(database: Database) -> None:
@@ -228,7 +228,7 @@ async def test_many_changes_at_once_raise_each_version(database: Database) -> No
     store, title = database.store(NOTES), unique("many")
     for _ in range(3):
         await store.create({"title": title})
-    assert await store.change_many({"title": title}, {"$inc": {"likes": 2}}) == 3
+    assert await store.update_many({"title": title}, {"$inc": {"likes": 2}}) == 3
     assert [(row["version"], row["likes"]) for row in await store.find({"title": title})] == [(2, 2)] * 3
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from handlers.data.cached_snapshot import CachedSnapshot, RecordCache
 from handlers.data.database import Database
-from handlers.data.mirror import Mirror, RecordCache
 from handlers.schema.errors import CONFLICT, ApiError
 from plugins.testing import unique
 from tests.handlers.data.records import NOTES
@@ -41,7 +41,7 @@ async def test_a_transaction_that_fails_writes_nothing(database: Database) -> No
     async def work() -> None:
         await store.create({"title": title})
         await store.update(kept["id"], {"likes": 5})
-        await store.change_many({"_id": kept["id"]}, {"$inc": {"likes": 1}})
+        await store.update_many({"_id": kept["id"]}, {"$inc": {"likes": 1}})
         raise Refused
 
     with pytest.raises(Refused):
@@ -165,7 +165,7 @@ async def test_a_number_that_belongs_to_the_transaction_is_given_back(database: 
     name = unique("sequence")
 
     async def work() -> None:
-        await database.next_number(name, apart=False)
+        await database.next_number(name, outside_transaction=False)
         raise ApiError(CONFLICT)
 
     with pytest.raises(ApiError):
@@ -176,7 +176,7 @@ async def test_a_number_that_belongs_to_the_transaction_is_given_back(database: 
 async def test_a_copy_in_memory_never_holds_what_is_not_committed(database: Database) -> None:
     store = database.store(NOTES)
     note = await store.create({"title": "a"})
-    mirror: Mirror[int] = Mirror(lambda: likes(database, note["id"]))
+    mirror: CachedSnapshot[int] = CachedSnapshot(lambda: likes(database, note["id"]))
     cache: RecordCache[Any, int] = RecordCache(lambda id: likes(database, id))
 
     async def work() -> None:
@@ -193,7 +193,7 @@ async def test_a_copy_in_memory_never_holds_what_is_not_committed(database: Data
 async def test_a_copy_made_during_a_transaction_is_no_older_than_the_last_change(database: Database) -> None:
     store = database.store(NOTES)
     note = await store.create({"title": "a"})
-    mirror: Mirror[int] = Mirror(lambda: likes(database, note["id"]))
+    mirror: CachedSnapshot[int] = CachedSnapshot(lambda: likes(database, note["id"]))
 
     async def work() -> int:
         await store.count({})  # the snapshot of the transaction is taken here

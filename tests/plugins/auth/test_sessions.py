@@ -39,7 +39,7 @@ async def after_the_grace(running: Running, session_id: str) -> None:
     """Move the last rotation of a session an hour back."""
     store = running.service.database.store(SESSIONS)
     session = await store.get(session_id)
-    await store.change_one({"_id": session_id}, {"rotated_at": session["rotated_at"] - timedelta(hours=1)})
+    await store.update_where({"_id": session_id}, {"rotated_at": session["rotated_at"] - timedelta(hours=1)})
 
 
 # -- rotation
@@ -142,7 +142,7 @@ async def begun_earlier(running: Running, session_id: str, by: timedelta) -> Non
     """Move the beginning of a session back."""
     store = running.service.database.store(SESSIONS)
     session = await store.get(session_id)
-    await store.change_one({"_id": session_id}, {"created_at": session["created_at"] - by})
+    await store.update_where({"_id": session_id}, {"created_at": session["created_at"] - by})
 
 
 async def test_a_session_ends_after_its_longest_life_however_it_is_used(mongodb_uri: str, tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ async def test_a_state_lives_five_minutes(platform: Platform) -> None:
 async def test_an_expired_state_is_refused(platform: Platform) -> None:
     _, member = await platform.bound_account()
     given = await scan(platform.link, member)
-    await platform.link.service.database.store(WECOM_STATES).change_many({}, {"$set": {"expires_at": utc_now()}})
+    await platform.link.service.database.store(WECOM_STATES).update_many({}, {"$set": {"expires_at": utc_now()}})
     await finish(platform.link, given, 40011)
 
 

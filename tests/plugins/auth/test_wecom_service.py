@@ -40,7 +40,7 @@ async def test_a_token_is_renewed_before_it_expires(platform: Platform) -> None:
     tokens = platform.link.service.database.store(WECOM_TOKENS)
     [kept] = await tokens.find()
     assert timedelta(seconds=6800) < kept["expires_at"] - utc_now() <= timedelta(seconds=6900)
-    await tokens.change_one({"_id": kept["id"]}, {"expires_at": utc_now()})
+    await tokens.update_where({"_id": kept["id"]}, {"expires_at": utc_now()})
     platform.wecom.calls.clear()
     await enter(platform.link, member)
     assert platform.wecom.calls == {"gettoken": 1, "auth/getuserinfo": 1}

@@ -1,4 +1,4 @@
-"""Shared by the tests of crm: paths, people of a sales department, and records created over HTTP."""
+"""SingleFlight by the tests of crm: paths, people of a sales department, and records created over HTTP."""
 
 from __future__ import annotations
 

@@ -259,7 +259,7 @@ async def test_customers_that_nobody_follows_up_return_to_the_pool(admin: Client
     expect(await admin.post(FOLLOW_UPS, {"customer_id": followed["id"], "content": "电话"}))
     store = service.database.store(CUSTOMER_RECORDS)
     keys = [CUSTOMER_RECORDS.parse_id(one["id"]) for one in (neglected, followed)]
-    await store.change_many({"_id": {"$in": keys}}, {"$set": {"owned_since": utc_now() - timedelta(days=31)}})
+    await store.update_many({"_id": {"$in": keys}}, {"$set": {"owned_since": utc_now() - timedelta(days=31)}})
     await set_option(admin, RETURN_DAYS_KEY, 30)
     try:
         await return_neglected(service)

@@ -33,7 +33,7 @@ async def paid(tradewind: Running, person: Client, *moments: datetime) -> None:
     payments = tradewind.service.database.store(PAYMENTS)
     for moment in moments:
         made = await payments.create({"amount": store_money(Decimal(1)), "paid_at": moment, "shared_with": []})
-        await payments.change_quietly({"_id": made["id"]}, {"$set": {"creator_id": person.user["userId"]}})
+        await payments.update_unversioned({"_id": made["id"]}, {"$set": {"creator_id": person.user["userId"]}})
 
 
 async def attended(tradewind: Running, person: Client, *days: str) -> None:

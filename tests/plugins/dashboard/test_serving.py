@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from handlers.dashboards import Dashboard, period_of
-from handlers.data.shared import Shared
+from handlers.data.single_flight import SingleFlight
 from handlers.request import Request
 from handlers.schema.fields import array, integer, money, number, obj, quantity, text
 from handlers.schema.messages import Message
@@ -38,8 +38,8 @@ def acme(*parts: Dashboard, routes: Sequence[Any] = (ROUTE,)) -> Plugin:
     )
 
 
-class Arrivals(Shared):
-    """Shared executions that count the requests."""
+class Arrivals(SingleFlight):
+    """SingleFlight executions that count the requests."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -188,7 +188,7 @@ async def test_a_failed_clean_up_is_repeated_at_the_next_start(site: Site) -> No
     dead = there.folder / "files" / "writers" / "0123456789abcdef"
     dead.touch()
     key = await there.files.begin(SYSTEM, Label("a.pdf", PDF), "private", "arriving")
-    await there.files.records.change_one({"_id": key}, {"writer": dead.name})
+    await there.files.records.update_where({"_id": key}, {"writer": dead.name})
     await site.proxy.down()
     with pytest.raises(ApiError):
         await clean_up(there.files)

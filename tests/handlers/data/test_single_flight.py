@@ -1,4 +1,4 @@
-"""Shared executions: at most one runs and one waits, and nobody reads what is older than their request."""
+"""SingleFlight executions: at most one runs and one waits, and nobody reads what is older than their request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from handlers.data.shared import Shared
+from handlers.data.single_flight import SingleFlight
 
 pytestmark = pytest.mark.gen_test(timeout=20)
 
@@ -33,7 +33,7 @@ class World:
 
 @pytest.mark.parametrize("seed", range(20))
 async def test_no_caller_reads_a_state_older_than_its_request(seed: int) -> None:
-    world, shared = World(seed), Shared()
+    world, shared = World(seed), SingleFlight()
     chance = random.Random(seed)
 
     async def ask() -> tuple[int, int]:
@@ -52,7 +52,7 @@ async def test_no_caller_reads_a_state_older_than_its_request(seed: int) -> None
 
 
 async def test_callers_that_arrive_while_one_runs_share_the_next() -> None:
-    shared, started, gate = Shared(), 0, asyncio.Event()
+    shared, started, gate = SingleFlight(), 0, asyncio.Event()
 
     async def work() -> int:
         nonlocal started
@@ -71,7 +71,7 @@ async def test_callers_that_arrive_while_one_runs_share_the_next() -> None:
 
 
 async def test_other_keys_do_not_wait() -> None:
-    shared, gate = Shared(), asyncio.Event()
+    shared, gate = SingleFlight(), asyncio.Event()
 
     async def one() -> int:
         return 1
@@ -85,7 +85,7 @@ async def test_other_keys_do_not_wait() -> None:
 
 
 async def test_a_cancelled_caller_does_not_cancel_the_execution() -> None:
-    shared, gate = Shared(), asyncio.Event()
+    shared, gate = SingleFlight(), asyncio.Event()
 
     first = asyncio.create_task(shared.run("key", gate.wait))
     next_one = asyncio.create_task(shared.run("key", gate.wait))
@@ -98,7 +98,7 @@ async def test_a_cancelled_caller_does_not_cancel_the_execution() -> None:
 
 
 async def test_an_error_reaches_only_the_callers_that_share_the_execution() -> None:
-    shared, gate = Shared(), asyncio.Event()
+    shared, gate = SingleFlight(), asyncio.Event()
 
     async def fails() -> int:
         await gate.wait()

@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 Key = TypeVar("Key", bound=Hashable)
 
 
-class Mirror(Generic[Value]):
+class CachedSnapshot(Generic[Value]):
     """One value that `load` makes from the database, and makes again after `invalidate`."""
 
     def __init__(self, load: Callable[[], Awaitable[Value]]) -> None:

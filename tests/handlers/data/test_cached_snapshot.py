@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from handlers.data.mirror import Mirror, RecordCache
+from handlers.data.cached_snapshot import CachedSnapshot, RecordCache
 
 pytestmark = pytest.mark.gen_test
 
@@ -33,7 +33,7 @@ def reading(what: Any) -> asyncio.Task[Any]:
 
 async def test_a_value_is_loaded_once_for_all_callers() -> None:
     source = Source()
-    mirror: Mirror[str] = Mirror(source.load)
+    mirror: CachedSnapshot[str] = CachedSnapshot(source.load)
     readers = [reading(mirror.current()) for _ in range(5)]
     await settle()
     source.loads[0].set_result("a")
@@ -44,7 +44,7 @@ async def test_a_value_is_loaded_once_for_all_callers() -> None:
 
 async def test_after_a_change_the_next_reader_loads_again() -> None:
     source = Source()
-    mirror: Mirror[str] = Mirror(source.load)
+    mirror: CachedSnapshot[str] = CachedSnapshot(source.load)
     for number, value in enumerate("abc"):
         reader = reading(mirror.current())
         await settle()
@@ -55,7 +55,7 @@ async def test_after_a_change_the_next_reader_loads_again() -> None:
 
 async def test_a_change_during_a_load_reaches_later_callers() -> None:
     source = Source()
-    mirror: Mirror[str] = Mirror(source.load)
+    mirror: CachedSnapshot[str] = CachedSnapshot(source.load)
     early = reading(mirror.current())
     await settle()
     mirror.invalidate()
@@ -70,7 +70,7 @@ async def test_a_change_during_a_load_reaches_later_callers() -> None:
 
 async def test_a_load_that_fails_fails_for_all_waiting_callers() -> None:
     source = Source()
-    mirror: Mirror[str] = Mirror(source.load)
+    mirror: CachedSnapshot[str] = CachedSnapshot(source.load)
     readers = [reading(mirror.current()) for _ in range(5)]
     await settle()
     source.loads[0].set_exception(ConnectionError("away"))
@@ -81,7 +81,7 @@ async def test_a_load_that_fails_fails_for_all_waiting_callers() -> None:
 
 async def test_after_a_load_that_failed_the_next_reader_tries_again() -> None:
     source = Source()
-    mirror: Mirror[str] = Mirror(source.load)
+    mirror: CachedSnapshot[str] = CachedSnapshot(source.load)
     first = reading(mirror.current())
     await settle()
     source.loads[0].set_exception(ConnectionError("away"))
@@ -95,7 +95,7 @@ async def test_after_a_load_that_failed_the_next_reader_tries_again() -> None:
 
 async def test_a_cancelled_reader_does_not_cancel_the_others() -> None:
     source = Source()
-    mirror: Mirror[str] = Mirror(source.load)
+    mirror: CachedSnapshot[str] = CachedSnapshot(source.load)
     leaving, staying = reading(mirror.current()), reading(mirror.current())
     await settle()
     leaving.cancel()
@@ -106,7 +106,7 @@ async def test_a_cancelled_reader_does_not_cancel_the_others() -> None:
 
 async def test_a_value_may_be_none() -> None:
     source = Source()
-    mirror: Mirror[None] = Mirror(source.load)
+    mirror: CachedSnapshot[None] = CachedSnapshot(source.load)
     reader = reading(mirror.current())
     await settle()
     source.loads[0].set_result(None)

@@ -23,7 +23,7 @@ class _Lane:
     waiting: asyncio.Task[Any] | None = None
 
 
-class Shared:
+class SingleFlight:
     """Executions by key. Cancelling one caller does not cancel the execution for the others.
 
     The work must end by itself: it needs a time limit of its own. `note_wait` is the driver's: a caller that waited for
