@@ -64,7 +64,7 @@ def test_its_writes_declare_their_conflicts() -> None:
 
 def test_refusals_are_of_all_writes_and_of_single_actions() -> None:
     every, one = conflicts(Message("都", "Every"), Message("一", "One"))
-    said = {"refusals": (every,), "refusals_of": {"delete": (one,)}, "asks": ("acme.dated",)}
+    said = {"refusals": (every,), "refusals_of": {"delete": (one,)}, "events": ("acme.dated",)}
     made = crud(BOXES, at=AT, resource="acme:box", noun="box", **said)  # type: ignore[arg-type]  # one option of several types
     assert [route.refusals for route in made] == [(), (), (every,), (every,), (every, one)]
     assert [route.events for route in made] == [(), (), *[("acme.dated",)] * 3]
