@@ -160,8 +160,10 @@ TRANSFERS = Collection(
 
 _COUNT_LINE = {
     "product_id": _PRODUCT,
-    "counted": quantity(minimum="0", maximum=MAX_QUANTITY, required=True, description="What is there.", example="12"),
-    "cost": price(description="For one unit of what is there in excess; the average, or the product's, unless given."),
+    "counted": quantity(
+        minimum="0", maximum=MAX_QUANTITY, required=True, description="The quantity on hand, as counted.", example="12"
+    ),
+    "cost": price(description="For one unit of the excess; the average, or the cost of the product, unless given."),
     "expected": quantity(read_only=True, nullable=False, description="What the stock said."),
     "difference": quantity(read_only=True, nullable=False),
     "value": money(read_only=True, nullable=False, description="The value of the difference."),
