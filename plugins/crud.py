@@ -6,7 +6,7 @@ An author may replace the handler of each, and leave actions out with `only`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict, Unpack
+from typing import TypedDict, Unpack, cast
 
 from handlers.data.collection import Collection
 from handlers.data.listing import Page
@@ -56,49 +56,30 @@ def crud(
     if unknown:
         raise ValueError(f"crud of {collection.name} makes no {', '.join(sorted(unknown))}")
     many, one = plural or f"{noun}s", f"{'an' if noun[0] in 'aeio' else 'a'} {noun}"
+    given = cast(Mapping[str, Handler], handlers)
 
-    def options(action: str, **own: Unpack[RouteOptions]) -> RouteOptions:
-        shown: RouteOptions = {"record": collection, **own}
-        if action in ("list", "read"):
-            return shown
-        return {**shown, "refusals": (*refusals, *further.get(action, ())), "events": events}
+    def declare(action: str, endpoint: str, handler: Handler, summary: str, **own: Unpack[RouteOptions]) -> Route:
+        options: RouteOptions = {"record": collection, **own}
+        return route(endpoint, given.get(action, handler), summary=summary, access=f"{resource}:{action}", **options)
 
+    def declare_write(action: str, endpoint: str, handler: Handler, summary: str, **own: Unpack[RouteOptions]) -> Route:
+        options: RouteOptions = {"refusals": (*refusals, *further.get(action, ())), "events": events, **own}
+        return declare(action, endpoint, handler, summary, **options)
+
+    created, updated = (DUPLICATE, *errors), (DUPLICATE, STALE, *errors)
+    record = f"{at}/{{id}}"
     made = {
-        "list": route(
-            f"GET {at}",
-            handlers.get("list", lister(collection)),
-            summary=f"List {many}",
-            access=f"{resource}:list",
-            **options("list", paged=True, query=collection.list_query),
+        "list": declare(
+            "list", f"GET {at}", lister(collection), f"List {many}", paged=True, query=collection.list_query
         ),
-        "read": route(
-            f"GET {at}/{{id}}",
-            handlers.get("read", reader(collection)),
-            summary=f"Read {one}",
-            access=f"{resource}:read",
-            **options("read"),
+        "read": declare("read", f"GET {record}", reader(collection), f"Read {one}"),
+        "create": declare_write(
+            "create", f"POST {at}", creator(collection), f"Create {one}", body=collection.create, errors=created
         ),
-        "create": route(
-            f"POST {at}",
-            handlers.get("create", creator(collection)),
-            summary=f"Create {one}",
-            access=f"{resource}:create",
-            **options("create", body=collection.create, errors=(DUPLICATE, *errors)),
+        "update": declare_write(
+            "update", f"PATCH {record}", updater(collection), f"Change {one}", body=collection.update, errors=updated
         ),
-        "update": route(
-            f"PATCH {at}/{{id}}",
-            handlers.get("update", updater(collection)),
-            summary=f"Change {one}",
-            access=f"{resource}:update",
-            **options("update", body=collection.update, errors=(DUPLICATE, STALE, *errors)),
-        ),
-        "delete": route(
-            f"DELETE {at}/{{id}}",
-            handlers.get("delete", deleter(collection)),
-            summary=f"Delete {one}",
-            access=f"{resource}:delete",
-            **options("delete", returns=NOTHING),
-        ),
+        "delete": declare_write("delete", f"DELETE {record}", deleter(collection), f"Delete {one}", returns=NOTHING),
     }
     return tuple(made[action] for action in ACTIONS if action in only)
 
