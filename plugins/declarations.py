@@ -199,7 +199,7 @@ def _reference_problems(
         yield f"{where} is about the collection {route.collection}, which no loaded plugin declares."
     for kind in dict.fromkeys((*route.errors, *(refusal.kind for refusal in route.refusals))):
         if kind not in kinds:
-            yield f"{where} may answer the error {kind.name}, which no loaded plugin declares in its errors."
+            yield f"{where} may respond with the error {kind.name}, which no loaded plugin declares in its errors."
 
 
 def _collection_problems(

@@ -26,8 +26,8 @@ class Plugin:
     time, and must be repeatable. `demo`: loads demonstration data into a new database. `permissions`: titles of actions
     other than list, read, create, update and delete. `options`: settings that administrators change while the service
     runs; `settings`: those of the environment. `dashboards`: its parts of the dashboards that the plugin `dashboard`
-    serves. `event_refusals`: the refusals that its listener of an event may raise, by event; a route that emits the event
-    (`events`) has these refusals besides its own.
+    serves. `event_refusals`: the refusals that its listener of an event may raise, by event; a route that emits the
+    event (`events`) has these refusals besides its own.
     """
 
     name: str

@@ -96,7 +96,7 @@ class Database:
     async def next_number(self, name: str, *, outside_transaction: bool = True) -> int:
         """Return the next whole number of the sequence `name`, from 1.
 
-        `outside_transaction` numbers leave gaps when a transaction fails; without it the number is part of the transaction.
+        A number taken `outside_transaction` leaves a gap when the transaction fails; without, it is part of it.
         """
         if outside_transaction:
             with self.driver.time_limit():

@@ -229,7 +229,7 @@ class Store:
         return await self._update_where(filter, self._change(values, None))
 
     async def update_unversioned(self, filter: Filter, update: Operators | Sequence[Operators]) -> Document | None:
-        """As `update_where`, with MongoDB update operators and without version and audit fields: for technical fields."""
+        """As `update_where`, with update operators, and without a new version or audit stamp: for technical fields."""
         return await self._update_where(filter, update)
 
     async def _update_where(

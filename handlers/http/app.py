@@ -100,7 +100,7 @@ class Front(httputil.HTTPServerConnectionDelegate):
     def shake_hands(
         self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
     ) -> None:
-        """Response the handshake of a WebSocket, and go on with it on `connection`."""
+        """Respond to the handshake of a WebSocket, and go on with it on `connection`."""
         self.sockets.shake_hands(start, headers, connection)
 
     def opened(self) -> None:

@@ -1,8 +1,8 @@
 """The end of a process without a lost request (RFC 9112 section 9.6).
 
 For a moment everything is served as before, but readiness is 503 and every response says `Connection: close`, so that
-balancers and clients that keep connections go elsewhere. Then no new connection is accepted, and an open one is closed when
-nothing is under way on it.
+balancers and clients that keep connections go elsewhere. Then no new connection is accepted, and an open one is closed
+when nothing is under way on it.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class SizedBody:
 
 
 class ChunkedBody:
-    """A body in chunks. Extensions and trailers are read strictly and dropped; together they take `limit` bytes at most."""
+    """A body in chunks. Extensions and trailers are read strictly and dropped; they take `limit` bytes at most."""
 
     def __init__(self, limit: int) -> None:
         self._spare = limit

@@ -14,7 +14,7 @@ _PIECE_BYTES = 64  # of memory, beside what it holds
 
 
 class Receiving:
-    """Counts bytes: at most `most`, and `most_per_address` from one IPv4 address or IPv6 /64 that is none of the `proxies`."""
+    """Counts bytes: `most` at most, and `most_per_address` from one IPv4 address or IPv6 /64, `proxies` excepted."""
 
     def __init__(self, most: int, most_per_address: int, proxies: Sequence[Network] = ()) -> None:
         self._most = most

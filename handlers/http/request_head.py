@@ -36,7 +36,9 @@ _VARY = "Origin, Accept-Language"  # the envelope's `msg` is in the caller's lan
 @dataclass(frozen=True, slots=True)
 class RequestHead:
     """The caller's request id where it is sound, language, declared length of the body in bytes, whether a WebSocket
-    is asked for, the state of `Host`, the bearer token, the CORS headers of the response, as lines too, and whether a proxy sent it."""
+    is asked for, the state of `Host`, the bearer token, the CORS headers of the response, as lines too, and whether a
+    proxy sent it.
+    """
 
     request_id: str | None
     language: Language

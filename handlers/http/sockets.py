@@ -58,7 +58,7 @@ class Sockets:
     def shake_hands(
         self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders, connection: httputil.HTTPConnection
     ) -> None:
-        """Response a handshake, and go on with the client where it is not refused."""
+        """Respond to a handshake, and go on with the client where it is not refused."""
         request = httputil.HTTPServerRequest(connection=connection, start_line=start, headers=headers)
         self.application.get_handler_delegate(request, Socket, {"sockets": self}).execute()
 
@@ -76,7 +76,7 @@ class Sockets:
 
 
 class Socket(WebSocketHandler):
-    """One client. The route's handler gets it as `req.socket`: `await socket.send(…)`, `async for message in socket`."""
+    """One client, `req.socket` in the route's handler: `await socket.send(…)`, `async for message in socket`."""
 
     def initialize(self, sockets: Sockets) -> None:
         """Tornado: one for each handshake."""

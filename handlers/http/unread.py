@@ -6,7 +6,7 @@ from handlers.http.receiving import Receiving
 
 
 class UnreadBytes:
-    """At most what one read brought and one further read on top of it. Raises 42900 and 50300 where that is too much."""
+    """What one read brought, and one further read at most. Raises 42900 and 50300 where that is too much."""
 
     __slots__ = ("_address", "_at", "_counted", "_data", "_receiving")
 

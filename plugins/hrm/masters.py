@@ -1,4 +1,4 @@
-"""SingleFlight by positions, shifts, groups and places: deletion of unused records, and changes that recompute results."""
+"""Shared by positions, shifts, groups and places: deletion of unused records, and changes that recompute results."""
 
 from __future__ import annotations
 

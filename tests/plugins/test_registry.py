@@ -261,11 +261,11 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
     ),
     "error of a route that is not declared": (
         [other(routes=(get(AT, errors=(LATE,)),))],
-        f"Plugin other: route GET {AT} may answer the error other.late, which no loaded plugin declares in its errors.",
+        f"Plugin other: route GET {AT} may respond with the error other.late, which no loaded plugin declares in its errors.",
     ),
     "refusal of a route that is not declared": (
         [other(routes=(get(AT, refusals=(Refusal(LATE), Refusal(LATE))),))],
-        f"Plugin other: route GET {AT} may answer the error other.late, which no loaded plugin declares in its errors.",
+        f"Plugin other: route GET {AT} may respond with the error other.late, which no loaded plugin declares in its errors.",
     ),
     "state machine that leads to nowhere": (
         [other(state_machines=(StateMachine("other_thing", "new", {"new": TITLE}, {"end": (("new",), "over")}),))],

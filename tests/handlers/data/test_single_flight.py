@@ -1,4 +1,4 @@
-"""SingleFlight executions: at most one runs and one waits, and nobody reads what is older than their request."""
+"""Shared executions: at most one runs and one waits, and nobody reads what is older than their request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SingleFlight by the tests of approval: flows, requests, and people with all permissions for approvals."""
+"""Shared by the tests of approval: flows, requests, and people with all permissions for approvals."""
 
 from __future__ import annotations
 

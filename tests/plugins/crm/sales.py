@@ -1,4 +1,4 @@
-"""SingleFlight by the tests of crm: paths, people of a sales department, and records created over HTTP."""
+"""Shared by the tests of crm: paths, people of a sales department, and records created over HTTP."""
 
 from __future__ import annotations
 

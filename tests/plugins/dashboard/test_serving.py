@@ -39,7 +39,7 @@ def acme(*parts: Dashboard, routes: Sequence[Any] = (ROUTE,)) -> Plugin:
 
 
 class Arrivals(SingleFlight):
-    """SingleFlight executions that count the requests."""
+    """Shared executions that count the requests."""
 
     def __init__(self) -> None:
         super().__init__()
