@@ -9,7 +9,7 @@ from tornado.httputil import HTTPInputError
 _LINE = re.compile(rb"(?:\r\n)?[^ \r\n]+ [^ \r\n]+ HTTP/1\.([01])\r\n")
 _BARE = re.compile(rb"(?<!\r)\n|\r(?!\n)")
 _CODING = re.compile(rb"\nTransfer-Encoding[ \t]*:", re.IGNORECASE)
-_CONNECTION = re.compile(rb"(?<=\n)Connection:([\t\x20-\x7e]*)\r\n", re.IGNORECASE)
+_CONNECTION = re.compile(rb"(?<=\n)Connection:([\t\x20-\x7e\x80-\xff]*)\r\n", re.IGNORECASE)
 
 
 def checked(head: bytes) -> bytes:

@@ -57,6 +57,7 @@ KNOWN: dict[str, bytes] = {
     "closed": _get("Connection: close"),
     "closed, written in capitals": _get("CONNECTION: CLOSE"),
     "close among other options": _get("Connection: te, close"),
+    "close beside an option that is not ASCII": _get("Connection: t\xff, close"),
     "close and keep-alive": _get("Connection: keep-alive, close"),
     "close in a second field": _get("Connection: keep-alive", "Connection: close"),
     "close twice": _get("Connection: close, close"),
