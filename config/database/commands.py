@@ -50,8 +50,9 @@ class UpdateOptions(TypedDict, total=False):
     """How `update_one` changes a document.
 
     `upsert` inserts a document where none matches. `sort` decides which of several is changed.
-    `outside_transaction` keeps the change out of the transaction that it is called in. `wait_for_durability=False` returns before a majority has the change: a
-    later write that does wait makes this one durable too, as the oplog and the journal keep their order.
+    `outside_transaction` keeps the change out of the transaction that it is called in. `wait_for_durability=False`
+    returns before a majority has the change: a later write that does wait makes this one durable too, as the oplog and
+    the journal keep their order.
     """
 
     upsert: bool

@@ -35,8 +35,9 @@ def _field_name(raw: bytes) -> str:
 class Headers(httputil.HTTPHeaders):
     """Tornado's headers, made of fields that llhttp has checked already, and read without detours.
 
-    Several requests can share one, so it is not changed. `size`: the bytes that the fields take. `chunked`, and `length`
-    in bytes: how the body comes, where there is one. `framed`: whether that is beyond doubt, and a coding that is known.
+    Several requests can share one, so it is not changed. `size`: the bytes that the fields take. `chunked`, and
+    `length` in bytes: how the body comes, where there is one. `framed`: whether that is beyond doubt, and a coding
+    that is known.
     """
 
     def __init__(self, fields: Iterable[tuple[bytes, bytes]] = (), size: int = 0) -> None:

@@ -31,7 +31,7 @@ class UnnamedProxies:
         if peer not in self._seen and len(self._seen) < _MOST and not listed(peer, self._proxies):
             self._seen.add(peer)
             log.warning(
-                "a proxy that TRADEWIND_TRUSTED_PROXIES does not name forwards requests: limits count all its clients as one",
+                "a proxy forwards requests and is not in TRADEWIND_TRUSTED_PROXIES: limits count its clients as one",
                 extra={"address": peer},
             )
             task = asyncio.create_task(self._write(peer), name="unnamed proxy")
