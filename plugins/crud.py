@@ -34,7 +34,7 @@ def crud(
     *,
     at: str,
     resource: str,
-    noun: str,
+    noun: str | None = None,
     only: Sequence[str] = ACTIONS,
     plural: str | None = None,
     refusals: tuple[Refusal, ...] = (),
@@ -46,7 +46,7 @@ def crud(
     """The routes of `collection` under the path `at`, each with the permission `<resource>:<action>`.
 
     The paths are `at` (list, create) and `at` with `/{id}` (read, update, delete). `resource` is `<module>:<entity>`;
-    `noun` names one record in summaries; `handlers` replace those of actions, by name.
+    `noun` names one record in summaries, where the collection's does not; `handlers` replace those of actions, by name.
     `refusals` belong to the actions that write, `refusals_of` to the action of that name; `errors` are further errors
     of `create` and `update`; `events` are events of the actions that write, whose listeners may refuse the request too.
     Raises ValueError for handlers or refusals of an action that is not in `only`.
@@ -55,7 +55,8 @@ def crud(
     unknown = (set(only) - set(ACTIONS)) | ({*handlers, *further} - set(only))
     if unknown:
         raise ValueError(f"crud of {collection.name} makes no {', '.join(sorted(unknown))}")
-    many, one = plural or f"{noun}s", f"{'an' if noun[0] in 'aeio' else 'a'} {noun}"
+    called = noun or collection.noun.en or collection.title
+    many, one = plural or f"{called}s", f"{'an' if called[0] in 'aeio' else 'a'} {called}"
     given = cast(Mapping[str, Handler], handlers)
 
     def declare(action: str, endpoint: str, handler: Handler, summary: str, **own: Unpack[RouteOptions]) -> Route:

@@ -17,7 +17,18 @@ from handlers.data.folding import sort_key
 from handlers.data.search import FORM, FORM_NAME, search_values
 from handlers.schema.conversion import decode
 from handlers.schema.errors import NOT_FOUND, ApiError
-from handlers.schema.fields import Field, array, boolean, integer, obj, object_id, text, timestamp, tree_of
+from handlers.schema.fields import (
+    Field,
+    array,
+    boolean,
+    integer,
+    obj,
+    object_id,
+    text,
+    timestamp,
+    tree_of,
+)
+from handlers.schema.messages import Message
 from handlers.schema.values import Record, RecordId, Values
 
 LIVE: Mapping[str, Any] = {"deleted": False}
@@ -32,6 +43,8 @@ MAX_PAGE_SIZE = 200
 MAX_DEPTH = 10_000
 _RANGES = ("timestamp", "day", "money", "quantity", "number")
 _SETS = ("integer", "object_id")
+_VERSION = Message("版本号", "Version")
+_UNNAMED = Message("", "")
 
 # without `_id`: no search sorts by this index, and almost every entry would store it in full
 SEARCHED = IndexSpec("search_1", (("deleted", 1), ("search_grams", 1)))
@@ -74,12 +87,14 @@ class Collection:
     (`shared_with`), who then see it in addition to their scope. `scope_department` and `scope_person` are the fields
     that data scope filters on. `ids`: the type of `id`. `watched`: every instance is notified of changes.
     `plain`: no audit fields, versions or soft delete, for technical collections such as sessions and logs.
-    `internal`: stored fields that never leave the service. `title` names the schemas.
+    `internal`: stored fields that never leave the service. `title` names the schemas; `noun` is what people call one
+    record, as within a sentence: `Message("付款计划", "payment plan")`.
     """
 
     name: str
     title: str
     fields: Mapping[str, Field]
+    noun: Message = _UNNAMED
     indexes: tuple[Index, ...] = ()
     scoped: bool = False
     scope_department: str = "creator_department_id"
@@ -95,7 +110,7 @@ class Collection:
     def id_field(self) -> Field:
         """The shape of `id`."""
         shapes = {"integer": integer(minimum=1), "object_id": object_id(), "text": text(max_length=100)}
-        return shapes[self.ids].but(read_only=True, nullable=False, sort=True)
+        return shapes[self.ids].but(label=("ID", "ID"), read_only=True, nullable=False, sort=True)
 
     @cached_property
     def audit_fields(self) -> dict[str, Field]:
@@ -104,12 +119,14 @@ class Collection:
             return {}
         person, moment = integer(minimum=0, read_only=True, nullable=False), timestamp(read_only=True, nullable=False)
         return {
-            "version": integer(minimum=1, read_only=True, nullable=False),
-            "creator_id": person.but(filter=self.scoped),
-            "creator_department_id": integer(minimum=1, read_only=True, filter=self.scoped),
-            "created_at": moment.but(sort=True, filter=True),
-            "updated_at": moment.but(sort=True, filter=True),
-            "updater_id": person,
+            "version": integer(label=_VERSION, minimum=1, read_only=True, nullable=False),
+            "creator_id": person.but(label=("创建人", "Created by"), filter=self.scoped),
+            "creator_department_id": integer(
+                label=("创建部门", "Creator's department"), minimum=1, read_only=True, filter=self.scoped
+            ),
+            "created_at": moment.but(label=("创建时间", "Created at"), sort=True, filter=True),
+            "updated_at": moment.but(label=("修改时间", "Updated at"), sort=True, filter=True),
+            "updater_id": person.but(label=("修改人", "Updated by")),
         }
 
     @cached_property
@@ -136,7 +153,8 @@ class Collection:
     def update(self) -> Field:
         """The body of a PATCH: any of the fields, and `version`."""
         optional = {name: child.but(required=False, default=None) for name, child in self.writable.items()}
-        version = integer(minimum=1, required=True, description="The version that was read; a stale one is 40902.")
+        stale = "The version that was read; a stale one is 40902."
+        version = integer(label=_VERSION, minimum=1, required=True, description=stale)
         return obj(f"{self.title}Update", {"version": version, **optional}, nullable=False)
 
     @cached_property
@@ -314,7 +332,9 @@ _OF_TYPE: Mapping[str, Mapping[str, Any]] = {"string": {"$gte": ""}, "number": {
 
 def _filter_parameters(name: str, child: Field) -> dict[str, Field]:
     value = child.items if child.kind == "array" and child.items is not None else child
-    value = value.but(required=False, nullable=False, read_only=False, default=None, description=None, ref=None)
+    value = value.but(
+        label=None, required=False, nullable=False, read_only=False, default=None, description=None, ref=None
+    )
     if value.kind in _RANGES:
         return {
             f"{name}_from": value.but(description=f"{name} at or after, or at least, this."),

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Literal, Protocol, TypedDict, TypeVar, Unpack
 
 from config.settings import EnvironmentSettings
+from handlers.schema.messages import Bilingual
 from handlers.schema.values import Keywords
 
 PluginSettings = TypeVar("PluginSettings", bound=EnvironmentSettings)
@@ -53,6 +54,7 @@ class HasSettings(Protocol):
 class FieldOptions(TypedDict, total=False):
     """The options of every kind of field; `Field` says what each means."""
 
+    label: tuple[str, str] | None
     title: str | None
     description: str | None
     example: object
@@ -85,6 +87,8 @@ class FieldChanges(FieldOptions, total=False):
 class Field:
     """One value: its kind, its JSON Schema keywords (`rules`) and its use.
 
+    `label`: what people call it, as a pair or a `Message`: `("客户名称", "Customer name")`. Headers of tables, the
+    history and the titles of the OpenAPI document show it.
     `required`: a new record must have it. `read_only`: only the service writes it. `write_only`: never in a response.
     `nullable`: null is accepted, and clears the field. `filter`, `sort`, `search`: what lists offer. `sort="folded"`
     is the order in which people look for names: it ignores case, width and accents, and sorts Chinese by pinyin; only
@@ -100,6 +104,7 @@ class Field:
     rules: Keywords
     fields: Mapping[str, Field] | None = None
     items: Field | None = None
+    label: Bilingual = Bilingual()  # noqa: RUF009 - a descriptor, no shared default
     title: str | None = None
     description: str | None = None
     example: object = None

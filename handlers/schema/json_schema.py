@@ -23,9 +23,7 @@ def json_schema(
     schema = shared if shared is not None else _plain_schema(field, mode, component)
     if field.nullable:
         schema = _or_null(schema)
-    if shared is None or field.nullable:
-        schema = {**schema, **_notes(field, mode)}
-    return schema
+    return {**schema, **_notes(field, mode)}
 
 
 def _plain_schema(field: Field, mode: Mode, component: Callable[[Field, Mode], JsonSchema | None] | None) -> JsonSchema:
@@ -86,7 +84,7 @@ def _or_null(schema: JsonSchema) -> JsonSchema:
 
 
 def _notes(field: Field, mode: Mode) -> JsonSchema:
-    notes: JsonSchema = {}
+    notes: JsonSchema = {"title": field.label.en, "x-label": field.label._asdict()} if field.label else {}
     words = [field.description] if field.description else []
     if mode == "input" and field.past:
         words.append("Not later than tomorrow.")

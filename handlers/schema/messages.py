@@ -24,6 +24,23 @@ class Message(NamedTuple):
         return Message(self.zh.format(**values), self.en.format(**values))
 
 
+class Bilingual:
+    """An attribute of a dataclass that is set to a pair of texts, Chinese and English, and read as a `Message`.
+
+    A text that is left out is empty, which the checks of declarations report.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type) -> Message | None:
+        return instance.__dict__[self._name] if instance is not None else None
+
+    def __set__(self, instance: object, value: tuple[str, str] | None) -> None:
+        texts = (value,) if isinstance(value, str) else value
+        instance.__dict__[self._name] = None if texts is None else Message(*(*texts, "", "")[:2])
+
+
 def language_of(header: str | None) -> Language:
     """The language of a response: Chinese unless `Accept-Language` prefers English (RFC 9110 section 12.5.4)."""
     return _choose_language(header[:200]) if header else "zh"
