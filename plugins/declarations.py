@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TypeVar
 
 import jsonschema_rs
 
-from handlers.data.collection import SEARCH_FIELDS, Collection
+from handlers.data.collection import SEARCH_FIELDS, Collection, named
 from handlers.declarations import Menu, Option, StateMachine
 from handlers.docs.components import NameTaken
 from handlers.docs.openapi import check_names
@@ -51,7 +51,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
     for plugin in plugins:
         shapes = _ShapeFaults()
         for collection in plugin.collections:
-            yield from _collection_problems(plugin, collection, {one.name for one in known}, shapes)
+            yield from _collection_problems(plugin, collection, named(known).keys(), shapes)
         for declared in plugin.routes:
             yield from _route_problems(plugin, declared, menus, shapes)
             yield from _reference_problems(plugin, declared, known, kinds)
@@ -94,7 +94,7 @@ _CORE = Plugin(
 # what must be unique among the core and all plugins
 _UNIQUE: Mapping[str, Callable[[Plugin], Sequence[Hashable]]] = {
     "path and method": lambda declared: [f"{route.method} {_shape(route.path)}" for route in declared.routes],
-    "collection": lambda declared: [collection.name for collection in declared.collections],
+    "collection": lambda declared: [name for one in declared.collections for name in named([one])],
     "error code": lambda declared: [kind.code for kind in declared.errors],
     "error name": lambda declared: [kind.name for kind in declared.errors],
     "menu code": lambda declared: [menu.code for menu in declared.menus],
@@ -203,7 +203,7 @@ def _reference_problems(
 
 
 def _collection_problems(
-    plugin: Plugin, collection: Collection, known: set[str], shapes: _ShapeFaults
+    plugin: Plugin, collection: Collection, known: Set[str], shapes: _ShapeFaults
 ) -> Iterator[str]:
     where = f"Plugin {plugin.name}: collection {collection.name}"
     if not collection.name.startswith(f"{plugin.name}_"):
@@ -217,6 +217,9 @@ def _collection_problems(
     for name, target in collection.references.items():
         if target not in known and name not in collection.optional_references:
             yield f"{where}: {name} refers to {target}, a collection that no loaded plugin declares."
+    for option, name in (("label", collection.label), ("code", collection.code)):
+        if name and name not in collection.fields:
+            yield f"{where} has the {option} {name}, which is no field of it."
     if collection.default_sort.removeprefix("-") not in collection.sortable:
         yield f"{where} is sorted by {collection.default_sort}, which is no sortable field of it."
     try:

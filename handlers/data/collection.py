@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +32,7 @@ from handlers.schema.messages import Message
 from handlers.schema.values import Record, RecordId, Values
 
 LIVE: Mapping[str, Any] = {"deleted": False}
+THE_USERS, THE_DEPARTMENTS = "users", "departments"  # the aliases that the audit fields refer to
 SEARCH_FIELDS = ("search_text", "search_grams")
 # records whose search and sort fields were stored by an older version of the service
 OUTDATED: Mapping[str, Any] = {"search_text": {"$lt": FORM}}
@@ -89,6 +90,9 @@ class Collection:
     `plain`: no audit fields, versions or soft delete, for technical collections such as sessions and logs.
     `internal`: stored fields that never leave the service. `title` names the schemas; `noun` is what people call one
     record, as within a sentence: `Message("付款计划", "payment plan")`.
+    `label`: the field by which a record is called; `label_field` has the default.
+    `code`: the field with its code; `code_field` has the default. A record without a label is called by its code.
+    `alias`: a second name for references. The core refers to people as `users`, to departments as `departments`.
     """
 
     name: str
@@ -105,6 +109,22 @@ class Collection:
     default_sort: str = "-created_at"
     watched: bool = False
     internal: tuple[str, ...] = ()
+    label: str = ""
+    code: str = ""
+    alias: str = ""
+
+    @cached_property
+    def label_field(self) -> str:
+        """The name of the field by which a record is called; empty where there is none."""
+        return self.label or self._first_text("name", "title", "number")
+
+    @cached_property
+    def code_field(self) -> str:
+        """The name of the field with the code of a record; empty where there is none."""
+        return self.code or self._first_text("code", "number")
+
+    def _first_text(self, *names: str) -> str:
+        return next((name for name in names if name in self.fields and self.fields[name].kind == "text"), "")
 
     @cached_property
     def id_field(self) -> Field:
@@ -117,12 +137,17 @@ class Collection:
         """The fields that the core writes on every record: its version, and who created and changed it when."""
         if self.plain:
             return {}
-        person, moment = integer(minimum=0, read_only=True, nullable=False), timestamp(read_only=True, nullable=False)
+        person = integer(minimum=0, read_only=True, nullable=False, ref=THE_USERS)
+        moment = timestamp(read_only=True, nullable=False)
         return {
             "version": integer(label=_VERSION, minimum=1, read_only=True, nullable=False),
             "creator_id": person.but(label=("创建人", "Created by"), filter=self.scoped),
             "creator_department_id": integer(
-                label=("创建部门", "Creator's department"), minimum=1, read_only=True, filter=self.scoped
+                label=("创建部门", "Creator's department"),
+                minimum=1,
+                read_only=True,
+                filter=self.scoped,
+                ref=THE_DEPARTMENTS,
             ),
             "created_at": moment.but(label=("创建时间", "Created at"), sort=True, filter=True),
             "updated_at": moment.but(label=("修改时间", "Updated at"), sort=True, filter=True),
@@ -198,7 +223,7 @@ class Collection:
 
     @cached_property
     def references(self) -> dict[str, str]:
-        """Maps each reference field to the collection that it refers to."""
+        """Maps each reference field to the name or alias of the collection that it refers to; audit fields left out."""
         nested = {name: child.items.ref for name, child in self.fields.items() if child.items and child.items.ref}
         return {**{name: child.ref for name, child in self.fields.items() if child.ref}, **nested}
 
@@ -291,6 +316,12 @@ class Collection:
         if not any(key == "_id" for key, _ in keys) and all(direction in (1, -1) for _, direction in keys):
             keys.append(("_id", int(keys[-1][1])))
         return IndexSpec(name, (("deleted", 1), *keys), False, where)
+
+
+def named(collections: Iterable[Collection]) -> dict[str, Collection]:
+    """Maps every name by which a reference may call a collection, aliases too, to the collection."""
+    known = list(collections)
+    return {**{one.alias: one for one in known if one.alias}, **{one.name: one for one in known}}
 
 
 def order_field(name: str) -> str:

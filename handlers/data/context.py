@@ -23,6 +23,10 @@ class DataContext(Protocol):
         """The collections of all loaded plugins by name."""
 
     @property
+    def referred(self) -> Mapping[str, Collection]:
+        """The collections of all loaded plugins by each name that a reference may use: name and alias."""
+
+    @property
     def counts(self) -> SingleFlight:
         """Runs counts; identical ones that are requested at the same time share one execution."""
 

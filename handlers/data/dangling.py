@@ -61,7 +61,8 @@ class _Lost:
         return removed
 
     def _references(self, collection: Collection) -> list[str]:
-        return [name for name, target in collection.references.items() if target == self._target.name]
+        called = (self._target.name, self._target.alias)
+        return [name for name, target in collection.references.items() if target in called]
 
     def _is_about(self, collection: Collection) -> bool:
         return bool(self._types) and {"biz_type", "resource_id"} <= collection.fields.keys()

@@ -16,7 +16,7 @@ from bson import ObjectId
 from config.database import Batcher, DatabaseUnavailable, Driver, DuplicateKey, Filter
 from handlers.actor import SYSTEM, Actor
 from handlers.data.changes import Changes
-from handlers.data.collection import Collection
+from handlers.data.collection import Collection, named
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.single_flight import SingleFlight
 from handlers.data.store import Store
@@ -51,6 +51,7 @@ class Database:
     def __init__(self, driver: Driver, collections: Iterable[Collection]) -> None:
         self.driver = driver
         self.collections = {collection.name: collection for collection in collections}
+        self.referred = named(self.collections.values())
         watched = [name for name, collection in self.collections.items() if collection.watched]
         self.changes = Changes(driver, watched)
         self.counts = SingleFlight(driver.note_wait)

@@ -40,13 +40,13 @@ class References:
 
     def _checked(self) -> Iterator[tuple[str, str]]:
         """The fields that are checked, with the names of the collections that they refer to."""
-        loaded, optional = self._context.collections, self._collection.optional_references
+        loaded, optional = self._context.referred, self._collection.optional_references
         for name, target in self._collection.looked_up.items():
             if target in loaded or name not in optional:
                 yield name, target
 
     async def _exists(self, target: str, value: Any) -> bool:
-        collection = self._context.collections.get(target)
+        collection = self._context.referred.get(target)
         if collection is None:
             return False
         driver, visibility = self._context.driver, Visibility(collection, self._scope)

@@ -60,6 +60,7 @@ CONTRACTS = Collection(
 PLANS = Collection(
     name="crm_payment_plans",
     title="PaymentPlan",
+    label="sequence",
     scoped=True,
     shared=True,
     fields={

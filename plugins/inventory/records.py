@@ -20,6 +20,7 @@ def price(**options: Unpack[FieldOptions]) -> Field:
 
 PRODUCTS = Collection(
     name="inventory_products",
+    code="sku",
     title="Product",
     scoped=True,
     fields={

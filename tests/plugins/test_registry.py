@@ -191,6 +191,18 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         [things(fields={"owner_id": integer(ref="nowhere_people")})],
         "Plugin acme: collection acme_things: owner_id refers to nowhere_people, a collection that no loaded plugin declares.",
     ),
+    "label that is no field": (
+        [things(label="colour")],
+        "Plugin acme: collection acme_things has the label colour, which is no field of it.",
+    ),
+    "code that is no field": (
+        [things(code="colour")],
+        "Plugin acme: collection acme_things has the code colour, which is no field of it.",
+    ),
+    "alias that another collection has": (
+        [ACME, other(collections=(replace(THINGS, name="other_things", title="Other", alias="acme_things"),))],
+        "Plugin other declares the collection acme_things, which is declared by acme too.",
+    ),
     "pattern that clients cannot compile": (
         [other(routes=(get(AT, query={"name": text(pattern=r"[\"]")}),))],
         f"Plugin other: route GET {AT}: the pattern of name is none that clients can compile (ECMA-262, flag u): Invalid character escape.",
