@@ -19,6 +19,7 @@ from config.database import DatabaseUnavailable, Driver
 from handlers.data.collection import Collection, Index
 from handlers.schema.envelope import to_json
 from handlers.schema.fields import anything, integer, number, text, timestamp
+from handlers.schema.messages import Message
 from handlers.tasks import end
 
 log = logging.getLogger("tradewind.oplog")
@@ -29,31 +30,33 @@ _RETRY_SECONDS = 1.0
 OPERATION_LOGS = Collection(
     name="core_operation_logs",
     title="OperationLog",
+    noun=Message("操作日志", "operation log entry"),
     plain=True,
     default_sort="-at",
     fields={
-        "at": timestamp(nullable=False, sort=True, filter=True),
-        "user_id": integer(nullable=False, filter=True),
-        "username": text(nullable=False, filter=True),
-        "permission": text(filter=True),
-        "summary": text(),
-        "method": text(nullable=False, filter=True),
-        "path": text(max_length=2000, nullable=False, filter=True),
-        "route": text(),
-        "status": integer(nullable=False, filter=True),
-        "code": integer(nullable=False, filter=True),
-        "milliseconds": number(nullable=False),
-        "address": text(nullable=False, filter=True),
-        "user_agent": text(),
-        "request_id": text(nullable=False, filter=True),
-        "resource_id": text(filter=True),
+        "at": timestamp(label=("操作时间", "Time"), nullable=False, sort=True, filter=True),
+        "user_id": integer(label=("操作人", "User"), nullable=False, filter=True),
+        "username": text(label=("用户名", "Username"), nullable=False, filter=True),
+        "permission": text(label=("权限标识", "Permission"), filter=True),
+        "summary": text(label=("操作内容", "Summary")),
+        "method": text(label=("请求方法", "Method"), nullable=False, filter=True),
+        "path": text(label=("请求地址", "Path"), max_length=2000, nullable=False, filter=True),
+        "route": text(label=("接口", "Route")),
+        "status": integer(label=("HTTP 状态码", "HTTP status"), nullable=False, filter=True),
+        "code": integer(label=("结果码", "Result code"), nullable=False, filter=True),
+        "milliseconds": number(label=("耗时（毫秒）", "Duration (ms)"), nullable=False),
+        "address": text(label=("IP 地址", "IP address"), nullable=False, filter=True),
+        "user_agent": text(label=("客户端", "User agent")),
+        "request_id": text(label=("请求编号", "Request ID"), nullable=False, filter=True),
+        "resource_id": text(label=("记录 ID", "Record ID"), filter=True),
         "exemption": text(
+            label=("豁免规则", "Exemption"),
             max_length=64,
             filter=True,
             example="own_request",
             description="The rule that a super administrator was spared.",
         ),
-        "body": anything(),
+        "body": anything(label=("请求内容", "Request body")),
     },
     indexes=(
         Index("-at", "-_id"),

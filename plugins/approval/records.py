@@ -5,6 +5,7 @@ from __future__ import annotations
 from plugins.api import (
     Collection,
     Index,
+    Message,
     anything,
     array,
     boolean,
@@ -27,55 +28,102 @@ _BIZ_TYPE = r"^[A-Z][A-Z0-9_]{0,63}$"
 CONDITION = obj(
     "ApprovalCondition",
     {
-        "field": text(required=True, max_length=100, pattern=r"^[A-Za-z0-9_.]+$", example="amount"),
-        "op": choice(*OPERATORS, required=True, example="gte"),
-        "value": anything(example="100000.00", description="A number may be a string. For `in`, `not_in`: an array."),
+        "field": text(
+            label=("字段", "Field"), required=True, max_length=100, pattern=r"^[A-Za-z0-9_.]+$", example="amount"
+        ),
+        "op": choice(*OPERATORS, label=("比较方式", "Operator"), required=True, example="gte"),
+        "value": anything(
+            label=("值", "Value"),
+            example="100000.00",
+            description="A number may be a string. For `in`, `not_in`: an array.",
+        ),
     },
 )
 APPROVERS = obj(
     "ApprovalApprovers",
     {
-        "users": array(integer(minimum=1, ref="rbac_users"), max_items=MAX_PEOPLE, unique=True),
+        "users": array(
+            integer(minimum=1, ref="rbac_users"), label=("指定人员", "Users"), max_items=MAX_PEOPLE, unique=True
+        ),
         "roles": array(
             integer(minimum=1, ref="rbac_roles"),
+            label=("角色", "Roles"),
             max_items=20,
             unique=True,
             description="Everybody who holds one when the node is reached.",
         ),
-        "department_leader": integer(minimum=1, ref="rbac_departments", description="The leader of this department."),
+        "department_leader": integer(
+            label=("部门负责人", "Leader of the department"),
+            minimum=1,
+            ref="rbac_departments",
+            description="The leader of this department.",
+        ),
         "initiator_leader": integer(
-            minimum=1, maximum=10, example=1, description="1: the initiator's own leader; 2: the next one above; …"
+            label=("发起人的上级", "Initiator's leader"),
+            minimum=1,
+            maximum=10,
+            example=1,
+            description="1: the initiator's own leader; 2: the next one above; …",
         ),
     },
     description="Together; where they are nobody, user 1 is asked.",
 )
 _NODE = {
-    "key": text(required=True, max_length=64, pattern=r"^[a-z][a-z0-9_-]*$", example="leader"),
-    "name": text(required=True, max_length=100, example="部门负责人"),
-    "approvers": APPROVERS.but(required=True, nullable=False),
+    "key": text(
+        label=("节点标识", "Key"), required=True, max_length=64, pattern=r"^[a-z][a-z0-9_-]*$", example="leader"
+    ),
+    "name": text(label=("节点名称", "Node name"), required=True, max_length=100, example="部门负责人"),
+    "approvers": APPROVERS.but(label=("审批人", "Approvers"), required=True, nullable=False),
     "mode": text(
+        label=("审批方式", "Mode"),
         max_length=16,
         pattern=r"^(any|all|quorum:[1-9][0-9]?)$",
         default="any",
         example="any",
         description="`any`: the first decision counts; `all`: everybody must agree; `quorum:n`: n must agree.",
     ),
-    "on_reject": choice("end", "back", default="end", description="`back`: the initiator gets it again."),
+    "on_reject": choice(
+        "end",
+        "back",
+        label=("驳回处理", "On rejection"),
+        default="end",
+        description="`back`: the initiator gets it again.",
+    ),
 }
 NODE = obj("ApprovalNode", _NODE)
 
 DEFINITIONS = Collection(
     name="approval_definitions",
     title="ApprovalDefinition",
+    noun=Message("审批流程", "approval flow"),
     default_sort="priority",
     fields={
-        "name": text(required=True, max_length=100, sort="folded", search=True, example="合同审批"),
-        "biz_type": text(required=True, max_length=64, pattern=_BIZ_TYPE, filter=True, example="GENERAL"),
-        "conditions": array(CONDITION, max_items=20, default=[], description="All must hold."),
-        "nodes": array(NODE, required=True, min_items=1, max_items=30),
-        "copies": APPROVERS.but(description="Who is notified of each request besides the approvers."),
-        "enabled": boolean(default=True, filter=True),
+        "name": text(
+            label=("流程名称", "Flow name"),
+            required=True,
+            max_length=100,
+            sort="folded",
+            search=True,
+            example="合同审批",
+        ),
+        "biz_type": text(
+            label=("业务类型", "Business type"),
+            required=True,
+            max_length=64,
+            pattern=_BIZ_TYPE,
+            filter=True,
+            example="GENERAL",
+        ),
+        "conditions": array(
+            CONDITION, label=("适用条件", "Conditions"), max_items=20, default=[], description="All must hold."
+        ),
+        "nodes": array(NODE, label=("审批节点", "Nodes"), required=True, min_items=1, max_items=30),
+        "copies": APPROVERS.but(
+            label=("抄送人", "Copied people"), description="Who is notified of each request besides the approvers."
+        ),
+        "enabled": boolean(label=("启用", "Enabled"), default=True, filter=True),
         "priority": integer(
+            label=("优先级", "Priority"),
             minimum=0,
             maximum=1_000_000,
             default=100,
@@ -89,26 +137,36 @@ DEFINITIONS = Collection(
 TASK = obj(
     "ApprovalTask",
     {
-        "node": text(nullable=False),
-        "round": integer(nullable=False),
-        "user_id": integer(nullable=False),
-        "on_behalf_of": integer(description="Who delegated or transferred it to them, or had it before."),
-        "status": choice(
-            "pending", "agreed", "rejected", "sent_back", "transferred", "reassigned", "cancelled", nullable=False
+        "node": text(label=("节点", "Node"), nullable=False),
+        "round": integer(label=("轮次", "Round"), nullable=False),
+        "user_id": integer(label=("处理人", "Assignee"), nullable=False),
+        "on_behalf_of": integer(
+            label=("代谁处理", "On behalf of"), description="Who delegated or transferred it to them, or had it before."
         ),
-        "acted_at": timestamp(),
-        "comment": text(max_length=1000),
+        "status": choice(
+            "pending",
+            "agreed",
+            "rejected",
+            "sent_back",
+            "transferred",
+            "reassigned",
+            "cancelled",
+            label=("处理状态", "Status"),
+            nullable=False,
+        ),
+        "acted_at": timestamp(label=("处理时间", "Acted at")),
+        "comment": text(label=("审批意见", "Comment"), max_length=1000),
     },
 )
 STEP = obj(
     "ApprovalStep",
     {
-        "at": timestamp(nullable=False),
-        "user_id": integer(nullable=False),
-        "action": text(nullable=False),
-        "node": text(),
-        "to": text(),
-        "comment": text(max_length=1000),
+        "at": timestamp(label=("时间", "Time"), nullable=False),
+        "user_id": integer(label=("操作人", "User"), nullable=False),
+        "action": text(label=("操作", "Action"), nullable=False),
+        "node": text(label=("节点", "Node")),
+        "to": text(label=("目标", "To")),
+        "comment": text(label=("审批意见", "Comment"), max_length=1000),
     },
 )
 
@@ -116,28 +174,43 @@ STEP = obj(
 INSTANCES = Collection(
     name="approval_instances",
     title="ApprovalInstance",
+    noun=Message("审批", "approval"),
     scoped=True,
     shared=True,
     fields={
-        "definition_id": object_id(required=True, ref="approval_definitions", filter=True),
-        "title": text(required=True, max_length=200, sort="folded", search=True, example="采购办公用品"),
+        "definition_id": object_id(
+            label=("审批流程", "Approval flow"), required=True, ref="approval_definitions", filter=True
+        ),
+        "title": text(
+            label=("审批标题", "Title"),
+            required=True,
+            max_length=200,
+            sort="folded",
+            search=True,
+            example="采购办公用品",
+        ),
         "record": mapping(
             anything(),
+            label=("审批内容", "Record"),
             default={},
             example={"amount": "1200.00"},
             description="What is to be approved; the flow's conditions look into it.",
         ),
-        "biz_type": text(filter=True, read_only=True, nullable=False),
-        "resource_id": text(read_only=True, max_length=100, filter=True),
-        "status": choice(*STATES.states, filter=True, read_only=True, nullable=False),
-        "initiator_id": integer(filter=True, read_only=True, nullable=False),
-        "nodes": array(NODE, max_items=30, read_only=True, nullable=False),
-        "node": text(read_only=True, description="The key of the node whose people are asked."),
-        "tasks": array(TASK, max_items=10_000, read_only=True, nullable=False),
-        "history": array(STEP, max_items=10_000, read_only=True, nullable=False),
-        "copied": array(integer(), max_items=1000, read_only=True, nullable=False),
-        "submitted_at": timestamp(read_only=True, sort=True),
-        "finished_at": timestamp(read_only=True, sort=True),
+        "biz_type": text(label=("业务类型", "Business type"), filter=True, read_only=True, nullable=False),
+        "resource_id": text(label=("业务单据", "Source record"), read_only=True, max_length=100, filter=True),
+        "status": choice(*STATES.states, label=("审批状态", "Status"), filter=True, read_only=True, nullable=False),
+        "initiator_id": integer(label=("发起人", "Initiator"), filter=True, read_only=True, nullable=False),
+        "nodes": array(NODE, label=("审批节点", "Nodes"), max_items=30, read_only=True, nullable=False),
+        "node": text(
+            label=("当前节点", "Current node"),
+            read_only=True,
+            description="The key of the node whose people are asked.",
+        ),
+        "tasks": array(TASK, label=("审批任务", "Tasks"), max_items=10_000, read_only=True, nullable=False),
+        "history": array(STEP, label=("审批记录", "History"), max_items=10_000, read_only=True, nullable=False),
+        "copied": array(integer(), label=("抄送人", "Copied people"), max_items=1000, read_only=True, nullable=False),
+        "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True, sort=True),
+        "finished_at": timestamp(label=("完成时间", "Finished at"), read_only=True, sort=True),
     },
     indexes=(
         Index("todo", "-created_at"),
@@ -200,15 +273,25 @@ COLLEAGUE = obj(
 DELEGATIONS = Collection(
     name="approval_delegations",
     title="ApprovalDelegation",
+    noun=Message("审批委托", "delegation"),
     scoped=True,
     fields={
         "user_id": integer(
-            minimum=1, filter=True, read_only=True, nullable=False, description="Who is away: the caller."
+            label=("委托人", "Delegator"),
+            minimum=1,
+            filter=True,
+            read_only=True,
+            nullable=False,
+            description="Who is away: the caller.",
         ),
-        "delegate_id": integer(minimum=1, ref="rbac_users", required=True, filter=True),
-        "starts_at": timestamp(required=True, sort=True, example="2025-10-01T00:00:00.000Z"),
-        "ends_at": timestamp(required=True, sort=True, example="2025-10-08T00:00:00.000Z"),
-        "reason": text(max_length=200),
+        "delegate_id": integer(label=("代理人", "Delegate"), minimum=1, ref="rbac_users", required=True, filter=True),
+        "starts_at": timestamp(
+            label=("开始时间", "Starts at"), required=True, sort=True, example="2025-10-01T00:00:00.000Z"
+        ),
+        "ends_at": timestamp(
+            label=("结束时间", "Ends at"), required=True, sort=True, example="2025-10-08T00:00:00.000Z"
+        ),
+        "reason": text(label=("委托原因", "Reason"), max_length=200),
     },
     indexes=(Index("user_id", "ends_at"),),
 )

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, boolean, choice, integer, obj, text, timestamp
+from plugins.api import Collection, Index, Message, boolean, choice, integer, obj, text, timestamp
 from plugins.rbac.api import MAX_PASSWORD, USERS, new_password
 
 SESSIONS = Collection(
     name="auth_sessions",
     title="Session",
+    noun=Message("会话", "session"),
     plain=True,
     ids="text",
     watched=True,
     default_sort="-last_seen_at",
     fields={
-        "user_id": integer(nullable=False, filter=True),
-        "username": text(nullable=False),
-        "address": text(nullable=False),
-        "user_agent": text(),
-        "created_at": timestamp(nullable=False, sort=True),
-        "last_seen_at": timestamp(nullable=False, sort=True, description="To the minute."),
-        "expires_at": timestamp(nullable=False),
+        "user_id": integer(label=("用户", "User"), nullable=False, filter=True),
+        "username": text(label=("用户名", "Username"), nullable=False),
+        "address": text(label=("IP 地址", "IP address"), nullable=False),
+        "user_agent": text(label=("客户端", "User agent")),
+        "created_at": timestamp(label=("登录时间", "Logged in at"), nullable=False, sort=True),
+        "last_seen_at": timestamp(
+            label=("最后活动时间", "Last seen at"), nullable=False, sort=True, description="To the minute."
+        ),
+        "expires_at": timestamp(label=("过期时间", "Expires at"), nullable=False),
     },
     indexes=(
         Index("user_id", "-last_seen_at"),
@@ -38,22 +41,34 @@ OWN_SESSION = obj(
 LOGIN_LOGS = Collection(
     name="auth_login_logs",
     title="LoginLog",
+    noun=Message("登录日志", "login log entry"),
     plain=True,
     default_sort="-at",
     fields={
-        "at": timestamp(nullable=False, sort=True, filter=True),
+        "at": timestamp(label=("时间", "Time"), nullable=False, sort=True, filter=True),
         "event": choice(
-            "login", "logout", "lockout", "token_reuse", "kicked_out", "password_change", nullable=False, filter=True
+            "login",
+            "logout",
+            "lockout",
+            "token_reuse",
+            "kicked_out",
+            "password_change",
+            label=("事件", "Event"),
+            nullable=False,
+            filter=True,
         ),
         "username": text(
-            nullable=False, filter=True, description="A name that nobody has is masked; a filter by it finds it."
+            label=("用户名", "Username"),
+            nullable=False,
+            filter=True,
+            description="A name that nobody has is masked; a filter by it finds it.",
         ),
-        "user_id": integer(filter=True),
-        "code": integer(nullable=False, filter=True),
-        "address": text(nullable=False, filter=True),
-        "user_agent": text(),
-        "request_id": text(nullable=False),
-        "session_id": text(),
+        "user_id": integer(label=("用户", "User"), filter=True),
+        "code": integer(label=("结果码", "Result code"), nullable=False, filter=True),
+        "address": text(label=("IP 地址", "IP address"), nullable=False, filter=True),
+        "user_agent": text(label=("客户端", "User agent")),
+        "request_id": text(label=("请求编号", "Request ID"), nullable=False),
+        "session_id": text(label=("会话", "Session")),
     },
     indexes=(
         Index("-at", "-id"),

@@ -7,6 +7,7 @@ from plugins.api import (
     Collection,
     Field,
     Index,
+    Message,
     array,
     choice,
     integer,
@@ -28,17 +29,30 @@ _IN_PATH = rf"""[^{BLANK}"'<>\\]*"""
 
 SEO = obj(
     "ArticleSeo",
-    {"title": text(max_length=200), "description": text(max_length=500), "keywords": text(max_length=300)},
+    {
+        "title": text(label=("标题", "Title"), max_length=200),
+        "description": text(label=("描述", "Description"), max_length=500),
+        "keywords": text(label=("关键词", "Keywords"), max_length=300),
+    },
 )
 
 CATEGORIES = Collection(
     name="cms_categories",
     title="ArticleCategory",
+    noun=Message("文章栏目", "article category"),
     watched=True,
     default_sort="sort",
     fields={
-        "name": text(required=True, max_length=100, sort="folded", search=True, example="公司新闻"),
+        "name": text(
+            label=("栏目名称", "Category name"),
+            required=True,
+            max_length=100,
+            sort="folded",
+            search=True,
+            example="公司新闻",
+        ),
         "slug": text(
+            label=("网址标识", "Slug"),
             max_length=100,
             pattern=_SLUG,
             nullable=False,
@@ -46,12 +60,15 @@ CATEGORIES = Collection(
             example="gong-si-xin-wen",
             description="Made from the name when left out.",
         ),
-        "parent_id": object_id(ref="cms_categories", filter=True, description="Null: at the top."),
-        "description": text(max_length=500),
-        "sort": integer(minimum=0, maximum=1_000_000, default=0, sort=True),
+        "parent_id": object_id(
+            label=("上级栏目", "Parent category"), ref="cms_categories", filter=True, description="Null: at the top."
+        ),
+        "description": text(label=("描述", "Description"), max_length=500),
+        "sort": integer(label=("排序", "Sort order"), minimum=0, maximum=1_000_000, default=0, sort=True),
         "status": choice(
             "enabled",
             "disabled",
+            label=("状态", "Status"),
             default="enabled",
             filter=True,
             description="A disabled one hides its articles and all below it from the public.",
@@ -63,10 +80,14 @@ CATEGORIES = Collection(
 ARTICLES = Collection(
     name="cms_articles",
     title="Article",
+    noun=Message("文章", "article"),
     scoped=True,
     fields={
-        "title": text(required=True, max_length=200, sort="folded", search=True, example="新品发布"),
+        "title": text(
+            label=("标题", "Title"), required=True, max_length=200, sort="folded", search=True, example="新品发布"
+        ),
         "slug": text(
+            label=("网址标识", "Slug"),
             max_length=100,
             pattern=_SLUG,
             nullable=False,
@@ -74,34 +95,66 @@ ARTICLES = Collection(
             example="xin-pin-fa-bu",
             description="Its name in addresses; made from the title when left out. Old ones still lead here.",
         ),
-        "summary": text(max_length=500, search=True),
+        "summary": text(label=("摘要", "Summary"), max_length=500, search=True),
         "content": text(
+            label=("正文", "Content"),
             max_length=MAX_HTML,
             nullable=False,
             default="",
             description="HTML, sanitised as it comes in. With `format` markdown it is made from `source`.",
         ),
-        "format": choice("html", "markdown", default="html", description="What the author writes."),
-        "source": text(max_length=MAX_MARKDOWN, description="The Markdown, as the author wrote it; null for HTML."),
-        "cover": link(key=True, example="/files/cover.png"),
-        "category_id": object_id(ref=CATEGORIES.name, filter=True),
+        "format": choice(
+            "html", "markdown", label=("编辑格式", "Format"), default="html", description="What the author writes."
+        ),
+        "source": text(
+            label=("原文", "Source"),
+            max_length=MAX_MARKDOWN,
+            description="The Markdown, as the author wrote it; null for HTML.",
+        ),
+        "cover": link(label=("封面", "Cover"), key=True, example="/files/cover.png"),
+        "category_id": object_id(label=("栏目", "Category"), ref=CATEGORIES.name, filter=True),
         "tags": array(
-            text(max_length=50, min_length=1), unique=True, max_items=20, default=[], filter=True, search=True
+            text(max_length=50, min_length=1),
+            label=("标签", "Tags"),
+            unique=True,
+            max_items=20,
+            default=[],
+            filter=True,
+            search=True,
         ),
         "author": text(
-            max_length=100, filter=True, description="The name that readers see; the creator's when left out."
+            label=("作者", "Author"),
+            max_length=100,
+            filter=True,
+            description="The name that readers see; the creator's when left out.",
         ),
-        "seo": SEO,
-        "status": choice(*ARTICLE_STATES.states, default=ARTICLE_STATES.initial, read_only=True, filter=True),
-        "publish_at": timestamp(description="When it is to be published; moving it moves a scheduled article."),
+        "seo": SEO.but(label=("SEO 设置", "SEO")),
+        "status": choice(
+            *ARTICLE_STATES.states,
+            label=("文章状态", "Status"),
+            default=ARTICLE_STATES.initial,
+            read_only=True,
+            filter=True,
+        ),
+        "publish_at": timestamp(
+            label=("定时发布时间", "Publish at"),
+            description="When it is to be published; moving it moves a scheduled article.",
+        ),
         "published_at": timestamp(
+            label=("发布时间", "Published at"),
             read_only=True,
             sort=True,
             filter=True,
             description="Since when, or of a scheduled one from when, the public sees it.",
         ),
-        "view_count": integer(minimum=0, default=0, read_only=True, sort=True),
-        "revision": integer(minimum=0, default=0, read_only=True, description="The number of its newest revision."),
+        "view_count": integer(label=("阅读量", "Views"), minimum=0, default=0, read_only=True, sort=True),
+        "revision": integer(
+            label=("修订号", "Revision"),
+            minimum=0,
+            default=0,
+            read_only=True,
+            description="The number of its newest revision.",
+        ),
     },
     indexes=(
         Index("slug", unique=True),
@@ -124,16 +177,17 @@ REVISED = ("title", "summary", "content", "format", "source", "cover", "tags", "
 REVISIONS = Collection(
     name="cms_revisions",
     title="ArticleRevision",
+    noun=Message("文章修订", "article revision"),
     plain=True,
     ids="text",
     default_sort="-number",
     fields={
-        "article_id": object_id(nullable=False),
-        "number": integer(minimum=1, nullable=False, sort=True),
+        "article_id": object_id(label=("文章", "Article"), nullable=False),
+        "number": integer(label=("修订号", "Revision"), minimum=1, nullable=False, sort=True),
         **{name: ARTICLES.fields[name] for name in REVISED},
-        "editor_id": integer(minimum=0, nullable=False, description="Who saved it."),
-        "editor": text(max_length=100),
-        "created_at": timestamp(nullable=False),
+        "editor_id": integer(label=("编辑人", "Editor"), minimum=0, nullable=False, description="Who saved it."),
+        "editor": text(label=("编辑人姓名", "Editor's name"), max_length=100),
+        "created_at": timestamp(label=("修订时间", "Revised at"), nullable=False),
     },
     indexes=(Index("article_id", "-number", "-id"),),
 )
@@ -141,11 +195,13 @@ REVISIONS = Collection(
 SITE = Collection(
     name="cms_site",
     title="SiteConfig",
+    noun=Message("站点设置", "site settings"),
     ids="text",
     watched=True,
     fields={
-        "name": text(max_length=100, nullable=False, default="Tradewind"),
+        "name": text(label=("站点名称", "Site name"), max_length=100, nullable=False, default="Tradewind"),
         "url": text(
+            label=("站点地址", "Site address"),
             max_length=300,
             pattern=_SITE,
             nullable=False,
@@ -153,24 +209,26 @@ SITE = Collection(
             description="Address of the public site, which the sitemap and the feed point to.",
         ),
         "article_path": text(
+            label=("文章路径", "Article path"),
             max_length=200,
             pattern=rf"^/{_IN_PATH}\{{slug\}}{_IN_PATH}$",
             nullable=False,
             default="/articles/{slug}",
             description="Where the public site shows an article.",
         ),
-        "logo": link(key=True),
-        "description": text(max_length=500),
-        "keywords": text(max_length=300),
-        "icp": text(max_length=100, description="ICP filing number."),
-        "copyright": text(max_length=200),
+        "logo": link(label=("站点图标", "Logo"), key=True),
+        "description": text(label=("描述", "Description"), max_length=500),
+        "keywords": text(label=("关键词", "Keywords"), max_length=300),
+        "icp": text(label=("ICP 备案号", "ICP filing number"), max_length=100, description="ICP filing number."),
+        "copyright": text(label=("版权信息", "Copyright"), max_length=200),
         "contact": obj(
             "SiteContact",
             {
-                "email": text(max_length=200, format="email"),
-                "phone": text(max_length=50),
-                "address": text(max_length=300),
+                "email": text(label=("邮箱", "Email"), max_length=200, format="email"),
+                "phone": text(label=("电话", "Phone"), max_length=50),
+                "address": text(label=("地址", "Address"), max_length=300),
             },
+            label=("联系方式", "Contact"),
         ),
     },
 )

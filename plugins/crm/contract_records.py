@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Field, Index, choice, day, integer, money, obj, object_id, text, timestamp
+from plugins.api import Collection, Field, Index, Message, choice, day, integer, money, obj, object_id, text, timestamp
 from plugins.crm.records import CUSTOMER_ID, EDITORS, FOLLOWS_CUSTOMER, OPPORTUNITY_ID, OWNER
 from plugins.crm.states import CONTRACT_STATES
 
 PLAN_STATES = ("pending", "partial", "paid", "overdue")
 VERSION = integer(minimum=1, description="Checked when given.")
-_CONTRACT_ID = object_id(required=True, ref="crm_contracts", filter=True)
-_OF_CONTRACT = object_id(read_only=True, filter=True, description="The contract's.")
+_CONTRACT_ID = object_id(label=("合同", "Contract"), required=True, ref="crm_contracts", filter=True)
+_OF_CONTRACT = object_id(label=("客户", "Customer"), read_only=True, filter=True, description="The contract's.")
 
 CONTRACTS = Collection(
     name="crm_contracts",
     title="Contract",
+    noun=Message("合同", "contract"),
     scoped=True,
     shared=True,
     fields={
         "number": text(
+            label=("合同编号", "Contract number"),
             min_length=1,
             max_length=64,
             sort=True,
@@ -28,23 +30,53 @@ CONTRACTS = Collection(
         ),
         "customer_id": CUSTOMER_ID,
         "opportunity_id": OPPORTUNITY_ID,
-        "name": text(required=True, max_length=200, sort="folded", search=True, example="年度采购合同"),
-        "amount": money(minimum="0", required=True, sort=True, filter=True, example="120000.00"),
-        "signed_date": day(sort=True, filter=True, description="The day of approval when left out."),
-        "start_date": day(sort=True, filter=True),
-        "end_date": day(sort=True, filter=True),
-        "remark": text(max_length=2000),
+        "name": text(
+            label=("合同名称", "Contract name"),
+            required=True,
+            max_length=200,
+            sort="folded",
+            search=True,
+            example="年度采购合同",
+        ),
+        "amount": money(
+            label=("合同金额", "Contract amount"),
+            minimum="0",
+            required=True,
+            sort=True,
+            filter=True,
+            example="120000.00",
+        ),
+        "signed_date": day(
+            label=("签订日期", "Signed on"), sort=True, filter=True, description="The day of approval when left out."
+        ),
+        "start_date": day(label=("开始日期", "Start date"), sort=True, filter=True),
+        "end_date": day(label=("结束日期", "End date"), sort=True, filter=True),
+        "remark": text(label=("备注", "Remarks"), max_length=2000),
         "owner_id": OWNER,
         "status": choice(
-            *CONTRACT_STATES.states, read_only=True, default=CONTRACT_STATES.initial, filter=True, sort=True
+            *CONTRACT_STATES.states,
+            label=("合同状态", "Status"),
+            read_only=True,
+            default=CONTRACT_STATES.initial,
+            filter=True,
+            sort=True,
         ),
-        "received_amount": money(read_only=True, nullable=False),
-        "planned_amount": money(read_only=True, nullable=False, description="The sum of its payment plans."),
-        "submitted_at": timestamp(read_only=True),
-        "submitted_by": integer(read_only=True),
-        "decided_at": timestamp(read_only=True, description="When it was approved or rejected."),
-        "ended_at": timestamp(read_only=True),
-        "reason": text(read_only=True, description="Why it was rejected or terminated."),
+        "received_amount": money(label=("已回款金额", "Amount received"), read_only=True, nullable=False),
+        "planned_amount": money(
+            label=("计划回款金额", "Planned amount"),
+            read_only=True,
+            nullable=False,
+            description="The sum of its payment plans.",
+        ),
+        "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True),
+        "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True),
+        "decided_at": timestamp(
+            label=("审批时间", "Decided at"), read_only=True, description="When it was approved or rejected."
+        ),
+        "ended_at": timestamp(label=("终止时间", "Ended at"), read_only=True),
+        "reason": text(
+            label=("驳回或终止原因", "Reason"), read_only=True, description="Why it was rejected or terminated."
+        ),
     },
     indexes=(
         Index("number", unique=True, where={"number": {"$type": "string"}}),
@@ -60,18 +92,34 @@ CONTRACTS = Collection(
 PLANS = Collection(
     name="crm_payment_plans",
     title="PaymentPlan",
+    noun=Message("回款计划", "payment plan"),
     label="sequence",
     scoped=True,
     shared=True,
     fields={
         "contract_id": _CONTRACT_ID,
         "customer_id": _OF_CONTRACT,
-        "sequence": integer(minimum=1, maximum=1000, sort=True, description="The next of its contract when left out."),
-        "amount": money(minimum="0.01", required=True, sort=True, example="40000.00"),
-        "due_date": day(required=True, sort=True, filter=True, example="2027-01-31"),
-        "remark": text(max_length=2000, search=True),
-        "status": choice(*PLAN_STATES, read_only=True, description="By what was paid, and by today's day."),
-        "paid_amount": money(read_only=True, nullable=False),
+        "sequence": integer(
+            label=("期次", "Instalment"),
+            minimum=1,
+            maximum=1000,
+            sort=True,
+            description="The next of its contract when left out.",
+        ),
+        "amount": money(
+            label=("计划金额", "Planned amount"), minimum="0.01", required=True, sort=True, example="40000.00"
+        ),
+        "due_date": day(
+            label=("计划回款日期", "Due date"), required=True, sort=True, filter=True, example="2027-01-31"
+        ),
+        "remark": text(label=("备注", "Remarks"), max_length=2000, search=True),
+        "status": choice(
+            *PLAN_STATES,
+            label=("回款状态", "Status"),
+            read_only=True,
+            description="By what was paid, and by today's day.",
+        ),
+        "paid_amount": money(label=("已回款金额", "Paid amount"), read_only=True, nullable=False),
         "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's."),
     },
     indexes=(
@@ -86,16 +134,21 @@ PLANS = Collection(
 PAYMENTS = Collection(
     name="crm_payments",
     title="Payment",
+    noun=Message("回款", "payment"),
     scoped=True,
     shared=True,
     fields={
         "contract_id": _CONTRACT_ID,
         "customer_id": _OF_CONTRACT,
-        "plan_id": object_id(ref="crm_payment_plans", filter=True),
-        "amount": money(minimum="0.01", required=True, sort=True, filter=True, example="40000.00"),
-        "paid_at": timestamp(past=True, sort=True, filter=True, description="Now when left out."),
-        "method": text(max_length=32, filter=True, example="transfer"),
-        "remark": text(max_length=2000, search=True),
+        "plan_id": object_id(label=("回款计划", "Payment plan"), ref="crm_payment_plans", filter=True),
+        "amount": money(
+            label=("回款金额", "Amount"), minimum="0.01", required=True, sort=True, filter=True, example="40000.00"
+        ),
+        "paid_at": timestamp(
+            label=("回款时间", "Paid at"), past=True, sort=True, filter=True, description="Now when left out."
+        ),
+        "method": text(label=("回款方式", "Payment method"), max_length=32, filter=True, example="transfer"),
+        "remark": text(label=("备注", "Remarks"), max_length=2000, search=True),
         "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's owner when it was received."),
     },
     indexes=(

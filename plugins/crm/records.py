@@ -5,6 +5,7 @@ from __future__ import annotations
 from plugins.api import (
     Collection,
     Index,
+    Message,
     array,
     boolean,
     choice,
@@ -23,47 +24,92 @@ from plugins.crm.states import LEAD_STATES, OPPORTUNITY_STAGES
 POSITION = obj(
     "Position",
     {
-        "lng": number(minimum=-180, maximum=180, required=True, example=121.47),
-        "lat": number(minimum=-90, maximum=90, required=True, example=31.23),
+        "lng": number(label=("经度", "Longitude"), minimum=-180, maximum=180, required=True, example=121.47),
+        "lat": number(label=("纬度", "Latitude"), minimum=-90, maximum=90, required=True, example=31.23),
     },
 )
 COLLABORATOR = obj(
     "Collaborator",
     {
-        "user_id": integer(minimum=1, required=True, ref="rbac_users"),
-        "access": choice("read", "write", required=True, description="`write` changes the customer and all below it."),
+        "user_id": integer(label=("人员", "Person"), minimum=1, required=True, ref="rbac_users"),
+        "access": choice(
+            "read",
+            "write",
+            label=("权限", "Access"),
+            required=True,
+            description="`write` changes the customer and all below it.",
+        ),
     },
 )
 # `editors` may change a record that is shared with them; the others in `shared_with` only read it
 EDITORS = "editors"
-OWNER = integer(minimum=1, ref="rbac_users", filter=True, description="Who is responsible; the caller by default.")
-FOLLOWS_CUSTOMER = OWNER.but(read_only=True, description="Who is responsible; follows the customer's owner.")
-CUSTOMER_ID = object_id(required=True, ref="crm_customers", filter=True)
-OPPORTUNITY_ID = object_id(ref="crm_opportunities", filter=True)
+OWNER = integer(
+    label=("负责人", "Owner"),
+    minimum=1,
+    ref="rbac_users",
+    filter=True,
+    description="Who is responsible; the caller by default.",
+)
+FOLLOWS_CUSTOMER = OWNER.but(
+    label=("负责人", "Owner"), read_only=True, description="Who is responsible; follows the customer's owner."
+)
+CUSTOMER_ID = object_id(label=("客户", "Customer"), required=True, ref="crm_customers", filter=True)
+OPPORTUNITY_ID = object_id(label=("商机", "Opportunity"), ref="crm_opportunities", filter=True)
 
 CUSTOMERS = Collection(
     name="crm_customers",
     title="Customer",
+    noun=Message("客户", "customer"),
     scoped=True,
     shared=True,
     fields={
-        "name": text(required=True, max_length=200, sort="folded", search=True, example="晨光科技"),
-        "code": text(max_length=64, min_length=1, sort=True, filter=True, search=True, example="C-0001"),
-        "industry": text(max_length=64, filter=True, sort=True, example="manufacturing"),
-        "level": text(max_length=32, filter=True, sort=True, example="A"),
-        "source": text(max_length=64, filter=True, example="referral"),
-        "phone": text(max_length=50, search=True, example="021-5555 0100"),
-        "email": text(max_length=200, format="email", example="office@example.com"),
-        "website": link(own=False, bare=True, max_length=300, example="https://example.com"),
-        "address": text(max_length=500),
-        "location": POSITION,
-        "owner_id": integer(minimum=1, ref="rbac_users", filter=True, description="Null: in the public pool."),
-        "status": text(max_length=32, min_length=1, filter=True, default="active", example="active"),
-        "tags": array(text(max_length=50, min_length=1), unique=True, max_items=50, default=[], filter=True),
-        "remark": text(max_length=2000),
-        "last_follow_at": timestamp(past=True, sort=True, filter=True),
-        "next_follow_at": timestamp(sort=True, filter=True),
-        "collaborators": array(COLLABORATOR, max_items=50, read_only=True, default=[], nullable=False),
+        "name": text(
+            label=("客户名称", "Customer name"),
+            required=True,
+            max_length=200,
+            sort="folded",
+            search=True,
+            example="晨光科技",
+        ),
+        "code": text(
+            label=("客户编码", "Customer code"),
+            max_length=64,
+            min_length=1,
+            sort=True,
+            filter=True,
+            search=True,
+            example="C-0001",
+        ),
+        "industry": text(
+            label=("所属行业", "Industry"), max_length=64, filter=True, sort=True, example="manufacturing"
+        ),
+        "level": text(label=("客户级别", "Level"), max_length=32, filter=True, sort=True, example="A"),
+        "source": text(label=("客户来源", "Source"), max_length=64, filter=True, example="referral"),
+        "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="021-5555 0100"),
+        "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="office@example.com"),
+        "website": link(label=("网址", "Website"), own=False, bare=True, max_length=300, example="https://example.com"),
+        "address": text(label=("地址", "Address"), max_length=500),
+        "location": POSITION.but(label=("定位", "Location")),
+        "owner_id": integer(
+            label=("负责人", "Owner"), minimum=1, ref="rbac_users", filter=True, description="Null: in the public pool."
+        ),
+        "status": text(
+            label=("客户状态", "Status"), max_length=32, min_length=1, filter=True, default="active", example="active"
+        ),
+        "tags": array(
+            text(max_length=50, min_length=1),
+            label=("标签", "Tags"),
+            unique=True,
+            max_items=50,
+            default=[],
+            filter=True,
+        ),
+        "remark": text(label=("备注", "Remarks"), max_length=2000),
+        "last_follow_at": timestamp(label=("最后跟进时间", "Last followed up at"), past=True, sort=True, filter=True),
+        "next_follow_at": timestamp(label=("下次跟进时间", "Next follow-up at"), sort=True, filter=True),
+        "collaborators": array(
+            COLLABORATOR, label=("协作人", "Collaborators"), max_items=50, read_only=True, default=[], nullable=False
+        ),
     },
     indexes=(
         Index("code", unique=True, where={"code": {"$type": "string"}}),
@@ -89,17 +135,23 @@ CUSTOMERS = Collection(
 CONTACTS = Collection(
     name="crm_contacts",
     title="Contact",
+    noun=Message("联系人", "contact"),
     scoped=True,
     shared=True,
     fields={
         "customer_id": CUSTOMER_ID,
-        "name": text(required=True, max_length=100, sort="folded", search=True, example="王芳"),
-        "title": text(max_length=100, example="采购经理"),
-        "phone": text(max_length=50, search=True, example="021-5555 0101"),
-        "mobile": text(max_length=50, search=True, example="13800000000"),
-        "email": text(max_length=200, format="email", search=True, example="wang@example.com"),
-        "is_primary": boolean(default=False, filter=True, description="The one to ask first; one for each customer."),
-        "remark": text(max_length=2000),
+        "name": text(label=("姓名", "Name"), required=True, max_length=100, sort="folded", search=True, example="王芳"),
+        "title": text(label=("职务", "Job title"), max_length=100, example="采购经理"),
+        "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="021-5555 0101"),
+        "mobile": text(label=("手机", "Mobile"), max_length=50, search=True, example="13800000000"),
+        "email": text(label=("邮箱", "Email"), max_length=200, format="email", search=True, example="wang@example.com"),
+        "is_primary": boolean(
+            label=("主要联系人", "Primary contact"),
+            default=False,
+            filter=True,
+            description="The one to ask first; one for each customer.",
+        ),
+        "remark": text(label=("备注", "Remarks"), max_length=2000),
         "owner_id": FOLLOWS_CUSTOMER,
     },
     indexes=(Index("customer_id", "-created_at"), Index("owner_id", "-created_at")),
@@ -109,21 +161,24 @@ CONTACTS = Collection(
 LEADS = Collection(
     name="crm_leads",
     title="Lead",
+    noun=Message("线索", "lead"),
     scoped=True,
     shared=True,
     fields={
-        "name": text(required=True, max_length=100, sort="folded", search=True, example="刘洋"),
-        "company": text(max_length=200, sort="folded", search=True, example="晨光科技"),
-        "phone": text(max_length=50, search=True, example="13900000000"),
-        "email": text(max_length=200, format="email", example="liu@example.com"),
-        "source": text(max_length=64, filter=True, example="website"),
-        "status": choice(*LEAD_STATES.states, default=LEAD_STATES.initial, filter=True, sort=True),
+        "name": text(label=("姓名", "Name"), required=True, max_length=100, sort="folded", search=True, example="刘洋"),
+        "company": text(label=("公司名称", "Company"), max_length=200, sort="folded", search=True, example="晨光科技"),
+        "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="13900000000"),
+        "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="liu@example.com"),
+        "source": text(label=("线索来源", "Source"), max_length=64, filter=True, example="website"),
+        "status": choice(
+            *LEAD_STATES.states, label=("线索状态", "Status"), default=LEAD_STATES.initial, filter=True, sort=True
+        ),
         "owner_id": OWNER,
-        "remark": text(max_length=2000),
-        "converted_at": timestamp(read_only=True),
-        "customer_id": object_id(read_only=True, filter=True),
-        "contact_id": object_id(read_only=True),
-        "opportunity_id": object_id(read_only=True),
+        "remark": text(label=("备注", "Remarks"), max_length=2000),
+        "converted_at": timestamp(label=("转化时间", "Converted at"), read_only=True),
+        "customer_id": object_id(label=("客户", "Customer"), read_only=True, filter=True),
+        "contact_id": object_id(label=("联系人", "Contact"), read_only=True),
+        "opportunity_id": object_id(label=("商机", "Opportunity"), read_only=True),
     },
     indexes=(Index("owner_id", "-created_at"), Index("status", "-created_at"), Index("source")),
     internal=(EDITORS,),
@@ -133,11 +188,11 @@ STAGE = choice(*OPPORTUNITY_STAGES.states)
 STAGE_CHANGE = obj(
     "StageChange",
     {
-        "from_stage": STAGE,
-        "stage": STAGE.but(nullable=False),
-        "at": timestamp(nullable=False),
-        "user_id": integer(minimum=0, nullable=False),
-        "reason": text(),
+        "from_stage": STAGE.but(label=("原阶段", "From stage")),
+        "stage": STAGE.but(label=("新阶段", "To stage"), nullable=False),
+        "at": timestamp(label=("变更时间", "Changed at"), nullable=False),
+        "user_id": integer(label=("变更人", "Changed by"), minimum=0, nullable=False),
+        "reason": text(label=("原因", "Reason")),
     },
 )
 STAGES_KEPT = 100
@@ -145,22 +200,56 @@ STAGES_KEPT = 100
 OPPORTUNITIES = Collection(
     name="crm_opportunities",
     title="Opportunity",
+    noun=Message("商机", "opportunity"),
     scoped=True,
     shared=True,
     fields={
         "customer_id": CUSTOMER_ID,
-        "name": text(required=True, max_length=200, sort="folded", search=True, example="年度采购"),
-        "amount": money(minimum="0", sort=True, filter=True, nullable=False, example="120000.00"),
-        "stage": choice(*OPPORTUNITY_STAGES.states, default=OPPORTUNITY_STAGES.initial, filter=True, sort=True),
-        "probability": integer(minimum=0, maximum=100, sort=True, description="Percent; by the stage when left out."),
-        "expected_close_date": day(sort=True, filter=True),
-        "source": text(max_length=64, filter=True, example="referral"),
-        "remark": text(max_length=2000),
+        "name": text(
+            label=("商机名称", "Opportunity name"),
+            required=True,
+            max_length=200,
+            sort="folded",
+            search=True,
+            example="年度采购",
+        ),
+        "amount": money(
+            label=("预计金额", "Expected amount"),
+            minimum="0",
+            sort=True,
+            filter=True,
+            nullable=False,
+            example="120000.00",
+        ),
+        "stage": choice(
+            *OPPORTUNITY_STAGES.states,
+            label=("销售阶段", "Stage"),
+            default=OPPORTUNITY_STAGES.initial,
+            filter=True,
+            sort=True,
+        ),
+        "probability": integer(
+            label=("赢率（%）", "Win probability (%)"),
+            minimum=0,
+            maximum=100,
+            sort=True,
+            description="Percent; by the stage when left out.",
+        ),
+        "expected_close_date": day(label=("预计成交日期", "Expected close date"), sort=True, filter=True),
+        "source": text(label=("商机来源", "Source"), max_length=64, filter=True, example="referral"),
+        "remark": text(label=("备注", "Remarks"), max_length=2000),
         "owner_id": OWNER,
-        "won_reason": text(read_only=True),
-        "lost_reason": text(read_only=True),
-        "closed_at": timestamp(read_only=True, sort=True, filter=True),
-        "stage_history": array(STAGE_CHANGE, max_items=STAGES_KEPT, read_only=True, default=[], nullable=False),
+        "won_reason": text(label=("赢单原因", "Reason won"), read_only=True),
+        "lost_reason": text(label=("输单原因", "Reason lost"), read_only=True),
+        "closed_at": timestamp(label=("关闭时间", "Closed at"), read_only=True, sort=True, filter=True),
+        "stage_history": array(
+            STAGE_CHANGE,
+            label=("阶段变更记录", "Stage history"),
+            max_items=STAGES_KEPT,
+            read_only=True,
+            default=[],
+            nullable=False,
+        ),
     },
     indexes=(
         Index("customer_id", "-created_at"),
@@ -173,18 +262,25 @@ OPPORTUNITIES = Collection(
 FOLLOW_UPS = Collection(
     name="crm_follow_ups",
     title="FollowUp",
+    noun=Message("跟进记录", "follow-up"),
     scoped=True,
     shared=True,
     fields={
         "customer_id": CUSTOMER_ID,
         "opportunity_id": OPPORTUNITY_ID,
-        "contact_id": object_id(ref="crm_contacts"),
-        "content": text(required=True, max_length=5000, search=True, example="拜访客户，确认需求"),
-        "method": text(max_length=32, filter=True, example="visit"),
-        "position": POSITION.but(description="Where the person checked in, WGS-84."),
-        "address": text(max_length=500),
-        "next_follow_at": timestamp(filter=True, sort=True),
-        "owner_id": FOLLOWS_CUSTOMER.but(description="Who followed up: the caller."),
+        "contact_id": object_id(label=("联系人", "Contact"), ref="crm_contacts"),
+        "content": text(
+            label=("跟进内容", "Content"), required=True, max_length=5000, search=True, example="拜访客户，确认需求"
+        ),
+        "method": text(label=("跟进方式", "Method"), max_length=32, filter=True, example="visit"),
+        "position": POSITION.but(
+            label=("签到位置", "Check-in position"), description="Where the person checked in, WGS-84."
+        ),
+        "address": text(label=("签到地址", "Check-in address"), max_length=500),
+        "next_follow_at": timestamp(label=("下次跟进时间", "Next follow-up at"), filter=True, sort=True),
+        "owner_id": FOLLOWS_CUSTOMER.but(
+            label=("跟进人", "Followed up by"), description="Who followed up: the caller."
+        ),
     },
     indexes=(Index("customer_id", "-created_at"), Index("owner_id", "-created_at"), Index("2dsphere:point")),
     internal=("point", EDITORS),

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, boolean, choice, integer, mapping, obj, text, timestamp
+from plugins.api import Collection, Index, Message, boolean, choice, integer, mapping, obj, text, timestamp
 from plugins.files.names import MAX_NAME
 
 VISIBILITIES = ("public", "private")
 KEY_EXAMPLE = "20261120-0123456789abcdef0123456789abcdef.pdf"
-_visibility = choice(*VISIBILITIES, nullable=False)
-_name = text(max_length=MAX_NAME, nullable=False, example="合同.pdf")
-_key = text(max_length=100, nullable=False, example=KEY_EXAMPLE)
-_size = integer(minimum=0, nullable=False, description="Bytes.", example=12345)
-_media = text(max_length=100, nullable=False, example="application/pdf")
+_visibility = choice(*VISIBILITIES, label=("可见范围", "Visibility"), nullable=False)
+_name = text(label=("文件名", "File name"), max_length=MAX_NAME, nullable=False, example="合同.pdf")
+_key = text(label=("存储键", "Object key"), max_length=100, nullable=False, example=KEY_EXAMPLE)
+_size = integer(
+    label=("文件大小（字节）", "Size (bytes)"), minimum=0, nullable=False, description="Bytes.", example=12345
+)
+_media = text(label=("文件类型", "Content type"), max_length=100, nullable=False, example="application/pdf")
 _address = text(max_length=2000, nullable=False)
-_url = text(max_length=500, description="Direct link of a public file; null for a private one.")
+_url = text(
+    label=("直接链接", "Direct link"),
+    max_length=500,
+    description="Direct link of a public file; null for a private one.",
+)
 
 # `arriving`: being uploaded; `expected`: a signed address was given out; `leaving`: being removed by the sweep
 STATES = ("arriving", "expected", "stored", "leaving")
@@ -40,21 +46,29 @@ OBJECTS = Collection(
     indexes=(Index("attached", "created_at"), Index("state", "writer")),
 )
 
-UPLOADER = obj("Uploader", {"id": integer(minimum=0, nullable=False), "name": text(max_length=200)}, nullable=False)
+UPLOADER = obj(
+    "Uploader",
+    {
+        "id": integer(label=("ID", "ID"), minimum=0, nullable=False),
+        "name": text(label=("姓名", "Name"), max_length=200),
+    },
+    nullable=False,
+)
 
 ATTACHMENTS = Collection(
     name="files_attachments",
     title="AttachmentRecord",
+    noun=Message("附件", "attachment"),
     fields={
-        "biz_type": text(max_length=64, nullable=False),
-        "resource_id": text(max_length=100, nullable=False),
+        "biz_type": text(label=("业务类型", "Business type"), max_length=64, nullable=False),
+        "resource_id": text(label=("所属单据", "Record"), max_length=100, nullable=False),
         "file_name": _name.but(sort=True),
         "object_key": _key,
         "url": _url,
         "visibility": _visibility,
         "size": _size,
         "content_type": _media,
-        "uploader": UPLOADER,
+        "uploader": UPLOADER.but(label=("上传人", "Uploader")),
     },
     indexes=(
         Index("biz_type", "resource_id", "-created_at"),

@@ -2,40 +2,67 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, array, boolean, choice, day, integer, money, obj, object_id, text, timestamp
+from plugins.api import (
+    Collection,
+    Index,
+    Message,
+    array,
+    boolean,
+    choice,
+    day,
+    integer,
+    money,
+    obj,
+    object_id,
+    text,
+    timestamp,
+)
 from plugins.finance.records import ACCOUNTS, CATEGORY, COUNTERPARTY, MAX_AMOUNT, REMARK
 from plugins.finance.states import CLAIM_STATES, INVOICE_STATES
 
-_SUM = money(read_only=True, nullable=False, sort=True, filter=True)
+_SUM = money(label=("金额", "Amount"), read_only=True, nullable=False, sort=True, filter=True)
 _VERSION = integer(minimum=1, description="Checked when given.")
 
 CLAIM_LINE = obj(
     "ExpenseLine",
     {
-        "day": day(past=True, required=True, example="2026-11-18"),
-        "category": text(required=True, max_length=64, example="travel"),
-        "amount": money(minimum="0.01", maximum=MAX_AMOUNT, required=True, example="86.50"),
-        "description": text(max_length=500),
+        "day": day(label=("发生日期", "Date"), past=True, required=True, example="2026-11-18"),
+        "category": text(label=("费用类别", "Category"), required=True, max_length=64, example="travel"),
+        "amount": money(label=("金额", "Amount"), minimum="0.01", maximum=MAX_AMOUNT, required=True, example="86.50"),
+        "description": text(label=("费用说明", "Description"), max_length=500),
     },
 )
 
 EXPENSE_CLAIMS = Collection(
     name="finance_expense_claims",
     title="ExpenseClaim",
+    noun=Message("报销单", "expense claim"),
     scoped=True,
     fields={
-        "number": text(max_length=32, read_only=True, nullable=False, sort=True, filter=True, search=True),
-        "title": text(required=True, max_length=200, sort="folded", search=True, example="上海出差"),
-        "lines": array(CLAIM_LINE, min_items=1, max_items=100, required=True),
+        "number": text(
+            label=("报销单号", "Claim number"),
+            max_length=32,
+            read_only=True,
+            nullable=False,
+            sort=True,
+            filter=True,
+            search=True,
+        ),
+        "title": text(
+            label=("报销事由", "Title"), required=True, max_length=200, sort="folded", search=True, example="上海出差"
+        ),
+        "lines": array(CLAIM_LINE, label=("费用明细", "Expense lines"), min_items=1, max_items=100, required=True),
         "amount": _SUM,
-        "status": choice(*CLAIM_STATES.states, read_only=True, nullable=False, filter=True, sort=True),
-        "submitted_at": timestamp(read_only=True),
-        "submitted_by": integer(read_only=True),
-        "decided_at": timestamp(read_only=True),
-        "decided_by": integer(minimum=0, read_only=True),
-        "reason": text(max_length=500, read_only=True),
-        "paid_at": timestamp(read_only=True),
-        "voucher_id": object_id(read_only=True),
+        "status": choice(
+            *CLAIM_STATES.states, label=("单据状态", "Status"), read_only=True, nullable=False, filter=True, sort=True
+        ),
+        "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True),
+        "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True),
+        "decided_at": timestamp(label=("审批时间", "Decided at"), read_only=True),
+        "decided_by": integer(label=("审批人", "Decided by"), minimum=0, read_only=True),
+        "reason": text(label=("驳回原因", "Reason"), max_length=500, read_only=True),
+        "paid_at": timestamp(label=("付款时间", "Paid at"), read_only=True),
+        "voucher_id": object_id(label=("付款凭证", "Voucher"), read_only=True),
         "remark": REMARK,
     },
     indexes=(Index("number", unique=True), Index("status", "-created_at")),
@@ -44,18 +71,31 @@ EXPENSE_CLAIMS = Collection(
 INVOICES = Collection(
     name="finance_invoices",
     title="Invoice",
+    noun=Message("发票", "invoice"),
     scoped=True,
     fields={
         "direction": choice(
-            "in", "out", required=True, filter=True, description="`in`: to be paid; `out`: to receive."
+            "in",
+            "out",
+            label=("发票方向", "Direction"),
+            required=True,
+            filter=True,
+            description="`in`: to be paid; `out`: to receive.",
         ),
         "number": text(
-            required=True, max_length=64, sort=True, filter=True, search=True, example="24312000000012345678"
+            label=("发票号码", "Invoice number"),
+            required=True,
+            max_length=64,
+            sort=True,
+            filter=True,
+            search=True,
+            example="24312000000012345678",
         ),
         "counterparty": COUNTERPARTY.but(required=True, nullable=False, rules={**COUNTERPARTY.rules, "minLength": 1}),
-        "day": day(filter=True, sort=True, description="Today unless given."),
-        "due_on": day(filter=True, sort=True),
+        "day": day(label=("开票日期", "Invoice date"), filter=True, sort=True, description="Today unless given."),
+        "due_on": day(label=("到期日", "Due date"), filter=True, sort=True),
         "amount": money(
+            label=("不含税金额", "Net amount"),
             minimum="0.01",
             maximum=MAX_AMOUNT,
             required=True,
@@ -64,16 +104,21 @@ INVOICES = Collection(
             example="1000.00",
             description="Without tax.",
         ),
-        "tax": money(minimum="0", maximum=MAX_AMOUNT, default="0.00", nullable=False, example="130.00"),
-        "total": _SUM.but(description="`amount` and `tax`."),
-        "paid": _SUM.but(description="Of the total."),
+        "tax": money(
+            label=("税额", "Tax"), minimum="0", maximum=MAX_AMOUNT, default="0.00", nullable=False, example="130.00"
+        ),
+        "total": _SUM.but(label=("价税合计", "Total"), description="`amount` and `tax`."),
+        "paid": _SUM.but(label=("已结算金额", "Paid"), description="Of the total."),
         "open_item_id": object_id(
+            label=("应收应付款项", "Open item"),
             ref="finance_open_items",
             filter=True,
             description="The receivable or payable of a contract or an order that it bills: "
             "paid there, and no further one.",
         ),
-        "status": choice(*INVOICE_STATES.states, read_only=True, nullable=False, filter=True, sort=True),
+        "status": choice(
+            *INVOICE_STATES.states, label=("发票状态", "Status"), read_only=True, nullable=False, filter=True, sort=True
+        ),
         "category": CATEGORY,
         "remark": REMARK,
     },
@@ -87,30 +132,71 @@ INVOICES = Collection(
 )
 
 _PART = obj(
-    "OpenItemPart", {"due_on": day(nullable=False), "amount": money(nullable=False), "paid": money(nullable=False)}
+    "OpenItemPart",
+    {
+        "due_on": day(label=("到期日", "Due date"), nullable=False),
+        "amount": money(label=("金额", "Amount"), nullable=False),
+        "paid": money(label=("已结算金额", "Paid"), nullable=False),
+    },
 )
 
 OPEN_ITEMS = Collection(
     name="finance_open_items",
     title="OpenItem",
+    noun=Message("应收应付款项", "open item"),
     scoped=True,
     fields={
         "direction": choice(
-            "in", "out", read_only=True, nullable=False, description="`out`: a receivable; `in`: a payable."
+            "in",
+            "out",
+            label=("款项方向", "Direction"),
+            read_only=True,
+            nullable=False,
+            description="`out`: a receivable; `in`: a payable.",
         ),
-        "biz_type": text(max_length=64, read_only=True, nullable=False, filter=True, example="CONTRACT"),
-        "resource_id": text(max_length=100, read_only=True, nullable=False, filter=True),
-        "number": text(max_length=64, read_only=True, sort=True, filter=True, search=True),
+        "biz_type": text(
+            label=("业务类型", "Business type"),
+            max_length=64,
+            read_only=True,
+            nullable=False,
+            filter=True,
+            example="CONTRACT",
+        ),
+        "resource_id": text(
+            label=("来源单据", "Source record"), max_length=100, read_only=True, nullable=False, filter=True
+        ),
+        "number": text(
+            label=("单据编号", "Document number"), max_length=64, read_only=True, sort=True, filter=True, search=True
+        ),
         "counterparty": COUNTERPARTY.but(read_only=True),
         "amount": _SUM,
-        "paid": _SUM.but(description="Of the amount."),
-        "due_on": day(read_only=True, filter=True, sort=True, description="Of the next payment."),
-        "schedule": array(
-            _PART, max_items=1000, read_only=True, description="What is to be paid by when, where it is agreed."
+        "paid": _SUM.but(label=("已结算金额", "Paid"), description="Of the amount."),
+        "due_on": day(
+            label=("到期日", "Due date"), read_only=True, filter=True, sort=True, description="Of the next payment."
         ),
-        "status": choice("open", "partly_paid", "paid", "void", read_only=True, nullable=False, filter=True, sort=True),
+        "schedule": array(
+            _PART,
+            label=("收付款计划", "Payment schedule"),
+            max_items=1000,
+            read_only=True,
+            description="What is to be paid by when, where it is agreed.",
+        ),
+        "status": choice(
+            "open",
+            "partly_paid",
+            "paid",
+            "void",
+            label=("结算状态", "Status"),
+            read_only=True,
+            nullable=False,
+            filter=True,
+            sort=True,
+        ),
         "paid_elsewhere": boolean(
-            read_only=True, nullable=False, description="Payments are entered where it comes from."
+            label=("在来源单据收付", "Paid at the source"),
+            read_only=True,
+            nullable=False,
+            description="Payments are entered where it comes from.",
         ),
     },
     indexes=(

@@ -2,26 +2,62 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, boolean, choice, day, integer, money, obj, object_id, text, timestamp
+from plugins.api import (
+    Collection,
+    Index,
+    Message,
+    boolean,
+    choice,
+    day,
+    integer,
+    money,
+    obj,
+    object_id,
+    text,
+    timestamp,
+)
 
 MAX_AMOUNT = "9999999999999.99"
 VOUCHER_KINDS = ("income", "expense", "transfer")
-REMARK = text(max_length=2000)
-CATEGORY = text(max_length=64, filter=True, example="office")
-COUNTERPARTY = text(max_length=200, filter=True, search=True, example="晨光科技")
+REMARK = text(label=("备注", "Remarks"), max_length=2000)
+CATEGORY = text(label=("收支类别", "Category"), max_length=64, filter=True, example="office")
+COUNTERPARTY = text(label=("往来单位", "Counterparty"), max_length=200, filter=True, search=True, example="晨光科技")
 
 ACCOUNTS = Collection(
     name="finance_accounts",
     title="Account",
+    noun=Message("账户", "account"),
     scoped=True,
     fields={
-        "code": text(required=True, max_length=64, sort=True, filter=True, search=True, example="1002-01"),
-        "name": text(required=True, max_length=200, sort="folded", search=True, example="招商银行基本户"),
-        "type": choice("cash", "bank", "other", required=True, filter=True),
-        "balance": money(
-            read_only=True, nullable=False, sort=True, filter=True, description="The sum of its vouchers."
+        "code": text(
+            label=("账户编码", "Account code"),
+            required=True,
+            max_length=64,
+            sort=True,
+            filter=True,
+            search=True,
+            example="1002-01",
         ),
-        "status": choice("enabled", "disabled", default="enabled", filter=True, nullable=False),
+        "name": text(
+            label=("账户名称", "Account name"),
+            required=True,
+            max_length=200,
+            sort="folded",
+            search=True,
+            example="招商银行基本户",
+        ),
+        "type": choice("cash", "bank", "other", label=("账户类型", "Account type"), required=True, filter=True),
+        "balance": money(
+            label=("账户余额", "Balance"),
+            read_only=True,
+            nullable=False,
+            sort=True,
+            filter=True,
+            description="The sum of its vouchers.",
+        ),
+        "status": choice(
+            "enabled", "disabled", label=("状态", "Status"), default="enabled", filter=True, nullable=False
+        ),
         "remark": REMARK,
     },
     indexes=(Index("code", unique=True),),
@@ -30,15 +66,29 @@ ACCOUNTS = Collection(
 VOUCHERS = Collection(
     name="finance_vouchers",
     title="Voucher",
+    noun=Message("凭证", "voucher"),
     scoped=True,
     fields={
         "number": text(
-            max_length=32, read_only=True, nullable=False, sort=True, filter=True, search=True, example="2026-11-000001"
+            label=("凭证号", "Voucher number"),
+            max_length=32,
+            read_only=True,
+            nullable=False,
+            sort=True,
+            filter=True,
+            search=True,
+            example="2026-11-000001",
         ),
-        "kind": choice(*VOUCHER_KINDS, required=True, filter=True),
-        "account_id": object_id(required=True, ref=ACCOUNTS.name, filter=True),
-        "to_account_id": object_id(ref=ACCOUNTS.name, filter=True, description="Of a transfer, and of nothing else."),
+        "kind": choice(*VOUCHER_KINDS, label=("凭证类型", "Voucher type"), required=True, filter=True),
+        "account_id": object_id(label=("账户", "Account"), required=True, ref=ACCOUNTS.name, filter=True),
+        "to_account_id": object_id(
+            label=("转入账户", "To account"),
+            ref=ACCOUNTS.name,
+            filter=True,
+            description="Of a transfer, and of nothing else.",
+        ),
         "amount": money(
+            label=("金额", "Amount"),
             minimum="0.01",
             maximum=MAX_AMOUNT,
             required=True,
@@ -47,17 +97,23 @@ VOUCHERS = Collection(
             example="120.00",
             description="Above zero; the amount of a reversal is below.",
         ),
-        "day": day(past=True, filter=True, sort=True, description="Today unless given."),
+        "day": day(
+            label=("凭证日期", "Voucher date"), past=True, filter=True, sort=True, description="Today unless given."
+        ),
         "category": CATEGORY,
         "counterparty": COUNTERPARTY,
         "remark": REMARK,
-        "invoice_id": object_id(read_only=True, filter=True),
-        "claim_id": object_id(read_only=True, filter=True),
+        "invoice_id": object_id(label=("发票", "Invoice"), read_only=True, filter=True),
+        "claim_id": object_id(label=("报销单", "Expense claim"), read_only=True, filter=True),
         "open_item_id": object_id(
-            read_only=True, filter=True, ref="finance_open_items", description="The payable that it pays."
+            label=("应付款项", "Open item"),
+            read_only=True,
+            filter=True,
+            ref="finance_open_items",
+            description="The payable that it pays.",
         ),
-        "reverses_id": object_id(read_only=True, filter=True),
-        "reversed_by_id": object_id(read_only=True),
+        "reverses_id": object_id(label=("被冲销凭证", "Reverses"), read_only=True, filter=True),
+        "reversed_by_id": object_id(label=("冲销凭证", "Reversed by"), read_only=True),
     },
     indexes=(
         Index("number", unique=True),
@@ -74,13 +130,20 @@ VOUCHERS = Collection(
 PERIODS = Collection(
     name="finance_periods",
     title="Period",
+    noun=Message("会计期间", "period"),
     ids="text",
     default_sort="-id",
     fields={
-        "closed": boolean(read_only=True, nullable=False, filter=True),
-        "closed_at": timestamp(read_only=True),
-        "closed_by": integer(minimum=1, read_only=True),
-        "last_number": integer(minimum=0, read_only=True, nullable=False, description="Of its vouchers."),
+        "closed": boolean(label=("已结账", "Closed"), read_only=True, nullable=False, filter=True),
+        "closed_at": timestamp(label=("结账时间", "Closed at"), read_only=True),
+        "closed_by": integer(label=("结账人", "Closed by"), minimum=1, read_only=True),
+        "last_number": integer(
+            label=("最后凭证序号", "Last voucher number"),
+            minimum=0,
+            read_only=True,
+            nullable=False,
+            description="Of its vouchers.",
+        ),
     },
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, array, choice, integer, obj, object_id, quantity, text, timestamp
+from plugins.api import Collection, Index, Message, array, choice, integer, obj, object_id, quantity, text, timestamp
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.states import LEAVE_STATES
 
@@ -11,24 +11,40 @@ LEAVE_TYPES = ("annual", "sick", "personal", "compensatory", "marriage", "matern
 LEAVES = Collection(
     name="hrm_leaves",
     title="Leave",
+    noun=Message("请假单", "leave"),
     scoped=True,
     fields={
-        "type": choice(*LEAVE_TYPES, required=True, filter=True),
-        "starts_at": timestamp(required=True, sort=True, filter=True, example="2026-12-01T01:00:00.000Z"),
-        "ends_at": timestamp(required=True, sort=True, filter=True, example="2026-12-02T10:00:00.000Z"),
-        "reason": text(max_length=500, example="回家探亲"),
-        "user_id": integer(filter=True, read_only=True, nullable=False),
-        "employee_id": object_id(read_only=True, filter=True),
-        "employee_name": text(max_length=100, read_only=True),
-        "days": quantity(read_only=True, nullable=False, description="Days of work that it takes, by halves."),
-        "hours": quantity(read_only=True, description="Hours of work that it takes, without breaks."),
-        "status": choice(*LEAVE_STATES.states, filter=True, sort=True, read_only=True, nullable=False),
-        "submitted_at": timestamp(read_only=True),
-        "submitted_by": integer(read_only=True),
-        "decided_at": timestamp(read_only=True),
-        "decided_by": integer(minimum=0, read_only=True),
-        "decision_reason": text(max_length=1000, read_only=True),
-        "entered_by": integer(read_only=True, description="Who entered it for somebody else."),
+        "type": choice(*LEAVE_TYPES, label=("请假类型", "Leave type"), required=True, filter=True),
+        "starts_at": timestamp(
+            label=("开始时间", "Starts at"), required=True, sort=True, filter=True, example="2026-12-01T01:00:00.000Z"
+        ),
+        "ends_at": timestamp(
+            label=("结束时间", "Ends at"), required=True, sort=True, filter=True, example="2026-12-02T10:00:00.000Z"
+        ),
+        "reason": text(label=("请假事由", "Reason"), max_length=500, example="回家探亲"),
+        "user_id": integer(label=("申请人", "Applicant"), filter=True, read_only=True, nullable=False),
+        "employee_id": object_id(label=("员工", "Employee"), read_only=True, filter=True),
+        "employee_name": text(label=("员工姓名", "Employee name"), max_length=100, read_only=True),
+        "days": quantity(
+            label=("请假天数", "Days"),
+            read_only=True,
+            nullable=False,
+            description="Days of work that it takes, by halves.",
+        ),
+        "hours": quantity(
+            label=("请假小时数", "Hours"), read_only=True, description="Hours of work that it takes, without breaks."
+        ),
+        "status": choice(
+            *LEAVE_STATES.states, label=("审批状态", "Status"), filter=True, sort=True, read_only=True, nullable=False
+        ),
+        "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True),
+        "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True),
+        "decided_at": timestamp(label=("审批时间", "Decided at"), read_only=True),
+        "decided_by": integer(label=("审批人", "Decided by"), minimum=0, read_only=True),
+        "decision_reason": text(label=("审批意见", "Decision reason"), max_length=1000, read_only=True),
+        "entered_by": integer(
+            label=("代录人", "Entered by"), read_only=True, description="Who entered it for somebody else."
+        ),
     },
     indexes=(Index("user_id", "status", "starts_at"), Index("status", "-created_at"), Index("employee_id")),
 )
@@ -43,21 +59,30 @@ ENTER_LEAVE_BODY = obj(
     nullable=False,
 )
 
-_YEAR = integer(minimum=2000, maximum=2199, filter=True, example=2026)
+_YEAR = integer(label=("年度", "Year"), minimum=2000, maximum=2199, filter=True, example=2026)
 ALLOWANCES = Collection(
     name="hrm_leave_allowances",
     title="LeaveAllowance",
+    noun=Message("假期额度", "leave allowance"),
     scoped=True,
     fields={
-        "type": choice(*LEAVE_TYPES, required=True, filter=True),
+        "type": choice(*LEAVE_TYPES, label=("假期类型", "Leave type"), required=True, filter=True),
         "employee_id": object_id(
-            ref=EMPLOYEES.name, filter=True, description="Null: of everybody without one of their own."
+            label=("员工", "Employee"),
+            ref=EMPLOYEES.name,
+            filter=True,
+            description="Null: of everybody without one of their own.",
         ),
         "year": _YEAR.but(description="Null: of every year without one of its own."),
         "days": quantity(
-            minimum="0", maximum="366", required=True, example="10", description="Days of work in a year."
+            label=("额度天数", "Days"),
+            minimum="0",
+            maximum="366",
+            required=True,
+            example="10",
+            description="Days of work in a year.",
         ),
-        "remark": text(max_length=500),
+        "remark": text(label=("备注", "Remarks"), max_length=500),
     },
     indexes=(Index("type", "employee_id", "year", unique=True), Index("employee_id")),
 )

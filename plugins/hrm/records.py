@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, array, boolean, choice, day, integer, number, obj, object_id, text
+from plugins.api import Collection, Index, Message, array, boolean, choice, day, integer, number, obj, object_id, text
 from plugins.hrm.coordinates import SYSTEMS
 
 CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 MAC = r"^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$"
-REMARK = text(max_length=2000)
-_NAME = text(required=True, max_length=100, sort="folded", search=True)
+REMARK = text(label=("备注", "Remarks"), max_length=2000)
+_NAME = text(label=("姓名", "Name"), required=True, max_length=100, sort="folded", search=True)
 LOCATION = obj(
     "HrmLocation",
     {
-        "lng": number(minimum=-180, maximum=180, required=True, example=121.4737),
-        "lat": number(minimum=-90, maximum=90, required=True, example=31.2304),
+        "lng": number(label=("经度", "Longitude"), minimum=-180, maximum=180, required=True, example=121.4737),
+        "lat": number(label=("纬度", "Latitude"), minimum=-90, maximum=90, required=True, example=31.2304),
     },
 )
-SYSTEM = choice(*SYSTEMS, default="wgs84", nullable=False, description="What `location` is given in.")
+SYSTEM = choice(
+    *SYSTEMS,
+    label=("坐标系", "Coordinate system"),
+    default="wgs84",
+    nullable=False,
+    description="What `location` is given in.",
+)
 # positions, shifts, places and groups are shared by all, without data scope
 POSITIONS = Collection(
     name="hrm_positions",
     title="JobPosition",
+    noun=Message("职位", "position"),
     fields={
-        "name": _NAME.but(example="销售经理"),
-        "grade": text(max_length=32, filter=True, sort=True, example="P6"),
+        "name": _NAME.but(label=("职位名称", "Position name"), example="销售经理"),
+        "grade": text(label=("职级", "Grade"), max_length=32, filter=True, sort=True, example="P6"),
         "remark": REMARK,
     },
     indexes=(Index("name", unique=True),),
@@ -32,10 +39,12 @@ POSITIONS = Collection(
 SHIFTS = Collection(
     name="hrm_shifts",
     title="Shift",
+    noun=Message("班次", "shift"),
     fields={
-        "name": _NAME.but(example="早九晚六"),
-        "start": text(required=True, max_length=5, pattern=CLOCK, example="09:00"),
+        "name": _NAME.but(label=("班次名称", "Shift name"), example="早九晚六"),
+        "start": text(label=("上班时间", "Start"), required=True, max_length=5, pattern=CLOCK, example="09:00"),
         "end": text(
+            label=("下班时间", "End"),
             required=True,
             max_length=5,
             pattern=CLOCK,
@@ -43,17 +52,26 @@ SHIFTS = Collection(
             description="Of the next day if before `start`.",
         ),
         "break_start": text(
+            label=("休息开始时间", "Break start"),
             max_length=5,
             pattern=CLOCK,
             example="12:00",
             description="Of the break, which is no time of work: a half day of leave ends or begins with it.",
         ),
-        "break_end": text(max_length=5, pattern=CLOCK, example="13:00"),
+        "break_end": text(label=("休息结束时间", "Break end"), max_length=5, pattern=CLOCK, example="13:00"),
         "flexible_minutes": integer(
-            minimum=0, maximum=240, default=0, description="So much later one may come, and then goes as much later."
+            label=("弹性分钟数", "Flexible minutes"),
+            minimum=0,
+            maximum=240,
+            default=0,
+            description="So much later one may come, and then goes as much later.",
         ),
         "grace_minutes": integer(
-            minimum=0, maximum=120, default=0, description="So much too late or too early is let pass."
+            label=("宽限分钟数", "Grace minutes"),
+            minimum=0,
+            maximum=120,
+            default=0,
+            description="So much too late or too early is let pass.",
         ),
         "remark": REMARK,
     },
@@ -63,14 +81,23 @@ SHIFTS = Collection(
 PLACES = Collection(
     name="hrm_places",
     title="AttendancePlace",
+    noun=Message("打卡地点", "place of attendance"),
     fields={
-        "name": _NAME.but(example="上海总部"),
-        "address": text(max_length=300),
-        "location": LOCATION,
+        "name": _NAME.but(label=("地点名称", "Place name"), example="上海总部"),
+        "address": text(label=("地址", "Address"), max_length=300),
+        "location": LOCATION.but(label=("坐标", "Location")),
         "coordinate_system": SYSTEM,
-        "radius": integer(minimum=10, maximum=10_000, default=200, nullable=False, description="Metres."),
+        "radius": integer(
+            label=("有效半径（米）", "Radius (metres)"),
+            minimum=10,
+            maximum=10_000,
+            default=200,
+            nullable=False,
+            description="Metres.",
+        ),
         "bssids": array(
             text(max_length=17, pattern=MAC),
+            label=("WiFi 热点", "WiFi access points"),
             unique=True,
             max_items=200,
             default=[],
@@ -78,7 +105,9 @@ PLACES = Collection(
             example=["9c:54:1c:00:a1:b2"],
             description="Access points of the WiFi; kept in small letters with colons.",
         ),
-        "status": choice("enabled", "disabled", default="enabled", nullable=False, filter=True),
+        "status": choice(
+            "enabled", "disabled", label=("状态", "Status"), default="enabled", nullable=False, filter=True
+        ),
     },
     indexes=(Index("name", unique=True), Index("2dsphere:point"), Index("bssids")),
     internal=("point",),
@@ -87,20 +116,27 @@ PLACES = Collection(
 EXCEPTION = obj(
     "CalendarException",
     {
-        "day": day(required=True, example="2026-10-01"),
-        "name": text(max_length=100, example="国庆节"),
-        "working": boolean(default=False, nullable=False, description="true: worked instead of another day."),
+        "day": day(label=("日期", "Date"), required=True, example="2026-10-01"),
+        "name": text(label=("名称", "Name"), max_length=100, example="国庆节"),
+        "working": boolean(
+            label=("是否上班", "Working day"),
+            default=False,
+            nullable=False,
+            description="true: worked instead of another day.",
+        ),
     },
 )
 
 GROUPS = Collection(
     name="hrm_attendance_groups",
     title="AttendanceGroup",
+    noun=Message("考勤组", "attendance group"),
     fields={
-        "name": _NAME.but(example="总部考勤组"),
-        "shift_id": object_id(required=True, ref="hrm_shifts", filter=True),
+        "name": _NAME.but(label=("考勤组名称", "Group name"), example="总部考勤组"),
+        "shift_id": object_id(label=("班次", "Shift"), required=True, ref="hrm_shifts", filter=True),
         "working_days": array(
             integer(minimum=1, maximum=7),
+            label=("工作日", "Working days"),
             unique=True,
             max_items=7,
             default=[1, 2, 3, 4, 5],
@@ -109,10 +145,16 @@ GROUPS = Collection(
             description="1 is Monday, 7 Sunday.",
         ),
         "holidays": array(
-            EXCEPTION, max_items=500, default=[], nullable=False, description="Days that are not as their weekday is."
+            EXCEPTION,
+            label=("特殊日期", "Special days"),
+            max_items=500,
+            default=[],
+            nullable=False,
+            description="Days that are not as their weekday is.",
         ),
         "place_ids": array(
             object_id(ref="hrm_places"),
+            label=("打卡地点", "Places"),
             unique=True,
             max_items=100,
             default=[],
@@ -120,7 +162,10 @@ GROUPS = Collection(
             description="Where its people punch; none given means at any place.",
         ),
         "outside_counts": boolean(
-            default=False, nullable=False, description="Whether punches outside of every place count: field work."
+            label=("允许外勤打卡", "Field punches count"),
+            default=False,
+            nullable=False,
+            description="Whether punches outside of every place count: field work.",
         ),
     },
     indexes=(Index("name", unique=True), Index("place_ids")),
@@ -130,26 +175,52 @@ GROUPS = Collection(
 EMPLOYEES = Collection(
     name="hrm_employees",
     title="Employee",
+    noun=Message("员工", "employee"),
     scoped=True,
     scope_department="department_id",
     shared=True,
     fields={
-        "number": text(max_length=64, min_length=1, sort=True, filter=True, search=True, example="E-0001"),
+        "number": text(
+            label=("工号", "Employee number"),
+            max_length=64,
+            min_length=1,
+            sort=True,
+            filter=True,
+            search=True,
+            example="E-0001",
+        ),
         "name": _NAME.but(example="张伟"),
         "user_id": integer(
-            minimum=1, ref="rbac_users", filter=True, description="The account that punches and asks for leave."
+            label=("用户账号", "User account"),
+            minimum=1,
+            ref="rbac_users",
+            filter=True,
+            description="The account that punches and asks for leave.",
         ),
         "department_id": integer(
-            minimum=1, ref="rbac_departments", filter=True, description="The caller's unless given."
+            label=("部门", "Department"),
+            minimum=1,
+            ref="rbac_departments",
+            filter=True,
+            description="The caller's unless given.",
         ),
-        "position_id": object_id(ref="hrm_positions", filter=True),
-        "hired_on": day(required=True, sort=True, filter=True, example="2025-03-01"),
-        "left_on": day(sort=True, filter=True, example="2026-10-31", description="The last day of work."),
-        "phone": text(max_length=50, search=True, example="021-5555 0100"),
-        "email": text(max_length=200, format="email", example="office@example.com"),
-        "attendance_group_id": object_id(ref="hrm_attendance_groups", filter=True),
+        "position_id": object_id(label=("职位", "Position"), ref="hrm_positions", filter=True),
+        "hired_on": day(label=("入职日期", "Hired on"), required=True, sort=True, filter=True, example="2025-03-01"),
+        "left_on": day(
+            label=("离职日期", "Left on"),
+            sort=True,
+            filter=True,
+            example="2026-10-31",
+            description="The last day of work.",
+        ),
+        "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="021-5555 0100"),
+        "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="office@example.com"),
+        "attendance_group_id": object_id(
+            label=("考勤组", "Attendance group"), ref="hrm_attendance_groups", filter=True
+        ),
         "attends_from": day(
-            description="The first day of attendance: the day on which the group was given, unless given."
+            label=("考勤起始日期", "Attends from"),
+            description="The first day of attendance: the day on which the group was given, unless given.",
         ),
         "remark": REMARK,
     },

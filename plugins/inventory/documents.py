@@ -6,6 +6,7 @@ from plugins.api import (
     Collection,
     Field,
     Index,
+    Message,
     StateMachine,
     array,
     choice,
@@ -22,41 +23,65 @@ from plugins.inventory.records import MAX_QUANTITY, PRODUCTS, SUPPLIERS, WAREHOU
 from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
 
 MAX_LINES = 200
-_PRODUCT = object_id(required=True, ref=PRODUCTS.name)
-_WAREHOUSE = object_id(ref=WAREHOUSES.name, filter=True)
-_POSITIVE = quantity(minimum="0.0001", maximum=MAX_QUANTITY, required=True, example="2.5")
-_AMOUNT = money(read_only=True, nullable=False)
-_REMARK = text(max_length=2000)
+_DONE = {"received": ("已收货数量", "Received"), "delivered": ("已发货数量", "Delivered")}
+_PRODUCT = object_id(label=("商品", "Product"), required=True, ref=PRODUCTS.name)
+_WAREHOUSE = object_id(label=("仓库", "Warehouse"), ref=WAREHOUSES.name, filter=True)
+_POSITIVE = quantity(label=("数量", "Quantity"), minimum="0.0001", maximum=MAX_QUANTITY, required=True, example="2.5")
+_AMOUNT = money(label=("金额", "Amount"), read_only=True, nullable=False)
+_REMARK = text(label=("备注", "Remarks"), max_length=2000)
 
 
 def _number(example: str) -> Field:
-    return text(max_length=32, read_only=True, nullable=False, sort=True, filter=True, search=True, example=example)
+    return text(
+        label=("单据编号", "Document number"),
+        max_length=32,
+        read_only=True,
+        nullable=False,
+        sort=True,
+        filter=True,
+        search=True,
+        example=example,
+    )
 
 
 def _lines(name: str, fields: dict[str, Field]) -> Field:
-    return array(obj(name, fields), min_items=1, max_items=MAX_LINES, required=True)
+    return array(obj(name, fields), label=("商品明细", "Lines"), min_items=1, max_items=MAX_LINES, required=True)
 
 
 def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -> dict[str, Field]:
     line = {
         "product_id": _PRODUCT,
         "quantity": _POSITIVE,
-        "price": price(description="For one unit; the product's own unless given."),
-        "discount": quantity(minimum="0", maximum="1", description="Off the price, as a fraction.", example="0.05"),
+        "price": price(label=("单价", "Unit price"), description="For one unit; the product's own unless given."),
+        "discount": quantity(
+            label=("折扣率", "Discount"),
+            minimum="0",
+            maximum="1",
+            description="Off the price, as a fraction.",
+            example="0.05",
+        ),
         "amount": _AMOUNT,
-        done: quantity(read_only=True, nullable=False),
+        done: quantity(label=_DONE[done], read_only=True, nullable=False),
     }
     return {
         "number": _number("PO-00000001"),
         **own,
         "warehouse_id": _WAREHOUSE.but(description="Where the goods go to or come from, unless the action says."),
-        "ordered_on": day(filter=True, sort=True, description="Today unless given."),
-        "expected_on": day(filter=True, sort=True),
+        "ordered_on": day(label=("下单日期", "Order date"), filter=True, sort=True, description="Today unless given."),
+        "expected_on": day(label=("预计交货日期", "Expected on"), filter=True, sort=True),
         "lines": _lines(f"{title}Line", line),
         "amount": _AMOUNT.but(sort=True, filter=True),
-        "status": choice(*states.states, read_only=True, nullable=False, filter=True, sort=True),
-        "confirmed_at": timestamp(read_only=True),
-        "reference": text(max_length=100, filter=True, search=True, description="What the other side calls it."),
+        "status": choice(
+            *states.states, label=("单据状态", "Status"), read_only=True, nullable=False, filter=True, sort=True
+        ),
+        "confirmed_at": timestamp(label=("确认时间", "Confirmed at"), read_only=True),
+        "reference": text(
+            label=("对方单号", "Reference"),
+            max_length=100,
+            filter=True,
+            search=True,
+            description="What the other side calls it.",
+        ),
         "remark": _REMARK.but(search=True),
     }
 
@@ -74,15 +99,21 @@ _ORDER_INDEXES = (
 PURCHASE_ORDERS = Collection(
     name="inventory_purchase_orders",
     title="PurchaseOrder",
+    noun=Message("采购订单", "purchase order"),
     scoped=True,
     fields=_order(
         "PurchaseOrder",
         PURCHASE_STATES,
         "received",
         {
-            "supplier_id": object_id(required=True, ref=SUPPLIERS.name, filter=True),
-            "submitted_by": integer(read_only=True),
-            "reason": text(max_length=1000, read_only=True, description="Why it was rejected or given back."),
+            "supplier_id": object_id(label=("供应商", "Supplier"), required=True, ref=SUPPLIERS.name, filter=True),
+            "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True),
+            "reason": text(
+                label=("驳回原因", "Reason"),
+                max_length=1000,
+                read_only=True,
+                description="Why it was rejected or given back.",
+            ),
         },
     ),
     indexes=(*_ORDER_INDEXES, Index("supplier_id", "-created_at")),
@@ -91,20 +122,29 @@ PURCHASE_ORDERS = Collection(
 SALES_ORDERS = Collection(
     name="inventory_sales_orders",
     title="SalesOrder",
+    noun=Message("销售订单", "sales order"),
     scoped=True,
     fields=_order(
         "SalesOrder",
         SALES_STATES,
         "delivered",
         {
-            "customer_name": text(required=True, max_length=200, sort="folded", search=True, example="晨光科技"),
+            "customer_name": text(
+                label=("客户名称", "Customer name"),
+                required=True,
+                max_length=200,
+                sort="folded",
+                search=True,
+                example="晨光科技",
+            ),
             "customer_id": object_id(
+                label=("客户", "Customer"),
                 ref="crm_customers",
                 ref_optional=True,
                 filter=True,
                 description="Looked up where the plugin `crm` is loaded.",
             ),
-            "salesperson_id": integer(minimum=1, ref="rbac_users", filter=True),
+            "salesperson_id": integer(label=("销售员", "Salesperson"), minimum=1, ref="rbac_users", filter=True),
         },
     ),
     indexes=(*_ORDER_INDEXES, Index("customer_id", "-created_at")),
@@ -112,16 +152,23 @@ SALES_ORDERS = Collection(
 
 
 def _shipment(title: str, order: Collection) -> dict[str, Field]:
-    line = {"product_id": _PRODUCT, "quantity": _POSITIVE, "amount": _AMOUNT, "cost": _AMOUNT}
+    line = {
+        "product_id": _PRODUCT,
+        "quantity": _POSITIVE,
+        "amount": _AMOUNT,
+        "cost": _AMOUNT.but(label=("成本", "Cost")),
+    }
     return {
         "number": _number("GR-00000001"),
-        "order_id": object_id(read_only=True, nullable=False, filter=True, ref=order.name),
-        "order_number": text(max_length=32, read_only=True, nullable=False, search=True),
-        "warehouse_id": object_id(read_only=True, nullable=False, filter=True),
-        "day": day(read_only=True, nullable=False, filter=True, sort=True),
+        "order_id": object_id(label=("订单", "Order"), read_only=True, nullable=False, filter=True, ref=order.name),
+        "order_number": text(
+            label=("订单编号", "Order number"), max_length=32, read_only=True, nullable=False, search=True
+        ),
+        "warehouse_id": object_id(label=("仓库", "Warehouse"), read_only=True, nullable=False, filter=True),
+        "day": day(label=("业务日期", "Date"), read_only=True, nullable=False, filter=True, sort=True),
         "lines": _lines(f"{title}Line", line).but(read_only=True),
         "amount": _AMOUNT.but(sort=True, description="At the prices of the order."),
-        "cost": _AMOUNT.but(description="What the stock changed by."),
+        "cost": _AMOUNT.but(label=("成本", "Cost"), description="What the stock changed by."),
         "remark": _REMARK.but(read_only=True),
     }
 
@@ -129,6 +176,7 @@ def _shipment(title: str, order: Collection) -> dict[str, Field]:
 RECEIPTS = Collection(
     name="inventory_receipts",
     title="Receipt",
+    noun=Message("收货单", "receipt"),
     scoped=True,
     fields=_shipment("Receipt", PURCHASE_ORDERS),
     indexes=(Index("number", unique=True), Index("order_id"), Index("day")),
@@ -137,6 +185,7 @@ RECEIPTS = Collection(
 DELIVERIES = Collection(
     name="inventory_deliveries",
     title="Delivery",
+    noun=Message("发货单", "delivery"),
     scoped=True,
     fields=_shipment("Delivery", SALES_ORDERS),
     indexes=(Index("number", unique=True), Index("order_id"), Index("day")),
@@ -145,14 +194,19 @@ DELIVERIES = Collection(
 TRANSFERS = Collection(
     name="inventory_transfers",
     title="Transfer",
+    noun=Message("调拨单", "transfer"),
     scoped=True,
     fields={
         "number": _number("TR-00000001"),
-        "from_warehouse_id": _WAREHOUSE.but(required=True, nullable=False),
-        "to_warehouse_id": _WAREHOUSE.but(required=True, nullable=False),
-        "day": day(past=True, filter=True, sort=True, description="Today unless given."),
-        "lines": _lines("TransferLine", {"product_id": _PRODUCT, "quantity": _POSITIVE, "cost": _AMOUNT}),
-        "cost": _AMOUNT.but(description="The value that moved."),
+        "from_warehouse_id": _WAREHOUSE.but(label=("调出仓库", "From warehouse"), required=True, nullable=False),
+        "to_warehouse_id": _WAREHOUSE.but(label=("调入仓库", "To warehouse"), required=True, nullable=False),
+        "day": day(
+            label=("调拨日期", "Transfer date"), past=True, filter=True, sort=True, description="Today unless given."
+        ),
+        "lines": _lines(
+            "TransferLine", {"product_id": _PRODUCT, "quantity": _POSITIVE, "cost": _AMOUNT.but(label=("成本", "Cost"))}
+        ),
+        "cost": _AMOUNT.but(label=("成本", "Cost"), description="The value that moved."),
         "remark": _REMARK,
     },
     indexes=(Index("number", unique=True), Index("day")),
@@ -161,24 +215,47 @@ TRANSFERS = Collection(
 _COUNT_LINE = {
     "product_id": _PRODUCT,
     "counted": quantity(
-        minimum="0", maximum=MAX_QUANTITY, required=True, description="The quantity on hand, as counted.", example="12"
+        label=("盘点数量", "Counted"),
+        minimum="0",
+        maximum=MAX_QUANTITY,
+        required=True,
+        description="The quantity on hand, as counted.",
+        example="12",
     ),
-    "cost": price(description="For one unit of the excess; the average, or the cost of the product, unless given."),
-    "expected": quantity(read_only=True, nullable=False, description="What the stock said."),
-    "difference": quantity(read_only=True, nullable=False),
-    "value": money(read_only=True, nullable=False, description="The value of the difference."),
+    "cost": price(
+        label=("单位成本", "Unit cost"),
+        description="For one unit of the excess; the average, or the cost of the product, unless given.",
+    ),
+    "expected": quantity(
+        label=("账面数量", "Expected"), read_only=True, nullable=False, description="What the stock said."
+    ),
+    "difference": quantity(label=("盈亏数量", "Difference"), read_only=True, nullable=False),
+    "value": money(
+        label=("盈亏金额", "Value of the difference"),
+        read_only=True,
+        nullable=False,
+        description="The value of the difference.",
+    ),
 }
 
 STOCK_COUNTS = Collection(
     name="inventory_stock_counts",
     title="StockCount",
+    noun=Message("盘点单", "stock count"),
     scoped=True,
     fields={
         "number": _number("SC-00000001"),
         "warehouse_id": _WAREHOUSE.but(required=True, nullable=False),
-        "day": day(past=True, filter=True, sort=True, description="Today unless given."),
+        "day": day(
+            label=("盘点日期", "Count date"), past=True, filter=True, sort=True, description="Today unless given."
+        ),
         "lines": _lines("StockCountLine", _COUNT_LINE),
-        "value": money(read_only=True, nullable=False, description="By what the stock's value changed."),
+        "value": money(
+            label=("盈亏金额", "Value of the difference"),
+            read_only=True,
+            nullable=False,
+            description="By what the stock's value changed.",
+        ),
         "remark": _REMARK,
     },
     indexes=(Index("number", unique=True), Index("day")),

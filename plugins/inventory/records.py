@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from plugins.api import Collection, Field, FieldOptions, Index, choice, integer, money, object_id, quantity, text
+from plugins.api import (
+    Collection,
+    Field,
+    FieldOptions,
+    Index,
+    Message,
+    choice,
+    integer,
+    money,
+    object_id,
+    quantity,
+    text,
+)
 from plugins.api import day as calendar_day
 
 MAX_QUANTITY = "999999999.9999"
 MAX_PRICE = "999999999.99"
 ENTRY_KINDS = ("receipt", "delivery", "transfer_in", "transfer_out", "count")
-_STATUS = choice("enabled", "disabled", default="enabled", filter=True, nullable=False)
+_STATUS = choice("enabled", "disabled", label=("状态", "Status"), default="enabled", filter=True, nullable=False)
 
 
 def price(**options: Unpack[FieldOptions]) -> Field:
@@ -22,16 +34,39 @@ PRODUCTS = Collection(
     name="inventory_products",
     code="sku",
     title="Product",
+    noun=Message("商品", "product"),
     scoped=True,
     fields={
-        "sku": text(required=True, max_length=64, sort=True, filter=True, search=True, example="SKU-0001"),
-        "name": text(required=True, max_length=200, sort="folded", search=True, example="铝合金支架"),
-        "unit": text(max_length=32, min_length=1, default="piece", example="piece"),
-        "category": text(max_length=64, filter=True, sort=True, example="parts"),
-        "price": price(sort=True, description="Sales price for one unit: what an order line takes unless it says."),
-        "cost": price(description="Purchase price for one unit: what an order line takes unless it says."),
+        "sku": text(
+            label=("商品编码", "SKU"),
+            required=True,
+            max_length=64,
+            sort=True,
+            filter=True,
+            search=True,
+            example="SKU-0001",
+        ),
+        "name": text(
+            label=("商品名称", "Product name"),
+            required=True,
+            max_length=200,
+            sort="folded",
+            search=True,
+            example="铝合金支架",
+        ),
+        "unit": text(label=("单位", "Unit"), max_length=32, min_length=1, default="piece", example="piece"),
+        "category": text(label=("商品分类", "Category"), max_length=64, filter=True, sort=True, example="parts"),
+        "price": price(
+            label=("销售价", "Sales price"),
+            sort=True,
+            description="Sales price for one unit: what an order line takes unless it says.",
+        ),
+        "cost": price(
+            label=("采购价", "Purchase price"),
+            description="Purchase price for one unit: what an order line takes unless it says.",
+        ),
         "status": _STATUS,
-        "remark": text(max_length=2000),
+        "remark": text(label=("备注", "Remarks"), max_length=2000),
     },
     indexes=(Index("sku", unique=True),),
     internal=("stock_rows",),
@@ -40,14 +75,30 @@ PRODUCTS = Collection(
 WAREHOUSES = Collection(
     name="inventory_warehouses",
     title="Warehouse",
+    noun=Message("仓库", "warehouse"),
     scoped=True,
     fields={
-        "code": text(required=True, max_length=64, sort=True, filter=True, search=True, example="WH-01"),
-        "name": text(required=True, max_length=200, sort="folded", search=True, example="上海仓"),
-        "address": text(max_length=500),
-        "manager_id": integer(minimum=1, filter=True, ref="rbac_users"),
+        "code": text(
+            label=("仓库编码", "Warehouse code"),
+            required=True,
+            max_length=64,
+            sort=True,
+            filter=True,
+            search=True,
+            example="WH-01",
+        ),
+        "name": text(
+            label=("仓库名称", "Warehouse name"),
+            required=True,
+            max_length=200,
+            sort="folded",
+            search=True,
+            example="上海仓",
+        ),
+        "address": text(label=("地址", "Address"), max_length=500),
+        "manager_id": integer(label=("仓库负责人", "Manager"), minimum=1, filter=True, ref="rbac_users"),
         "status": _STATUS,
-        "remark": text(max_length=2000),
+        "remark": text(label=("备注", "Remarks"), max_length=2000),
     },
     indexes=(Index("code", unique=True),),
     internal=("stock_rows",),
@@ -56,38 +107,70 @@ WAREHOUSES = Collection(
 SUPPLIERS = Collection(
     name="inventory_suppliers",
     title="Supplier",
+    noun=Message("供应商", "supplier"),
     scoped=True,
     fields={
-        "code": text(required=True, max_length=64, sort=True, filter=True, search=True, example="SUP-0001"),
-        "name": text(required=True, max_length=200, sort="folded", search=True, example="华东金属"),
-        "contact": text(max_length=100, search=True),
-        "phone": text(max_length=50, example="021-5555 0200"),
-        "email": text(max_length=200, format="email", example="orders@example.com"),
-        "address": text(max_length=500),
+        "code": text(
+            label=("供应商编码", "Supplier code"),
+            required=True,
+            max_length=64,
+            sort=True,
+            filter=True,
+            search=True,
+            example="SUP-0001",
+        ),
+        "name": text(
+            label=("供应商名称", "Supplier name"),
+            required=True,
+            max_length=200,
+            sort="folded",
+            search=True,
+            example="华东金属",
+        ),
+        "contact": text(label=("联系人", "Contact person"), max_length=100, search=True),
+        "phone": text(label=("电话", "Phone"), max_length=50, example="021-5555 0200"),
+        "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="orders@example.com"),
+        "address": text(label=("地址", "Address"), max_length=500),
         "status": _STATUS,
-        "remark": text(max_length=2000),
+        "remark": text(label=("备注", "Remarks"), max_length=2000),
     },
     indexes=(Index("code", unique=True),),
 )
 
 _WAREHOUSE_OWNER = {
-    "warehouse_creator_id": integer(minimum=0, read_only=True, nullable=False),
-    "warehouse_department_id": integer(minimum=1, read_only=True),
+    "warehouse_creator_id": integer(
+        label=("仓库创建人", "Warehouse created by"), minimum=0, read_only=True, nullable=False
+    ),
+    "warehouse_department_id": integer(label=("仓库所属部门", "Warehouse's department"), minimum=1, read_only=True),
 }
 
 STOCK = Collection(
     name="inventory_stock",
     title="Stock",
+    noun=Message("库存", "stock row"),
     scoped=True,
     # who sees a warehouse sees what is in it, whoever brought it there
     scope_department="warehouse_department_id",
     scope_person="warehouse_creator_id",
     fields={
-        "product_id": object_id(read_only=True, nullable=False, filter=True),
-        "warehouse_id": object_id(read_only=True, nullable=False, filter=True),
-        "quantity": quantity(read_only=True, nullable=False, filter=True, sort=True),
-        "value": money(read_only=True, nullable=False, sort=True, description="What the quantity cost, to the cent."),
-        "average_cost": money(read_only=True, nullable=False, description="`value` for one unit: the moving average."),
+        "product_id": object_id(label=("商品", "Product"), read_only=True, nullable=False, filter=True),
+        "warehouse_id": object_id(label=("仓库", "Warehouse"), read_only=True, nullable=False, filter=True),
+        "quantity": quantity(
+            label=("库存数量", "Quantity on hand"), read_only=True, nullable=False, filter=True, sort=True
+        ),
+        "value": money(
+            label=("库存金额", "Stock value"),
+            read_only=True,
+            nullable=False,
+            sort=True,
+            description="What the quantity cost, to the cent.",
+        ),
+        "average_cost": money(
+            label=("平均成本", "Average cost"),
+            read_only=True,
+            nullable=False,
+            description="`value` for one unit: the moving average.",
+        ),
         **_WAREHOUSE_OWNER,
     },
     indexes=(
@@ -100,20 +183,32 @@ STOCK = Collection(
 STOCK_ENTRIES = Collection(
     name="inventory_stock_entries",
     title="StockEntry",
+    noun=Message("库存流水", "stock entry"),
     scoped=True,
     scope_department="warehouse_department_id",
     scope_person="warehouse_creator_id",
     fields={
-        "product_id": object_id(read_only=True, nullable=False, filter=True),
-        "warehouse_id": object_id(read_only=True, nullable=False, filter=True),
-        "kind": choice(*ENTRY_KINDS, read_only=True, nullable=False, filter=True),
-        "day": calendar_day(read_only=True, nullable=False, filter=True, sort=True),
-        "quantity": quantity(read_only=True, nullable=False, description="What came in; below zero what went out."),
-        "value": money(read_only=True, nullable=False, description="The value that moved with it."),
-        "quantity_after": quantity(read_only=True, nullable=False),
-        "value_after": money(read_only=True, nullable=False),
-        "document_id": object_id(read_only=True, nullable=False, filter=True),
-        "document_number": text(max_length=32, read_only=True, nullable=False, filter=True),
+        "product_id": object_id(label=("商品", "Product"), read_only=True, nullable=False, filter=True),
+        "warehouse_id": object_id(label=("仓库", "Warehouse"), read_only=True, nullable=False, filter=True),
+        "kind": choice(
+            *ENTRY_KINDS, label=("出入库类型", "Movement type"), read_only=True, nullable=False, filter=True
+        ),
+        "day": calendar_day(label=("业务日期", "Date"), read_only=True, nullable=False, filter=True, sort=True),
+        "quantity": quantity(
+            label=("数量", "Quantity"),
+            read_only=True,
+            nullable=False,
+            description="What came in; below zero what went out.",
+        ),
+        "value": money(
+            label=("金额", "Value"), read_only=True, nullable=False, description="The value that moved with it."
+        ),
+        "quantity_after": quantity(label=("结存数量", "Quantity after"), read_only=True, nullable=False),
+        "value_after": money(label=("结存金额", "Value after"), read_only=True, nullable=False),
+        "document_id": object_id(label=("来源单据", "Source document"), read_only=True, nullable=False, filter=True),
+        "document_number": text(
+            label=("单据编号", "Document number"), max_length=32, read_only=True, nullable=False, filter=True
+        ),
         **_WAREHOUSE_OWNER,
     },
     indexes=(

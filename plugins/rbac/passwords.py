@@ -42,7 +42,14 @@ def against_policy(service: HasSettings, password: str) -> str | None:
 
 def new_password(*, write_only: bool = False) -> Field:
     """Return a field of a body for a new password."""
-    return text(required=True, max_length=MAX_PASSWORD, secret=True, check=against_policy, write_only=write_only)
+    return text(
+        label=("密码", "Password"),
+        required=True,
+        max_length=MAX_PASSWORD,
+        secret=True,
+        check=against_policy,
+        write_only=write_only,
+    )
 
 
 class Passwords:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, array, boolean, choice, integer, link, obj, text, timestamp, tree_of
+from plugins.api import Collection, Index, Message, array, boolean, choice, integer, link, obj, text, timestamp, tree_of
 from plugins.rbac.passwords import new_password
 
-STATUS = choice("enabled", "disabled", default="enabled", filter=True, sort=True)
+STATUS = choice("enabled", "disabled", label=("状态", "Status"), default="enabled", filter=True, sort=True)
 SCOPES = ("all", "department", "department_and_below", "self", "custom")
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 # relative to the parent, a path of the front end, or a web address; no other scheme
@@ -15,17 +15,20 @@ MAX_MENUS = 5000
 DEPARTMENTS = Collection(
     name="rbac_departments",
     title="Department",
+    noun=Message("部门", "department"),
     alias="departments",
     ids="integer",
     watched=True,
     default_sort="sort",
     fields={
-        "parent_id": integer(minimum=1, ref="rbac_departments", filter=True),
-        "ancestors": array(integer(), read_only=True, nullable=False, default=[]),
-        "name": text(required=True, max_length=100, search=True),
-        "code": text(max_length=64, pattern=r"^[A-Za-z0-9._-]+$"),
-        "leader_user_id": integer(minimum=1, ref="rbac_users"),
-        "sort": integer(minimum=0, maximum=1_000_000, default=0, sort=True),
+        "parent_id": integer(label=("上级部门", "Parent department"), minimum=1, ref="rbac_departments", filter=True),
+        "ancestors": array(
+            integer(), label=("所有上级部门", "All departments above"), read_only=True, nullable=False, default=[]
+        ),
+        "name": text(label=("部门名称", "Department name"), required=True, max_length=100, search=True),
+        "code": text(label=("部门编码", "Department code"), max_length=64, pattern=r"^[A-Za-z0-9._-]+$"),
+        "leader_user_id": integer(label=("部门负责人", "Leader"), minimum=1, ref="rbac_users"),
+        "sort": integer(label=("排序", "Sort order"), minimum=0, maximum=1_000_000, default=0, sort=True),
         "status": STATUS,
     },
     indexes=(
@@ -38,18 +41,32 @@ DEPARTMENTS = Collection(
 ROLES = Collection(
     name="rbac_roles",
     title="Role",
+    noun=Message("角色", "role"),
     ids="integer",
     watched=True,
     default_sort="sort",
     fields={
-        "code": text(required=True, max_length=64, pattern=r"^[A-Za-z0-9._-]+$", sort=True, search=True),
-        "name": text(required=True, max_length=100, sort="folded", search=True),
-        "data_scope": choice(*SCOPES, default="self", filter=True),
+        "code": text(
+            label=("角色编码", "Role code"),
+            required=True,
+            max_length=64,
+            pattern=r"^[A-Za-z0-9._-]+$",
+            sort=True,
+            search=True,
+        ),
+        "name": text(label=("角色名称", "Role name"), required=True, max_length=100, sort="folded", search=True),
+        "data_scope": choice(*SCOPES, label=("数据范围", "Data scope"), default="self", filter=True),
         "data_scope_department_ids": array(
-            integer(minimum=1), unique=True, max_items=1000, default=[], ref="rbac_departments"
+            integer(minimum=1),
+            label=("自定义范围部门", "Departments of the scope"),
+            unique=True,
+            max_items=1000,
+            default=[],
+            ref="rbac_departments",
         ),
         "menu_ids": array(
             integer(minimum=1),
+            label=("菜单权限", "Menus"),
             unique=True,
             max_items=MAX_MENUS,
             nullable=False,
@@ -57,8 +74,8 @@ ROLES = Collection(
             description="Writing it takes the permission system:role:grant, as PUT …/menus does.",
         ),
         "status": STATUS,
-        "sort": integer(minimum=0, maximum=1_000_000, default=0, sort=True),
-        "remark": text(),
+        "sort": integer(label=("排序", "Sort order"), minimum=0, maximum=1_000_000, default=0, sort=True),
+        "remark": text(label=("备注", "Remarks")),
     },
     indexes=(Index("code", unique=True),),
 )
@@ -66,34 +83,49 @@ ROLES = Collection(
 MENUS = Collection(
     name="rbac_menus",
     title="Menu",
+    noun=Message("菜单", "menu"),
     ids="integer",
     watched=True,
     default_sort="order",
     fields={
-        "parent_id": integer(minimum=1, ref="rbac_menus"),
-        "type": choice("directory", "menu", "button", "link", required=True),
-        "code": text(required=True, max_length=100, pattern=r"^[A-Za-z0-9:._-]+$"),
-        "name": text(max_length=100),
-        "title": text(required=True, max_length=100),
-        "title_en": text(max_length=100),
-        "path": text(max_length=200, pattern=_MENU_PATH, example="/system/users"),
-        "component": text(max_length=200),
-        "redirect": link(web=False, max_length=200),
-        "icon": text(max_length=100),
-        "order": integer(minimum=0, maximum=1_000_000, default=0, sort=True),
-        "hidden": boolean(default=False),
-        "link": link(own=False, example="https://example.com"),
-        "permission": text(max_length=100, pattern=r"^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$"),
+        "parent_id": integer(label=("上级菜单", "Parent menu"), minimum=1, ref="rbac_menus"),
+        "type": choice("directory", "menu", "button", "link", label=("菜单类型", "Type"), required=True),
+        "code": text(label=("菜单编码", "Menu code"), required=True, max_length=100, pattern=r"^[A-Za-z0-9:._-]+$"),
+        "name": text(label=("路由名称", "Route name"), max_length=100),
+        "title": text(label=("菜单名称", "Title"), required=True, max_length=100),
+        "title_en": text(label=("英文名称", "English title"), max_length=100),
+        "path": text(label=("路由地址", "Path"), max_length=200, pattern=_MENU_PATH, example="/system/users"),
+        "component": text(label=("组件路径", "Component"), max_length=200),
+        "redirect": link(label=("重定向地址", "Redirect"), web=False, max_length=200),
+        "icon": text(label=("图标", "Icon"), max_length=100),
+        "order": integer(label=("排序", "Sort order"), minimum=0, maximum=1_000_000, default=0, sort=True),
+        "hidden": boolean(label=("隐藏", "Hidden"), default=False),
+        "link": link(label=("外链地址", "Link"), own=False, example="https://example.com"),
+        "permission": text(
+            label=("权限标识", "Permission"),
+            max_length=100,
+            pattern=r"^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$",
+        ),
         "apis": array(
             obj(
                 "MenuApi",
-                {"method": choice(*METHODS, required=True), "path": text(required=True, max_length=300, pattern="^/")},
+                {
+                    "method": choice(*METHODS, label=("请求方法", "Method"), required=True),
+                    "path": text(label=("接口地址", "API path"), required=True, max_length=300, pattern="^/"),
+                },
             ),
+            label=("接口", "APIs"),
             default=[],
         ),
-        "role_ids": array(integer(minimum=1), read_only=True, nullable=False, default=[], max_items=10_000),
+        "role_ids": array(
+            integer(minimum=1), label=("角色", "Roles"), read_only=True, nullable=False, default=[], max_items=10_000
+        ),
         "withdrawn": boolean(
-            read_only=True, nullable=False, default=False, description="No loaded plugin declares it any more."
+            label=("已失效", "Withdrawn"),
+            read_only=True,
+            nullable=False,
+            default=False,
+            description="No loaded plugin declares it any more.",
         ),
     },
     indexes=(Index("code", unique=True), Index("parent_id", "order"), Index("role_ids")),
@@ -103,6 +135,7 @@ MENUS = Collection(
 USERS = Collection(
     name="rbac_users",
     title="User",
+    noun=Message("用户", "user"),
     alias="users",
     label="real_name",
     code="username",
@@ -113,22 +146,32 @@ USERS = Collection(
     scope_person="id",
     fields={
         "username": text(
-            required=True, min_length=2, max_length=64, pattern=r"^[A-Za-z0-9_.@-]+$", sort=True, search=True
+            label=("用户名", "Username"),
+            required=True,
+            min_length=2,
+            max_length=64,
+            pattern=r"^[A-Za-z0-9_.@-]+$",
+            sort=True,
+            search=True,
         ),
         "password": new_password(write_only=True),
-        "real_name": text(max_length=100, sort="folded", search=True),
-        "avatar": link(key=True, description="An address, or the `url`, key or id of a public file."),
-        "email": text(max_length=200, format="email", search=True),
-        "mobile": text(max_length=20, pattern=r"^\+?[0-9 -]{5,20}$", search=True),
-        "department_id": integer(minimum=1, ref="rbac_departments", filter=True),
-        "role_ids": array(integer(minimum=1), unique=True, ref="rbac_roles", default=[], filter=True),
+        "real_name": text(label=("姓名", "Name"), max_length=100, sort="folded", search=True),
+        "avatar": link(
+            label=("头像", "Avatar"), key=True, description="An address, or the `url`, key or id of a public file."
+        ),
+        "email": text(label=("邮箱", "Email"), max_length=200, format="email", search=True),
+        "mobile": text(label=("手机号", "Mobile"), max_length=20, pattern=r"^\+?[0-9 -]{5,20}$", search=True),
+        "department_id": integer(label=("部门", "Department"), minimum=1, ref="rbac_departments", filter=True),
+        "role_ids": array(
+            integer(minimum=1), label=("角色", "Roles"), unique=True, ref="rbac_roles", default=[], filter=True
+        ),
         "status": STATUS,
-        "is_super": boolean(default=False, filter=True),
-        "must_change_password": boolean(default=True),
-        "home_path": link(web=False, max_length=200),
-        "wecom_user_id": text(max_length=64, read_only=True),
-        "locked_until": timestamp(read_only=True),
-        "last_login_at": timestamp(read_only=True, sort=True),
+        "is_super": boolean(label=("超级管理员", "Super administrator"), default=False, filter=True),
+        "must_change_password": boolean(label=("下次登录须改密码", "Must change password"), default=True),
+        "home_path": link(label=("首页地址", "Home page"), web=False, max_length=200),
+        "wecom_user_id": text(label=("企业微信账号", "WeCom account"), max_length=64, read_only=True),
+        "locked_until": timestamp(label=("锁定至", "Locked until"), read_only=True),
+        "last_login_at": timestamp(label=("最后登录时间", "Last login at"), read_only=True, sort=True),
     },
     indexes=(
         Index("username", unique=True),

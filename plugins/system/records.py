@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from plugins.api import BLANK, Collection, Index, anything, array, boolean, choice, integer, obj, text
+from plugins.api import BLANK, Collection, Index, Message, anything, array, boolean, choice, integer, obj, text
 
 MAX_ITEMS = 1000
 
 ITEM_FIELDS = {
     "value": text(
+        label=("值", "Value"),
         required=True,
         max_length=64,
         pattern=rf"^[^{BLANK}]([^\n\r\u2028\u2029]*[^{BLANK}])?$",
         example="A",
     ),
-    "label": text(required=True, max_length=100, example="重点", description="In the caller's language, both ways."),
-    "color": text(max_length=32, example="red"),
-    "sort": integer(minimum=0, maximum=1_000_000, nullable=False),
-    "status": choice("enabled", "disabled", nullable=False),
+    "label": text(
+        label=("标签", "Label"),
+        required=True,
+        max_length=100,
+        example="重点",
+        description="In the caller's language, both ways.",
+    ),
+    "color": text(label=("颜色", "Colour"), max_length=32, example="red"),
+    "sort": integer(label=("排序", "Sort order"), minimum=0, maximum=1_000_000, nullable=False),
+    "status": choice("enabled", "disabled", label=("状态", "Status"), nullable=False),
 }
 _CHANGEABLE = {name: field.but(required=False) for name, field in ITEM_FIELDS.items() if name != "value"}
 _VERSION = integer(minimum=1, required=True, description="The version of the dictionary; a stale one is 40902.")
@@ -24,10 +31,12 @@ _VERSION = integer(minimum=1, required=True, description="The version of the dic
 DICTIONARIES = Collection(
     name="system_dictionaries",
     title="Dictionary",
+    noun=Message("字典", "dictionary"),
     ids="integer",
     default_sort="type",
     fields={
         "type": text(
+            label=("字典类型", "Type"),
             required=True,
             max_length=64,
             pattern=r"^[a-z][a-z0-9_.-]*$",
@@ -37,13 +46,20 @@ DICTIONARIES = Collection(
             example="crm_customer_level",
         ),
         "name": text(
+            label=("字典名称", "Dictionary name"),
             required=True,
             max_length=100,
             sort="folded",
             search=True,
             description="In the caller's language, both ways.",
         ),
-        "items": array(obj("DictionaryItem", ITEM_FIELDS), max_items=MAX_ITEMS, default=[], nullable=False),
+        "items": array(
+            obj("DictionaryItem", ITEM_FIELDS),
+            label=("字典项", "Items"),
+            max_items=MAX_ITEMS,
+            default=[],
+            nullable=False,
+        ),
     },
     indexes=(Index("type", unique=True),),
     # an item holds `label_en`, `declared` and `edited` besides
@@ -57,10 +73,14 @@ ITEM_UPDATE = obj("DictionaryEntryUpdate", {"version": _VERSION, **_CHANGEABLE},
 CONFIGS = Collection(
     name="system_configs",
     title="StoredConfig",
+    noun=Message("系统参数", "setting"),
     ids="text",
     default_sort="id",
     watched=True,
-    fields={"value": anything(), "changed": boolean(default=False, description="False: the default is in force.")},
+    fields={
+        "value": anything(label=("参数值", "Value")),
+        "changed": boolean(label=("已修改", "Changed"), default=False, description="False: the default is in force."),
+    },
 )
 
 CONFIG = obj(
