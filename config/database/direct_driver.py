@@ -50,6 +50,8 @@ _NOT_DURABLE: Mapping[str, Any] = {"writeConcern": {"w": 1, "j": False}}
 _MOST_INSERTS = 16  # several commands of a burst run at once: larger ones take no less of mongod's time
 _MOST_BATCHED_BYTES = 256 << 10  # of one document: a larger one is inserted alone, so that no command is too long
 _MOST_BYTES = 16 << 20
+# commands that may take seconds although the database is well: all but those on single documents
+_BULK_COMMANDS = frozenset({"aggregate", "count", "delete", "getMore", "update"})
 _NO_COLLECTION = 26  # NamespaceNotFound: src/mongo/base/error_codes.yml
 _NOT_EXECUTED = frozenset({10107, 13435})  # NotWritablePrimary, NotPrimaryNoSecondaryOk
 _SUPPORTED_OPTIONS = frozenset(
@@ -274,7 +276,7 @@ class DirectDriver(Driver):
         self, command: Mapping[str, Any], documents: Sequence[bytes] = (), *, reads: bool = False
     ) -> Document | None:
         """The reply to a command, even one with a failure; None where it was not executed or may be repeated."""
-        with self._operations() as operation:
+        with self._operations(long=not _BULK_COMMANDS.isdisjoint(command)) as operation:
             reply = None
             try:
                 reply = await self._wire.run(command, documents)
@@ -321,9 +323,6 @@ class DirectDriver(Driver):
 
     def time_limit(self) -> Operation:
         return self._operations()
-
-    def note_wait(self, since: float) -> None:
-        self._operations.note_wait(since)
 
     async def close(self) -> None:
         self._wire.close()

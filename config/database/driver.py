@@ -148,9 +148,5 @@ class Driver(ABC):
         """Limit the time of a block that waits for an operation which serves several callers."""
 
     @abstractmethod
-    def note_wait(self, since: float) -> None:
-        """Record that the caller has waited since then (`time.monotonic()`) for another caller's operation."""
-
-    @abstractmethod
     async def close(self) -> None:
         """Close every connection. Does not wait for a server that is gone."""

@@ -74,9 +74,6 @@ class LibraryDriver(Driver):
     def time_limit(self) -> Operation:
         return self.operations()
 
-    def note_wait(self, since: float) -> None:
-        self.operations.note_wait(since)
-
     @property
     def in_transaction(self) -> bool:
         return SESSION.get() is not None
@@ -125,7 +122,7 @@ class LibraryDriver(Driver):
         rows: list[Document] = []
         try:
             while True:
-                with self.operations():
+                with self.operations(long=True):
                     rows = await cursor.to_list(batch)
                 if not rows:
                     return
@@ -136,7 +133,7 @@ class LibraryDriver(Driver):
 
     async def count(self, collection: str, filter: Filter, **options: Unpack[CountOptions]) -> int:
         target = self._database[collection]
-        with self.operations():
+        with self.operations(long=True):
             if not filter and not self.in_transaction:
                 return int(await target.estimated_document_count())
             if self.in_transaction:
@@ -146,7 +143,7 @@ class LibraryDriver(Driver):
             return int((await self._database.command(count_command(collection, filter, options)))["n"])
 
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
-        with self.operations():
+        with self.operations(long=len(documents) > 1):
             target = self._database[collection]
             if len(documents) == 1:
                 await target.insert_one(documents[0], session=SESSION.get())
@@ -154,7 +151,7 @@ class LibraryDriver(Driver):
                 await target.insert_many(list(documents), session=SESSION.get())
 
     async def insert_missing(self, collection: str, documents: Sequence[Document]) -> None:
-        with self.operations():
+        with self.operations(long=True):
             try:
                 await self._database[collection].insert_many(list(documents), ordered=False)
             except BulkWriteError as error:
@@ -185,19 +182,19 @@ class LibraryDriver(Driver):
             return changed
 
     async def update_many(self, collection: str, filter: Filter, update: Mapping[str, Any]) -> int:
-        with self.operations():
+        with self.operations(long=True):
             result = await self._database[collection].update_many(filter, update, session=SESSION.get())
             return int(result.modified_count)
 
     async def delete_many(self, collection: str, filter: Filter) -> int:
-        with self.operations():
+        with self.operations(long=True):
             result = await self._database[collection].delete_many(filter, session=SESSION.get())
             return int(result.deleted_count)
 
     async def aggregate(
         self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, collection_scan: bool = False
     ) -> list[Document]:
-        with self.operations():
+        with self.operations(long=True):
             hint = NATURAL_ORDER if collection_scan else {}
             # in one reply rather than the first 101 rows and then the rest
             opened = self._database[collection].aggregate(

@@ -1,8 +1,6 @@
-"""The time limits of operations: one for each, and one that a request shares among its operations without a reply.
+"""The time limits of operations: one for each, and a request spends no more than one of them without a reply.
 
-A request runs several operations in sequence. While MongoDB does not reply, each of them would wait for its full time
-limit. So a request remembers since when it has had no reply, and from then on its operations share one time limit. A
-reply to any of them ends that, and the request goes on as usual.
+`silence.py` notes the silence of the database for all operations of the process.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ import pymongo
 from pymongo.errors import OperationFailure
 
 from config.database.errors import AWAY, DatabaseUnavailable, translate
+from config.database.silence import Silence
 from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
 
 MARGIN_SECONDS = 0.2  # the limit of the library or the server ends first, and its error says more exactly what happened
@@ -24,12 +23,13 @@ SILENT_CODES = frozenset({6, 7, 50, 64, 89, 91, 189, 202, 216, 262, 9001, 10058,
 
 
 class Waiting:
-    """What the operations of one request share: since when, monotonic, none of them has had a reply."""
+    """One request: when it began, and since when, monotonic, none of its own operations has had a reply."""
 
-    __slots__ = ("silent_since",)
+    __slots__ = ("began", "silent_since")
 
-    def __init__(self, silent_since: float | None = None) -> None:
-        self.silent_since = silent_since
+    def __init__(self) -> None:
+        self.began = time.monotonic()
+        self.silent_since: float | None = None
 
 
 _waiting: ContextVar[Waiting | None] = ContextVar("database_waiting", default=None)
@@ -46,49 +46,52 @@ class Operations:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds + MARGIN_SECONDS
         self.limit = TimeLimit(self.seconds)
-        self.silent_since: float | None = None  # since when nobody in this process has had a reply
+        self.silence = Silence(self.seconds)
 
-    def __call__(self) -> Operation:
+    def __call__(self, *, long: bool = False) -> Operation:
         """`with operations(): …` around one operation, in the task that runs it.
 
-        Translates the errors of the libraries; raises `DatabaseUnavailable` when the time limit ends.
+        `long`: it may take seconds although the database is well, such as an aggregation. Translates the errors of the
+        libraries; raises `DatabaseUnavailable` when the time limit ends.
         """
-        return Operation(self)
-
-    def note_wait(self, since: float) -> None:
-        """Record a wait since then for another caller's operation; without a reply it counts as the caller's own."""
-        waiting = _waiting.get()
-        if waiting is not None and waiting.silent_since is None and self.silent_since is not None:
-            waiting.silent_since = max(since, self.silent_since)
+        return Operation(self, long)
 
 
 class Operation:
     """A running operation. Set `unanswered` where the server did not reply and that is no error."""
 
-    __slots__ = ("_began", "_block", "_library", "_operations", "_waiting", "unanswered")
+    __slots__ = ("_began", "_block", "_library", "_long", "_operations", "_waiting", "unanswered")
 
-    def __init__(self, operations: Operations) -> None:
+    def __init__(self, operations: Operations, long: bool) -> None:
         self._operations = operations
+        self._long = long
         self._library: Any = None
         self.unanswered = False
 
     def __enter__(self) -> Operation:
         self._began = time.monotonic()
         self._waiting = waiting = _waiting.get()
-        if waiting is None or waiting.silent_since is None:
-            self._block = self._operations.limit()
-        else:
-            self._block = self._remaining_time(waiting, waiting.silent_since)
+        silent = self._silent_seconds(waiting) if waiting is not None else 0.0
+        self._block = self._remaining_time(silent) if silent else self._operations.limit()
         self._block.__enter__()
+        if not self._long:
+            self._operations.silence.begin(self._began)
         return self
 
-    def _remaining_time(self, waiting: Waiting, silent_since: float) -> LimitedBlock:
-        """What remains of the time limit of a request without a reply since then."""
-        seconds = self._operations.seconds
-        left = silent_since + seconds - self._began
-        if left < -seconds:  # no request takes so long: this is a task that the request started
+    def _silent_seconds(self, waiting: Waiting) -> float:
+        """How long the request has waited in silence until now."""
+        silent = self._operations.silence.within(waiting.began, self._began)
+        if waiting.silent_since is None:
+            return silent
+        own = self._began - waiting.silent_since
+        if own > 2 * self._operations.seconds:  # no request takes so long: this is a task that the request started
             waiting.silent_since = None
-            return self._operations.limit()
+            return silent
+        return max(silent, own)
+
+    def _remaining_time(self, silent: float) -> LimitedBlock:
+        """What remains of the time limit of a request that has waited in silence for `silent` seconds."""
+        left = self._operations.seconds - silent
         if left <= 0:
             expired = DatabaseUnavailable("no reply to this request within the time limit")
             expired.silent = True
@@ -100,6 +103,8 @@ class Operation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if not self._long:
+            self._operations.silence.end()
         if self._library is not None:
             self._library.__exit__(kind, error, trace)
         try:
@@ -122,15 +127,14 @@ class Operation:
         raise translated from error
 
     def _note(self, silent: bool) -> None:
-        operations, waiting = self._operations, self._waiting
-        if not silent:
-            operations.silent_since = None
-            if waiting is not None:
-                waiting.silent_since = None
-            return
-        if operations.silent_since is None:
-            operations.silent_since = self._began
-        if waiting is not None and waiting.silent_since is None:
+        silence, waiting, now = self._operations.silence, self._waiting, time.monotonic()
+        if silent:
+            silence.note_failure(self._began, now)
+        else:
+            silence.note_reply(now)
+        if waiting is not None and not silent:
+            waiting.silent_since = None
+        elif waiting is not None and waiting.silent_since is None:
             waiting.silent_since = self._began
 
 

@@ -59,10 +59,8 @@ class Transactions:
                 session = await self.sessions.open()
             try:
                 while True:
-                    asked = time.monotonic()
                     try:
                         async with self.locks.hold(keys, until):
-                            self._operations.note_wait(asked)
                             return await self._retry(session, work, keys)
                     except WriteConflict as error:
                         if error.key in keys or time.monotonic() > until:

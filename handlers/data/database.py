@@ -54,7 +54,7 @@ class Database:
         self.referred = named(self.collections.values())
         watched = [name for name, collection in self.collections.items() if collection.watched]
         self.changes = Changes(driver, watched)
-        self.counts = SingleFlight(driver.note_wait)
+        self.counts = SingleFlight()
         self.outdated: set[str] = set()  # collections whose search fields `SearchIndexing` still has to rebuild
         self._numbers = Batcher(self._take_numbers, _NUMBERS_AT_ONCE)
 

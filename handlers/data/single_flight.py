@@ -6,7 +6,6 @@ A caller that arrives while one runs shares the next one, so no caller gets a st
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -26,13 +25,11 @@ class _Lane:
 class SingleFlight:
     """Executions by key. Cancelling one caller does not cancel the execution for the others.
 
-    The work must end by itself: it needs a time limit of its own. `note_wait` is the driver's: a caller that waited for
-    another execution without a reply of the database does not wait as long again.
+    The work must end by itself: it needs a time limit of its own.
     """
 
-    def __init__(self, note_wait: Callable[[float], None] | None = None) -> None:
+    def __init__(self) -> None:
         self._lanes: dict[Hashable, _Lane] = {}
-        self._note_wait = note_wait
 
     async def run(self, key: Hashable, work: Callable[[], Awaitable[Result]]) -> Result:
         """Return the result of an execution of `work` that begins no earlier than this call, or raise its exception."""
@@ -54,10 +51,7 @@ class SingleFlight:
             self._start_next(key)
 
     async def _execute_after(self, running: asyncio.Task[Any], key: Hashable, work: Work) -> Any:
-        began_waiting = time.monotonic()
         await asyncio.wait({running})
-        if self._note_wait is not None:
-            self._note_wait(began_waiting)
         return await self._execute(key, work)
 
     def _start_next(self, key: Hashable) -> None:

@@ -33,7 +33,7 @@ class Executions:
 
     def __init__(self, database: Database, seconds: float) -> None:
         self.seconds = seconds
-        self.shared = SingleFlight(database.driver.note_wait)
+        self.shared = SingleFlight()
 
 
 def dashboard_route(

@@ -172,6 +172,26 @@ async def test_a_reply_gives_the_next_operation_its_own_time_limit(behind: Drive
     assert await in_a_request(work) > LIMIT_MS / 1000 - 0.1
 
 
+async def test_a_primary_that_replies_once_and_falls_silent_again_costs_one_time_limit() -> None:
+    operations = Operations(1)
+    begin_waiting()
+    with operations():
+        await asyncio.sleep(0.8)
+    started = time.monotonic()
+    with pytest.raises(DatabaseUnavailable), operations():
+        await asyncio.sleep(5)
+    assert time.monotonic() - started == pytest.approx(operations.seconds - 0.8, abs=0.2)
+
+
+async def test_an_aggregation_that_takes_long_is_not_silence() -> None:
+    operations = Operations(1)
+    begin_waiting()
+    with operations(long=True):
+        await asyncio.sleep(0.8)
+    with operations():
+        await asyncio.sleep(0.8)
+
+
 async def test_work_that_goes_on_without_its_request_is_not_refused_for_ever(driver: Driver, things: str) -> None:
     operations = Operations(0.05)
     begin_waiting()
@@ -187,7 +207,7 @@ async def test_work_that_goes_on_without_its_request_is_not_refused_for_ever(dri
 
 async def test_a_caller_that_waited_for_another_without_a_reply_does_not_wait_as_long_again() -> None:
     operations = Operations(0.3)
-    shared = SingleFlight(operations.note_wait)
+    shared = SingleFlight()
 
     async def silent() -> None:
         with operations():
@@ -212,7 +232,7 @@ async def test_only_an_error_without_a_reply_counts_as_silence(error: Exception,
     operations = Operations(1)
     with suppress(DatabaseUnavailable), operations():
         raise error
-    assert (operations.silent_since is not None) is silent
+    assert operations.silence.is_certain is silent
 
 
 def test_every_silent_code_is_a_state() -> None:
