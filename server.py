@@ -1,6 +1,6 @@
 """The entry point: reads the settings, starts the database, loads the plugins, listens.
 
-`python server.py [--host H] [--port N]`
+`python server.py [--host H] [--port N] [--processes N]`
 """
 
 from __future__ import annotations
@@ -40,11 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="server.py", description="Tradewind, the back end of a business platform.")
     parser.add_argument("--host", help="address to listen on (TRADEWIND_HOST)")
     parser.add_argument("--port", type=int, help="port to listen on (TRADEWIND_PORT)")
+    parser.add_argument("--processes", type=int, help="run so many under a parent that starts again what ends")
     given = {name: value for name, value in vars(parser.parse_args(arguments)).items() if value is not None}
+    processes = given.pop("processes", None)
     garbage_collection.pause()
     try:
         settings = Settings(**given)
-        return run(settings, start_database(settings))
+        return run(settings, start_database(settings)) if processes is None else run_several(settings, processes)
     except ValidationError as error:
         return fail([f"{_name(fault['loc'])}{fault['msg'].removeprefix('Value error, ')}" for fault in error.errors()])
     except EmbeddedError as error:
@@ -81,24 +83,60 @@ def start_database(settings: Settings) -> Starting | None:
 def run(settings: Settings, starting: Starting | None) -> int:
     """Load the plugins, serve them, and return the exit code."""
     from plugins.registry import RegistryError, load_plugins  # late: while the database starts
-    from plugins.runtime import StartError
-    from plugins.unknown_settings import unknown_settings
 
     try:
         plugins = load_plugins(settings.plugins)
-        catalogue = load_catalogue(settings, plugins)
-        garbage_collection.exempt_and_resume()
-        listener = start_logging(settings.log_level)
-        for variable, advice in unknown_settings(plugins).items():
-            log.warning(f"{variable} {advice}", extra={"setting": variable})
-        try:
-            uvloop.run(serve(settings, plugins, starting, catalogue))
-        finally:
-            listener.stop()
+        return run_loaded(settings, plugins, starting, load_catalogue(settings, plugins))
     except RegistryError as error:
         return fail(error.problems)
+
+
+def run_several(settings: Settings, processes: int) -> int:
+    """Load the plugins and serve them by several processes on one port; return the exit code."""
+    from config.logs import log_at_once
+    from config.processes import run_processes
+    from plugins.registry import RegistryError, load_plugins
+
+    if processes < 1 or settings.port == 0:
+        return fail(["--processes takes at least 1, and a --port that is not 0."])
+    try:
+        plugins = load_plugins(settings.plugins)
+        catalogue = load_catalogue(settings, plugins)
+    except RegistryError as error:
+        return fail(error.problems)
+    log_at_once(settings.log_level)
+    garbage_collection.exempt_and_resume()
+
+    def serve_one(first: bool) -> int:
+        try:
+            return run_loaded(settings, plugins, start_database(settings), catalogue, welcomes=first)
+        except EmbeddedError as error:
+            return fail([str(error)])
+
+    return run_processes(processes, serve_one)
+
+
+def run_loaded(
+    settings: Settings,
+    plugins: Sequence[Plugin],
+    starting: Starting | None,
+    catalogue: Catalogue,
+    welcomes: bool = True,
+) -> int:
+    """Serve plugins that are loaded, and return the exit code."""
+    from plugins.runtime import StartError
+    from plugins.unknown_settings import unknown_settings
+
+    garbage_collection.exempt_and_resume()
+    listener = start_logging(settings.log_level)
+    for variable, advice in unknown_settings(plugins).items():
+        log.warning(f"{variable} {advice}", extra={"setting": variable})
+    try:
+        uvloop.run(serve(settings, plugins, starting, catalogue, welcomes))
     except StartError as error:
         return fail([str(error)])
+    finally:
+        listener.stop()
     return 0
 
 
@@ -145,8 +183,9 @@ async def serve(
     plugins: Sequence[Plugin],
     starting: Starting | None,
     catalogue: Catalogue | None = None,
+    welcomes: bool = True,
 ) -> None:
-    """Start the service, log that it is ready, and stop it cleanly on a signal."""
+    """Start the service, log that it is ready, and stop it cleanly on a signal. `welcomes`: print how to log in."""
     from plugins.runtime import running
 
     stop = Stop()
@@ -157,7 +196,7 @@ async def serve(
         async with running(settings, plugins, uri, catalogue=catalogue) as service:
             stop.started()
             log.info("ready", extra={"url": service.url, "plugins": list(service.catalogue.plugins)})
-            if settings.demo:
+            if settings.demo and welcomes:
                 welcome(service)
             await settle()
             await until_asked(stop, embedded)

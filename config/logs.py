@@ -173,6 +173,15 @@ class _Output(logging.StreamHandler[TextIO]):
             self.handleError(record)
 
 
+def log_at_once(level: str) -> None:
+    """Send the lines of all loggers to standard output without a thread: for a process that forks."""
+    output = _Output(sys.stdout)
+    output.setFormatter(JsonFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [output]
+    root.setLevel(level)
+
+
 def start_logging(level: str) -> logging.handlers.QueueListener:
     """Send the lines of all loggers to standard output through a thread; `.stop()` writes the remaining ones."""
     output = _Output(sys.stdout)

@@ -74,11 +74,15 @@ def has_failed(reply: Mapping[str, Any]) -> bool:
     return not reply.get("ok") or "writeErrors" in reply or "writeConcernError" in reply
 
 
-def only_existing_ids_failed(reply: Mapping[str, Any]) -> bool:
-    """Whether an unordered insert failed only for documents whose `_id` exists already."""
-    faults = reply.get("writeErrors") or ()
-    exist = all(fault.get("code") == DUPLICATE and list(fault.get("keyPattern", ())) == ["_id"] for fault in faults)
-    return bool(faults) and exist and not reply.get("writeConcernErrors") and "writeConcernError" not in reply
+def without_existing_ids(reply: Mapping[str, Any]) -> dict[str, Any]:
+    """The reply to an unordered insert without the errors for documents whose `_id` exists already."""
+    faults = [fault for fault in reply.get("writeErrors") or () if not _is_existing_id(fault)]
+    rest = {name: value for name, value in reply.items() if name != "writeErrors"}
+    return {**rest, "writeErrors": faults} if faults else rest
+
+
+def _is_existing_id(fault: Mapping[str, Any]) -> bool:
+    return fault.get("code") == DUPLICATE and list(fault.get("keyPattern", ())) == ["_id"]
 
 
 def find_options(options: FindOptions) -> dict[str, Any]:

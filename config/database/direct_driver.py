@@ -31,7 +31,7 @@ from config.database.commands import (
     count_command,
     find_options,
     has_failed,
-    only_existing_ids_failed,
+    without_existing_ids,
 )
 from config.database.document_loader import DocumentLoader
 from config.database.driver import Change, Driver
@@ -168,8 +168,8 @@ class DirectDriver(Driver):
             with translate_errors:
                 command = {"insert": collection, "ordered": False, **_DURABLE, **self._limit}
                 reply = await self._send(command, encoded, reads=True)
-                if reply is not None and has_failed(reply) and not only_existing_ids_failed(reply):
-                    raise failure(reply)
+                if reply is not None and has_failed(remaining := without_existing_ids(reply)):
+                    raise failure(remaining)
         if reply is None:
             await self.library.insert_missing(collection, documents)
 

@@ -23,8 +23,8 @@ from config.database.commands import (
     Sort,
     UpdateOptions,
     count_command,
-    only_existing_ids_failed,
     projection,
+    without_existing_ids,
 )
 from config.database.document_loader import DocumentLoader
 from config.database.driver import Change, Driver
@@ -33,6 +33,7 @@ from config.database.indexes import IndexPlan, IndexSpec, are_in_place, index_mo
 from config.database.libraries import Library
 from config.database.operations import Operation, Operations
 from config.database.orphans import APP_NAME, end_orphans
+from config.database.replies import failure
 from config.database.transactions import SESSION, Transactions
 
 log = logging.getLogger("tradewind.database")
@@ -155,7 +156,10 @@ class LibraryDriver(Driver):
             try:
                 await self._database[collection].insert_many(list(documents), ordered=False)
             except BulkWriteError as error:
-                if not only_existing_ids_failed(error.details):
+                remaining = without_existing_ids(error.details)
+                if durability := remaining.get("writeConcernErrors"):
+                    raise failure({"ok": 1, "writeConcernError": durability[0]}) from error
+                if "writeErrors" in remaining:
                     raise
 
     async def update_one(

@@ -35,8 +35,7 @@ class Silence:
 
     def begin(self, now: float) -> None:
         """Note the start of an operation that normally takes a fraction of a second."""
-        if self._failed_at is not None and not self._outstanding and now - self._failed_at > self._seconds:
-            self._close(self._failed_at)  # nobody asked since: it may have ended long ago
+        self._close_if_nobody_asks(now)
         if self._since is None:
             self._since = now
         self._outstanding += 1
@@ -57,6 +56,10 @@ class Silence:
         self._since = began if self._since is None else min(began, self._since)
         self._failed_at = now
 
+    def _close_if_nobody_asks(self, now: float) -> None:
+        if self._failed_at is not None and not self._outstanding and now - self._failed_at > self._seconds:
+            self._close(self._failed_at)
+
     def _close(self, end: float) -> None:
         if self._since is not None and end - self._since > self._noticed:
             self._past.append((self._since, end))
@@ -64,10 +67,9 @@ class Silence:
 
     def within(self, since: float, now: float) -> float:
         """Return the seconds of silence from `since` until `now`."""
-        oldest = now - _REMEMBERED_LIMITS * self._seconds
-        while self._past and self._past[0][1] <= oldest:
+        self._close_if_nobody_asks(now)
+        while self._past and self._past[0][1] <= now - _REMEMBERED_LIMITS * self._seconds:
             self._past.popleft()
-        since = max(since, oldest)
         total = sum(max(0.0, end - max(start, since)) for start, end in self._past)
         if self._since is not None and (self._failed_at is not None or now - self._since > self._noticed):
             total += now - max(self._since, since)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import os
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from config.embedded.diagnosis import EmbeddedError, Ending, explain
 from config.embedded.folder import Folder, Lock, until
+from config.parent_death import stop_with_parent
 
 HOST = "127.0.0.1"
 REPLICA_SET = "tradewind"
@@ -24,7 +23,6 @@ PORT_ATTEMPTS = 5
 OPLOG_MB = 512
 PORT_TAKEN = 48  # src/mongo/util/exit_code.h: netError
 WAITING_FOR_CONNECTIONS = b'"id":23016,'
-PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 class Mongod:
@@ -43,7 +41,7 @@ class Mongod:
             # While mongod lives the supervisor's lock is held, even if the supervisor is killed.
             pass_fds=(lifeline.fd,),
             # Safe: the supervisor has one thread.
-            preexec_fn=_stop_with_parent(os.getpid()) if sys.platform == "linux" else None,
+            preexec_fn=partial(stop_with_parent, os.getpid()),
         )
 
     @property
@@ -154,18 +152,6 @@ def _arguments(folder: Folder, port: int, cache_gib: float) -> list[str]:
         "--logRotate=reopen",
         "--quiet",
     ]
-
-
-def _stop_with_parent(parent: int) -> Callable[[], None]:
-    """Return a function for the new process: the kernel sends it SIGTERM when the supervisor dies (Linux)."""
-    prctl = ctypes.CDLL(None).prctl
-
-    def prepare() -> None:
-        prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return prepare
 
 
 def _move_long_log(folder: Folder) -> bool:

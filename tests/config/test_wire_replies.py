@@ -15,7 +15,10 @@ from pymongo.errors import AutoReconnect
 from tornado.ioloop import IOLoop
 
 from config.database import DatabaseUnavailable, open_driver
+from config.database.commands import has_failed, without_existing_ids
 from config.database.direct_driver import DirectDriver
+from config.database.errors import translate
+from config.database.replies import failure
 from config.database.scram import Scram, ScramError
 from config.database.wire import NotSent, Target, WireConnection, WirePool
 from tests.faults.proxy import Link, Proxy
@@ -27,6 +30,15 @@ REPLY = {
     "cursor": {"firstBatch": [{"_id": 1, "name": "晨光", "list": [1, 2.5, None]}], "id": 0, "ns": "a.b"},
     "ok": 1.0,
 }
+
+
+def test_documents_that_exist_do_not_hide_that_the_others_may_be_lost() -> None:
+    exists = {"index": 0, "code": 11000, "keyPattern": {"_id": 1}, "errmsg": "E11000"}
+    shutdown = {"code": 91, "errmsg": "in shutdown"}
+    remaining = without_existing_ids({"ok": 1.0, "n": 0, "writeErrors": [exists], "writeConcernError": shutdown})
+    assert has_failed(remaining)
+    assert isinstance(translate(failure(remaining)), DatabaseUnavailable)
+    assert not has_failed(without_existing_ids({"ok": 1.0, "n": 0, "writeErrors": [exists]}))
 
 
 class Wire(asyncio.Transport):
