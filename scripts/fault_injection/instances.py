@@ -17,19 +17,24 @@ _BACK_SECONDS = 1.0
 
 
 async def run(bench: Bench) -> None:
-    """Kill the two servers in turn, 15 times, with 16 workers."""
+    """Kill the process of two servers in turn, 15 times, with 16 workers; then without load, with and without parent.
+
+    Under load each server is one process under a parent, as `--processes 1` starts it.
+    """
     folder = bench.subfolder("instances")
     replica_set = await in_thread(ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5).start)
     servers = [Server(folder, f"two-{port}", port, replica_set.uri) for port in free_ports(2)]
+    kills = bench.times(int(bench.options.get("kills", "15")))
     back: list[float] = []
     noticed: list[str] = []
     try:
         for server in servers:
+            server.arguments = ("--processes", "1")
             await in_thread(server.start)
         async with Load([server.port for server in servers], workers=16, pace=0.02) as load:
             load.start()
             await asyncio.sleep(5)
-            for turn in range(bench.times(int(bench.options.get("kills", "15")))):
+            for turn in range(kills):
                 victim, other = servers[turn % 2], servers[1 - turn % 2]
                 began = time.monotonic()
                 back.append(await _kill(victim))
@@ -37,14 +42,16 @@ async def run(bench: Bench) -> None:
                 noticed += [outcome for outcome in load.outcomes(began, other.port).elements() if outcome != "0"]
             await load.stop()
             _tell_back(bench, "back after, under load", back)
-            quiet = [
-                await _kill(servers[turn % 2]) for turn in range(bench.times(int(bench.options.get("kills", "15"))))
-            ]
-            _tell_back(bench, "back after, without load", quiet)
+            _tell_back(bench, "back after, without load", [await _kill(servers[turn % 2]) for turn in range(kills)])
             answered = sum(load.outcomes(port=server.port).total() for server in servers)
             failures = f"{len(noticed)} of {answered} {sorted(set(noticed))}"
             bench.tell(NAME, "failures at the other instance", failures, "0", not noticed)
             await tell_books(bench, NAME, load, servers, replica_set.uri)
+        alone = servers[0]
+        await in_thread(alone.stop)
+        alone.arguments = ()
+        await in_thread(alone.start)
+        _tell_back(bench, "back after, without load or parent", [await _kill(alone) for _ in range(kills)])
     finally:
         for server in servers:
             await in_thread(server.stop)
@@ -58,10 +65,13 @@ def _tell_back(bench: Bench, what: str, back: list[float]) -> None:
 
 
 async def _kill(server: Server) -> float:
-    """Kill and start a server; the seconds until it is ready for requests again."""
-    await in_thread(server.kill)
+    """Kill the process of a server, and start it unless a parent does; the seconds until it is ready again."""
     killed = time.monotonic()
-    server.spawn()
+    if server.arguments:
+        server.kill_children()
+    else:
+        await in_thread(server.kill)
+        server.spawn()
     connection = Connection(server.port)
     while (await connection.call("GET", "/api/health/ready", seconds=2)).outcome != "0":
         if time.monotonic() - killed > 60:

@@ -238,6 +238,7 @@ class Server:
         ours = {f"TRADEWIND_{key.upper()}": value for key, value in given.items() if value}
         kept = {key: value for key, value in os.environ.items() if not key.startswith("TRADEWIND_")}
         self.env = {**kept, **ours}
+        self.arguments: tuple[str, ...] = ()
         self.process: subprocess.Popen[bytes] | None = None
         self.ready_after = 0.0
         self._offset = 0
@@ -252,7 +253,7 @@ class Server:
     def spawn(self) -> None:
         """Start the process without waiting for it."""
         self._offset = self.log.stat().st_size if self.log.exists() else 0
-        command = [sys.executable, "server.py", "--port", str(self.port)]
+        command = [sys.executable, "server.py", "--port", str(self.port), *self.arguments]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, cwd=self.source, env=self.env, stdout=log, stderr=log)
 
@@ -282,6 +283,12 @@ class Server:
         if self.process is not None:
             self.process.kill()
             self.process.wait()
+
+    def kill_children(self) -> None:
+        """End the processes that a parent with `--processes` started with SIGKILL; it starts others."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        for child in children:
+            os.kill(int(child), signal.SIGKILL)
 
     def stop(self, seconds: float = 40) -> int | None:
         """Ask the process to end; its exit code, None where it had to be killed."""
