@@ -24,6 +24,7 @@ from handlers.schema.json_schema import json_schema
 from handlers.schema.messages import Message
 from handlers.schema.patterns import syntax_fault
 from handlers.schema.validation import Checker
+from plugins.declared_labels import label_problems
 from plugins.declared_types import type_problems
 from plugins.plugin import Plugin
 
@@ -48,9 +49,12 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
     kinds = [*CORE_ERRORS, *all_of(plugins, lambda plugin: plugin.errors)]
     resources = {route.access.rpartition(":")[0] for plugin in plugins for route in plugin.routes if route.guarded}
     menus = all_of(plugins, lambda plugin: plugin.menus)
+    routed = {route.collection for plugin in plugins for route in plugin.routes}
     for plugin in plugins:
         shapes = _ShapeFaults()
         for collection in plugin.collections:
+            if not collection.plain or collection.name in routed:
+                yield from label_problems(f"Plugin {plugin.name}: collection {collection.name}", collection)
             yield from _collection_problems(plugin, collection, named(known).keys(), shapes)
         for declared in plugin.routes:
             yield from _route_problems(plugin, declared, menus, shapes)

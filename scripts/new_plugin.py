@@ -34,16 +34,17 @@ packages = ["tradewind_$plugin"]
     "tradewind_$plugin/records.py": '''\
 """The records of $plugin, and their routes."""
 
-from plugins.api import Collection, Route, crud, text
+from plugins.api import Collection, Message, Route, crud, text
 
 $NOUNS = Collection(
     name="$plugin_$nouns",
     title="$Noun",
+    noun=Message("$Noun", "$noun"),
     scoped=True,
-    fields={"name": text(required=True, max_length=200, sort="folded", search=True)},
+    fields={"name": text(label=("名称", "Name"), required=True, max_length=200, sort="folded", search=True)},
 )
 
-ROUTES: tuple[Route, ...] = crud($NOUNS, at="/api/v1/$plugin/$nouns", resource="$plugin:$noun", noun="$noun")
+ROUTES: tuple[Route, ...] = crud($NOUNS, at="/api/v1/$plugin/$nouns", resource="$plugin:$noun")
 ''',
     "tradewind_$plugin/plugin.py": '''\
 """$Plugin."""

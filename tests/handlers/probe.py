@@ -36,6 +36,7 @@ from plugins.api import (
     text,
     timestamp,
 )
+from tests.support.labels import labelled
 
 AT = "/api/v1/probe"
 WIDGETS_AT = f"{AT}/widgets"
@@ -46,23 +47,26 @@ PART = obj("ProbePart", {"sku": text(required=True, max_length=20), "count": qua
 WIDGETS = Collection(
     name="probe_widgets",
     title="ProbeWidget",
+    noun=Message("部件", "widget"),
     scoped=True,
-    fields={
-        "name": text(required=True, max_length=200, sort=True, search=True),
-        "batch": text(max_length=64, filter=True),
-        "kind": choice("large", "medium", "small", sort=True, filter=True),
-        "rank": integer(sort=True, filter=True),
-        "weight": number(sort=True, filter=True),
-        "active": boolean(sort=True, filter=True),
-        "price": money(sort=True, filter=True),
-        "stock": quantity(sort=True, filter=True),
-        "due": day(sort=True, filter=True),
-        "seen_at": timestamp(sort=True, filter=True),
-        "model": object_id(sort=True, filter=True),
-        "tags": array(text(max_length=50), unique=True, max_items=5, default=[], filter=True),
-        "parts": array(PART, max_items=10),
-        "notes": anything(),
-    },
+    fields=labelled(
+        {
+            "name": text(required=True, max_length=200, sort=True, search=True),
+            "batch": text(max_length=64, filter=True),
+            "kind": choice("large", "medium", "small", sort=True, filter=True),
+            "rank": integer(sort=True, filter=True),
+            "weight": number(sort=True, filter=True),
+            "active": boolean(sort=True, filter=True),
+            "price": money(sort=True, filter=True),
+            "stock": quantity(sort=True, filter=True),
+            "due": day(sort=True, filter=True),
+            "seen_at": timestamp(sort=True, filter=True),
+            "model": object_id(sort=True, filter=True),
+            "tags": array(text(max_length=50), unique=True, max_items=5, default=[], filter=True),
+            "parts": array(PART, max_items=10),
+            "notes": anything(),
+        }
+    ),
     indexes=(Index("batch", "-created_at"), Index("name", unique=True, where={"batch": "unique"})),
 )
 

@@ -12,12 +12,13 @@ AT = "/api/v1/notes/notes"
 NOTES = Collection(
     name="notes_notes",
     title="Note",
+    noun=Message("便签", "note"),
     scoped=True,
     shared=True,
     fields={
-        "name": text(required=True, max_length=100),
-        "tags": array(text(max_length=50, min_length=1), default=[], filter=True),
-        "archived": boolean(default=False, read_only=True),
+        "name": text(label=("名称", "Name"), required=True, max_length=100),
+        "tags": array(text(max_length=50, min_length=1), label=("标签", "Tags"), default=[], filter=True),
+        "archived": boolean(label=("已归档", "Archived"), default=False, read_only=True),
     },
 )
 
@@ -33,7 +34,7 @@ NOTES_PLUGIN = Plugin(
     requires=("rbac",),
     collections=(NOTES,),
     routes=(
-        *crud(NOTES, at=AT, resource="notes:note", noun="note"),
+        *crud(NOTES, at=AT, resource="notes:note"),
         route(
             f"POST {AT}/{{id}}/archive",
             archive,

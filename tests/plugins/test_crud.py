@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,9 +26,15 @@ from plugins.api import (
 )
 from plugins.registry import load_plugins
 from plugins.testing import Client, expect, serving
+from tests.support.labels import labelled
 
 AT = "/api/v1/acme/boxes"
-BOXES = Collection(name="acme_boxes", title="Box", fields={"name": text(required=True), "mark": text(read_only=True)})
+BOXES = Collection(
+    name="acme_boxes",
+    title="Box",
+    noun=Message("箱子", "box"),
+    fields=labelled({"name": text(required=True), "mark": text(read_only=True)}),
+)
 
 
 async def own(req: Request) -> None:
@@ -93,7 +100,7 @@ def test_an_action_that_is_not_made_is_refused(wrong: dict[str, object]) -> None
 async def test_a_default_is_stored_as_a_value_that_is_sent(mongodb_uri: str, tmp_path: Path) -> None:
     defaults = {"price": money(default=1.5, filter=True), "due_at": timestamp(default="2026-11-22T08:00:00+08:00")}
     lids = array(obj("BoxLid", {"name": text(required=True), "open": boolean(default=False)}))
-    boxes = Collection(name="acme_boxes", title="Box", fields={"name": text(required=True), "lids": lids, **defaults})
+    boxes = replace(BOXES, fields=labelled({"name": text(required=True), "lids": lids, **defaults}))
     title = Message("箱", "Boxes")
     acme = Plugin(
         name="acme",

@@ -34,15 +34,19 @@ packages = ["tradewind_harbour"]
 RECORDS = '''
 """The records of harbour."""
 
-from plugins.api import Collection, Index, boolean, text
+from plugins.api import Collection, Index, Message, boolean, text
 
 BERTHS = Collection(
     name="harbour_berths",
     title="Berth",
+    noun=Message("泊位", "berth"),
     scoped=True,
     fields={
-        "number": text(required=True, max_length=20, pattern="^B-[0-9]+$", sort=True, filter=True, example="B-7"),
-        "taken": boolean(read_only=True, nullable=False, default=False),
+        "number": text(
+            label=("泊位编号", "Number"), required=True, max_length=20, pattern="^B-[0-9]+$", sort=True, filter=True,
+            example="B-7",
+        ),
+        "taken": boolean(label=("已占用", "Taken"), read_only=True, nullable=False, default=False),
     },
     indexes=(Index("number", unique=True),),
 )
@@ -69,7 +73,7 @@ plugin = Plugin(
     requires=("rbac",),
     collections=(BERTHS,),
     routes=(
-        *crud(BERTHS, at=AT, resource="harbour:berth", noun="berth"),
+        *crud(BERTHS, at=AT, resource="harbour:berth"),
         route(f"POST {AT}/{{id}}/take", take, summary="Take a berth", access="harbour:berth:take",
               returns=BERTHS.read, refusals=conflicts(TAKEN), tag="harbour", collection=BERTHS.name),
     ),

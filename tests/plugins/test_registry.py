@@ -16,6 +16,7 @@ from plugins.api import (
     Dashboard,
     Dictionary,
     ErrorKind,
+    Field,
     Index,
     Item,
     Menu,
@@ -38,12 +39,14 @@ from plugins.api import (
     text,
 )
 from plugins.registry import RegistryError, freeze, load_plugins
+from tests.support.labels import labelled
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 AT = "/api/v1/acme/things"
 TITLE = Message("东西", "Things")
 GOOD = load_plugins(("auth",))
-THINGS = Collection(name="acme_things", title="AcmeThing", fields={"name": text(required=True)})
+NOUN = Message("东西", "thing")
+THINGS = Collection(name="acme_things", title="AcmeThing", noun=NOUN, fields=labelled({"name": text(required=True)}))
 
 
 async def answer(req: Request) -> None:
@@ -83,12 +86,17 @@ def things(**changes: object) -> Plugin:
     return Plugin(name="acme", title=TITLE, collections=(replace(THINGS, **changes),))  # type: ignore[arg-type]
 
 
+def fields(**given: Field) -> Plugin:
+    """A plugin whose collection has these fields, with labels, and no routes."""
+    return things(fields=labelled(given))
+
+
 async def start_without_end(service: Service) -> AsyncIterator[None]:
     """What lacks its decorator."""
     yield
 
 
-BROKEN_THINGS = replace(THINGS, fields={"size": integer(maximum=5, default=6)})
+BROKEN_THINGS = replace(THINGS, fields=labelled({"size": integer(maximum=5, default=6)}))
 LATE = ErrorKind("other.late", 60002, 409, TITLE)
 BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
     "path of another plugin": (
@@ -188,8 +196,36 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         "Plugin acme: collection acme_things is sorted by name, which is no sortable field of it.",
     ),
     "reference to an unknown collection": (
-        [things(fields={"owner_id": integer(ref="nowhere_people")})],
+        [fields(owner_id=integer(ref="nowhere_people"))],
         "Plugin acme: collection acme_things: owner_id refers to nowhere_people, a collection that no loaded plugin declares.",
+    ),
+    "field without a label": (
+        [things(fields={"name": text(), "lines": array(obj(None, {"sku": text()}), label=("明细", "Lines"))})],
+        "Plugin acme: collection acme_things has no label for name, lines[].sku; "
+        'a field takes label=("客户名称", "Customer name").',
+    ),
+    "label without Chinese": (
+        [fields(name=text(label=("", "Name")))],
+        "Plugin acme: collection acme_things has no Chinese label for name; "
+        'a field takes label=("客户名称", "Customer name").',
+    ),
+    "label without English": (
+        [things(fields={"name": text(label=("名称", ""))})],
+        "Plugin acme: collection acme_things has no English label for name; "
+        'a field takes label=("客户名称", "Customer name").',
+    ),
+    "label of two fields": (
+        [fields(name=text(label=("名称", "Name")), colour=text(label=("名称", "Colour")))],
+        "Plugin acme: collection acme_things: colour and name have the same label 名称.",
+    ),
+    "label that the core has given": (
+        [fields(made_at=text(label=("制造时间", "Created at")))],
+        "Plugin acme: collection acme_things: created_at and made_at have the same label Created at.",
+    ),
+    "collection without a noun": (
+        [things(noun=Message("", "thing"))],
+        "Plugin acme: collection acme_things has no noun in Chinese and English, "
+        'such as noun=Message("客户", "customer").',
     ),
     "label that is no field": (
         [things(label="colour")],
@@ -224,15 +260,15 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         "Plugin other: start is no context manager; decorate it with contextlib.asynccontextmanager.",
     ),
     "default of a field": (
-        [things(fields={"name": integer(default="x")})],
+        [fields(name=integer(default="x"))],
         "Plugin acme: collection acme_things: the default of name is none that its own shape allows.",
     ),
     "default of an amount": (
-        [things(fields={"price": money(default=1.555)})],
+        [fields(price=money(default=1.555))],
         "Plugin acme: collection acme_things: the default of price is none that its own shape allows.",
     ),
     "default inside a list": (
-        [things(fields={"lines": array(obj(None, {"colour": choice("red", default="blue")}))})],
+        [fields(lines=array(obj(None, {"colour": choice("red", default="blue")})))],
         "Plugin acme: collection acme_things: the default of lines[].colour is none that its own shape allows.",
     ),
     "default of a body that is its collection's too": (
@@ -288,27 +324,27 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         "Plugin other: state machine other_thing begins with none, which is none of its states.",
     ),
     "field that the core writes": (
-        [things(fields={"version": text()})],
+        [fields(version=text())],
         "Plugin acme: collection acme_things has a field called version, which the core writes itself.",
     ),
     "field that the core sorts by": (
-        [things(fields={"name": text(sort="folded", search=True), "name_order": text()})],
+        [fields(name=text(sort="folded", search=True), name_order=text())],
         "Plugin acme: collection acme_things has a field called name_order, which the core writes itself.",
     ),
     "folded order of what is not searched": (
-        [things(fields={"name": text(sort="folded")})],
+        [fields(name=text(sort="folded"))],
         'Plugin acme: collection acme_things: name has sort="folded", which is for texts that are searched too.',
     ),
     "folded order of numbers": (
-        [things(fields={"size": integer(sort="folded")})],
+        [fields(size=integer(sort="folded"))],
         'Plugin acme: collection acme_things: size has sort="folded", which is for texts that are searched too.',
     ),
     "past that is no time": (
-        [things(fields={"name": text(past=True)})],
+        [fields(name=text(past=True))],
         "Plugin acme: collection acme_things: name is past, which is for days and timestamps.",
     ),
     "field called id": (
-        [things(fields={"id": text()})],
+        [fields(id=text())],
         "Plugin acme: collection acme_things has a field called id, which the core writes itself.",
     ),
     "parameter in the path and in the query": (
@@ -423,7 +459,7 @@ def test_a_schema_that_is_none_is_refused(part: str) -> None:
 
 
 def test_a_collection_whose_schema_is_none_is_refused() -> None:
-    [sentence] = problems([things(fields={"name": text(pattern="(")})])
+    [sentence] = problems([fields(name=text(pattern="("))])
     assert sentence.startswith("Plugin acme: collection acme_things has a schema that is no JSON Schema: ")
 
 

@@ -17,7 +17,12 @@ from tests.plugins.notes import NOTES_PLUGIN
 pytestmark = pytest.mark.gen_test(timeout=30)
 RESET = "/api/v1/system/data-reset"
 CUSTOMERS = "/api/v1/crm/customers"
-MORE = Collection(name="notes_plus_things", title="PlusThing", fields={"name": text()})
+MORE = Collection(
+    name="notes_plus_things",
+    title="PlusThing",
+    noun=Message("东西", "thing"),
+    fields={"name": text(label=("名称", "Name"))},
+)
 NOTES_PLUS = Plugin(name="notes_plus", title=Message("扩展", "Plus"), requires=("notes",), collections=(MORE,))
 REQUEST = {"modules": ["notes"], "confirm": "RESET"}
 
