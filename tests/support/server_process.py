@@ -20,6 +20,7 @@ from plugins.testing import PASSWORD, eventually
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "Zq8-one-signing-secret-of-these-tests-only"
 PLUGINS = "auth,rbac,system,crm"
+WAYS = ("TRADEWIND_MONGODB_DRIVER", "TRADEWIND_HTTP")  # the whole suite can run by another driver or connection
 STOP_SECONDS = 20
 _ready: dict[str, ServerProcess] = {}  # by URL, every process that was ready once
 
@@ -29,7 +30,7 @@ def environment(uri: str, folder: Path, **settings: str) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("TRADEWIND_") or name == "TRADEWIND_MONGODB_DRIVER"
+        if not name.startswith("TRADEWIND_") or name in WAYS
     }
     ours = {
         "MONGODB_URI": uri,
