@@ -11,15 +11,13 @@ from pathlib import Path
 
 from scripts.benchmark.compare import EVERYBODY, OURS, available, compare
 from scripts.benchmark.dashboards import Sizes, dashboards, keep
-from scripts.benchmark.foundation import RESULTS, foundation
-from scripts.benchmark.growth import growth
-from scripts.benchmark.report import chart, table, write_document
+from scripts.benchmark.report import RESULTS, chart, table, write_document
 
 
 def main(arguments: Sequence[str]) -> int:
     """Measure, print, write the raw result; with `--write` the table of docs/speed.md and its picture too."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Tradewind beside its peers.")
-    parser.add_argument("what", nargs="?", choices=("peers", "foundation", "growth", "dashboards"), default="peers")
+    parser.add_argument("what", nargs="?", choices=("peers", "dashboards"), default="peers")
     parser.add_argument("--quick", action="store_true", help="one short round")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3.0, help="of each work in each round")
@@ -34,12 +32,6 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended too
     rounds, seconds = (1, 0.3) if given.quick else (given.rounds, given.seconds)
-    if given.what == "foundation":
-        print(json.dumps(foundation(rounds), indent=1))
-        return 0
-    if given.what == "growth":
-        print(json.dumps(growth(), indent=1))
-        return 0
     if given.what == "dashboards":
         return _dashboards(given)
     customers = given.customers or 100_000

@@ -27,8 +27,8 @@ from config.embedded import acquire
 from scripts.benchmark.company import make_company
 from scripts.benchmark.compare import CACHE, OTHER_CORE, Server, about, tradewind
 from scripts.benchmark.consumption import processor_seconds
-from scripts.benchmark.foundation import RESULTS
 from scripts.benchmark.load import load
+from scripts.benchmark.report import RESULTS
 from scripts.benchmark.servers import DATABASE
 from scripts.benchmark.works import Call
 from scripts.benchmark.world import Api, new_secret, remember

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+RESULTS = ROOT / "scripts" / "results"
 BASE = "fastapi"
 BEFORE = "tradewind-before"
 BEGIN, END = "<!-- bench -->", "<!-- /bench -->"

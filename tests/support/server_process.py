@@ -27,11 +27,7 @@ _ready: dict[str, ServerProcess] = {}  # by URL, every process that was ready on
 
 def environment(uri: str, folder: Path, **settings: str) -> dict[str, str]:
     """The environment of a server: what the machine needs, and the settings of the test only."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("TRADEWIND_") or name in WAYS
-    }
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_") or name in WAYS}
     ours = {
         "MONGODB_URI": uri,
         "MONGODB_DATABASE": f"test_{uuid.uuid4().hex[:12]}",
