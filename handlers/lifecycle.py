@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl
 from config.database import DatabaseUnavailable, begin_waiting
 from config.logs import log_request, request_context
 from handlers.actor import ANONYMOUS, Actor
+from handlers.data.cause import CAUSE, Cause
 from handlers.data.listing import Page
 from handlers.docs.response_checks import ResponseChecks
 from handlers.idempotency import respond_once
@@ -99,8 +100,9 @@ async def respond(request: Request) -> Response:
 
 
 def find_route(request: Request) -> None:
-    """Set `route` and `path` of the request. Raises 40400 or 40500."""
+    """Set `route` and `path` of the request, and the cause of its writes. Raises 40400 or 40500."""
     request.route, request.path = request.part(Router).match(request.method, request.target)
+    CAUSE.set(Cause(request.id, route_of(request).action))
 
 
 async def serve(request: Request) -> Response:

@@ -44,6 +44,8 @@ SUPER: Final = "super"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 PERMISSION = re.compile(r"^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$")
 _MODULE = re.compile(r"^/api/(?:v1/)?([a-z-]+)?.*$")
+_OF_RECORD = re.compile(r"}/([a-z0-9-]+)$")
+_PLAIN_ACTIONS = ("list", "read", "create", "update", "delete")
 _PARAMETER = re.compile(r"{([a-z_]+)}")
 
 
@@ -163,6 +165,15 @@ class Route:
     def writes(self) -> bool:
         """Whether the method is one that changes something."""
         return self.method != "GET"
+
+    @cached_property
+    def action(self) -> str | None:
+        """What the history calls an update by this route: `submit` of `POST …/{id}/submit`; None for `update`."""
+        verb = self.access.rpartition(":")[2]
+        of_record = _OF_RECORD.search(self.path)
+        if self.method == "POST" and of_record and verb != "create":
+            return of_record.group(1)
+        return verb if self.guarded and verb not in _PLAIN_ACTIONS else None
 
     @cached_property
     def keyed(self) -> bool:

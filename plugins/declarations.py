@@ -9,7 +9,8 @@ from typing import TypeVar
 
 import jsonschema_rs
 
-from handlers.data.collection import SEARCH_FIELDS, Collection, named
+from handlers.data.collection import HISTORY, SEARCH_FIELDS, Collection, named
+from handlers.data.history import CHANGES
 from handlers.declarations import Menu, Option, StateMachine
 from handlers.docs.components import NameTaken
 from handlers.docs.openapi import check_names
@@ -28,10 +29,10 @@ from plugins.declared_labels import label_problems
 from plugins.declared_types import type_problems
 from plugins.plugin import Plugin
 
-CORE_COLLECTIONS = (IDEMPOTENCY_KEYS, OPERATION_LOGS)
+CORE_COLLECTIONS = (CHANGES, IDEMPOTENCY_KEYS, OPERATION_LOGS)
 _PATH = re.compile(r"^/(api/|metrics$)[A-Za-z0-9._{}/-]+$|^/metrics$")
 # names that the store writes or queries itself, besides the audit fields
-_RESERVED = {"id", "_id", "deleted", "shared_with", *SEARCH_FIELDS}
+_RESERVED = {"id", "_id", "deleted", "shared_with", HISTORY, *SEARCH_FIELDS}
 _OPTION_KEY = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
 Value = TypeVar("Value")
 

@@ -117,6 +117,7 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
     """Start everything except listening, in order; `stack` stops it in reverse order."""
     jobs = service.part(Jobs)
     stack.push_async_callback(service.database.changes.stop)
+    stack.push_async_callback(service.database.history.stop)
     stack.push_async_callback(service.part(Confined).close)
     stack.push_async_callback(jobs.stop)
     # first, because the transactions of an instance that was killed may block this start

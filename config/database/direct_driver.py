@@ -199,7 +199,9 @@ class DirectDriver(Driver):
         changed: Document = required(reply, "value", dict)
         return changed
 
-    async def update_many(self, collection: str, filter: Filter, update: Mapping[str, Any]) -> int:
+    async def update_many(
+        self, collection: str, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+    ) -> int:
         change = {"q": filter, "u": update, "multi": True}
         reply = await self._run({"update": collection, "updates": [change], **_DURABLE, **self._limit})
         if reply is None:

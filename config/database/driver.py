@@ -84,7 +84,9 @@ class Driver(ABC):
         """Change one document atomically and return its new state; None where none matches. Raises `DuplicateKey`."""
 
     @abstractmethod
-    async def update_many(self, collection: str, filter: Filter, update: Mapping[str, Any]) -> int:
+    async def update_many(
+        self, collection: str, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+    ) -> int:
         """Change every document that matches; return how many changed. Raises `DuplicateKey`."""
 
     @abstractmethod

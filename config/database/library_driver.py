@@ -185,7 +185,9 @@ class LibraryDriver(Driver):
                 )
             return changed
 
-    async def update_many(self, collection: str, filter: Filter, update: Mapping[str, Any]) -> int:
+    async def update_many(
+        self, collection: str, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+    ) -> int:
         with self.operations(long=True):
             result = await self._database[collection].update_many(filter, update, session=SESSION.get())
             return int(result.modified_count)

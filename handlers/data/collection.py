@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -13,27 +14,19 @@ from bson import ObjectId
 from bson.errors import InvalidId
 
 from config.database import Filter, IndexSpec
+from config.logs import is_secret_name
 from handlers.data.folding import sort_key
 from handlers.data.search import FORM, FORM_NAME, search_values
 from handlers.schema.conversion import decode
 from handlers.schema.errors import NOT_FOUND, ApiError
-from handlers.schema.fields import (
-    Field,
-    array,
-    boolean,
-    integer,
-    obj,
-    object_id,
-    text,
-    timestamp,
-    tree_of,
-)
+from handlers.schema.fields import Field, array, boolean, fields_in, integer, obj, object_id, text, timestamp, tree_of
 from handlers.schema.messages import Message
 from handlers.schema.values import Record, RecordId, Values
 
 LIVE: Mapping[str, Any] = {"deleted": False}
 THE_USERS, THE_DEPARTMENTS = "users", "departments"  # the aliases that the audit fields refer to
 SEARCH_FIELDS = ("search_text", "search_grams")
+HISTORY = "_history"  # the field of a record with its changes that are not in `core_history` yet
 # records whose search and sort fields were stored by an older version of the service
 OUTDATED: Mapping[str, Any] = {"search_text": {"$lt": FORM}}
 _SEARCH = (
@@ -201,8 +194,14 @@ class Collection:
 
     @cached_property
     def unread(self) -> tuple[str, ...]:
-        """Fields that are stored only for search and sort, and never read into records."""
-        return (*SEARCH_FIELDS, *self.stored_orders.values()) if self.searchable else ()
+        """Fields that are stored only for search, sort and history, and never read into records."""
+        searched = (*SEARCH_FIELDS, *self.stored_orders.values()) if self.searchable else ()
+        return searched if self.plain else (*searched, HISTORY)
+
+    @cached_property
+    def recorded(self) -> dict[str, Field]:
+        """The fields whose changes the history of a record shows; none that is, or contains, a secret."""
+        return {} if self.plain else {name: child for name, child in self.fields.items() if _is_recorded(name, child)}
 
     def derived(self, values: Values) -> Record:
         """Return the stored search and sort fields of a record with these values."""
@@ -322,6 +321,13 @@ def named(collections: Iterable[Collection]) -> dict[str, Collection]:
     """Maps every name by which a reference may call a collection, aliases too, to the collection."""
     known = list(collections)
     return {**{one.alias: one for one in known if one.alias}, **{one.name: one for one in known}}
+
+
+def _is_recorded(name: str, field: Field) -> bool:
+    return field.history and not any(
+        part.secret or part.write_only or is_secret_name(re.split(r"[.\[]", path)[-1])
+        for path, part in fields_in(field, name)
+    )
 
 
 def order_field(name: str) -> str:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from config.database import Driver
 from handlers.data.collection import Collection
+from handlers.data.history import History
 from handlers.data.single_flight import SingleFlight
 from handlers.schema.values import RecordId
 
@@ -33,6 +34,10 @@ class DataContext(Protocol):
     @property
     def outdated(self) -> Set[str]:
         """The names of collections whose stored search fields still have to be rebuilt."""
+
+    @property
+    def history(self) -> History:
+        """The history of all records."""
 
     async def next_number(self, name: str, *, outside_transaction: bool = True) -> int:
         """Return the next number of a sequence."""

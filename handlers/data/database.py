@@ -17,6 +17,7 @@ from config.database import Batcher, DatabaseUnavailable, Driver, DuplicateKey, 
 from handlers.actor import SYSTEM, Actor
 from handlers.data.changes import Changes
 from handlers.data.collection import Collection, named
+from handlers.data.history import History
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.single_flight import SingleFlight
 from handlers.data.store import Store
@@ -55,6 +56,7 @@ class Database:
         watched = [name for name, collection in self.collections.items() if collection.watched]
         self.changes = Changes(driver, watched)
         self.counts = SingleFlight()
+        self.history = History(driver)
         self.outdated: set[str] = set()  # collections whose search fields `SearchIndexing` still has to rebuild
         self._numbers = Batcher(self._take_numbers, _NUMBERS_AT_ONCE)
 
@@ -124,6 +126,7 @@ class Database:
         removed = 0
         while rows := await self.driver.find(collection.name, {}, limit=_WIPE_BATCH, fields=["_id"]):
             removed += await self.driver.delete_many(collection.name, {"_id": {"$in": [row["_id"] for row in rows]}})
+        await self.history.forget(collection)
         self.tell(collection.name, None)
         return removed
 

@@ -1,6 +1,6 @@
 """`Store`: one collection as one actor sees it. Handlers read and write data only through stores.
 
-`Visibility` adds soft delete and data scope to every filter; `_stamp` and `_change` write the audit fields.
+`Visibility` adds soft delete and data scope to every filter; `_stamp` and `_change` write the audit fields and the history.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from bson import ObjectId
 
 from config.database import Document, DuplicateKey, Filter
 from handlers.actor import Actor
-from handlers.data.collection import Collection
+from handlers.data.cause import CAUSE
+from handlers.data.collection import HISTORY, Collection
 from handlers.data.context import DataContext
+from handlers.data.history import note
 from handlers.data.listing import Page, sort_keys
 from handlers.data.paging import Pager
+from handlers.data.recorded_change import recorded_change, recorded_update
 from handlers.data.references import References
 from handlers.data.scope import Scope
 from handlers.data.visibility import Visibility
@@ -183,14 +186,15 @@ class Store:
             raise self._duplicate_error(error) from error
         if changed is None:
             raise await self._update_error(key, version, otherwise, reason)
-        self._tell(key)
-        return self._record(changed)
+        return await self._written(changed)
 
     async def update_many(self, filter: Filter, operators: Operators) -> int:
         """Change every visible record that matches with MongoDB update operators; return how many changed."""
-        changed = await self._driver.update_many(
-            self.collection.name, self._visibility.filter(filter), self._change({}, operators)
-        )
+        action = "delete" if operators.get("$set", {}).get("deleted") else "update"
+        matching = self._visibility.filter(filter)
+        if not self.collection.plain:
+            await self._context.history.make_room(self.collection, matching)
+        changed = await self._driver.update_many(self.collection.name, matching, self._change({}, operators, action))
         self._tell(None)
         return changed
 
@@ -206,10 +210,10 @@ class Store:
         key = self.collection.parse_id(id)
         deletion = {"deleted": True, "deleted_at": self._now}
         matching = self._visibility.filter({"_id": key}, where)
-        changed = await self._driver.update_one(self.collection.name, matching, self._change(deletion, None))
+        changed = await self._driver.update_one(self.collection.name, matching, self._change(deletion, None, "delete"))
         if changed is None:
             raise await self._update_error(key, None, otherwise, reason)
-        self._tell(key)
+        await self._written(changed)
 
     async def remove(self, filter: Filter) -> int:
         """Delete records of a plain collection permanently; return how many were deleted."""
@@ -229,17 +233,25 @@ class Store:
         return await self._update_where(filter, self._change(values, None))
 
     async def update_unversioned(self, filter: Filter, update: Operators | Sequence[Operators]) -> Document | None:
-        """As `update_where`, with update operators, and without a new version or audit stamp: for technical fields."""
+        """As `update_where`, with update operators, and without a new version or audit stamp: for technical fields.
+
+        The history has what it changes of other fields.
+        """
+        if not self.collection.plain:
+            update = recorded_update(self.collection, update, note(self.actor, self._now))
         return await self._update_where(filter, update)
 
     async def _update_where(
         self, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]]
     ) -> Document | None:
         changed = await self._driver.update_one(self.collection.name, self._visibility.filter(filter), update)
-        if changed is None:
-            return None
-        self._tell(changed["_id"])
-        return self._record(changed)
+        return await self._written(changed) if changed is not None else None
+
+    async def _written(self, document: Document) -> Document:
+        self._tell(document["_id"])
+        if not self.collection.plain:
+            await self._context.history.look_after(self.collection, document)
+        return self._record(document)
 
     # -- rules
 
@@ -259,19 +271,17 @@ class Store:
             "updated_at": self._now,
             "updater_id": self.actor.user_id,
             "deleted": False,
+            HISTORY: {"request_id": CAUSE.get().request_id},
             **self.collection.derived(values),
         }
 
-    def _change(self, values: Mapping[str, Any], operators: Mapping[str, Any] | None) -> dict[str, Any]:
-        extra = dict(operators or {})
+    def _change(
+        self, values: Values, operators: Operators | None, action: str = "update"
+    ) -> Operators | Sequence[Operators]:
         if self.collection.plain:
-            return {**({"$set": dict(values)} if values else {}), **extra}
+            return {**({"$set": dict(values)} if values else {}), **(operators or {})}
         stamped = {**values, "updated_at": self._now, "updater_id": self.actor.user_id}
-        return {
-            **extra,
-            "$set": {**extra.get("$set", {}), **stamped},
-            "$inc": {**extra.get("$inc", {}), "version": 1},
-        }
+        return recorded_change(self.collection, stamped, operators, note(self.actor, self._now, action))
 
     async def _derived_changes(self, key: Any, values: Mapping[str, Any]) -> dict[str, Any]:
         names = self.collection.searchable

@@ -72,6 +72,7 @@ class FieldOptions(TypedDict, total=False):
     check: Callable[[HasSettings, str], str | None] | None
     secret: bool
     documented: bool
+    history: bool
 
 
 class FieldChanges(FieldOptions, total=False):
@@ -96,6 +97,7 @@ class Field:
     `ref`: the collection whose `id` it holds; a dangling reference is refused, unless the field is `read_only`.
     `ref_optional`: the plugin of that collection need not be loaded; without it the reference is not checked.
     `past`: a day or moment of a past event; a body with one later than tomorrow is refused.
+    `history`: the history of a record shows it; False for what follows from other records, or is a trace of use.
     `documented`: part of the OpenAPI document; an alias that is still accepted is not.
     `check`: only for the top-level fields of a body: returns the rule that a value breaks by the settings, or None.
     """
@@ -122,6 +124,7 @@ class Field:
     check: Callable[[HasSettings, str], str | None] | None = None
     secret: bool = False
     documented: bool = True
+    history: bool = True
 
     @cached_property
     def holds_fields(self) -> bool:

@@ -206,8 +206,12 @@ INSTANCES = Collection(
             read_only=True,
             description="The key of the node whose people are asked.",
         ),
-        "tasks": array(TASK, label=("审批任务", "Tasks"), max_items=10_000, read_only=True, nullable=False),
-        "history": array(STEP, label=("审批记录", "History"), max_items=10_000, read_only=True, nullable=False),
+        "tasks": array(
+            TASK, label=("审批任务", "Tasks"), max_items=10_000, read_only=True, nullable=False, history=False
+        ),
+        "history": array(
+            STEP, label=("审批记录", "History"), max_items=10_000, read_only=True, nullable=False, history=False
+        ),
         "copied": array(integer(), label=("抄送人", "Copied people"), max_items=1000, read_only=True, nullable=False),
         "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True, sort=True),
         "finished_at": timestamp(label=("完成时间", "Finished at"), read_only=True, sort=True),

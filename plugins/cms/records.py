@@ -147,7 +147,9 @@ ARTICLES = Collection(
             filter=True,
             description="Since when, or of a scheduled one from when, the public sees it.",
         ),
-        "view_count": integer(label=("阅读量", "Views"), minimum=0, default=0, read_only=True, sort=True),
+        "view_count": integer(
+            label=("阅读量", "Views"), minimum=0, default=0, read_only=True, sort=True, history=False
+        ),
         "revision": integer(
             label=("修订号", "Revision"),
             minimum=0,

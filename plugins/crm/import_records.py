@@ -6,7 +6,7 @@ from plugins.api import Collection, Index, Message, anything, array, boolean, ch
 
 MAX_FAULTS = 1000
 STATES = ("reading", "running", "finished", "failed")
-_COUNT = integer(minimum=0, read_only=True, default=0, nullable=False)
+_COUNT = integer(minimum=0, read_only=True, default=0, nullable=False, history=False)
 FAULT = obj(
     "ImportFault",
     {
@@ -48,6 +48,7 @@ IMPORTS = Collection(
             read_only=True,
             default=[],
             nullable=False,
+            history=False,
             description=f"What was wrong, the first {MAX_FAULTS}.",
         ),
         "finished_at": timestamp(label=("完成时间", "Finished at"), read_only=True),

@@ -249,6 +249,7 @@ OPPORTUNITIES = Collection(
             read_only=True,
             default=[],
             nullable=False,
+            history=False,
         ),
     },
     indexes=(

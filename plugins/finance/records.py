@@ -54,6 +54,7 @@ ACCOUNTS = Collection(
             sort=True,
             filter=True,
             description="The sum of its vouchers.",
+            history=False,
         ),
         "status": choice(
             "enabled", "disabled", label=("状态", "Status"), default="enabled", filter=True, nullable=False
@@ -143,6 +144,7 @@ PERIODS = Collection(
             read_only=True,
             nullable=False,
             description="Of its vouchers.",
+            history=False,
         ),
     },
 )

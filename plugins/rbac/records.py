@@ -170,8 +170,8 @@ USERS = Collection(
         "must_change_password": boolean(label=("下次登录须改密码", "Must change password"), default=True),
         "home_path": link(label=("首页地址", "Home page"), web=False, max_length=200),
         "wecom_user_id": text(label=("企业微信账号", "WeCom account"), max_length=64, read_only=True),
-        "locked_until": timestamp(label=("锁定至", "Locked until"), read_only=True),
-        "last_login_at": timestamp(label=("最后登录时间", "Last login at"), read_only=True, sort=True),
+        "locked_until": timestamp(label=("锁定至", "Locked until"), read_only=True, history=False),
+        "last_login_at": timestamp(label=("最后登录时间", "Last login at"), read_only=True, sort=True, history=False),
     },
     indexes=(
         Index("username", unique=True),

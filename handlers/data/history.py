@@ -1,0 +1,200 @@
+"""The history of records: who changed which fields from what to what, in which request.
+
+Every write of a store notes what it changes in the record itself, by the same command (`recorded_change.py`). A note has
+the number `n` of the change and the former values only: the new ones are those that the next note, or the record, has.
+Notes that have become many move to the collection `core_history`, with both values. They are inserted there before they
+are removed from the record, and a reader reads the record first, so that no change is ever missing or there twice. The
+creation, change 0, costs nothing: it follows from the record and its notes, and moves with the first of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from bson import encode
+
+from config.database import DatabaseUnavailable, Document, Driver
+from handlers.actor import Actor
+from handlers.data.cause import CAUSE
+from handlers.data.collection import HISTORY, Collection
+from handlers.data.detached import start_detached
+from handlers.schema.fields import anything, integer, text, timestamp
+from handlers.schema.values import RecordId, Values
+from handlers.tasks import end
+
+log = logging.getLogger("tradewind.database")
+
+# a record with so many notes, or bytes of notes, has them moved: in the background, or before its writer goes on
+_MANY, _MANY_BYTES = 16, 32 << 10
+_TOO_MANY, _TOO_MANY_BYTES = 64, 4 << 20
+_FEW = 4  # notes that are not worth measuring
+_MOST_WAITING = 10_000
+
+CHANGES = Collection(
+    name="core_history",
+    title="Change",
+    plain=True,
+    ids="text",
+    default_sort="-at",
+    fields={
+        "at": timestamp(nullable=False, sort=True),
+        "user_id": integer(minimum=0, nullable=False),
+        "request_id": text(),
+        "action": text(),
+        "version": integer(minimum=1, nullable=False),
+        "before": anything(),
+        "after": anything(),
+    },
+)
+
+
+class Change(NamedTuple):
+    """Change number `n` of a record: who made it when and why, and the values `before` and `after` of what changed."""
+
+    n: int
+    at: datetime
+    user_id: int
+    request_id: str | None
+    action: str
+    version: int
+    before: Values
+    after: Values
+
+
+def note(actor: Actor, now: datetime, action: str = "update") -> Values:
+    """Return who writes when and why, for a note; an update has the action of the request where that has a name."""
+    cause = CAUSE.get()
+    named = cause.action if action == "update" and cause.action else action
+    return {"at": now, "user_id": actor.user_id, "request_id": cause.request_id, "action": named}
+
+
+def changes_in(collection: Collection, document: Document) -> list[Change]:
+    """Return the changes whose notes a stored record still has, the newest first, and last its creation.
+
+    The creation is left out where earlier notes have moved.
+    """
+    kept: Mapping[str, Any] = document.get(HISTORY) or {}
+    state = {name: document.get(name) for name in collection.recorded}
+    changes = []
+    for entry in reversed(kept.get("pending", ())):
+        before = {name: old for name, old in entry["before"].items() if name in state and old != state[name]}
+        changes.append(_change(entry, before, {name: state[name] for name in before}))
+        state |= before
+    if len(changes) == kept.get("n", 0):
+        values = {name: value for name, value in state.items() if value is not None}
+        creation = {"at": document["created_at"], "user_id": document["creator_id"], "action": "create", "version": 1}
+        changes.append(
+            _change({**creation, "n": 0, "request_id": kept.get("request_id")}, dict.fromkeys(values), values)
+        )
+    return changes
+
+
+def _change(entry: Mapping[str, Any], before: Values, after: Values) -> Change:
+    return Change(**{**entry, "before": before, "after": after})
+
+
+class History:
+    """The history of all records of one database."""
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self._waiting: dict[tuple[str, RecordId], Collection] = {}
+        self._moving: asyncio.Task[None] | None = None
+
+    async def read(self, collection: Collection, document: Document, skip: int, limit: int) -> list[Change]:
+        """Return `limit` changes of a record after the newest `skip`, from the whole document as it is stored."""
+        held = changes_in(collection, document)
+        found = held[skip : skip + limit]
+        newest = total_changes(document) - 1
+        # numbers of the moved ones on this page
+        last = newest - max(skip, len(held))
+        first = max(newest - skip - limit + 1, 0)
+        if last < first:
+            return found
+        id = document["_id"]
+        wanted = {"_id": {"$gte": _id_of(collection, id, first), "$lte": _id_of(collection, id, last)}}
+        rows = await self._driver.find(CHANGES.name, wanted, sort=[("_id", -1)], limit=last - first + 1)
+        return [*found, *(_moved(row) for row in rows)]
+
+    async def look_after(self, collection: Collection, document: Document) -> None:
+        """Have the notes of a record moved that has just been written, where they have become many."""
+        pending = (document.get(HISTORY) or {}).get("pending", ())
+        if len(pending) < _FEW:
+            return
+        size = len(encode({"": pending}))
+        if len(pending) < _MANY and size < _MANY_BYTES:
+            return
+        if (len(pending) >= _TOO_MANY or size >= _TOO_MANY_BYTES) and not self._driver.in_transaction:
+            await self.move(collection, document["_id"])
+        else:
+            self._move_soon(collection, document["_id"])
+
+    def _move_soon(self, collection: Collection, id: RecordId) -> None:
+        # one that is left out here is noticed by its next write
+        if len(self._waiting) < _MOST_WAITING:
+            self._waiting[collection.name, id] = collection
+        if self._moving is None or self._moving.done():
+            self._moving = start_detached(self._move_waiting())
+
+    async def _move_waiting(self) -> None:
+        while self._waiting:
+            (_, id), collection = self._waiting.popitem()
+            try:
+                await self.move(collection, id)
+            except DatabaseUnavailable as error:
+                log.warning("history waits in a record", extra={"collection": collection.name, "reason": str(error)})
+            except Exception:
+                log.exception("history not moved", extra={"collection": collection.name})
+
+    async def move(self, collection: Collection, id: RecordId) -> None:
+        """Move the notes of a record to `core_history`. May be repeated after a failure at any point."""
+        document = await self._driver.find_one(collection.name, {"_id": id})
+        changes = changes_in(collection, document) if document is not None else []
+        if len(changes) < 2:  # nothing but the creation
+            return
+        await self._driver.insert_missing(CHANGES.name, [_document(collection, id, change) for change in changes])
+        moved = {"$pull": {f"{HISTORY}.pending": {"n": {"$lte": changes[0].n}}}}
+        await self._driver.update_one(collection.name, {"_id": id}, moved)
+
+    async def make_room(self, collection: Collection, filter: Values) -> None:
+        """Move the notes of those records that match and have many, before a command that writes several."""
+        crowded = {"$and": [filter, {f"{HISTORY}.pending.{_MANY - 1}": {"$exists": True}}]}
+        for row in await self._driver.find(collection.name, crowded, fields=[f"{HISTORY}.pending.n"]):
+            if len(row[HISTORY]["pending"]) >= _TOO_MANY and not self._driver.in_transaction:
+                await self.move(collection, row["_id"])
+            else:
+                self._move_soon(collection, row["_id"])
+
+    async def forget(self, collection: Collection) -> None:
+        """Delete the history of a collection whose records were all deleted permanently."""
+        name = collection.name
+        await self._driver.delete_many(CHANGES.name, {"_id": {"$gte": f"{name}/", "$lt": f"{name}0"}})
+
+    async def stop(self) -> None:
+        """Stop moving; the next process continues."""
+        if self._moving is not None:
+            await end([self._moving])
+
+
+def total_changes(document: Document) -> int:
+    """Return how many changes a stored record has had, its creation included."""
+    return int((document.get(HISTORY) or {}).get("n", 0)) + 1
+
+
+def _id_of(collection: Collection, id: RecordId, n: int) -> str:
+    # in the order of the changes of each record
+    return f"{collection.name}/{id}/{n:012}"
+
+
+def _document(collection: Collection, id: RecordId, change: Change) -> Document:
+    values = change._asdict()
+    return {"_id": _id_of(collection, id, values.pop("n")), **values}
+
+
+def _moved(row: Mapping[str, Any]) -> Change:
+    values = {name: row[name] for name in Change._fields if name != "n"}
+    return Change(n=int(row["_id"].rpartition("/")[2]), **values)
