@@ -194,9 +194,13 @@ class Collection:
 
     @cached_property
     def unread(self) -> tuple[str, ...]:
-        """Fields that are stored only for search, sort and history, and never read into records."""
-        searched = (*SEARCH_FIELDS, *self.stored_orders.values()) if self.searchable else ()
-        return searched if self.plain else (*searched, HISTORY)
+        """Fields that are stored only for search and sort, and never read into records."""
+        return (*SEARCH_FIELDS, *self.stored_orders.values()) if self.searchable else ()
+
+    @cached_property
+    def hidden(self) -> tuple[str, ...]:
+        """Every stored field that is never read into records."""
+        return self.unread if self.plain else (*self.unread, HISTORY)
 
     @cached_property
     def recorded(self) -> dict[str, Field]:

@@ -95,7 +95,7 @@ class Pager:
             skip=asked.skip,
             limit=asked.size + 1,  # one row more shows whether there is a next page
             fields=asked.fields,
-            without=[name for name in self._collection.unread if name not in sorted_by],
+            without=[name for name in self._collection.hidden if name not in sorted_by],
             hint=hint,
         )
         if not asked.with_total:

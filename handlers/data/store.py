@@ -48,7 +48,7 @@ class Store:
     async def get(self, id: RecordId) -> Document:
         """Return the record with this `id`; 40400 where the actor sees none."""
         rules = self.collection
-        found = await self._driver.find_by_id(rules.name, rules.parse_id(id), without=rules.unread)
+        found = await self._driver.find_by_id(rules.name, rules.parse_id(id), without=rules.hidden)
         if found is None or not self._visibility.admits(found):
             raise ApiError(NOT_FOUND)
         return self._record(found)
@@ -56,7 +56,7 @@ class Store:
     async def find_one(self, filter: Filter) -> Document | None:
         """Return a record that matches, or None."""
         visible = self._visibility.filter(filter)
-        found = await self._driver.find_one(self.collection.name, visible, without=self.collection.unread)
+        found = await self._driver.find_one(self.collection.name, visible, without=self.collection.hidden)
         return self._record(found) if found else None
 
     async def find(
@@ -77,7 +77,7 @@ class Store:
             skip=skip,
             limit=limit,
             fields=fields,
-            without=self.collection.unread,
+            without=self.collection.hidden,
         )
         return [self._record(row) for row in rows]
 
@@ -318,6 +318,6 @@ class Store:
     def _record(self, document: Document) -> Document:
         # a record has every declared field: handlers need not check whether a value was ever given
         document["id"] = document.pop("_id")
-        for name in self.collection.unread:
+        for name in self.collection.hidden:
             document.pop(name, None)
         return {**self.collection.blank, **document}

@@ -113,6 +113,7 @@ async def test_a_plain_collection_has_no_history(database: Database) -> None:
     await store.upsert("h", {"at": 1})
     await store.update("h", {"at": 2})
     assert await database.driver.find_one(COUNTERS_LOG.name, {"_id": "h"}) == {"_id": "h", "at": 2}
+    await store.remove({"_id": "h"})
 
 
 OPERATORS: list[tuple[dict[str, Any], Any, Any]] = [
