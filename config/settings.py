@@ -99,6 +99,15 @@ class Settings(EnvironmentSettings):
         64 << 10, ge=1024, description="Largest JSON body where nobody is logged in yet, in bytes."
     )
     request_seconds: float = Field(30, gt=0, description="Time limit of one request, in seconds.")
+    import_bytes: int = Field(100 << 20, ge=1024, le=1 << 30, description="Largest file of an import, in bytes.")
+    import_waits_rows: int = Field(
+        200,
+        ge=0,
+        description="Imports of up to this many rows finish before the response; larger ones run in the background.",
+    )
+    import_resume_seconds: float = Field(
+        30, gt=0, description="How often to look for imports that another instance left unfinished, in seconds."
+    )
     confined_processes: int = Field(
         2, ge=1, le=64, description="Worker processes at once for each kind of costly work (articles, tables, images)."
     )

@@ -70,6 +70,7 @@ class Request:
     `exemption` names the rule that the caller was exempt from as a super administrator; the operation log records it.
     `behind_unnamed_proxy`: a proxy forwarded the request that is not trusted, or that does not name the client;
     `remote_ip` is then the address of the proxy.
+    `rows`: how many rows of a table the request exports or imports; the operation log records it.
     `left`: the client disconnected before its response. The handler runs to its end, so that nothing is half done.
     """
 
@@ -95,6 +96,7 @@ class Request:
     scope: Scope = NO_SCOPE
     response_headers: dict[str, str] = field(default_factory=dict)
     exemption: str | None = None
+    rows: int | None = None
     left: bool = False
     behind_unnamed_proxy: bool = False
     _leaving: list[Callable[[], None]] | None = None
@@ -148,6 +150,10 @@ class Request:
         """Parse the body as JSON, without validating it. Raises 40000 and 41300."""
         settings = self.service.settings
         return parse_json(self.raw_body, settings.max_json_depth, settings.max_json_values)
+
+    def note_rows(self, count: int) -> None:
+        """Note how many rows of a table the request exports or imports, for the operation log."""
+        self.rows = count
 
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run `work` so that all its writes happen or none; it may run more than once."""

@@ -29,6 +29,7 @@ from handlers.route import (
     route as route,  # declare an endpoint
 )
 from plugins.crud import crud as crud  # the routes to list, read, create, update and delete records
+from plugins.tables import tables as tables  # the routes to export and import records as tables
 from plugins.plugin import Plugin as Plugin  # the declaration of a module
 
 # -- Fields: the shapes of records, bodies, queries and responses
@@ -166,6 +167,30 @@ from handlers.confined.pool import (
 from handlers.data.database import Lease as Lease  # a lock that one instance holds for a time
 from handlers.jobs import Jobs as Jobs  # background tasks, and periodic jobs on one instance
 
+# -- Tables: what an import needs that writes rows in a way of its own; `tables` does without
+from handlers.tables.columns import TableColumn as TableColumn  # a column of a table
+from handlers.tables.conversion import (
+    parse_row as parse_row,  # the cells of a row as values
+    row_body as row_body,  # these values as the body of a creation
+)
+from handlers.tables.handlers import imported_tables as imported_tables  # the tables that some routes import
+from handlers.tables.records import (
+    import_rows_of as import_rows_of,  # a collection of rows that wait to be written
+    imports_of as imports_of,  # a collection of imports
+)
+from handlers.tables.report import (
+    ImportReport as ImportReport,  # what became of some rows
+    TableRows as TableRows,  # rows of a table: their numbers and cells
+)
+from handlers.tables.rows import TableReferences as TableReferences  # the records that cells refer to
+from handlers.tables.running import resume_imports as resume_imports  # continue imports that another instance left
+from handlers.tables.table import (
+    ImportLimits as ImportLimits,  # limits of an import
+    Table as Table,  # the tables of a collection
+)
+from handlers.tables.values import ValueLabels as ValueLabels  # the labels of states, choices and dictionaries
+from plugins.tables import ImportNotices as ImportNotices  # tells the person behind an import how far it is
+
 # -- Advanced: ports, services, uploads, permissions
 from config.settings import EnvironmentSettings as EnvironmentSettings  # base of a plugin's settings in the environment
 from handlers.events import Events as Events  # listeners and emitters of events
@@ -183,8 +208,10 @@ from handlers.own_requests import (
     refuse_own as refuse_own,  # refuse a decision of these people
 )
 from handlers.ports import (
+    Accounts as Accounts,  # port: people, for work in their name
     Authenticator as Authenticator,  # port: who the caller is
     Authorizer as Authorizer,  # port: what a caller may do and see
+    DictionaryLabels as DictionaryLabels,  # port: the labels of dictionaries
     OwnRequests as OwnRequests,  # port: whether people may decide on their own requests
 )
 from handlers.rate_limit import RateLimit as RateLimit  # at most so many calls a minute for a key

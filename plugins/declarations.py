@@ -25,11 +25,12 @@ from handlers.schema.json_schema import json_schema
 from handlers.schema.messages import Message
 from handlers.schema.patterns import syntax_fault
 from handlers.schema.validation import Checker
+from handlers.tables.records import TABLE_IMPORT_ROWS, TABLE_IMPORTS
 from plugins.declared_labels import label_problems
 from plugins.declared_types import type_problems
 from plugins.plugin import Plugin
 
-CORE_COLLECTIONS = (CHANGES, IDEMPOTENCY_KEYS, OPERATION_LOGS)
+CORE_COLLECTIONS = (CHANGES, IDEMPOTENCY_KEYS, OPERATION_LOGS, TABLE_IMPORTS, TABLE_IMPORT_ROWS)
 _PATH = re.compile(r"^/(api/|metrics$)[A-Za-z0-9._{}/-]+$|^/metrics$")
 # names that the store writes or queries itself, besides the audit fields
 _RESERVED = {"id", "_id", "deleted", "shared_with", HISTORY, *SEARCH_FIELDS}

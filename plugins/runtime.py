@@ -38,6 +38,10 @@ from handlers.operation_log import OPERATION_LOGS, OperationLog, expiring_after
 from handlers.rate_limit import RateLimit
 from handlers.routing import Router
 from handlers.service import Service
+from handlers.tables.handlers import imported_tables
+from handlers.tables.lanes import Lanes
+from handlers.tables.records import TABLE_IMPORTS
+from handlers.tables.running import resume_imports
 from plugins.plugin import Plugin
 from plugins.registry import freeze
 
@@ -133,6 +137,8 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
     for plugin in plugins:
         if plugin.start is not None:
             await stack.enter_async_context(plugin.start(service))
+    resumed = [table for table in imported_tables(service.part(Catalogue).routes) if table.imports is TABLE_IMPORTS]
+    jobs.every(service.settings.import_resume_seconds, "imports", partial(resume_imports, service, resumed))
     await _prepare(service, plugins)
 
 
@@ -182,6 +188,7 @@ def _assemble(
     service.provide(Router, Router(catalogue.routes))
     service.provide(Jobs, Jobs(service.database))
     service.provide(Confined, Confined(settings.confined_processes, settings.confined_megabytes << 20))
+    service.provide(Lanes, Lanes.open(service.part(Confined)))
     service.provide(Metrics, Metrics())
     service.provide(RateLimit, RateLimit(settings.requests_per_minute, settings.rate_limits == "on"))
     service.provide(

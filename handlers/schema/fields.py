@@ -69,6 +69,7 @@ class FieldOptions(TypedDict, total=False):
     ref: str | None
     ref_optional: bool
     past: bool
+    dictionary: str | None
     check: Callable[[HasSettings, str], str | None] | None
     secret: bool
     documented: bool
@@ -96,6 +97,8 @@ class Field:
     for texts with `search`.
     `ref`: the collection whose `id` it holds; a dangling reference is refused, unless the field is `read_only`.
     `ref_optional`: the plugin of that collection need not be loaded; without it the reference is not checked.
+    `dictionary`: the type of the dictionary whose values it holds; tables show their labels.
+    `dictionary`: the type of the dictionary whose values it holds; tables show their labels.
     `past`: a day or moment of a past event; a body with one later than tomorrow is refused.
     `history`: the history of a record shows it; False for what follows from other records, or is a trace of use.
     `documented`: part of the OpenAPI document; an alias that is still accepted is not.
@@ -121,6 +124,7 @@ class Field:
     ref: str | None = None
     ref_optional: bool = False
     past: bool = False
+    dictionary: str | None = None
     check: Callable[[HasSettings, str], str | None] | None = None
     secret: bool = False
     documented: bool = True

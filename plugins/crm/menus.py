@@ -85,8 +85,6 @@ PERMISSIONS = {
     "crm:customer:release": Message("释放", "Release"),
     "crm:customer:transfer": Message("转移", "Transfer"),
     "crm:customer:share": Message("设置协作人", "Set collaborators"),
-    "crm:customer:export": Message("导出", "Export"),
-    "crm:customer:import": Message("导入", "Import"),
     "crm:lead:convert": Message("转化", "Convert"),
     "crm:opportunity:advance": Message("推进阶段", "Advance"),
     "crm:opportunity:win": Message("赢单", "Win"),

@@ -34,11 +34,6 @@ PLAN_PAID = Message("计划已有回款", "The plan already has payments")
 FOLLOW_UP_DUE = Message("该跟进客户了：{name}", "Time to follow up with {name}")
 PAYMENT_DUE = Message("{day} 应回款 {amount}：{contract}", "{amount} is due on {day}: {contract}")
 PAYMENT_OVERDUE = Message("回款已逾期，应于 {day} 回款 {amount}：{contract}", "{amount} was due on {day}: {contract}")
-TOO_MANY_ROWS = Message("文件超过 {rows} 行", "The file has more than {rows} rows")
-TABLE_TOO_LARGE = Message("表格展开后过大，请拆分为多个文件", "The table is too large: split it into several files")
-UNREADABLE = Message(
-    "文件无法读取：需要 UTF-8 编码的 CSV 或 XLSX", "The file cannot be read: it must be CSV in UTF-8, or XLSX"
-)
 
 # shown by GET /authorization/explain only
 NOT_FOR_YOU = Message(

@@ -36,6 +36,11 @@ class Directory:
         """Return the user record with this name, read from the database."""
         return await self._database.store(USERS).find_one({"username": username})
 
+    async def actor_of(self, user_id: int) -> Actor | None:
+        """Return the actor of a user with their present roles; None for one who is disabled or deleted."""
+        user = await self.user(user_id)
+        return await self.actor(user, "") if user is not None and user["status"] == "enabled" else None
+
     async def actor(self, user: dict[str, Any], session_id: str) -> Actor:
         """Return the actor of a user record, with the roles that are enabled now."""
         rules = await self._policy.rules()

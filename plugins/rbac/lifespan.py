@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from plugins.api import Authorizer, Service
+from plugins.api import Accounts, Authorizer, Service
 from plugins.rbac.directory import Directory
 from plugins.rbac.passwords import Passwords
 from plugins.rbac.policy import Policy
@@ -19,7 +19,9 @@ async def start(service: Service) -> AsyncIterator[None]:
     passwords = Passwords(service.settings_of(RbacSettings))
     service.provide(Authorizer, policy)
     service.provide(Policy, policy)
-    service.provide(Directory, Directory(service.database, policy))
+    directory = Directory(service.database, policy)
+    service.provide(Directory, directory)
+    service.provide(Accounts, directory)
     service.provide(Passwords, passwords)
     yield
     passwords.close()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 OURS = ("config", "handlers", "plugins")
 # what `crud` adds to the path that it is given
-ENDINGS = re.compile(r"/(\{id\}(/restore|/history)?|export|import|options)$")
+ENDINGS = re.compile(r"/(\{id\}(/restore|/history)?|export|template|import|imports(/\{id\})?|options)$")
 
 
 def main(root: Path) -> None:
@@ -43,7 +43,7 @@ def source_text(root: Path) -> str:
 
 
 def hidden_paths(paths: Iterable[str], text: str) -> list[str]:
-    """The paths that a search does not find: neither whole nor, for those of `crud`, the base that it is given."""
+    """The paths that a search does not find: neither whole nor, for those of `crud` and `tables`, the base that it is given."""
     return sorted(path for path in paths if not _is_literal(path, text) and not _is_literal(_base(path), text))
 
 

@@ -20,11 +20,12 @@ from handlers.data.search import search_filter
 from handlers.http.multipart import read_form
 from handlers.schema.errors import ApiError
 from handlers.schema.validation import Checker, parse_json
+from handlers.tables.archives import NoWorkbook, TooLargeUnpacked, check_archive, is_archive
+from handlers.tables.columns import Columns
+from handlers.tables.reading import Unreadable, read_table
 from plugins.cms.cleaning import clean, clean_markdown
 from plugins.cms.complexity import TooComplex
-from plugins.crm.customer_columns import WIDTHS
-from plugins.crm.table_reading import Unreadable, read_table
-from plugins.crm.workbooks import NoWorkbook, TooLargeUnpacked, check_archive, is_archive
+from plugins.crm.records import CUSTOMERS
 from plugins.files.images import is_sound_image
 from plugins.files.svg import is_sound_svg
 from plugins.files.types import BY_MEDIA
@@ -79,7 +80,7 @@ def table(folder: Path) -> Parser:
         path.write_bytes(raw)
         if is_archive(path):
             check_archive(path)
-        read_table(iter(()), str(path), str(folder / "lines"), WIDTHS)
+        read_table(iter(()), str(path), str(folder / "lines"), Columns(CUSTOMERS).widths(names_only=True))
 
     return read
 

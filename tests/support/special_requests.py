@@ -9,15 +9,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from handlers.route import Route
+from handlers.tables.handlers import ReadImport, StartImport, imported_tables
 from plugins.testing import PASSWORD, expect
 from tests.plugins.approval.hand_made import APPROVAL_HAND_MADE
 from tests.plugins.cms.hand_made import CMS_HAND_MADE
 from tests.plugins.crm.hand_made import HAND_MADE as CRM
+from tests.plugins.crm.tables import form
 from tests.plugins.files.hand_made import FILES_HAND_MADE
 from tests.plugins.finance.hand_made import FINANCE_HAND_MADE
 from tests.plugins.hrm.hand_made import HRM_HAND_MADE
 from tests.plugins.inventory.hand_made import INVENTORY_HAND_MADE
 from tests.plugins.notification.hand_made import NOTIFICATION_HAND_MADE
+from tests.support.catalogue import CATALOGUE
 from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 AUTH = "/api/v1/auth"
@@ -65,6 +68,24 @@ async def wecom_off(maker: Maker, route: Route) -> Exercise:
     return replace(await maker.derived(route), code=40011)
 
 
+async def table(maker: Maker, route: Route) -> Exercise:
+    (imported,) = imported_tables([route])
+    raw, headers = form({"file": ("table.csv", imported.columns.writable[0].name.encode())})
+    return Exercise(maker.admin, route, route.path, raw=raw, headers=headers)
+
+
+async def an_import(maker: Maker, route: Route) -> Exercise:
+    path = route.path.removesuffix("s/{id}")
+    start = next(one for one in maker.catalogue.routes if one.method == "POST" and one.path == path)
+    made = expect(await (await table(maker, start)).send())
+    return Exercise(maker.admin, route, path_with(route, made["id"]))
+
+
+_TABLES: Mapping[str, HandMade] = {
+    f"{route.method} {route.path}": table if isinstance(route.handler, StartImport) else an_import
+    for route in CATALOGUE.routes
+    if isinstance(route.handler, StartImport | ReadImport)
+}
 HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AUTH}/login": log_in,
     f"POST {AUTH}/refresh": refresh,
@@ -76,6 +97,7 @@ HAND_MADE: Mapping[str, HandMade] = {
     "DELETE /api/v1/system/sessions/{id}": end_session,
     "POST /api/v1/system/data-reset": data_reset,
     f"POST {CUSTOMERS}/{{id}}/claim": claim,
+    **_TABLES,
     **CRM,
     **APPROVAL_HAND_MADE,
     **CMS_HAND_MADE,

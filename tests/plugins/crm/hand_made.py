@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 from handlers.route import Route
 from plugins.testing import expect
-from tests.plugins.crm.tables import form
 from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 CRM = "/api/v1/crm"
@@ -54,17 +53,6 @@ async def plan_change(maker: Maker, route: Route) -> Exercise:
     return replace(derived, body={**derived.body, "contract_id": derived.record["contract_id"]})
 
 
-async def table(maker: Maker, route: Route) -> Exercise:
-    raw, headers = form({"file": ("customers.csv", b"name\nfrom a table\n")})
-    return Exercise(maker.admin, route, route.path, raw=raw, headers=headers)
-
-
-async def an_import(maker: Maker, route: Route) -> Exercise:
-    raw, headers = form({"file": ("customers.csv", b"name\nfrom a table\n")})
-    made = expect(await maker.admin.post(f"{CRM}/customers/import", raw=raw, headers=headers))
-    return Exercise(maker.admin, route, path_with(route, made["id"]))
-
-
 async def duplicates(maker: Maker, route: Route) -> Exercise:
     made = await maker.record("crm_customers")
     return Exercise(maker.admin, route, f"{route.path}?{urlencode({'name': made['name'], 'phone': '021-5555 0100'})}")
@@ -83,6 +71,4 @@ HAND_MADE: Mapping[str, HandMade] = {
     f"POST {CRM}/contracts/{{id}}/terminate": in_state("submit", "approve"),
     f"PATCH {CRM}/payment-plans/{{id}}": plan_change,
     f"POST {CRM}/payments": payment,
-    f"POST {CRM}/customers/import": table,
-    f"GET {CRM}/customers/imports/{{id}}": an_import,
 }

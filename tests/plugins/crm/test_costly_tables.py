@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from handlers.tables.archives import NoWorkbook, TooLargeUnpacked, check_archive
 from plugins.crm.import_records import IMPORT_ROWS
-from plugins.crm.workbooks import NoWorkbook, TooLargeUnpacked, check_archive
 from plugins.runtime import Running
 from plugins.testing import Client, People, Reply, expect, unique
 from tests.plugins.crm.sales import CUSTOMERS, customer, seller

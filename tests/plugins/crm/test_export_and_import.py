@@ -13,10 +13,11 @@ from handlers.actor import Actor
 from handlers.confined.pool import Confined
 from handlers.data import collection
 from handlers.data.search import search_values
-from plugins.crm.customer_export import Workbook
+from handlers.tables.exporting import Workbook
+from handlers.tables.lanes import Lanes
+from handlers.tables.running import _Import
+from plugins.crm.customer_tables import resume
 from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
-from plugins.crm.import_run import _Import, resume
-from plugins.crm.lanes import Lanes
 from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, unique
 from tests.plugins.crm.sales import CUSTOMERS, Record, customer, seller

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from plugins.crm.sheets import escape_cell, unescape_cell
+from handlers.tables.cells import escape_cell, unescape_cell
 from plugins.testing import People, expect
 from tests.plugins.crm.sales import CUSTOMERS, customer, seller
 from tests.plugins.crm.tables import import_table, read_csv

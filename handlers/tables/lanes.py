@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from plugins.api import Confined, Lane
+from handlers.confined.pool import Confined, Lane
 
 _LARGEST_FILE = 1 << 30
 
@@ -22,9 +22,9 @@ class Lanes:
         """Open both lanes. One person may use two of each at a time; an export takes as long as reading its rows."""
         return cls(
             confined.lane(
-                "crm.import", cpu_seconds=60, seconds=120, patience_seconds=15, each=2, file_bytes=_LARGEST_FILE
+                "tables.import", cpu_seconds=60, seconds=120, patience_seconds=15, each=2, file_bytes=_LARGEST_FILE
             ),
             confined.lane(
-                "crm.export", cpu_seconds=300, seconds=900, patience_seconds=15, each=2, file_bytes=_LARGEST_FILE
+                "tables.export", cpu_seconds=300, seconds=900, patience_seconds=15, each=2, file_bytes=_LARGEST_FILE
             ),
         )

@@ -10,9 +10,11 @@ import csv
 import io
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
-Cells = Sequence[str | float | None]
+Cell = str | float | Decimal | None
+Cells = Sequence[Cell]
 CSV_MEDIA = "text/csv; charset=utf-8"
 XLSX_MEDIA = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 # the byte order mark of UTF-8, without which Excel assumes another encoding
@@ -23,7 +25,7 @@ _RUN = re.compile(rf"['\s]*{_FORMULA}")
 _GUARDED = re.compile(rf"'['\s]*{_FORMULA}")
 
 
-def escape_cell(cell: str | float | None) -> str | float | None:
+def escape_cell(cell: Cell) -> Cell:
     """Escape a cell so that no spreadsheet runs it as a formula."""
     if not isinstance(cell, str):
         return cell
@@ -41,6 +43,11 @@ def unescape_cell(cell: str) -> str:
     """Undo `escape_cell`."""
     bare = cell[1:] if _GUARDED.match(cell) else cell
     return _GUARDED_INSIDE.sub(r"\1\2", bare)
+
+
+def header_key(header: str) -> str:
+    """A header without what makes no difference: case, blanks around it, and an asterisk that marks it as required."""
+    return header.strip().rstrip("*＊").rstrip().casefold()
 
 
 def as_csv(rows: Sequence[Cells]) -> bytes:

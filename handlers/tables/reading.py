@@ -16,8 +16,8 @@ from xml.parsers import expat
 import orjson
 from python_calamine import CalamineError, CalamineWorkbook
 
-from plugins.crm.sheets import as_text, unescape_cell
-from plugins.crm.workbooks import MAX_CELL, MAX_COLUMNS, MAX_ROWS, is_archive
+from handlers.tables.archives import MAX_CELL, MAX_COLUMNS, MAX_ROWS, is_archive
+from handlers.tables.cells import as_text, header_key, unescape_cell
 
 ROWS_PER_LINE = 200  # written in one transaction
 _LINE_BYTES = 256 << 10
@@ -38,16 +38,17 @@ class TooManyRows(ValueError):
 def read_table(pieces: Iterator[bytes], source: str, target: str, widths: Mapping[str, int]) -> bytes:
     """Write the rows of `source` to `target`, and return their number.
 
-    `widths` maps each known column to the most characters of a cell. If a header is unknown or duplicate, only the
-    headers are written. Raises `Unreadable` and `TooManyRows`.
+    `widths` maps each known header, as `header_key` gives it, to the most characters of a cell. If a header is unknown
+    or duplicate, only the headers are written. Raises `Unreadable` and `TooManyRows`.
     """
     rows = _read_rows(Path(source))
     headers = _trim_headers(next(rows, None), len(widths))
+    keys = [header_key(header) for header in headers]
     total = 0
     with Path(target).open("wb") as file:
         file.write(orjson.dumps(headers) + b"\n")
-        if set(headers) <= set(widths) and len(set(headers)) == len(headers):
-            for line, count in _batch_lines(_limit_widths(rows, [widths[header] for header in headers])):
+        if set(keys) <= set(widths) and len(set(keys)) == len(keys):
+            for line, count in _batch_lines(_limit_widths(rows, [widths[key] for key in keys])):
                 file.write(line)
                 total += count
     return b"%d" % total

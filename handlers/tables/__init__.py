@@ -1,0 +1,1 @@
+"""Tables: collections as CSV and XLSX files that people export, fill in and import."""

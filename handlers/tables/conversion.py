@@ -1,0 +1,165 @@
+"""Conversion between values and the cells of a table."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import islice
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import orjson
+
+from handlers.schema.envelope import to_json
+from handlers.schema.errors import ValidationFailed
+from handlers.schema.fields import Field
+from handlers.schema.messages import Language, Message
+from handlers.schema.money import exact
+from handlers.tables.cells import Cell
+from handlers.tables.columns import TableColumn
+
+_SEPARATOR = ";"
+_REPORTED_COLUMNS = 20
+# numbers as JSON writes them; Python also accepts `1_0` and `٣`
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,16}\s*", re.ASCII)
+_NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?\s*", re.ASCII)
+_GROUPED = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?", re.ASCII)
+_DAY = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})([T ]00:00(:00)?)?", re.ASCII)
+YES, NO = Message("是", "Yes"), Message("否", "No")
+_BOOLEANS = {
+    **dict.fromkeys(("true", "1", "y", *(text.casefold() for text in YES)), True),
+    **dict.fromkeys(("false", "0", "n", *(text.casefold() for text in NO)), False),
+}
+Row = tuple[int, list[str]]
+
+
+def value_at(record: Mapping[str, Any], column: str) -> Any:
+    """The value of a column in a record."""
+    name, _, part = column.partition(".")
+    return (record.get(name) or {}).get(part) if part else record.get(name)
+
+
+def to_cell(column: TableColumn, value: Any, zone: ZoneInfo | None, language: Language | None) -> Cell:
+    """The cell of a value. With a `language`, as people read it: moments in `zone`, yes and no."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return str(value).lower() if language is None else (YES if value else NO).text(language)
+    if column.as_json:
+        return to_json(value).decode()
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, list):
+        return _join([str(one) for one in value])
+    if column.field.kind in ("money", "quantity"):
+        return exact(value)
+    if isinstance(value, datetime):
+        return value.isoformat() if zone is None else _local(value, zone)
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def _local(moment: datetime, zone: ZoneInfo) -> str:
+    return moment.astimezone(zone).replace(tzinfo=None).isoformat(" ")
+
+
+def _join(texts: Sequence[str]) -> str:
+    plain = not any(_SEPARATOR in one or one != one.strip() or one.startswith("[") for one in texts)
+    return _SEPARATOR.join(texts) if plain and all(texts) else json.dumps(texts, ensure_ascii=False)
+
+
+def parse_row(columns: Sequence[TableColumn], cells: Sequence[str], zone: ZoneInfo) -> dict[str, Any]:
+    """Convert a row to values by the names of columns. Empty cells are left out.
+
+    A time without a zone, as spreadsheets have it, is taken in the business time zone. A cell beyond the headers gets
+    the number of its column as its name, which validation refuses as an unknown field.
+    """
+    values: dict[str, Any] = dict(islice(_find_cells_beyond(columns, cells), _REPORTED_COLUMNS))
+    for column, text in zip(columns, cells, strict=False):
+        if text.strip():
+            values[column.name] = _convert(column, text, zone)
+    return values
+
+
+def row_body(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The body of a creation: parts of an object go into it."""
+    body: dict[str, Any] = {}
+    for column, value in values.items():
+        name, _, part = column.partition(".")
+        if part:
+            body.setdefault(name, {})[part] = value
+        else:
+            body[name] = value
+    return body
+
+
+def _find_cells_beyond(columns: Sequence[TableColumn], cells: Sequence[str]) -> Iterator[tuple[str, str]]:
+    return ((str(place), text) for place, text in enumerate(cells, 1) if place > len(columns) and text.strip())
+
+
+def _convert(column: TableColumn, text: str, zone: ZoneInfo) -> Any:
+    if column.as_json:
+        return _parse_json(text)
+    if column.field.kind == "array":
+        return split_list(text)
+    if column.ref is not None:
+        return text.strip()
+    try:
+        return _convert_plain(column.field, text, zone)
+    except ValueError:
+        return text  # validation reports what is wrong with it
+
+
+def _convert_plain(field: Field, text: str, zone: ZoneInfo) -> Any:
+    match field.kind:
+        case "integer":
+            return int(text) if _INTEGER.fullmatch(text) else text
+        case "number":
+            return float(text) if _NUMBER.fullmatch(text) else text
+        case "boolean":
+            return _BOOLEANS.get(text.strip().casefold(), text)
+        case "money" | "quantity":
+            bare = text.strip()
+            return bare.replace(",", "") if _GROUPED.fullmatch(bare) else bare
+        case "day":
+            found = _DAY.fullmatch(text.strip())
+            return date(*(int(part) for part in found.groups()[:3])).isoformat() if found else text
+        case "timestamp":
+            moment = datetime.fromisoformat(text.strip().replace("/", "-"))
+            return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).isoformat()
+    return text
+
+
+def _parse_json(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return text
+
+
+def split_list(text: str) -> Any:
+    """The texts of a cell with several."""
+    if text.startswith("["):
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return [text]
+    return [part.strip() for part in text.split(_SEPARATOR) if part.strip()]
+
+
+def locate_errors(failure: ValidationFailed, columns: Sequence[TableColumn]) -> list[tuple[str, str]]:
+    """Column and rule of each validation error: an error in `tags[2]` belongs to the column `tags`."""
+    names = {column.name for column in columns}
+    found = []
+    for error in failure.errors:
+        name = error.field.partition("[")[0]
+        found.append((name if name in names else name.partition(".")[0], error.rule))
+    return found
+
+
+def as_number(amount: Decimal) -> float | str:
+    """An exact amount as a number that spreadsheets add up, or as text where a number would be another amount."""
+    number = float(amount)
+    return number if Decimal(repr(number)) == amount else str(amount)

@@ -1,0 +1,158 @@
+"""Collections of imports: their options, progress and errors, and the rows that are not written yet."""
+
+from __future__ import annotations
+
+from handlers.data.collection import Collection, Index
+from handlers.schema.fields import Field, anything, array, boolean, choice, integer, obj, text, timestamp
+from handlers.schema.messages import Message
+
+MAX_FAULTS = 1000
+STATES = ("reading", "running", "finished", "failed")
+_COUNT = integer(minimum=0, read_only=True, default=0, nullable=False, history=False)
+FAULT = obj(
+    "ImportFault",
+    {
+        "row": integer(
+            label=("行号", "Row"),
+            minimum=1,
+            nullable=False,
+            description="As a spreadsheet numbers it; the header is row 1.",
+        ),
+        "column": text(label=("列", "Column"), max_length=100, nullable=False, description="Its header in the file."),
+        "rule": text(label=("规则", "Rule"), max_length=50, nullable=False),
+        "message": text(label=("错误信息", "Message"), nullable=False),
+    },
+    nullable=False,
+)
+
+_OPTIONS = {
+    "file_name": text(label=("文件名", "File name"), max_length=255, read_only=True),
+    "dry_run": boolean(label=("试运行", "Dry run"), default=False, read_only=True, nullable=False),
+    "atomic": boolean(label=("全部成功才导入", "All or nothing"), default=False, read_only=True, nullable=False),
+}
+_PROGRESS = {
+    "status": choice(
+        *STATES, label=("导入状态", "Status"), default="reading", read_only=True, nullable=False, filter=True
+    ),
+    "total": _COUNT.but(label=("总行数", "Total rows")),
+    "done": _COUNT.but(label=("已处理行数", "Rows done"), description="Rows looked at."),
+    "created": _COUNT.but(label=("新增数", "Created"), description="Of a dry run: that would be."),
+    "updated": _COUNT.but(label=("更新数", "Updated")),
+    "unchanged": _COUNT.but(label=("未变化数", "Unchanged")),
+    "failed": _COUNT.but(label=("失败数", "Failed")),
+    "errors": array(
+        FAULT,
+        label=("错误明细", "Errors"),
+        max_items=MAX_FAULTS,
+        read_only=True,
+        default=[],
+        nullable=False,
+        history=False,
+        description=f"What was wrong, the first {MAX_FAULTS}.",
+    ),
+    "finished_at": timestamp(label=("完成时间", "Finished at"), read_only=True),
+}
+_KEPT_SECONDS, _QUEUED_SECONDS = 90 * 86_400, 7 * 86_400
+
+TABLE_IMPORTS = Collection(
+    name="core_imports",
+    title="TableImport",
+    noun=Message("导入", "import"),
+    scoped=True,
+    fields={
+        **_OPTIONS,
+        "collection": text(
+            label=("数据表", "Collection"),
+            max_length=100,
+            read_only=True,
+            nullable=False,
+            description="Of what these are records.",
+        ),
+        **_PROGRESS,
+        "ignored": array(
+            text(max_length=100),
+            label=("忽略的列", "Ignored columns"),
+            max_items=200,
+            read_only=True,
+            default=[],
+            nullable=False,
+            description="Columns of the file that only the service writes.",
+        ),
+    },
+    indexes=(
+        Index("collection", "-created_at"),
+        Index("status"),
+        Index("created_at", expire_seconds=_KEPT_SECONDS),
+    ),
+    internal=("headers",),
+)
+
+
+def imports_of(name: str, title: str, *, noun: tuple[str, str]) -> Collection:
+    """A collection of imports for one kind of record, whose addresses and schemas are older than those of the core."""
+    return Collection(
+        name=name,
+        title=title,
+        noun=Message(*noun),
+        scoped=True,
+        fields={**_OPTIONS, **_PROGRESS},
+        indexes=(Index("status"), Index("created_at", expire_seconds=_KEPT_SECONDS)),
+        internal=("headers",),
+    )
+
+
+def import_rows_of(name: str, title: str, *, noun: tuple[str, str]) -> Collection:
+    """The rows of imports that are not written yet."""
+    return Collection(
+        name=name,
+        title=title,
+        noun=Message(*noun),
+        plain=True,
+        default_sort="id",
+        fields={
+            "import_id": anything(label=("导入", "Import")),
+            "at": timestamp(label=("时间", "At")),
+            "rows": array(
+                anything(), label=("行", "Rows"), max_items=10_000, description="Line number and cells of each."
+            ),
+        },
+        indexes=(Index("import_id", "id"), Index("at", expire_seconds=_QUEUED_SECONDS)),
+    )
+
+
+TABLE_IMPORT_ROWS = import_rows_of("core_import_rows", "TableImportRows", noun=("导入的行", "imported rows"))
+
+
+def summary_of(imports: Collection) -> Field:
+    """An import as lists show it: without the errors of rows."""
+    fields = {name: field for name, field in (imports.read.fields or {}).items() if name != "errors"}
+    return obj(f"{imports.title}Summary", fields, nullable=False)
+
+
+def form_of(title: str) -> Field:
+    """The form that starts an import."""
+    return obj(
+        f"{title}Form",
+        {
+            "file": text(
+                label=("文件", "File"),
+                required=True,
+                format="binary",
+                description="CSV (UTF-8 or GB 18030) or XLSX; headers are field names, or labels in either language.",
+            ),
+            "dry_run": boolean(
+                label=("试运行", "Dry run"), default=False, description="Check and count; write nothing."
+            ),
+            "atomic": boolean(
+                label=("全部成功才导入", "All or nothing"), default=False, description="All rows or none; up to 5,000."
+            ),
+            "headers": choice(
+                "names",
+                "labels",
+                label=("表头", "Headers"),
+                default="labels",
+                description="`names` refuses headers that are no field names; `labels` accepts both.",
+            ),
+        },
+        nullable=False,
+    )

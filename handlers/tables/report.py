@@ -1,0 +1,64 @@
+"""What became of some rows of an import."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from handlers.schema.errors import DUPLICATE, ApiError, ValidationFailed
+from handlers.schema.messages import RULES, Language
+from handlers.schema.values import Record
+from handlers.tables.columns import TableColumn
+from handlers.tables.conversion import locate_errors
+from handlers.tables.records import MAX_FAULTS
+
+TableRows = Sequence[tuple[int, list[str]]]
+
+
+@dataclass
+class ImportReport:
+    """Counts and errors of some rows."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    errors: list[Record] = field(default_factory=list)
+
+    def add_failure(self, row: int, error: ApiError, columns: Sequence[TableColumn]) -> None:
+        """Count a row as failed, with the errors of its columns, or the message of a refusal."""
+        self.counts["failed"] += 1
+        if isinstance(error, ValidationFailed):
+            found = locate_errors(error, columns)
+            self.errors += [{"row": row, "column": name, "rule": rule} for name, rule in found]
+        elif error.kind is DUPLICATE and isinstance(error.data, dict):
+            self.errors.append({"row": row, "column": error.data["field"], "rule": "duplicate"})
+        else:
+            texts = {"zh": error.reason.zh, "en": error.reason.en}
+            self.errors.append({"row": row, "column": "", "rule": error.kind.name, **texts})
+
+    def add(self, other: ImportReport) -> None:
+        """Add the counts and errors of other rows."""
+        self.counts.update(other.counts)
+        self.errors += other.errors
+
+    def change(self, columns: Sequence[TableColumn], headers: Sequence[str]) -> Record:
+        """The update operators for the import's record; columns are called by their headers."""
+        shown = dict(zip((column.name for column in columns), headers, strict=True))
+        named = [{**error, "column": shown.get(error["column"], error["column"])} for error in self.errors]
+        errors = {"$each": named, "$slice": MAX_FAULTS}
+        return {"$inc": dict(self.counts), **({"$push": {"errors": errors}} if self.errors else {})}
+
+
+def in_language(error: Record, language: Language) -> Record:
+    """An error of a row with its message in a language."""
+    message: Any = error.get(language) or RULES.get(error["rule"], RULES["invalid"]).text(language)
+    return {**error, "message": message}
+
+
+class RowFailed(Exception):
+    """A row cannot be written; those before it were, in the transaction that this ends."""
+
+    def __init__(self, place: int, error: ApiError) -> None:
+        super().__init__(f"row {place}: {error}")
+        self.place = place
+        self.error = error

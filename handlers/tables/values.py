@@ -1,0 +1,87 @@
+"""The values of columns that people know by a label: states, fixed choices and entries of dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from handlers.declarations import Catalogue
+from handlers.ports import DictionaryLabels
+from handlers.schema.fields import Field
+from handlers.schema.messages import Language, Message
+from handlers.service import Service
+from handlers.tables.columns import Columns, TableColumn
+
+Labels = Mapping[str, Message]
+
+
+class ValueLabels:
+    """The labels of the values of each column that has some, as of now."""
+
+    def __init__(self, labels: Mapping[str, Labels]) -> None:
+        self._labels = labels
+        self._values = {name: _values_by_text(known) for name, known in labels.items()}
+
+    @classmethod
+    async def load(cls, service: Service, columns: Columns) -> ValueLabels:
+        """Load them, with the labels of dictionaries that administrators edited."""
+        found = {column.name: await _labels_of(service, column.field) for column in columns.all}
+        return cls({name: labels for name, labels in found.items() if labels})
+
+    def choices(self, column: TableColumn, language: Language | None) -> list[str]:
+        """What a cell of this column offers."""
+        labels = self._labels.get(column.name)
+        if labels and language is not None:
+            return [self.text(column, value, language) for value in labels]
+        return list(labels or column.field.rules.get("enum") or ())
+
+    def text(self, column: TableColumn, value: Any, language: Language) -> Any:
+        """The label of a value; the value itself where none has it, or several have the same."""
+        label = self._labels.get(column.name, {}).get(value) if isinstance(value, str) else None
+        if label is None:
+            return value
+        text = label.text(language)
+        return text if self._values[column.name].get(text.casefold()) == value else value
+
+    def value(self, column: TableColumn, text: Any) -> Any:
+        """The value of a cell: the text itself if it is a value, else the value with this label in either language."""
+        known = self._labels.get(column.name)
+        if not known or not isinstance(text, str) or text in known:
+            return text
+        return self._values[column.name].get(text.strip().casefold(), text)
+
+
+def _values_by_text(labels: Labels) -> dict[str, str]:
+    """Values by label, without labels that several values have, and those that are another value."""
+    found: dict[str, str] = {}
+    several: set[str] = set()
+    for value, label in labels.items():
+        for text in {one.casefold() for one in label}:
+            if found.setdefault(text, value) != value or (text in labels and text != value):
+                several.add(text)
+    return {text: value for text, value in found.items() if text not in several}
+
+
+async def _labels_of(service: Service, field: Field) -> Labels:
+    catalogue = service.part(Catalogue)
+    if field.dictionary:
+        edited = service.parts.get(DictionaryLabels)
+        stored: Labels = await edited.labels_of(field.dictionary) if edited is not None else {}
+        return stored or _declared(catalogue, field.dictionary)
+    values = field.rules.get("enum")
+    return next(_with_values(catalogue, set(values)), {}) if values else {}
+
+
+def _declared(catalogue: Catalogue, type: str) -> Labels:
+    found = (one for one in catalogue.dictionaries if one.type == type)
+    return next(({item.value: item.label for item in one.items} for one in found), {})
+
+
+def _with_values(catalogue: Catalogue, values: set[str]) -> Iterator[Labels]:
+    """The state machine, or else the dictionary, that has exactly these values."""
+    for machine in catalogue.state_machines:
+        if set(machine.states) == values:
+            yield machine.states
+    for dictionary in catalogue.dictionaries:
+        if {item.value for item in dictionary.items} == values:
+            yield {item.value: item.label for item in dictionary.items}

@@ -1,0 +1,227 @@
+"""Tables of customers. Rows are written by their hundreds, because a company brings all its customers on one day."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plugins.api import (
+    Catalogue,
+    Field,
+    FieldError,
+    ImportLimits,
+    ImportNotices,
+    ImportReport,
+    Request,
+    Route,
+    Service,
+    Table,
+    TableColumn,
+    TableReferences,
+    TableRows,
+    ValidationFailed,
+    ValueLabels,
+    imported_tables,
+    parse_row,
+    resume_imports,
+    row_body,
+    tables,
+)
+from plugins.crm.customers import build_customer, change
+from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
+from plugins.crm.ownership import check_enabled_user, may_change_owner, may_edit
+from plugins.crm.records import CUSTOMERS
+from plugins.crm.settings import CrmSettings
+from plugins.rbac.api import Policy
+
+Record = dict[str, Any]
+IMPORTED_EVENT = "crm.customer.imported"
+_INSERT_SIZE, _YIELD_EVERY = 100, 20
+_ID = re.compile(r"^[0-9a-f]{24}$")
+
+
+class CustomerWriter:
+    """Writes rows of customers, a few hundred by one command."""
+
+    rows_at_once, checks_at_once = 200, 5000
+
+    def __init__(self, service: Service, table: Table, columns: Sequence[TableColumn]) -> None:
+        self._service = service
+        self._table = table
+        self._columns = columns
+        self._create = _find_route(service, CUSTOMERS.create)
+        self._update = _find_route(service, CUSTOMERS.update)
+        self._update_permission = self._update.access
+
+    async def write(self, req: Request, rows: TableRows, *, dry_run: bool) -> ImportReport:
+        """Write these rows, or only check them."""
+        report = ImportReport()
+        bodies = await self._parse(req, rows)
+        known = await _Known.load(req, [body for _, body in bodies])
+        for number, (line, body) in enumerate(bodies):
+            if number % _YIELD_EVERY == 0:
+                await asyncio.sleep(0)  # yield to other requests
+            try:
+                outcome = await self._process_row(req, body, known, not dry_run)
+            except ValidationFailed as failure:
+                report.add_failure(line, failure, self._columns)
+            else:
+                report.counts[outcome] += 1
+        if not dry_run:
+            await known.insert_new(req)
+        return report
+
+    async def _parse(self, req: Request, rows: TableRows) -> list[tuple[int, Record]]:
+        zone = req.service.settings.zone
+        labels = await ValueLabels.load(self._service, self._table.columns)
+        values = [parse_row(self._columns, cells, zone) for _, cells in rows]
+        people = await TableReferences.load(req, self._columns, values)
+        for row in values:
+            for column in self._columns:
+                if column.name not in row:
+                    continue
+                if column.ref is not None:
+                    found, rule = await people.find(req, column, row[column.name])
+                    # of an unknown person validation says that it is no number
+                    row[column.name] = row[column.name] if rule else found
+                else:
+                    row[column.name] = labels.value(column, row[column.name])
+        return [(line, row_body(row)) for (line, _), row in zip(rows, values, strict=True)]
+
+    async def _process_row(self, req: Request, body: Record, known: _Known, write: bool) -> str:
+        """`created`, `updated` or `unchanged`. Raises `ValidationFailed`."""
+        if write and known.is_new(body):
+            await known.insert_new(req)  # an earlier row creates the customer that this one changes
+        existing = known.find_target(body)
+        values = {name: value for name, value in body.items() if name != "id"}
+        if existing is None:
+            checked = req.checked(self._create.check_body, values) if self._create.check_body else values
+            await _check_owner(req, checked, req.actor.user_id)
+            known.add_new(build_customer(req, checked))
+            return "created"
+        checked = req.checked(self._update.check_body, {**values, "version": 1}) if self._update.check_body else values
+        changes = {name: value for name, value in checked.items() if name != "version" and value != existing.get(name)}
+        if not changes:
+            return "unchanged"
+        if not await req.part(Policy).holds(req.actor, self._update_permission):
+            raise ValidationFailed([FieldError("id" if "id" in body else "code", "permission")])
+        known.refuse_taken_code(changes, existing)
+        if not may_edit(req, existing):
+            raise ValidationFailed([FieldError("name", "invalid")])
+        await _check_owner(req, changes, existing["owner_id"])
+        if "owner_id" in changes and not await may_change_owner(req, changes["owner_id"]):
+            raise ValidationFailed([FieldError("owner_id", "invalid")])
+        known.add(await change(req, existing, changes, existing["version"]) if write else {**existing, **changes})
+        return "updated"
+
+
+class _Known:
+    """The customers that some rows refer to: those that the caller may see, and the codes of all others."""
+
+    def __init__(self, seen: Sequence[Record], taken: Sequence[Record]) -> None:
+        self._new: list[Record] = []
+        self._new_codes: set[str] = set()
+        self._by_id = {record["id"]: record for record in seen}
+        self._by_code = {record["code"]: record["id"] for record in [*taken, *seen] if record["code"] is not None}
+
+    @classmethod
+    async def load(cls, req: Request, bodies: Sequence[Mapping[str, Any]]) -> _Known:
+        """Load the customers that the rows refer to."""
+        codes = [body["code"] for body in bodies if "code" in body]
+        ids = [CUSTOMERS.parse_id(body["id"]) for body in bodies if _ID.match(body.get("id", ""))]
+        mine, all_of_them = req.store(CUSTOMERS), req.system_store(CUSTOMERS)
+        # two queries: for an `$or` the planner does not use the index of codes
+        # sorted by the indexed field: otherwise the planner may scan another index
+        seen = await mine.find({"_id": {"$in": ids}}, sort="id") if ids else []
+        seen += await mine.find({"code": {"$in": codes}}, sort="code") if codes else []
+        taken = await all_of_them.find({"code": {"$in": codes}}, sort="code", fields=["code"]) if codes else []
+        return cls(seen, taken)
+
+    def find_target(self, body: Mapping[str, Any]) -> Record | None:
+        """The customer that a row changes, by `id` or else by `code`; None for a new customer."""
+        if "id" in body and not _ID.match(body["id"]):
+            raise ValidationFailed([FieldError("id", "pattern")])
+        by_id = self._by_id.get(CUSTOMERS.parse_id(body["id"])) if "id" in body else None
+        if by_id is not None or body.get("code") not in self._by_code:
+            return by_id
+        existing = self._by_id.get(self._by_code[body["code"]])
+        if existing is None:
+            raise _duplicate_code()
+        return existing
+
+    def refuse_taken_code(self, changes: Mapping[str, Any], record: Mapping[str, Any]) -> None:
+        """Raise if a row gives a customer the code of another one."""
+        if self._by_code.get(changes.get("code"), record["id"]) != record["id"]:
+            raise _duplicate_code()
+
+    def is_new(self, body: Mapping[str, Any]) -> bool:
+        """Whether the row has the code of a customer that is not inserted yet."""
+        return body.get("code") in self._new_codes
+
+    def add_new(self, values: Record) -> None:
+        """Queue a new customer for `insert_new`."""
+        self._new.append(values)
+        self._new_codes |= {values["code"]} if values.get("code") is not None else set()
+
+    async def insert_new(self, req: Request) -> None:
+        """Insert the queued customers."""
+        new, self._new, self._new_codes = self._new, [], set()
+        for start in range(0, len(new), _INSERT_SIZE):
+            # without data scope, as in `customers.create`: the owner of each row was checked
+            for record in await req.system_store(CUSTOMERS).create_many(new[start : start + _INSERT_SIZE]):
+                self.add(record)
+
+    def add(self, record: Record) -> None:
+        """Note a created or changed customer: later rows may refer to it."""
+        self._by_id[record["id"]] = record
+        if record["code"] is not None:
+            self._by_code[record["code"]] = record["id"]
+
+
+def _duplicate_code() -> ValidationFailed:
+    return ValidationFailed([FieldError("code", "duplicate")])
+
+
+def _find_route(service: Service, body: Field) -> Route:
+    """The route with this body, whose checks also apply to rows."""
+    return next(route for route in service.part(Catalogue).routes if route.body is body)
+
+
+async def _check_owner(req: Request, values: Mapping[str, Any], present: int | None) -> None:
+    if values.get("owner_id", present) not in (None, present):
+        await check_enabled_user(req, "owner_id", values["owner_id"])
+
+
+class CustomerNotices(ImportNotices):
+    """Tells other plugins of an import too."""
+
+    async def finished(self, req: Request, table: Table, record: Record, *, notify: bool) -> None:
+        """Emit the event of crm besides."""
+        await req.emit(IMPORTED_EVENT, customer_import=record)
+        await super().finished(req, table, record, notify=notify)
+
+
+def _limits(service: Service) -> ImportLimits:
+    settings = service.settings_of(CrmSettings)
+    return ImportLimits(settings.crm_import_bytes, settings.crm_import_waits_rows)
+
+
+ROUTES: tuple[Route, ...] = tables(
+    CUSTOMERS,
+    at="/api/v1/crm/customers",
+    resource="crm:customer",
+    imports=IMPORTS,
+    rows=IMPORT_ROWS,
+    writer=CustomerWriter,
+    tell=CustomerNotices(),
+    limits=_limits,
+    strict=True,
+    plain_ids=True,
+)
+
+
+async def resume(service: Service) -> None:
+    """Continue imports of customers that no instance works on."""
+    await resume_imports(service, imported_tables(ROUTES))

@@ -1,0 +1,184 @@
+"""`tables`: export, template and import of a collection as CSV and XLSX, as plain `Route` values; the sibling of `crud`.
+
+An import creates and changes records through the routes of `crud`, so that the plugin's own handlers and rules hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypedDict, Unpack
+
+from handlers.data.collection import Collection
+from handlers.declarations import Catalogue
+from handlers.request import Request
+from handlers.route import Route, route
+from handlers.schema.errors import MEDIA_TYPE, TOO_LARGE
+from handlers.schema.fields import Field, array, choice
+from handlers.schema.messages import Message
+from handlers.schema.values import Record
+from handlers.service import Service
+from handlers.tables.columns import TableColumn
+from handlers.tables.exporting import MEDIA
+from handlers.tables.handlers import Export, ListImports, ReadImport, StartImport, Template
+from handlers.tables.records import TABLE_IMPORTS, form_of, summary_of
+from handlers.tables.rows import RecordWriter
+from handlers.tables.table import ImportLimits, ReadPage, RowWriter, Table, Tell
+
+ACTIONS = ("export", "import")
+NOTIFICATION_EVENT, PROGRESS_EVENT = "notification.send", "notification.progress"
+DONE = Message(
+    "{title}导入完成：新增 {created}，更新 {updated}，失败 {failed}",
+    "{title} imported: {created} new, {updated} changed, {failed} failed",
+)
+_KIND = "import_progress"
+_PAGING = ("page", "page_size", "with_total", "cursor")
+_FORM, _SUMMARY = form_of(TABLE_IMPORTS.title), summary_of(TABLE_IMPORTS)
+_FORMAT = choice("csv", "xlsx", label=("格式", "Format"), default="csv", nullable=False, example="csv")
+_HEADERS = choice(
+    "names",
+    "labels",
+    label=("表头", "Headers"),
+    default="names",
+    nullable=False,
+    example="labels",
+    description="`labels`: headers and values as people read them, in the caller's language.",
+)
+
+
+class TableOptions(TypedDict, total=False):
+    """What differs from other tables; `Table` says what each means."""
+
+    writer: Callable[[Service, Table, Sequence[TableColumn]], RowWriter]
+    tell: Tell
+    imports: Collection
+    rows: Collection
+    limits: Callable[[Service], ImportLimits]
+    page: ReadPage
+    strict: bool
+    plain_ids: bool
+
+
+def tables(
+    collection: Collection,
+    *,
+    at: str,
+    resource: str,
+    only: Sequence[str] = ACTIONS,
+    **options: Unpack[TableOptions],
+) -> tuple[Route, ...]:
+    """The routes of `collection` under the path `at` of its list, with the permissions `<resource>:export` and
+    `<resource>:import`.
+
+    `at/export` streams what the caller sees, with the filters of the list; `at/template` is an empty table, `at/import`
+    takes a filled one, and `at/imports` says what became of it. Leave one of both out with `only`: records that are not
+    created by one body, such as documents of several steps, are exported only.
+    """
+    imports = options.get("imports", TABLE_IMPORTS)
+    own = imports is not TABLE_IMPORTS
+    noun = at.rpartition("/")[2]
+    given: TableOptions = {"writer": RecordWriter, "tell": ImportNotices(), **options}
+    table = Table(collection, resource, noun, summary=summary_of(imports) if own else _SUMMARY, **given)
+    made = {
+        "export": (_declare_export(table, at, resource),),
+        "import": tuple(_declare_import(table, at, resource, form_of(imports.title) if own else _FORM)),
+    }
+    return tuple(one for action in ACTIONS if action in only for one in made[action])
+
+
+def _declare_export(table: Table, at: str, resource: str) -> Route:
+    named = choice(*table.columns.by_name, nullable=False)
+    fields = array(
+        named,
+        label=("列", "Columns"),
+        min_items=1,
+        max_items=len(table.columns.all),
+        unique=True,
+        nullable=False,
+        example=[table.shown[-1].name],
+        description="The columns, in this order, with commas between them.",
+    )
+    filters = {name: field for name, field in table.collection.list_query.items() if name not in _PAGING}
+    return route(
+        f"GET {at}/export",
+        Export(table),
+        summary=f"Export {_words(at)} as a table",
+        access=f"{resource}:export",
+        query={"format": _FORMAT, "headers": _HEADERS, "fields": fields, **filters},
+        bare=", ".join(MEDIA.values()),
+    )
+
+
+def _declare_import(table: Table, at: str, resource: str, form: Field) -> Iterator[Route]:
+    access = f"{resource}:import"
+    yield route(
+        f"GET {at}/template",
+        Template(table),
+        summary=f"Download an empty table of {_words(at)}",
+        access=access,
+        query={"format": _FORMAT.but(default="xlsx", example="xlsx"), "headers": _HEADERS.but(default="labels")},
+        bare=", ".join(MEDIA.values()),
+    )
+    yield route(
+        f"POST {at}/import",
+        StartImport(table),
+        summary=f"Import {_words(at)} from a table",
+        access=access,
+        streamed=True,
+        form=form,
+        returns=table.imports.read,
+        errors=(MEDIA_TYPE, TOO_LARGE),
+    )
+    yield route(
+        f"GET {at}/imports",
+        ListImports(table),
+        summary="List imports",
+        access=access,
+        paged=True,
+        query=table.imports.list_query,
+        returns=table.summary,
+    )
+    yield route(
+        f"GET {at}/imports/{{id}}",
+        ReadImport(table),
+        summary="Read how far an import is",
+        access=access,
+        record=table.imports,
+    )
+
+
+def _words(at: str) -> str:
+    return at.rpartition("/")[2].replace("-", " ")
+
+
+class ImportNotices:
+    """Tells the person behind a large import how far it is, through the plugin that handles notifications, if any."""
+
+    async def progress(self, req: Request, table: Table, record: Record, *, over: bool) -> None:
+        """Push the progress to the person's clients."""
+        counts = {name: record[name] for name in ("done", "total", "created", "updated", "unchanged", "failed")}
+        data = {"import_id": str(record["id"]), **counts}
+        await req.emit(
+            PROGRESS_EVENT,
+            user_ids=[record["creator_id"]],
+            kind=_KIND,
+            key=f"import:{record['id']}",
+            data=None if over else data,
+        )
+
+    async def finished(self, req: Request, table: Table, record: Record, *, notify: bool) -> None:
+        """Send a message, if the person did not wait for the end."""
+        if not notify:
+            return
+        menu = next((menu for menu in req.part(Catalogue).menus if menu.resource == table.resource), None)
+        title = menu.title if menu is not None else Message(table.file_name, table.file_name)
+        counts = {name: record[name] for name in ("created", "updated", "failed")}
+        await req.emit(
+            NOTIFICATION_EVENT,
+            user_ids=[record["creator_id"]],
+            kind=_KIND,
+            title=Message(DONE.zh.format(title=title.zh, **counts), DONE.en.format(title=title.en, **counts)),
+            link=menu.path if menu is not None else None,
+            data={"import_id": str(record["id"])},
+            key=f"import:{record['id']}",
+        )
+        await self.progress(req, table, record, over=True)
