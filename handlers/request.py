@@ -13,6 +13,7 @@ from handlers.data.collection import Collection
 from handlers.data.database import utc_now
 from handlers.data.scope import Scope
 from handlers.data.store import Store
+from handlers.events import Event
 from handlers.http.streams import BodyStream
 from handlers.schema.calendar import day_of
 from handlers.schema.errors import FieldError, ValidationFailed
@@ -159,9 +160,9 @@ class Request:
         """Run `work` so that all its writes happen or none; it may run more than once."""
         return await self.service.database.transaction(work)
 
-    async def emit(self, name: str, **payload: object) -> None:
+    async def emit(self, event: Event | str, **payload: object) -> None:
         """Send an event to the listeners of other plugins; the payload carries the request as `request`."""
-        await self.service.events.emit(name, {"request": self, **payload})
+        await self.service.events.emit(event, {"request": self, **payload})
 
     def when_left(self, call: Callable[[], None]) -> Callable[[], None]:
         """Call `call` as soon as the client disconnects before its response. Returns a function that cancels this.

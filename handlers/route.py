@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Final, TypedDict, Unpack
 
 from handlers.data.collection import Collection
+from handlers.events import Event
 from handlers.request import Request
 from handlers.schema.errors import (
     BAD_REQUEST,
@@ -81,7 +82,7 @@ class RouteOptions(TypedDict, total=False):
     returns: Field
     errors: tuple[ErrorKind, ...]
     refusals: tuple[Refusal, ...]
-    events: tuple[str, ...]
+    events: tuple[Event | str, ...]
     paged: bool
     logged: bool
     attempt: Callable[[Request], Awaitable[None]] | None
@@ -133,7 +134,7 @@ class Route:
     returns: Field = NOTHING
     errors: tuple[ErrorKind, ...] = ()
     refusals: tuple[Refusal, ...] = ()
-    events: tuple[str, ...] = ()
+    events: tuple[Event | str, ...] = ()
     paged: bool = False
     logged: bool = True
     attempt: Callable[[Request], Awaitable[None]] | None = None

@@ -28,9 +28,24 @@ from handlers.route import (
     conflicts as conflicts,  # the refusals 40901 for these messages
     route as route,  # declare an endpoint
 )
+from handlers.events import Event as Event  # what a plugin tells others, and what it carries
+from plugins.background import (
+    Job as Job,  # work that one instance at a time does periodically
+    Listener as Listener,  # what a plugin does on an event
+)
 from plugins.crud import crud as crud  # the routes to list, read, create, update and delete records
 from plugins.tables import tables as tables  # the routes to export and import records as tables
 from plugins.plugin import Plugin as Plugin  # the declaration of a module
+
+# -- Events between plugins that need not be loaded together
+from plugins.protocols import (
+    DATA_RESET as DATA_RESET,  # all records of some plugins were removed
+    DATED as DATED,  # a record is dated on a day, which may be in a closed month
+    NOTIFY as NOTIFY,  # put a message into inboxes
+    NOTIFY_PROGRESS as NOTIFY_PROGRESS,  # show the progress of work
+    PAYABLE_CHANGED as PAYABLE_CHANGED,  # what is owed to a supplier
+    RECEIVABLE_CHANGED as RECEIVABLE_CHANGED,  # what a customer owes
+)
 
 # -- Fields: the shapes of records, bodies, queries and responses
 from handlers.schema.fields import (

@@ -10,6 +10,7 @@ from typing import TypedDict, Unpack, cast
 
 from handlers.data.collection import Collection
 from handlers.data.listing import Page
+from handlers.events import Event
 from handlers.request import Request
 from handlers.route import Handler, Refusal, Route, RouteOptions, route
 from handlers.schema.errors import DUPLICATE, STALE, ErrorKind
@@ -40,7 +41,7 @@ def crud(
     refusals: tuple[Refusal, ...] = (),
     refusals_of: Mapping[str, tuple[Refusal, ...]] | None = None,
     errors: tuple[ErrorKind, ...] = (),
-    events: tuple[str, ...] = (),
+    events: tuple[Event | str, ...] = (),
     **handlers: Unpack[CrudHandlers],
 ) -> tuple[Route, ...]:
     """The routes of `collection` under the path `at`, each with the permission `<resource>:<action>`.

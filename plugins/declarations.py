@@ -26,6 +26,7 @@ from handlers.schema.messages import Message
 from handlers.schema.patterns import syntax_fault
 from handlers.schema.validation import Checker
 from handlers.tables.records import TABLE_IMPORT_ROWS, TABLE_IMPORTS
+from plugins.declared_events import event_problems
 from plugins.declared_labels import label_problems
 from plugins.declared_types import type_problems
 from plugins.plugin import Plugin
@@ -45,6 +46,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
         yield from ill_typed  # the other checks need the right types
         return
     yield from _ports(plugins)
+    yield from event_problems(plugins)
     for what, names_in in _UNIQUE.items():
         yield from _duplicates(plugins, what, names_in)
     known = all_of(plugins, lambda plugin: plugin.collections)
@@ -107,6 +109,7 @@ _UNIQUE: Mapping[str, Callable[[Plugin], Sequence[Hashable]]] = {
     "dictionary": lambda declared: [dictionary.type for dictionary in declared.dictionaries],
     "business type": lambda declared: list(declared.biz_types),
     "part of dashboard": lambda declared: [f"{part.name} of {declared.name}" for part in declared.dashboards],
+    "job": lambda declared: [job.name for job in declared.jobs],
     "option": lambda declared: [option.key for option in declared.options],
     "permission code": lambda declared: sorted({route.access for route in declared.routes if route.guarded}),
     "schema name": lambda declared: [collection.title for collection in declared.collections],

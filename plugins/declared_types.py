@@ -13,13 +13,30 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
 from handlers.declarations import Dictionary, Item, Menu, Option, StateMachine
+from handlers.events import Event
 from handlers.request import Request
 from handlers.route import Refusal, Route
 from handlers.schema.errors import ErrorKind
 from handlers.service import Service
+from plugins.background import Job, Listener
 from plugins.plugin import Plugin
 
-_KINDS = (Plugin, Route, Refusal, Collection, Menu, ErrorKind, Dictionary, Item, StateMachine, Option, Dashboard)
+_KINDS = (
+    Plugin,
+    Route,
+    Refusal,
+    Collection,
+    Menu,
+    ErrorKind,
+    Dictionary,
+    Item,
+    StateMachine,
+    Option,
+    Dashboard,
+    Event,
+    Listener,
+    Job,
+)
 # two classes that modules of the declarations may import for type checkers only
 _HINTS = {kind: get_type_hints(kind, localns={"Request": Request, "Service": Service}) for kind in _KINDS}
 
@@ -46,6 +63,9 @@ def _parts(plugin: Plugin) -> Iterator[tuple[str, Any]]:
         "dictionaries": (Dictionary, lambda one: f"dictionary {one.type}"),
         "state_machines": (StateMachine, lambda one: f"state machine {one.name}"),
         "options": (Option, lambda one: f"option {one.key}"),
+        "emits": (Event, lambda one: f"event {one.name}"),
+        "listens": (Listener, lambda one: "listener"),
+        "jobs": (Job, lambda one: f"job {one.name}"),
         "dashboards": (Dashboard, lambda one: f"dashboard {one.name}"),
     }
     for name, (kind, called) in words.items():

@@ -10,10 +10,12 @@ from config.settings import EnvironmentSettings
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
 from handlers.declarations import Dictionary, Menu, Option, StateMachine
+from handlers.events import Event
 from handlers.route import Refusal, Route
 from handlers.schema.errors import ErrorKind
 from handlers.schema.messages import Message
 from handlers.service import Service
+from plugins.background import Job, Listener
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class Plugin:
     time, and must be repeatable. `demo`: loads demonstration data into a new database. `permissions`: titles of actions
     other than list, read, create, update and delete. `options`: settings that administrators change while the service
     runs; `settings`: those of the environment. `dashboards`: its parts of the dashboards that the plugin `dashboard`
-    serves. `event_refusals`: the refusals that its listener of an event may raise, by event; a route that emits the
+    serves. `emits`: the events that it emits, in whatever plugin they begin; `listens`: what it does on events; `jobs`:
+    what it does periodically. `event_refusals`: the refusals that its listener of an event may raise, by event; a route that emits the
     event (`events`) has these refusals besides its own.
     """
 
@@ -44,6 +47,9 @@ class Plugin:
     permissions: Mapping[str, Message] = field(default_factory=dict)
     options: tuple[Option, ...] = ()
     dashboards: tuple[Dashboard, ...] = ()
+    emits: tuple[Event, ...] = ()
+    listens: tuple[Listener, ...] = ()
+    jobs: tuple[Job, ...] = ()
     event_refusals: Mapping[str, tuple[Refusal, ...]] = field(default_factory=dict)
     settings: type[EnvironmentSettings] | None = None
     provides: tuple[type, ...] = ()

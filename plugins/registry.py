@@ -16,6 +16,7 @@ from traceback import extract_tb
 
 from handlers.declarations import Catalogue
 from handlers.docs.system import CORE_ROUTES
+from handlers.events import name_of
 from handlers.route import Route
 from handlers.schema.errors import CORE_ERRORS
 from plugins.declarations import CORE_COLLECTIONS, all_of, problems_of
@@ -182,5 +183,8 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
 
 def _with_refusals_of_listeners(plugins: Iterable[Plugin], route: Route) -> Route:
     """The route with the refusals of the listeners of its events besides its own."""
-    further = [one for event in route.events for plugin in plugins for one in plugin.event_refusals.get(event, ())]
+    names = [name_of(event) for event in route.events]
+    further = [one for name in names for plugin in plugins for one in plugin.event_refusals.get(name, ())]
+    listeners = [one for plugin in plugins for one in plugin.listens]
+    further += [one for name in names for each in listeners if name_of(each.event) == name for one in each.refusals]
     return replace(route, refusals=(*route.refusals, *further)) if further else route

@@ -42,6 +42,7 @@ from handlers.tables.handlers import imported_tables
 from handlers.tables.lanes import Lanes
 from handlers.tables.records import TABLE_IMPORTS
 from handlers.tables.running import resume_imports
+from plugins.background import Job
 from plugins.plugin import Plugin
 from plugins.registry import freeze
 
@@ -135,11 +136,25 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
     operations.start()
     stack.push_async_callback(operations.stop)
     for plugin in plugins:
+        service.events.declare(plugin.emits)
+        for listener in plugin.listens:
+            service.events.listen(listener.event, partial(listener.call, service))
+    for plugin in plugins:
         if plugin.start is not None:
             await stack.enter_async_context(plugin.start(service))
     resumed = [table for table in imported_tables(service.part(Catalogue).routes) if table.imports is TABLE_IMPORTS]
     jobs.every(service.settings.import_resume_seconds, "imports", partial(resume_imports, service, resumed))
+    for plugin in plugins:
+        for job in plugin.jobs:
+            jobs.every(_seconds(service, plugin, job), job.name, partial(job.work, service))
     await _prepare(service, plugins)
+
+
+def _seconds(service: Service, plugin: Plugin, job: Job) -> float:
+    """The period of a job."""
+    if isinstance(job.every, str) and plugin.settings is not None:
+        return float(getattr(service.settings_of(plugin.settings), job.every))
+    return float(job.every)
 
 
 async def _connect(settings: Settings, uri: str, stack: AsyncExitStack) -> Driver:

@@ -7,7 +7,6 @@ import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from plugins.api import Authenticator, DatabaseUnavailable, Jobs, Service
@@ -25,7 +24,7 @@ log = logging.getLogger("tradewind.auth")
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Provide the sessions, and end those of users who are disabled, deleted or given a new password."""
+    """Provide the sessions, and what log-in with WeCom needs."""
     settings = service.settings_of(AuthSettings)
     tokens = Tokens(
         service.signing_secrets,
@@ -38,7 +37,6 @@ async def start(service: Service) -> AsyncIterator[None]:
     service.part(Jobs).spawn("auth.seen", _write_last_seen(sessions, settings.session_seen_seconds))
     limited = service.settings.rate_limits == "on"
     service.provide(LoginRate, LoginRate(service.database, settings.logins_per_minute, limited))
-    service.events.listen("rbac.user.sessions_void", partial(_end_sessions, sessions))
     with _provide_wecom(service, settings):
         yield
 
@@ -68,5 +66,6 @@ async def _write_last_seen(sessions: Sessions, seconds: float) -> None:
             log.warning("last_seen_at was not written: the database is out of reach")
 
 
-async def _end_sessions(sessions: Sessions, payload: Mapping[str, Any]) -> None:
-    await sessions.end({"user_id": payload["user_id"]}, payload["reason"])
+async def end_sessions(service: Service, payload: Mapping[str, Any]) -> None:
+    """End the sessions of a user who is disabled, deleted or given a new password."""
+    await service.part(Sessions).end({"user_id": payload["user_id"]}, payload["reason"])

@@ -1,12 +1,13 @@
 """The plugin auth: log-in, tokens, sessions, WeCom."""
 
-from plugins.api import Authenticator, Message, Plugin
+from plugins.api import Authenticator, Listener, Message, Plugin
 from plugins.auth import admin_sessions, login, own_password, own_sessions, profile, wecom
-from plugins.auth.lifespan import start
+from plugins.auth.lifespan import end_sessions, start
 from plugins.auth.menus import MENUS, PERMISSIONS
 from plugins.auth.records import LOGIN_ATTEMPTS, LOGIN_LOGS, SESSIONS, UNKNOWN_NAMES
 from plugins.auth.settings import AuthSettings
 from plugins.auth.wecom_records import WECOM_STATES, WECOM_TOKENS
+from plugins.rbac.api import SESSIONS_VOID
 
 plugin = Plugin(
     name="auth",
@@ -25,5 +26,6 @@ plugin = Plugin(
         *admin_sessions.ROUTES,
     ),
     menus=MENUS,
+    listens=(Listener(SESSIONS_VOID, end_sessions),),
     permissions=PERMISSIONS,
 )

@@ -1,4 +1,4 @@
-"""What files runs for the life of the process: the storage, the worker lane that checks images, and two jobs."""
+"""What files runs for the life of the process: the storage, the worker lane that checks images, and a job."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PIXEL_BYTES = 4
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Open the storage, remove partial files of dead processes, and sweep at intervals."""
+    """Open the storage, and remove partial files of dead processes."""
     settings = service.settings_of(FilesSettings)
     folder = service.settings.data_dir / "files"
     signatures = Signatures(service.signing_secrets)
@@ -33,21 +33,22 @@ async def start(service: Service) -> AsyncIterator[None]:
         files = Files(service.database, storage, settings, presence, spool, _create_lane(service, settings))
         service.provide(Files, files)
         service.ready_when("storage", storage.check)
-
-        async def sweep_all() -> None:
-            await sweep(service, files)
-
-        async def clear_after_reset(payload: Mapping[str, Any]) -> None:
-            if "files" in payload["modules"]:
-                await storage.clear()
-
-        service.events.listen("system.data_reset", clear_after_reset)
         service.part(Jobs).spawn("files.clean_up", clean_up(files))
-        service.part(Jobs).every(settings.sweep_seconds, "files.sweep", sweep_all)
         try:
             yield
         finally:
             presence.leave()
+
+
+async def sweep_all(service: Service) -> None:
+    """Remove files that nothing refers to."""
+    await sweep(service, service.part(Files))
+
+
+async def clear_after_reset(service: Service, payload: Mapping[str, Any]) -> None:
+    """Remove all files after a data reset that included them."""
+    if "files" in payload["modules"]:
+        await service.part(Files).storage.clear()
 
 
 def _create_lane(service: Service, settings: FilesSettings) -> Lane:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from plugins.api import Message, Plugin
+from plugins.api import DATA_RESET, Job, Listener, Message, Plugin
 from plugins.files import attachments, downloads, uploads
-from plugins.files.lifespan import start
+from plugins.files.lifespan import clear_after_reset, start, sweep_all
 from plugins.files.records import ATTACHMENTS, OBJECTS
 from plugins.files.settings import FilesSettings
 
@@ -13,6 +13,8 @@ plugin = Plugin(
     title=Message("文件", "Files"),
     settings=FilesSettings,
     start=start,
+    listens=(Listener(DATA_RESET, clear_after_reset),),
+    jobs=(Job("files.sweep", "sweep_seconds", sweep_all),),
     collections=(OBJECTS, ATTACHMENTS),
     routes=(
         *uploads.ROUTES,

@@ -13,8 +13,6 @@ from typing import Any
 from plugins.api import SYSTEM, Actor, Database, Language, Message, Request, Scope, Store, utc_now
 from plugins.notification.records import MAX_BODY, MAX_TITLE, MESSAGES, PROGRESS, SENT, SIGNALS, message_id
 
-SEND_EVENT, PROGRESS_EVENT = "notification.send", "notification.progress"
-
 
 def own_store(req: Request) -> Store:
     """Return a store of the caller's messages only."""

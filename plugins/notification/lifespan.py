@@ -1,35 +1,33 @@
-"""What the plugin does at start."""
+"""What the plugin does at start, and what it does on events."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 
-from plugins.api import SYSTEM, Service
-from plugins.notification.inbox import PROGRESS_EVENT, SEND_EVENT, Inbox
+from plugins.api import DATA_RESET, NOTIFY, NOTIFY_PROGRESS, SYSTEM, Listener, Service
+from plugins.notification.inbox import Inbox
 from plugins.notification.live import Listeners
 from plugins.notification.resetting import after_reset
 
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Provide the inbox and the listeners, and send what other plugins emit as events."""
-    inbox = Inbox(service.database)
-    service.provide(Inbox, inbox)
+    """Provide the inbox and the listeners."""
+    service.provide(Inbox, Inbox(service.database))
     service.provide(Listeners, Listeners(service.database))
-    service.events.listen(SEND_EVENT, partial(_send, inbox))
-    service.events.listen(PROGRESS_EVENT, partial(_set_progress, inbox))
-    service.events.listen("system.data_reset", partial(after_reset, service))
     yield
 
 
-async def _send(inbox: Inbox, payload: Mapping[str, Any]) -> None:
+async def _send(service: Service, payload: Mapping[str, Any]) -> None:
     request = payload.get("request")
     arguments = {name: value for name, value in payload.items() if name != "request"}
-    await inbox.send(**arguments, actor=request.actor if request is not None else SYSTEM)
+    await service.part(Inbox).send(**arguments, actor=request.actor if request is not None else SYSTEM)
 
 
-async def _set_progress(inbox: Inbox, payload: Mapping[str, Any]) -> None:
-    await inbox.progress(**{name: value for name, value in payload.items() if name != "request"})
+async def _set_progress(service: Service, payload: Mapping[str, Any]) -> None:
+    await service.part(Inbox).progress(**{name: value for name, value in payload.items() if name != "request"})
+
+
+LISTENERS = (Listener(NOTIFY, _send), Listener(NOTIFY_PROGRESS, _set_progress), Listener(DATA_RESET, after_reset))

@@ -3,7 +3,7 @@
 from plugins.api import Message, Plugin
 from plugins.notification import demo, live, notifications
 from plugins.notification.dictionaries import DICTIONARIES
-from plugins.notification.lifespan import start
+from plugins.notification.lifespan import LISTENERS, start
 from plugins.notification.menus import MENUS, PERMISSIONS
 from plugins.notification.records import MESSAGES, PROGRESS, SENT, SIGNALS
 from plugins.notification.settings import NotificationSettings
@@ -18,6 +18,7 @@ plugin = Plugin(
     collections=(MESSAGES, SIGNALS, SENT, PROGRESS),
     routes=(*notifications.ROUTES, *live.ROUTES),
     menus=MENUS,
+    listens=LISTENERS,
     permissions=PERMISSIONS,
     dictionaries=DICTIONARIES,
 )

@@ -7,7 +7,7 @@ from plugins.rbac.passwords import MAX_PASSWORD, Passwords, new_password
 from plugins.rbac.policy import Grant, Policy, Rules
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
 from plugins.rbac.tree import MAX_LEVELS, change_tree, nest
-from plugins.rbac.users import credentials, new_credentials
+from plugins.rbac.users import SESSIONS_VOID, credentials, new_credentials
 
 __all__ = [
     "DEPARTMENTS",
@@ -17,6 +17,7 @@ __all__ = [
     "MENUS",
     "OUTCOME",
     "ROLES",
+    "SESSIONS_VOID",
     "USERS",
     "Directory",
     "Grant",

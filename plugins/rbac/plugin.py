@@ -24,5 +24,6 @@ plugin = Plugin(
         *explain.ROUTES,
     ),
     menus=menus.MENUS,
+    emits=(users.SESSIONS_VOID,),
     permissions=menus.PERMISSIONS,
 )

@@ -10,6 +10,7 @@ from plugins.api import (
     STALE,
     SUPER_ONLY,
     ApiError,
+    Event,
     Page,
     Refusal,
     Request,
@@ -47,6 +48,7 @@ _REFUSALS = (
     *conflicts(USER_ONE, OWN_DELETE, LAST_SUPER),
     *_OWN_PASSWORD,
 )
+SESSIONS_VOID = Event("rbac.user.sessions_void", user_id=int, reason=str)
 
 
 async def list_users(req: Request) -> Page:
@@ -84,7 +86,7 @@ async def update(req: Request) -> dict[str, Any]:
         user = await req.store(USERS).update(before["id"], values, version=version)
         await _require_super(req)
         if password is not None or user["status"] == "disabled":
-            await req.emit("rbac.user.sessions_void", user_id=user["id"], reason="password" if password else "disabled")
+            await req.emit(SESSIONS_VOID, user_id=user["id"], reason="password" if password else "disabled")
         return user
 
     return await req.transaction(work)
@@ -132,7 +134,7 @@ async def delete(req: Request) -> None:
     async def work() -> None:
         await req.store(USERS).delete(user["id"])
         await _require_super(req)
-        await req.emit("rbac.user.sessions_void", user_id=user["id"], reason="deleted")
+        await req.emit(SESSIONS_VOID, user_id=user["id"], reason="deleted")
 
     await req.transaction(work)
 
@@ -154,7 +156,7 @@ async def reset_password(req: Request) -> dict[str, Any]:
     async def work() -> None:
         # the checked version, so that the account gained no rights since the check
         await req.store(USERS).update(user["id"], values, version=user["version"])
-        await req.emit("rbac.user.sessions_void", user_id=user["id"], reason="password")
+        await req.emit(SESSIONS_VOID, user_id=user["id"], reason="password")
 
     await req.transaction(work)
     return {"password": password}

@@ -5,7 +5,17 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from plugins.api import SUPER, Catalogue, FieldError, Request, Route, ValidationFailed, remove_dangling, route
+from plugins.api import (
+    DATA_RESET,
+    SUPER,
+    Catalogue,
+    FieldError,
+    Request,
+    Route,
+    ValidationFailed,
+    remove_dangling,
+    route,
+)
 from plugins.system.records import RESET, RESET_BODY
 
 log = logging.getLogger("tradewind.system")
@@ -32,7 +42,7 @@ async def reset(req: Request) -> dict[str, Any]:
     wiped = [{"name": one.name, "removed": await service.database.wipe(one)} for one in emptied]
     dangling = await remove_dangling(service.database, catalogue.biz_types, (one.name for one in emptied))
     wiped += [{"name": name, "removed": removed} for name, removed in dangling.items()]
-    await req.emit("system.data_reset", modules=modules)
+    await req.emit(DATA_RESET, modules=modules)
     return {"collections": wiped, "removed": sum(row["removed"] for row in wiped)}
 
 

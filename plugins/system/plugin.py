@@ -1,6 +1,6 @@
 """The plugin system: dictionaries, settings, the operation log, data reset."""
 
-from plugins.api import Message, Plugin
+from plugins.api import DATA_RESET, Message, Plugin
 from plugins.system import configs, data_reset, dictionaries, dictionary_items, operation_logs
 from plugins.system.lifespan import prepare, start
 from plugins.system.menus import MENUS
@@ -22,5 +22,6 @@ plugin = Plugin(
         *data_reset.ROUTES,
     ),
     menus=MENUS,
+    emits=(DATA_RESET,),
     options=OPTIONS,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
@@ -10,15 +10,19 @@ from pathlib import Path
 import pytest
 
 from plugins.api import (
+    DATA_RESET,
     PUBLIC,
     Authenticator,
     Collection,
     Dashboard,
     Dictionary,
     ErrorKind,
+    Event,
     Field,
     Index,
     Item,
+    Job,
+    Listener,
     Menu,
     Message,
     Option,
@@ -97,6 +101,17 @@ async def start_without_end(service: Service) -> AsyncIterator[None]:
 
 
 BROKEN_THINGS = replace(THINGS, fields=labelled({"size": integer(maximum=5, default=6)}))
+SIGNED = Event("acme.thing.signed", thing=dict)
+
+
+async def hear(service: Service, payload: Mapping[str, object]) -> None:
+    """A listener that does nothing."""
+
+
+async def work(service: Service) -> None:
+    """A job that does nothing."""
+
+
 LATE = ErrorKind("other.late", 60002, 409, TITLE)
 BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
     "path of another plugin": (
@@ -323,6 +338,50 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         [other(state_machines=(StateMachine("other_thing", "none", {"new": TITLE}, {}),))],
         "Plugin other: state machine other_thing begins with none, which is none of its states.",
     ),
+    "event that nobody emits": (
+        [ACME, other(listens=(Listener(SIGNED, hear),))],
+        "Plugin other listens for acme.thing.signed, which no loaded plugin emits.",
+    ),
+    "event of two kinds": (
+        [acme(emits=(SIGNED,)), other(listens=(Listener(Event("acme.thing.signed", thing=str), hear),))],
+        "Plugin other declares the event acme.thing.signed with other fields than plugin acme.",
+    ),
+    "event of the core of another kind": (
+        [other(emits=(Event("system.data_reset"),))],
+        "Plugin other declares the event system.data_reset with other fields than the core.",
+    ),
+    "event that is emitted and not declared": (
+        [other(routes=(get(AT, events=(SIGNED,)),))],
+        f"Plugin other: route GET {AT} emits acme.thing.signed, which is not in the emits of the plugin.",
+    ),
+    "listener that is not asynchronous": (
+        [acme(listens=(Listener(SIGNED, lambda service, payload: None),))],
+        "Plugin acme: its listener for acme.thing.signed is no async function.",
+    ),
+    "listener with another number of parameters": (
+        [acme(listens=(Listener(SIGNED, work),))],  # type: ignore[arg-type]
+        "Plugin acme: its listener for acme.thing.signed must take service and payload.",
+    ),
+    "job that is not asynchronous": (
+        [other(jobs=(Job("other.sweep", 5, lambda service: None),))],
+        "Plugin other: job other.sweep is no async function.",
+    ),
+    "job with another number of parameters": (
+        [other(jobs=(Job("other.sweep", 5, hear),))],  # type: ignore[arg-type]
+        "Plugin other: job other.sweep must take service.",
+    ),
+    "job with a period that is no setting": (
+        [other(jobs=(Job("other.sweep", "sweep_seconds", work),))],
+        "Plugin other: job other.sweep runs every sweep_seconds, which is no setting of the plugin.",
+    ),
+    "job without a period": (
+        [other(jobs=(Job("other.sweep", 0, work),))],
+        "Plugin other: job other.sweep runs every 0 seconds, which must be more than 0.",
+    ),
+    "job of another plugin": (
+        [acme(jobs=(Job("acme.sweep", 5, work),)), other(jobs=(Job("acme.sweep", 5, work),))],
+        "Plugin other declares the job acme.sweep, which is declared by acme too.",
+    ),
     "field that the core writes": (
         [fields(version=text())],
         "Plugin acme: collection acme_things has a field called version, which the core writes itself.",
@@ -484,7 +543,19 @@ def test_all_problems_are_told_together() -> None:
 # -- refusals by listeners
 
 
-def test_a_route_has_the_refusals_of_those_who_answer_what_it_asks() -> None:
+def test_an_event_of_a_plugin_that_need_not_be_loaded_is_accepted() -> None:
+    freeze([*GOOD, acme(listens=(Listener(SIGNED, hear), Listener(DATA_RESET, hear)))])
+
+
+def test_a_route_has_the_refusals_of_the_listeners_for_its_events() -> None:
+    asking = other(routes=(get(f"{AT}/asking", events=(SIGNED,)), get(f"{AT}/silent")), emits=(SIGNED,))
+    answering = acme(listens=(Listener(SIGNED, hear, conflicts(TITLE)), Listener(DATA_RESET, hear, conflicts(NOUN))))
+    found = {one.path: one.refusals for one in freeze([*GOOD, asking, answering]).routes}
+    assert [one.message for one in found[f"{AT}/asking"]] == [TITLE]
+    assert found[f"{AT}/silent"] == ()
+
+
+def test_a_route_has_the_refusals_of_those_who_listen_to_its_events() -> None:
     asking = other(routes=(get(f"{AT}/asking", events=("acme.dated",)), get(f"{AT}/silent")))
     answering = acme(event_refusals={"acme.dated": conflicts(TITLE), "acme.else": conflicts(Message("别的", "Else"))})
     found = {one.path: one.refusals for one in freeze([*GOOD, asking, answering]).routes}

@@ -1,0 +1,73 @@
+"""Checks of events and jobs: that what is listened for is emitted, and that functions take what they will be given."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+
+from handlers.events import Event, name_of
+from plugins.plugin import Plugin
+from plugins.protocols import PROTOCOLS
+
+
+def event_problems(plugins: Sequence[Plugin]) -> Iterator[str]:
+    """A sentence for each fault in the events and jobs of these plugins."""
+    known: dict[str, tuple[Event, str]] = {event.name: (event, "the core") for event in PROTOCOLS}
+    for plugin in plugins:
+        for event in _values_of(plugin):
+            first, declarer = known.setdefault(event.name, (event, f"plugin {plugin.name}"))
+            if first != event:
+                yield f"Plugin {plugin.name} declares the event {event.name} with other fields than {declarer}."
+    emitted = {event.name for event in PROTOCOLS} | {name for plugin in plugins for name in emitted_names(plugin)}
+    for plugin in plugins:
+        yield from _listener_problems(plugin, emitted)
+        yield from _route_problems(plugin)
+        yield from _job_problems(plugin)
+
+
+def emitted_names(plugin: Plugin) -> frozenset[str]:
+    """The names of the events that the plugin emits."""
+    return frozenset(event.name for event in plugin.emits)
+
+
+def _values_of(plugin: Plugin) -> list[Event]:
+    listened = [one.event for one in plugin.listens]
+    return [*plugin.emits, *(event for event in listened if isinstance(event, Event))]
+
+
+def _listener_problems(plugin: Plugin, emitted: set[str]) -> Iterator[str]:
+    for one in plugin.listens:
+        name = name_of(one.event)
+        # other plugins, which need not be loaded, emit what this one accepts
+        if name not in emitted and not name.startswith(f"{plugin.name}."):
+            yield f"Plugin {plugin.name} listens for {name}, which no loaded plugin emits."
+        yield from _function_problems(f"Plugin {plugin.name}: its listener for {name}", one.call, "service", "payload")
+
+
+def _route_problems(plugin: Plugin) -> Iterator[str]:
+    for route in plugin.routes:
+        for event in route.events:
+            if isinstance(event, Event) and event not in plugin.emits:
+                where = f"Plugin {plugin.name}: route {route.method} {route.path}"
+                yield f"{where} emits {event.name}, which is not in the emits of the plugin."
+
+
+def _job_problems(plugin: Plugin) -> Iterator[str]:
+    settings = plugin.settings.model_fields if plugin.settings is not None else {}
+    for job in plugin.jobs:
+        where = f"Plugin {plugin.name}: job {job.name}"
+        if isinstance(job.every, str) and job.every not in settings:
+            yield f"{where} runs every {job.every}, which is no setting of the plugin."
+        elif not isinstance(job.every, str) and job.every <= 0:
+            yield f"{where} runs every {job.every} seconds, which must be more than 0."
+        yield from _function_problems(where, job.work, "service")
+
+
+def _function_problems(where: str, function: Callable[..., object], *given: str) -> Iterator[str]:
+    called = inspect.unwrap(getattr(function, "func", function))
+    if not inspect.iscoroutinefunction(called) and not inspect.iscoroutinefunction(type(called).__call__):
+        yield f"{where} is no async function."
+    try:
+        inspect.signature(function).bind(*given)
+    except TypeError:
+        yield f"{where} must take {' and '.join(given)}."

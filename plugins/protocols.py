@@ -1,0 +1,52 @@
+"""Events between plugins that need not be loaded together: both sides declare the same value, and neither imports the
+other. Listening for one is right even if no loaded plugin emits it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from handlers.events import Event
+from handlers.schema.messages import Message
+
+_Text = str | Message
+
+NOTIFY = Event(
+    "notification.send",
+    user_ids=Iterable,
+    kind=str,
+    title=_Text,
+    body=_Text | None,
+    link=str | None,
+    data=Mapping | None,
+    key=str | None,
+)
+"""Puts a message into the inboxes of these users. A user gets at most one for each `key`."""
+
+NOTIFY_PROGRESS = Event("notification.progress", user_ids=Iterable, kind=str, key=str, data=Mapping | None)
+"""Replaces the progress that these users see under `key`; `data` None removes it."""
+
+DATA_RESET = Event("system.data_reset", modules=Iterable)
+"""All records of these plugins were removed."""
+
+DATED = Event("finance.dated", day=str)
+"""A record is dated on this business day; a listener refuses one in a closed month."""
+
+_OWED = {
+    "biz_type": str,
+    "resource_id": str,
+    "number": str | None,
+    "counterparty": str,
+    "amount": object,  # as `store_money` makes it
+    "paid": object,
+    "schedule": list | None,
+    "due_on": str | None,
+    "creator_id": int,
+    "creator_department_id": int | None,
+}
+RECEIVABLE_CHANGED = Event("finance.receivable.changed", **_OWED)
+"""What a customer owes for a record. With `paid`, its payments are entered where it comes from."""
+
+PAYABLE_CHANGED = Event("finance.payable.changed", **_OWED)
+"""What is owed to a supplier for a record. With `paid`, its payments are entered where it comes from."""
+
+PROTOCOLS = (NOTIFY, NOTIFY_PROGRESS, DATA_RESET, DATED, RECEIVABLE_CHANGED, PAYABLE_CHANGED)
