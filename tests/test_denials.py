@@ -41,7 +41,7 @@ async def witnessed(person: Client, method: str, path: str, reply: Reply) -> Non
     await Explained()(person, request, reply)
 
 
-def test_the_clients_of_the_tests_are_witnessed() -> None:
+def test_the_clients_of_the_tests_are_checked() -> None:
     assert [type(witness) for witness in Client.response_hooks] == [Explained]
 
 
@@ -180,7 +180,7 @@ async def test_a_server_that_nobody_knows_is_no_way_out(admin: Client) -> None:
         await witnessed(Client("http://127.0.0.1:1", admin.token), "GET", ROLES, denied(403, 40300, "没有权限"))
 
 
-async def test_a_server_that_does_not_answer_is_excused_only_once_it_has_ended(
+async def test_a_server_that_does_not_respond_is_excused_only_once_it_has_ended(
     mongodb_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     env = environment(mongodb_uri, tmp_path, PLUGINS="auth")
@@ -193,7 +193,7 @@ async def test_a_server_that_does_not_answer_is_excused_only_once_it_has_ended(
             await witnessed(admin, "GET", ROLES, denied(403, 40300, "没有权限"))
 
 
-async def test_the_witness_begins_a_new_session_when_the_test_ended_all_of_user_1(
+async def test_the_response_check_begins_a_new_session_when_the_test_ended_all_of_user_1(
     mongodb_uri: str, tmp_path: Path
 ) -> None:
     async with moody(mongodb_uri, tmp_path) as admin:
@@ -203,7 +203,7 @@ async def test_the_witness_begins_a_new_session_when_the_test_ended_all_of_user_
         expect(await again.get("/api/v1/moody/nowhere"), 40400)
 
 
-async def test_who_was_deleted_meanwhile_cannot_be_asked_about_and_who_never_was_can_be_denied_nothing(
+async def test_deleted_people_are_skipped_and_unknown_people_are_denied_nothing(
     people: People,
 ) -> None:
     person, path = await people.person(), "/api/v1/system/users"

@@ -53,7 +53,7 @@ def filled(io_loop: IOLoop, mongodb_uri: str) -> Iterator[Database]:
 
 
 @pytest.mark.parametrize(("collection", "scope"), SCOPED_READS, ids=lambda part: getattr(part, "name", part))
-async def test_every_query_of_a_list_is_answered_by_an_index(collection: Any, scope: str, filled: Database) -> None:
+async def test_every_query_of_a_list_is_served_by_an_index(collection: Any, scope: str, filled: Database) -> None:
     store: Store = filled.store(collection, scope=SCOPES[scope])
     asked = await list_reads(store)
     scanned = await asyncio.gather(*(without_index(filled, command) for command in asked.values()))

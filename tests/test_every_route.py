@@ -35,7 +35,7 @@ def test_every_hand_made_request_is_of_a_route() -> None:
 
 
 @every()
-async def test_a_valid_request_is_answered_as_described(route: Route, maker: Maker, described: Described) -> None:
+async def test_a_valid_request_gets_the_described_response(route: Route, maker: Maker, described: Described) -> None:
     exercise = await maker.exercise(route)
     reply = described.check(route, await exercise.send())
     as_expected = reply.status == 200 if route.bare and not exercise.code else reply.code == exercise.code

@@ -223,7 +223,7 @@ ADDITIONS: dict[str, Callable[[dict[str, Any]], None]] = {
 
 
 @pytest.mark.parametrize(("change", "sentence"), BREAKS.values(), ids=BREAKS.keys())
-def test_a_break_is_told(change: Callable[[dict[str, Any]], None], sentence: str) -> None:
+def test_a_break_is_reported(change: Callable[[dict[str, Any]], None], sentence: str) -> None:
     changed = deepcopy(SMALL)
     change(changed)
     assert sentence in breaks(SMALL, changed)

@@ -97,7 +97,7 @@ def test_a_text_means_the_same_to_every_engine(pattern: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", [r"^[\"]$", r"^\-$", r"(?P<name>a)", r"\A", "[]a]", "a++", "}"])
-def test_what_a_client_cannot_compile_is_told(pattern: str) -> None:
+def test_what_a_client_cannot_compile_is_reported(pattern: str) -> None:
     assert syntax_fault(pattern)
 
 

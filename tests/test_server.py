@@ -34,7 +34,7 @@ def shared(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathF
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
 
-async def test_it_says_ready_with_its_address_and_answers_there(shared: ServerProcess) -> None:
+async def test_it_says_ready_with_its_address_and_responds_there(shared: ServerProcess) -> None:
     line = await shared.said("ready")
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+", line["url"])
     assert expect(await Client(line["url"]).get("/api/health")) == {"status": "ok"}
@@ -232,7 +232,7 @@ UNKNOWN = {
 KNOWN = {"TRADEWIND_STORAGE": "local", "tradewind_port": "0", "TRADEWIND_VENV": "/venv", "TRADEWIND_TEST_SEED": "1"}
 
 
-async def test_a_variable_that_no_setting_is_called_is_told_with_the_nearest_name(
+async def test_a_variable_that_no_setting_is_called_is_reported_with_the_nearest_name(
     mongodb_uri: str, tmp_path: Path
 ) -> None:
     (tmp_path / ".env").write_text("TRADEWIND_PLUGIN=crm\nOTHER=1\n")
@@ -271,7 +271,7 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(("settings", "sentence"), REFUSED.values(), ids=REFUSED)
-def test_a_setting_that_cannot_be_is_told_in_one_line(
+def test_a_setting_that_cannot_be_is_reported_in_one_line(
     said: Refusal, mongodb_uri: str, settings: dict[str, str], sentence: str
 ) -> None:
     # a plugin's own settings are read once the database is reachable
@@ -281,11 +281,11 @@ def test_a_setting_that_cannot_be_is_told_in_one_line(
     assert line.count("\n") == 1
 
 
-def test_a_setting_that_cannot_be_is_told_without_its_value(said: Refusal) -> None:
+def test_a_setting_that_cannot_be_is_reported_without_its_value(said: Refusal) -> None:
     assert "hunter2" not in said(JWT_SECRET="hunter2-hunter2")
 
 
-def test_a_port_of_another_program_is_told_in_one_line(said: Refusal, mongodb_uri: str) -> None:
+def test_a_port_of_another_program_is_reported_in_one_line(said: Refusal, mongodb_uri: str) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -295,17 +295,17 @@ def test_a_port_of_another_program_is_told_in_one_line(said: Refusal, mongodb_ur
     assert line.count("\n") == 1
 
 
-def test_a_database_that_does_not_answer_is_told_in_one_line(said: Refusal) -> None:
+def test_a_database_that_does_not_respond_is_reported_in_one_line(said: Refusal) -> None:
     line = said()
     assert line == "tradewind: MongoDB does not answer: check TRADEWIND_MONGODB_URI and that the server runs.\n"
 
 
-def test_a_wrong_database_password_is_told_in_one_line(said: Refusal, mongodb_uri: str) -> None:
+def test_a_wrong_database_password_is_reported_in_one_line(said: Refusal, mongodb_uri: str) -> None:
     line = said(uri=mongodb_uri.replace("@", "x@", 1))
     assert line == "tradewind: MongoDB refuses the user or the password in TRADEWIND_MONGODB_URI.\n"
 
 
-def test_rows_that_a_unique_index_cannot_hold_are_told_in_one_line(
+def test_rows_that_a_unique_index_cannot_hold_are_reported_in_one_line(
     said: Refusal, io_loop: IOLoop, mongodb_uri: str
 ) -> None:
     name = unique("twins")

@@ -57,13 +57,13 @@ async def refusal(env: dict[str, str], folder: Path) -> str:
 
 
 @pytest.mark.parametrize("options", ["", "?directConnection=true", "?replicaSet=rs0"])
-async def test_a_standalone_mongodb_is_told_in_one_sentence(tmp_path: Path, options: str) -> None:
+async def test_a_standalone_mongodb_is_reported_in_one_sentence(tmp_path: Path, options: str) -> None:
     with mongod(tmp_path / "mongod") as uri:
         line = await refusal(environment(uri + options, tmp_path / "data", MONGODB_TIMEOUT_MS="1000"), tmp_path)
     assert "is no replica set: start mongod with --replSet, then run rs.initiate() once" in line
 
 
-async def test_a_replica_set_that_was_not_initiated_is_told_in_one_sentence(tmp_path: Path) -> None:
+async def test_a_replica_set_that_was_not_initiated_is_reported_in_one_sentence(tmp_path: Path) -> None:
     with mongod(tmp_path / "mongod", "--replSet", "rs0") as uri:
         line = await refusal(environment(uri, tmp_path / "data", MONGODB_TIMEOUT_MS="1000"), tmp_path)
     assert "has a replica set without members: run rs.initiate() once" in line
@@ -71,7 +71,7 @@ async def test_a_replica_set_that_was_not_initiated_is_told_in_one_sentence(tmp_
 
 @pytest.mark.parametrize("place", ["a file", "below a file", "nowhere"])
 @pytest.mark.parametrize("embedded", [True, False])
-async def test_a_data_folder_that_cannot_be_is_told_in_one_sentence(
+async def test_a_data_folder_that_cannot_be_is_reported_in_one_sentence(
     tmp_path: Path, mongodb_uri: str, place: str, embedded: bool
 ) -> None:
     (tmp_path / "file").write_text("")

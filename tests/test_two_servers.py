@@ -128,7 +128,7 @@ async def test_a_person_who_is_disabled_is_out_on_the_other(pair: Pair) -> None:
     await in_force(there, CUSTOMERS, 40100)
 
 
-async def test_who_logs_out_is_out_on_the_other(pair: Pair) -> None:
+async def test_somebody_who_logs_out_is_out_on_the_other(pair: Pair) -> None:
     here = await pair.people.person(READING)
     there = pair.over_there(here)
     expect(await there.get(CUSTOMERS))

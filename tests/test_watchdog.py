@@ -18,7 +18,7 @@ def compute(seconds: float) -> None:
         pass
 
 
-async def test_a_call_that_waits_is_told_with_its_place(io_loop: IOLoop) -> None:
+async def test_a_call_that_waits_is_reported_with_its_place(io_loop: IOLoop) -> None:
     with LoopWatchdog(io_loop.asyncio_loop) as watchdog:
         await asyncio.sleep(0.05)
         time.sleep(0.4)
@@ -26,10 +26,10 @@ async def test_a_call_that_waits_is_told_with_its_place(io_loop: IOLoop) -> None
     (block,) = watchdog.blocks
     assert not block.busy
     assert block.seconds > 0.25
-    assert "test_a_call_that_waits_is_told_with_its_place" in block.stack
+    assert "test_a_call_that_waits_is_reported_with_its_place" in block.stack
 
 
-async def test_a_computation_is_told_with_its_place(io_loop: IOLoop) -> None:
+async def test_a_computation_is_reported_with_its_place(io_loop: IOLoop) -> None:
     with LoopWatchdog(io_loop.asyncio_loop) as watchdog:
         await asyncio.sleep(0.05)
         compute(0.4)

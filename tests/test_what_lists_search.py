@@ -58,7 +58,7 @@ async def test_a_list_looks_only_into_what_it_shows(route: Route, maker: Maker, 
 
 
 @pytest.mark.parametrize("field", ["mobile", "email", "username"])
-async def test_colleagues_are_not_found_by_what_is_not_told_of_them(field: str, people: People) -> None:
+async def test_colleagues_are_not_found_by_what_is_not_shown_of_them(field: str, people: People) -> None:
     me = await people.person(["approval:task:list"])
     secret = unique("s").replace("-", "") + ("@secret.example" if field == "email" else "")
     value = "13" + str(abs(hash(secret)))[:9] if field == "mobile" else secret
@@ -76,7 +76,7 @@ async def test_colleagues_are_found_by_their_names_however_they_are_written(quer
     assert account["id"] in await found(me, query)
 
 
-async def test_no_word_of_a_search_finds_a_colleague_by_what_is_not_told_of_them(people: People) -> None:
+async def test_no_word_of_a_search_finds_a_colleague_by_what_is_not_shown_of_them(people: People) -> None:
     me = await people.person(["approval:task:list"])
     name, secret = unique("Müller"), unique("s")
     account = await people.account(real_name=name, username=secret, mobile="13811112222", email=f"{secret}@e.example")
@@ -85,7 +85,7 @@ async def test_no_word_of_a_search_finds_a_colleague_by_what_is_not_told_of_them
     assert await found(me, name.replace("ü", "u").upper()) == [account["id"]]
 
 
-async def test_who_has_no_name_is_found_by_the_user_name_that_is_told(people: People) -> None:
+async def test_somebody_who_has_no_name_is_found_by_the_user_name_that_is_shown(people: People) -> None:
     me = await people.person(["approval:task:list"])
     username = unique("clerk")
     account = await people.account(real_name="", username=username, email="hidden@e.example")
@@ -99,7 +99,7 @@ async def found(client: Client, q: str) -> list[int]:
 
 
 @pytest.mark.parametrize("name", ["last_login_at", "username", "status", "created_at"])
-async def test_colleagues_are_not_sorted_by_what_is_not_told_of_them(name: str, people: People) -> None:
+async def test_colleagues_are_not_sorted_by_what_is_not_shown_of_them(name: str, people: People) -> None:
     me = await people.person(["approval:task:list"])
     reply = await me.get(f"{PEOPLE}?sort=-{name}")
     expect(reply, 40001)

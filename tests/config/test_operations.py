@@ -70,7 +70,7 @@ async def went(work: Callable[[], Awaitable[Any]]) -> tuple[float, BaseException
 
 @pytest.mark.alone
 @pytest.mark.parametrize("fault", ["hanging", "dead"])
-async def test_a_request_that_asks_on_and_on_waits_once(behind: Driver, proxy: Proxy, things: str, fault: str) -> None:
+async def test_a_request_that_keeps_on_asking_waits_once(behind: Driver, proxy: Proxy, things: str, fault: str) -> None:
     operations: tuple[Callable[[], Awaitable[Any]], ...] = (
         lambda: behind.insert(things, [{"n": 1}]),
         lambda: behind.insert(things, [{"_id": 1}]),

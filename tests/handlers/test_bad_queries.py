@@ -103,7 +103,7 @@ async def test_ten_thousand_rows_deep_is_as_far_as_pages_go(probe_admin: Client,
     expect(await probe_admin.get(f"{WIDGETS_AT}?{query}"))
 
 
-async def test_a_fault_in_query_and_body_is_one_answer(probed: Running, probe_admin: Client) -> None:
+async def test_a_fault_in_query_and_body_is_one_response(probed: Running, probe_admin: Client) -> None:
     async with nothing_written(probed):
         reply = await probe_admin.post(f"{WIDGETS_AT}?colour=red", {"name": 5})
     refused(reply, 40001)

@@ -105,7 +105,7 @@ async def test_chinese_that_is_not_percent_encoded_is_malformed(either: Running,
 
 
 @pytest.mark.parametrize("sent", NO_HTTP.values(), ids=NO_HTTP)
-async def test_what_is_no_http_is_answered_by_an_envelope_and_closed(either: Running, sent: bytes) -> None:
+async def test_what_is_no_http_gets_an_envelope_and_is_closed(either: Running, sent: bytes) -> None:
     async with connected(either.url) as wire:
         await wire.send(sent)
         reply = await wire.reply()
@@ -210,20 +210,22 @@ async def test_a_body_shorter_than_it_says_is_never_served(either: Running, eith
         assert await either.front.idle(1)
 
 
-async def test_pipelined_requests_are_answered_in_order(either: Running) -> None:
+async def test_pipelined_requests_get_responses_in_order(either: Running) -> None:
     async with connected(either.url) as wire:
         await wire.send(b"".join(request(f"GET {AT}/echo?q={n}") for n in range(5)))
         assert [expect(await wire.reply()) for _ in range(5)] == list("01234")
 
 
-async def test_an_answer_to_http_1_0_closes(either: Running) -> None:
+async def test_a_response_to_http_1_0_closes(either: Running) -> None:
     async with connected(either.url) as wire:
         await wire.send(b"GET /api/health HTTP/1.0\r\n\r\n")
         expect(await wire.reply())
         assert await wire.closed()
 
 
-async def test_a_client_that_waits_for_100_continue_is_told_to_go_on(either: Running, either_admin: Client) -> None:
+async def test_a_client_that_waits_for_100_continue_gets_the_interim_response(
+    either: Running, either_admin: Client
+) -> None:
     body = b'{"name": "expected"}'
     head = request(
         f"POST {WIDGETS_AT}",

@@ -113,7 +113,7 @@ async def test_the_same_claims_rightly_signed_are_let_in(probed: Running, probe_
     expect(await client.get(WIDGETS_AT))
 
 
-async def test_an_expired_token_is_told_apart(probed: Running, probe_admin: Client) -> None:
+async def test_an_expired_token_has_a_code_of_its_own(probed: Running, probe_admin: Client) -> None:
     client = Client(probed.url, token=signed(probed, {**claims_of(probe_admin.token), "exp": int(time.time()) - 1}))
     async with nothing_written(probed):
         refused(await client.post(WIDGETS_AT, {"name": "a"}), 40101)

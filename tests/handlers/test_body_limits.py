@@ -83,7 +83,7 @@ def test_the_depth_is_that_of_the_deepest_place(levels: int, taken: bool) -> Non
     ],
     ids=["unknown names", "wrong values", "missing values", "wrong items"],
 )
-async def test_twenty_faults_are_told_at_most(probe_admin: Client, body: dict[str, Any]) -> None:
+async def test_twenty_faults_are_reported_at_most(probe_admin: Client, body: dict[str, Any]) -> None:
     data = refused(await probe_admin.post(WIDGETS_AT, body), 40001)
     assert len(data["errors"]) == 20
 
@@ -95,12 +95,12 @@ async def test_a_fault_far_behind_is_found(probe_admin: Client) -> None:
     assert {error["field"].partition("[")[0] for error in data["errors"]} == {"parts"}
 
 
-async def test_an_unknown_name_is_told_in_part(probe_admin: Client) -> None:
+async def test_an_unknown_name_is_reported_in_part(probe_admin: Client) -> None:
     data = refused(await probe_admin.post(WIDGETS_AT, {"name": "a", "x" * 100_000: 1}), 40001)
     assert len(data["errors"][0]["field"]) <= 500
 
 
-async def test_unknown_names_without_a_declared_body_are_told_in_part(probe_admin: Client) -> None:
+async def test_unknown_names_without_a_declared_body_are_reported_in_part(probe_admin: Client) -> None:
     body = {f"k{number}": 1 for number in range(5000)}
     assert len(refused(await probe_admin.post("/api/v1/auth/logout", body), 40001)["errors"]) == 20
 

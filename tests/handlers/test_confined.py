@@ -76,7 +76,7 @@ async def test_work_writes_no_file_beyond_its_limit(tmp_path: Path) -> None:
     assert (tmp_path / "file").stat().st_size <= 1 << 20
 
 
-async def test_what_a_function_raises_is_told_by_name() -> None:
+async def test_what_a_function_raises_is_reported_by_name() -> None:
     async with lane() as here:
         with pytest.raises(WorkFailed) as failure:
             await here.run(f"{HERE}:refuse", b"", "no table")

@@ -118,9 +118,7 @@ async def test_nobody_believes_a_forwarded_address_without_a_trusted_proxy(
 
 
 @pytest.mark.parametrize("headers", FORWARDED)
-async def test_metrics_are_shut_to_who_comes_through_a_proxy_that_nobody_named(
-    either: Running, headers: dict[str, str]
-) -> None:
+async def test_metrics_are_refused_to_clients_behind_an_unnamed_proxy(either: Running, headers: dict[str, str]) -> None:
     await metrics(Client(either.url))
     refused(await Client(either.url).get("/metrics", headers=headers), 40400)
 
@@ -136,7 +134,7 @@ async def test_metrics_are_shut_where_a_trusted_proxy_does_not_say_for_whom_it_a
         await metrics(Client(service.url))
 
 
-async def test_a_proxy_that_nobody_named_is_told_once_and_noted(
+async def test_a_proxy_that_nobody_named_is_reported_once_and_noted(
     mongodb_uri: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serving(mongodb_uri, tmp_path, load_plugins(("auth", "rbac"))) as service:
@@ -156,7 +154,7 @@ async def test_a_trusted_proxy_is_nothing_to_tell(odd: Running, caplog: pytest.L
     assert "TRADEWIND_TRUSTED_PROXIES" not in caplog.text
 
 
-async def test_no_more_than_a_few_proxies_are_told(caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_more_than_a_few_proxies_are_reported(caplog: pytest.LogCaptureFixture) -> None:
     proxies = UnnamedProxies(AsyncMock(), ())
     for number in range(100):
         proxies.notice(f"192.0.2.{number}")
@@ -170,7 +168,7 @@ async def test_metrics_are_for_the_listed_addresses(odd: Running) -> None:
     await metrics(client, **{"X-Forwarded-For": "10.1.2.3"})
 
 
-async def test_metrics_are_hidden_from_who_comes_through_a_proxy(odd: Running) -> None:
+async def test_metrics_are_hidden_from_clients_behind_a_proxy(odd: Running) -> None:
     for hops in ("203.0.113.9", "10.1.2.3, 203.0.113.9"):
         refused(await Client(odd.url).get("/metrics", headers={"X-Forwarded-For": hops}), 40400)
 
@@ -185,7 +183,7 @@ async def test_constants_are_for_everybody_and_complete(probed: Running) -> None
     assert "probe:widget:create" in data["permissions"]
 
 
-async def test_constants_are_told_in_english_too(probed: Running) -> None:
+async def test_constants_are_in_english_too(probed: Running) -> None:
     data = expect(await Client(probed.url).get("/api/v1/meta/constants", headers={"Accept-Language": "en"}))
     assert {"Not found", "Already exists"} <= {row["message"] for row in data["error_codes"]}
 

@@ -43,7 +43,7 @@ def test_the_desktop_client_and_the_dev_servers_are_on_the_list() -> None:
 
 
 @pytest.mark.parametrize("origin", DESKTOP_AND_DEV_ORIGINS)
-async def test_a_preflight_from_a_listed_origin_is_answered_without_a_token(either: Running, origin: str) -> None:
+async def test_a_preflight_from_a_listed_origin_needs_no_token(either: Running, origin: str) -> None:
     reply = await preflight(either, origin)
     expect(reply)
     assert reply.headers["Access-Control-Allow-Origin"] == origin
@@ -62,7 +62,7 @@ async def test_an_origin_off_the_list_gets_no_cors_headers(either: Running, orig
         assert shared(reply) == set()
 
 
-async def test_an_answer_to_a_listed_origin_may_be_read_with_its_tracing(either: Running) -> None:
+async def test_a_response_to_a_listed_origin_may_be_read_with_its_tracing(either: Running) -> None:
     reply = await Client(either.url).get("/api/health", headers={"Origin": "tauri://localhost"})
     assert reply.headers["Access-Control-Allow-Origin"] == "tauri://localhost"
     assert {
@@ -76,7 +76,7 @@ async def test_an_answer_to_a_listed_origin_may_be_read_with_its_tracing(either:
     } <= set(reply.headers["Access-Control-Expose-Headers"].split(", "))
 
 
-async def test_what_a_preflight_is_told_is_not_told_to_a_request_with_the_same_fields(either: Running) -> None:
+async def test_the_headers_of_a_preflight_are_not_those_of_a_request_with_the_same_fields(either: Running) -> None:
     replies = [
         await Client(either.url).call(method, "/api/health", headers={"Origin": "tauri://localhost"})
         for method in ("GET", "OPTIONS", "GET")
@@ -92,7 +92,7 @@ async def test_an_error_may_be_read_by_a_listed_origin_too(either: Running) -> N
         assert reply.headers["Access-Control-Allow-Origin"] == "tauri://localhost"
 
 
-async def test_caches_keep_the_answers_to_two_origins_apart(either: Running) -> None:
+async def test_caches_keep_the_responses_to_two_origins_apart(either: Running) -> None:
     for headers in ({}, {"Origin": "tauri://localhost"}, {"Origin": "https://evil.example"}):
         reply = await Client(either.url).get("/api/health", headers=headers)
         assert "Origin" in reply.headers["Vary"].split(", ")

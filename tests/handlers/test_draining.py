@@ -161,7 +161,7 @@ async def gated(uri: str, folder: Path, http: str) -> AsyncIterator[tuple[Runnin
         yield running, wire
 
 
-async def test_every_request_of_a_pipeline_is_answered(mongodb_uri: str, tmp_path: Path, http: str) -> None:
+async def test_every_request_of_a_pipeline_gets_a_response(mongodb_uri: str, tmp_path: Path, http: str) -> None:
     async with gated(mongodb_uri, tmp_path, http) as (running, wire):
         await wire.send(HEALTH * 5 + HEALTH[:20])
         running.service.draining = True

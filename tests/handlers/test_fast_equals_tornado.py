@@ -184,14 +184,14 @@ def refused(answer: bytes) -> bool:
     return re.findall(rb'"code":(\d+)', answer)[-1:] == [b"40000"]
 
 
-async def test_valid_requests_are_answered_alike(ports: Ports) -> None:
+async def test_valid_requests_get_the_same_response(ports: Ports) -> None:
     assert await differences(ports, VALID) == {}
     answers = {name: (await told(ports["fast"], sent))[0] for name, sent in VALID.items()}
     # llhttp knows the registered methods alone
     assert [name for name, answer in answers.items() if refused(answer)] == ["unknown method"]
 
 
-async def test_what_smuggles_a_request_is_answered_alike_or_refused(ports: Ports) -> None:
+async def test_what_smuggles_a_request_gets_the_same_response_or_is_refused(ports: Ports) -> None:
     assert await differences(ports, SMUGGLING) == {}
 
 
@@ -202,7 +202,7 @@ async def test_a_request_that_two_readers_may_cut_differently_is_refused(ports: 
     assert answer == b"" or refused(answer)
 
 
-async def test_mutated_requests_are_answered_alike_or_refused(ports: Ports) -> None:
+async def test_mutated_requests_get_the_same_response_or_are_refused(ports: Ports) -> None:
     pick = random.Random(os.environ.get("TRADEWIND_TEST_SEED", "mutants"))
     small = [sent for sent in (*VALID.values(), *SMUGGLING.values()) if len(sent) < 2000]
     mutants = {f"mutant {number}": mutated(pick, pick.choice(small)) for number in range(MUTANTS)}

@@ -94,7 +94,7 @@ async def test_a_refused_body_does_not_claim_the_key(probe_admin: Client) -> Non
     expect(await make(probe_admin, key, name="a"))
 
 
-async def test_a_retry_is_for_who_still_may(probe_admin: Client) -> None:
+async def test_a_retry_is_for_somebody_who_still_may(probe_admin: Client) -> None:
     other = await People(probe_admin).person(WRITING)
     key = unique("key")
     expect(await make(other, key, name="a"))
@@ -102,7 +102,7 @@ async def test_a_retry_is_for_who_still_may(probe_admin: Client) -> None:
     refused(await make(other, key, name="a"), 40100)
 
 
-async def test_who_reads_the_database_reads_no_answers(probed: Running, probe_admin: Client) -> None:
+async def test_the_database_alone_reveals_no_response(probed: Running, probe_admin: Client) -> None:
     key, name = unique("key"), unique("very-private-name")
     expect(await make(probe_admin, key, name=name))
     kept = await probed.service.database.driver.find(IDEMPOTENCY_KEYS.name, {})
@@ -112,7 +112,7 @@ async def test_who_reads_the_database_reads_no_answers(probed: Running, probe_ad
     assert key.encode() not in raw
 
 
-async def test_an_answer_is_kept_for_a_day(probed: Running, probe_admin: Client) -> None:
+async def test_a_response_is_kept_for_a_day(probed: Running, probe_admin: Client) -> None:
     expect(await make(probe_admin, unique("key"), name="a"))
     indexes = await probed.service.database.driver.command({"listIndexes": IDEMPOTENCY_KEYS.name})
     assert 24 * 3600 in [index.get("expireAfterSeconds") for index in indexes["cursor"]["firstBatch"]]
@@ -135,7 +135,9 @@ async def test_a_claim_of_a_holder_who_is_silent_is_taken_over(probed: Running, 
     assert await count(probe_admin, batch) == 2
 
 
-async def test_who_lost_the_claim_to_a_faster_twin_writes_nothing(probed: Running, probe_admin: Client) -> None:
+async def test_a_request_that_lost_the_claim_to_a_faster_twin_writes_nothing(
+    probed: Running, probe_admin: Client
+) -> None:
     key, batch = unique("key"), unique("batch")
     first = await make(probe_admin, key, name="a", batch=batch)
     await probed.service.database.driver.delete_many(IDEMPOTENCY_KEYS.name, {"_id": (await last_claim(probed))["_id"]})
@@ -226,7 +228,7 @@ async def test_of_twins_after_a_commit_of_unknown_outcome_each_gets_the_first_re
     assert expect(await probe_admin.get(f"{WIDGETS_AT}?batch=unique&q={name}"))["total"] == 1
 
 
-async def test_a_refusal_of_another_request_is_told_while_the_first_has_no_response(probe_admin: Client) -> None:
+async def test_a_refusal_of_another_request_is_reported_while_the_first_has_no_response(probe_admin: Client) -> None:
     made = expect(await probe_admin.post(WIDGETS_AT, {"name": unique("a")}))
     key = {"Idempotency-Key": unique("key")}
     for _ in range(2):

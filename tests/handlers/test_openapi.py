@@ -182,7 +182,7 @@ def test_a_public_route_announces_no_rate_limit_and_no_refusal() -> None:
     assert set(codes("GET /api/v1/meta/constants")) == {"400", "500", "503"}
 
 
-def test_an_answer_that_asks_to_wait_says_how_long() -> None:
+def test_a_response_that_asks_to_wait_says_how_long() -> None:
     waiting = [resolved(operation("POST /api/v1/auth/login")["responses"][status]) for status in ("423", "429", "503")]
     assert all("Retry-After" in response["headers"] for response in waiting)
 
@@ -200,7 +200,7 @@ def test_no_success_is_vague_about_its_data() -> None:
     assert vague == []
 
 
-def test_a_list_answers_a_named_page_of_named_records() -> None:
+def test_a_list_returns_a_named_page_of_named_records() -> None:
     page = data_of(operation("GET /api/v1/crm/customers"))
     assert page == {"$ref": "#/components/schemas/CustomerPage"}
     assert SCHEMAS["CustomerPage"]["properties"]["items"]["items"] == {"$ref": "#/components/schemas/Customer"}
@@ -222,7 +222,7 @@ def test_a_second_name_of_a_field_is_taken_and_not_described() -> None:
     assert Checker(shape)({"new_name": "a"}) == {"new_name": "a"}
 
 
-def test_an_answer_without_an_envelope_has_its_media_type() -> None:
+def test_a_response_without_an_envelope_has_its_media_type() -> None:
     assert list(operation("GET /metrics")["responses"]["200"]["content"]) == ["text/plain"]
     assert list(operation("GET /api/docs")["responses"]["200"]["content"]) == ["text/html"]
 

@@ -229,7 +229,7 @@ async def test_what_comes_behind_a_request_is_bounded_and_refused_after_it(mongo
         assert codes.count(41500) >= 10
 
 
-async def test_requests_behind_one_that_is_answered_are_served_in_turn(either: Running) -> None:
+async def test_requests_behind_a_finished_one_are_served_in_turn(either: Running) -> None:
     async with connected(either.url) as wire:
         ids = [f"number-{number}" for number in range(100)]
         await wire.send(

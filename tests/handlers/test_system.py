@@ -162,7 +162,7 @@ async def test_the_docs_page_may_load_nothing_from_elsewhere(anonymous: Client) 
     assert page.headers["Content-Security-Policy"].startswith("default-src 'self'")
 
 
-async def test_a_script_of_the_docs_page_is_answered_as_a_script(anonymous: Client) -> None:
+async def test_a_script_of_the_docs_page_is_served_as_a_script(anonymous: Client) -> None:
     script = await anonymous.get("/api/docs/swagger-ui-bundle.js")
     assert script.headers["Content-Type"].startswith("text/javascript")
     assert len(script.body) > 1_000_000

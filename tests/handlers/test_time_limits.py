@@ -65,7 +65,7 @@ async def test_an_error_goes_through_from_before_and_after_a_wait() -> None:
             await within(TimeLimit(5), work(waits))
 
 
-async def test_who_is_cancelled_cancels_the_work() -> None:
+async def test_cancelling_the_caller_cancels_the_work() -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
     async def work() -> None:

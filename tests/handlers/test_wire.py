@@ -27,7 +27,7 @@ async def test_an_error_is_an_envelope_of_exactly_three_fields(either: Running) 
     assert reply.json == {"code": 40400, "msg": "资源不存在", "data": None}
 
 
-async def test_msg_is_english_for_who_prefers_english(either: Running) -> None:
+async def test_msg_is_english_for_somebody_who_prefers_english(either: Running) -> None:
     for path, msg in (("/api/health", "OK"), ("/api/nowhere", "Not found")):
         reply = await Client(either.url).get(path, headers={"Accept-Language": "en-GB,en;q=0.9"})
         assert reply.json["msg"] == msg
@@ -102,7 +102,7 @@ async def test_the_operation_log_knows_the_request_id(probe_admin: Client) -> No
     assert (row["path"], row["code"], row["status"], row["user_id"]) == (WIDGETS_AT, 0, 200, 1)
 
 
-async def test_head_answers_the_headers_of_get_without_the_body(either: Running) -> None:
+async def test_head_returns_the_headers_of_get_without_the_body(either: Running) -> None:
     async with connected(either.url) as wire:
         await wire.send(request("GET /api/health") + request("HEAD /api/health") + request("GET /api/health"))
         got, head, after = await wire.reply(), await wire.reply(head=True), await wire.reply()
@@ -134,12 +134,12 @@ async def test_a_bug_tells_the_request_id_and_nothing_of_the_inside(either: Runn
     assert INSIDE.encode() not in reply.body
 
 
-async def test_no_answer_may_be_cached_or_taken_for_another_type(either: Running) -> None:
+async def test_no_response_may_be_cached_or_taken_for_another_type(either: Running) -> None:
     reply = await Client(either.url).get("/api/health")
     assert (reply.headers["Cache-Control"], reply.headers["X-Content-Type-Options"]) == ("no-store", "nosniff")
 
 
-async def test_the_last_answer_of_a_connection_has_the_headers_of_the_others(either: Running) -> None:
+async def test_the_last_response_of_a_connection_has_the_headers_of_the_others(either: Running) -> None:
     kept, last = [
         dict((await exchange(either.url, request("GET /api/health", "X-Request-ID: same", *more))).headers.get_all())
         for more in ((), ("Connection: close",))
@@ -156,5 +156,5 @@ def test_a_header_that_would_begin_a_line_of_its_own_is_refused() -> None:
         field_lines({"Content-Type": "text/plain\r\nSet-Cookie: a=b"})
 
 
-async def test_an_answer_does_not_name_the_server_software(either: Running) -> None:
+async def test_a_response_does_not_name_the_server_software(either: Running) -> None:
     assert "Server" not in (await Client(either.url).get("/api/health")).headers

@@ -36,7 +36,7 @@ def entering(slow: bool) -> list[Plugin]:
     return [*load_plugins(("auth", "rbac", "system")), replace(probe.plugin, demo=demo)]
 
 
-async def test_demo_data_that_outlives_its_transaction_is_told_in_a_sentence_and_entered_at_the_next_start(
+async def test_demo_data_that_outlives_its_transaction_is_reported_in_a_sentence_and_entered_at_the_next_start(
     mongodb_uri: str, tmp_path: Path
 ) -> None:
     async with empty_database(mongodb_uri) as name:

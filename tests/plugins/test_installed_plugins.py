@@ -61,7 +61,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("mistake", "sentence"), MISTAKES.items())
-def test_a_mistake_is_told_with_its_file_and_line(
+def test_a_mistake_is_reported_with_its_file_and_line(
     mistake: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = f"reg_line_{abs(hash(mistake))}"

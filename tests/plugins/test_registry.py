@@ -528,7 +528,7 @@ def test_two_shapes_with_one_name_are_refused() -> None:
     assert "Shape" in sentence
 
 
-def test_all_problems_are_told_together() -> None:
+def test_all_problems_are_reported_together() -> None:
     # what fits together only once, such as the missing provider, would hide the others
     several = [name for name in BROKEN if name.startswith(("access", "index", "menu below", "error code of the core"))]
     plugins = [
@@ -563,6 +563,6 @@ def test_a_route_has_the_refusals_of_those_who_listen_to_its_events() -> None:
     assert found[f"{AT}/silent"] == ()
 
 
-def test_a_route_may_ask_though_nobody_answers() -> None:
+def test_a_route_may_ask_though_nobody_listens() -> None:
     asking = other(routes=(get(f"{AT}/asking", events=("acme.dated",)),))
     assert [one.refusals for one in freeze([*GOOD, asking]).routes if one.events] == [()]

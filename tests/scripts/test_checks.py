@@ -51,7 +51,7 @@ def test_a_plugin_that_is_named_is_checked_beside_the_built_in_ones(capsys: pyte
     assert "not checked as nothing names them: chkill." in said
 
 
-def test_an_unknown_plugin_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_plugin_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nowhere"]) == 1
     assert "Plugin nowhere is unknown" in capsys.readouterr().err
 

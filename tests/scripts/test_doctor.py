@@ -145,7 +145,7 @@ async def test_a_folder_without_a_database_is_not_given_one(tmp_path: Path) -> N
 
 
 @pytest.mark.gen_test(timeout=30)
-async def test_a_database_that_does_not_answer_is_a_finding() -> None:
+async def test_a_database_that_does_not_respond_is_a_finding() -> None:
     code, out = await run("--demo", mongodb_uri="mongodb://u:p@127.0.0.1:9/", mongodb_timeout_ms="300")
     assert code == 1
     assert "MongoDB does not answer" in out
@@ -250,7 +250,7 @@ def person(**fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.gen_test
-async def test_people_who_stand_open_are_found(tradewind: Running) -> None:
+async def test_unprotected_accounts_are_found(tradewind: Running) -> None:
     long_ago = utc_now() - timedelta(days=31)
     users = [
         person(username="root", is_super=True),

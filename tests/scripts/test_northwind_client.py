@@ -59,7 +59,7 @@ def answers() -> Iterator[Answers]:
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_request_told_to_wait_is_sent_again_with_the_same_key(answers: Answers, status: int) -> None:
+def test_a_request_asked_to_wait_is_sent_again_with_the_same_key(answers: Answers, status: int) -> None:
     answers.prepare(status, {"code": status * 100, "msg": "slow", "data": None}, Retry_After="0")
     answers.prepare(200, {"code": 0, "msg": "ok", "data": {"id": 1}})
     assert answers.client.create("/crm/customers", {}) == {"id": 1}
@@ -91,7 +91,7 @@ def test_a_refusal_names_the_fields_at_fault(answers: Answers) -> None:
         answers.client.create("/crm/customers", {})
 
 
-def test_an_answer_that_is_no_envelope_is_named_as_such(answers: Answers) -> None:
+def test_a_response_that_is_no_envelope_is_named_as_such(answers: Answers) -> None:
     answers.prepare(502, b"<html>Bad gateway</html>")
     with pytest.raises(ServiceError, match="GET /crm/customers: answered 502 without an envelope"):
         answers.client.call("GET", "/crm/customers")

@@ -84,6 +84,6 @@ async def test_a_new_password_ends_every_session_and_must_be_changed(mongodb_uri
         assert found.group(1) not in str(entry)
 
 
-async def test_a_name_that_nobody_has_is_told(tradewind: Running, mongodb_uri: str) -> None:
+async def test_a_name_that_nobody_has_is_reported(tradewind: Running, mongodb_uri: str) -> None:
     code, output = await run(tradewind, mongodb_uri, "unlock", "nobody-of-that-name")
     assert (code, output) == (1, "user: nobody is called nobody-of-that-name\n")

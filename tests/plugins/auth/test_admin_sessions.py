@@ -79,7 +79,7 @@ async def test_a_kicked_out_persons_refresh_token_is_dead_too(admin: Client, peo
     assert await online(admin, person) == []
 
 
-async def test_who_was_kicked_out_may_log_in_again(admin: Client, people: People) -> None:
+async def test_somebody_who_was_kicked_out_may_log_in_again(admin: Client, people: People) -> None:
     person = await people.person()
     expect(await admin.delete(kick_path(person)))
     expect(await (await admin.log_in(person.user["username"])).get(PROFILE))

@@ -24,7 +24,7 @@ USERS_PATH = "/api/v1/system/users"
 # -- the response
 
 
-async def test_a_login_answers_tokens_user_and_permissions(people: People) -> None:
+async def test_a_login_returns_tokens_user_and_permissions(people: People) -> None:
     role = await people.role(["system:department:list"])
     session = (await people.admin.log_in((await people.account([role]))["username"])).session
     assert set(session) == {
@@ -39,14 +39,16 @@ async def test_a_login_answers_tokens_user_and_permissions(people: People) -> No
     assert session["permissions"] == ["system:department:list"]
 
 
-async def test_unknown_user_and_wrong_password_answer_the_same_40010(tradewind: Running, people: People) -> None:
+async def test_unknown_user_and_wrong_password_give_the_same_40010(tradewind: Running, people: People) -> None:
     user = await people.account()
     wrong, unknown = await try_login(tradewind.url, user["username"]), await try_login(tradewind.url, unique("nobody"))
     assert (wrong.status, wrong.code) == (400, 40010)
     assert (wrong.status, wrong.json) == (unknown.status, unknown.json)
 
 
-async def test_a_disabled_account_is_40303_to_who_has_the_password_alone(tradewind: Running, people: People) -> None:
+async def test_a_disabled_account_is_40303_to_somebody_who_has_the_password_alone(
+    tradewind: Running, people: People
+) -> None:
     user = await people.account(status="disabled")
     expect(await try_login(tradewind.url, user["username"], PASSWORD), 40303)
     expect(await try_login(tradewind.url, user["username"]), 40010)
@@ -194,7 +196,7 @@ async def test_a_right_password_does_not_open_an_account_that_was_locked_while_i
     expect(await try_login(tradewind.url, user["username"], PASSWORD), 42300)
 
 
-async def test_a_wrong_password_is_answered_like_the_right_one_once_others_have_locked_the_account(
+async def test_a_wrong_password_gets_the_response_of_the_right_one_once_others_have_locked_the_account(
     tradewind: Running, people: People
 ) -> None:
     user = await people.account()

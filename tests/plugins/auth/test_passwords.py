@@ -64,14 +64,14 @@ async def test_a_password_has_ten_characters_of_four_kinds(people: People, passw
         assert reply.data["errors"][0]["rule"] == "policy"
 
 
-async def test_the_policy_holds_for_who_changes_and_who_sets_a_password(people: People) -> None:
+async def test_the_policy_holds_for_those_who_change_and_those_who_set_a_password(people: People) -> None:
     person = await people.person()
     assert await change(person, PASSWORD, "short") == 40001
     user = f"{USERS_PATH}/{person.user['userId']}"
     expect(await people.admin.patch(user, {"password": "short", "version": 1}), 40001)
 
 
-async def test_a_password_against_the_policy_is_told_with_everything_else_that_is_wrong(people: People) -> None:
+async def test_a_password_against_the_policy_is_reported_with_everything_else_that_is_wrong(people: People) -> None:
     made = await people.admin.post(USERS_PATH, {"username": "x", "password": "short", "email": "none", "colour": 1})
     assert made.fields == {"username", "password", "email", "colour"}
     user = await people.account()
@@ -81,7 +81,7 @@ async def test_a_password_against_the_policy_is_told_with_everything_else_that_i
     assert (await person.put(PASSWORD_PATH, {"new_password": "short"})).fields == {"old_password", "new_password"}
 
 
-async def test_what_is_no_text_or_too_long_is_told_once(people: People) -> None:
+async def test_what_is_no_text_or_too_long_is_reported_once(people: People) -> None:
     for password in (12345, None, "a" * 10_001):
         reply = await people.admin.post(USERS_PATH, {"username": unique("user"), "password": password})
         assert [error["field"] for error in reply.data["errors"]] == ["password"]
@@ -125,7 +125,7 @@ async def test_passwords_are_stored_as_salted_hashes_alone(tradewind: Running, p
     assert "password" not in first
 
 
-async def test_no_answer_carries_a_hash(people: People) -> None:
+async def test_no_response_carries_a_hash(people: People) -> None:
     user = await people.account()
     reply = await people.admin.get(f"{USERS_PATH}/{user['id']}")
     assert not {"password", "password_hash", "password_history", "failures"} & set(expect(reply))
@@ -311,7 +311,7 @@ async def _ratio(passwords: Passwords, one: str, other: str) -> float:
     return statistics.median(taken[one]) / statistics.median(taken[other])
 
 
-async def test_a_login_beyond_the_queue_is_told_to_come_again(mongodb_uri: str, tmp_path: Path) -> None:
+async def test_a_login_beyond_the_queue_gets_retry_after(mongodb_uri: str, tmp_path: Path) -> None:
     async with instances(mongodb_uri, tmp_path, {}, bcrypt_cost=8, bcrypt_queue=2) as (server,):
         replies = await asyncio.gather(*(try_login(server.url, "admin", PASSWORD) for _ in range(12)))
         refused = [reply for reply in replies if reply.code != 0]

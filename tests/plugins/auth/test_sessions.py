@@ -45,7 +45,7 @@ async def after_the_grace(running: Running, session_id: str) -> None:
 # -- rotation
 
 
-async def test_a_refresh_answers_a_new_pair_for_the_same_session(tradewind: Running, people: People) -> None:
+async def test_a_refresh_returns_a_new_pair_for_the_same_session(tradewind: Running, people: People) -> None:
     person = await people.person()
     pair = expect(await refresh(tradewind.url, person.session["refreshToken"]))
     assert pair["refreshToken"] != person.session["refreshToken"]

@@ -202,12 +202,12 @@ async def test_two_tabs_racing_over_a_change_of_keys_get_the_same_successor(mong
         expect(await refresh(other.url, successors[1]))
 
 
-def test_a_key_is_not_told_by_its_name() -> None:
+def test_a_key_is_not_revealed_by_its_name() -> None:
     assert key_id(KEYS[0]) not in KEYS[0]
     assert key_id(KEYS[0]) != key_id(KEYS[1])
 
 
-def test_who_holds_no_key_cannot_tell_the_successor_of_a_token() -> None:
+def test_somebody_who_holds_no_key_cannot_tell_the_successor_of_a_token() -> None:
     one, other = (Tokens([key], timedelta(minutes=1), timedelta(days=1)).successors("jti") for key in KEYS[:2])
     assert not set(one) & set(other)
 

@@ -55,7 +55,7 @@ async def test_qr_pages_are_limited_by_address(platform: Platform) -> None:
 # -- logging in
 
 
-async def test_a_bound_scan_answers_what_a_password_log_in_answers(platform: Platform) -> None:
+async def test_a_bound_scan_returns_what_a_password_log_in_returns(platform: Platform) -> None:
     user, member = await platform.bound_account()
     by_password = (await platform.log_in(user)).session
     by_scan = await enter(platform.link, member)
@@ -80,7 +80,7 @@ async def test_a_disabled_user_is_refused(platform: Platform) -> None:
     await enter(platform.link, member, 40303)
 
 
-async def test_a_locked_user_is_refused_and_told_how_long(platform: Platform) -> None:
+async def test_a_locked_user_is_refused_with_the_time_that_remains(platform: Platform) -> None:
     user, member = await platform.bound_account()
     for _ in range(5):
         await Client(platform.link.url).post(f"{AUTH}/login", {"username": user["username"], "password": "wrong"})

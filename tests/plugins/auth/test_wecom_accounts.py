@@ -109,7 +109,7 @@ async def test_refuse_lets_a_bound_member_in(platform: Platform) -> None:
 # -- binding after a log-in
 
 
-async def test_binding_answers_the_member(platform: Platform) -> None:
+async def test_binding_returns_the_member(platform: Platform) -> None:
     member = platform.member()
     client = await platform.log_in(await platform.people.account())
     data = expect(await client.post(f"{AUTH}/wecom/bind", await scan(platform.link, member, client)))
@@ -148,7 +148,7 @@ async def test_binding_by_an_outsider_is_refused(platform: Platform) -> None:
     expect(await admin.post(f"{AUTH}/wecom/bind", await scan(platform.link, OUTSIDER, admin)), 40011)
 
 
-async def test_a_retried_binding_with_an_idempotency_key_is_answered_again(platform: Platform) -> None:
+async def test_a_retried_binding_with_an_idempotency_key_gets_the_response_again(platform: Platform) -> None:
     member = platform.member()
     client = await platform.log_in(await platform.people.account())
     given, key = await scan(platform.link, member, client), {"Idempotency-Key": unique("bind")}
@@ -164,7 +164,7 @@ async def test_after_unbinding_the_scan_is_a_first_scan_again(platform: Platform
     await enter(platform.refuse, member, 40011)
 
 
-async def test_unbinding_twice_is_answered_alike(platform: Platform) -> None:
+async def test_unbinding_twice_gets_the_same_response(platform: Platform) -> None:
     user, _ = await platform.bound_account()
     client = await platform.log_in(user)
     assert [expect(await client.delete(f"{AUTH}/wecom/bind")) for _ in range(2)] == [None, None]

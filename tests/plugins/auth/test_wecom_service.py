@@ -94,7 +94,7 @@ async def test_a_token_that_another_signing_key_encrypted_is_fetched_anew(platfo
 
 
 @pytest.mark.parametrize("fault", ["error", "garbage"])
-async def test_an_answer_that_wecom_does_not_promise_is_unavailable(platform: Platform, fault: str) -> None:
+async def test_a_response_that_wecom_does_not_promise_is_unavailable(platform: Platform, fault: str) -> None:
     _, member = await platform.bound_account()
     given = await scan(platform.link, member)
     platform.wecom.broken = fault
@@ -114,7 +114,7 @@ async def test_after_a_failure_of_wecom_the_same_scan_logs_in(platform: Platform
 
 
 @pytest.mark.parametrize("token", ["kept", "missing"])
-async def test_a_wecom_that_does_not_answer_in_time_is_unavailable(platform: Platform, token: str) -> None:
+async def test_a_wecom_that_does_not_respond_in_time_is_unavailable(platform: Platform, token: str) -> None:
     _, member = await platform.bound_account()
     if token == "missing":
         await forget_stored_token(platform)
@@ -126,7 +126,7 @@ async def test_a_wecom_that_does_not_answer_in_time_is_unavailable(platform: Pla
     assert time.monotonic() - started < 2
 
 
-async def test_who_waits_for_the_same_token_shares_its_failure(platform: Platform) -> None:
+async def test_callers_that_wait_for_the_same_token_share_its_failure(platform: Platform) -> None:
     await forget_stored_token(platform)
     async with platform.server(wecom_request_seconds=1) as server:
         given = [await scan(server, "staff") for _ in range(6)]

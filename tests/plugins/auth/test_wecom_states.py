@@ -149,7 +149,7 @@ async def test_what_a_browser_began_is_finished_nowhere_else(platform: Platform)
 
 
 @pytest.mark.parametrize("site", ["", "cross-site", "same-site", "none"])
-async def test_who_has_no_cookies_there_logs_in_as_before(platform: Platform, site: str) -> None:
+async def test_somebody_who_has_no_cookies_there_logs_in_as_before(platform: Platform, site: str) -> None:
     _, member = await platform.bound_account()
     headers = {"Sec-Fetch-Site": site} if site else {}
     reply = await Client(platform.link.url).get(QR, headers=headers)

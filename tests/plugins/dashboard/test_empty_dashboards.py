@@ -61,7 +61,7 @@ async def without_data(uri: str, folder: Path, *further: str) -> AsyncIterator[C
 
 
 @pytest.mark.parametrize("further", [(), ("crm", "inventory", "finance", "hrm")], ids=["not loaded", "without records"])
-async def test_a_dashboard_over_nothing_answers_zeros(
+async def test_a_dashboard_over_nothing_returns_zeros(
     mongodb_uri: str, tmp_path: Path, further: tuple[str, ...]
 ) -> None:
     async with without_data(mongodb_uri, tmp_path, *further) as admin:
@@ -87,7 +87,7 @@ async def test_the_funnel_shows_every_stage_in_order(mongodb_uri: str, tmp_path:
         assert items[0] == {"stage": "initial", "name": "Initial", "count": 0, "amount": "0.00"}
 
 
-async def test_the_days_are_told_even_when_nothing_is_loaded(mongodb_uri: str, tmp_path: Path) -> None:
+async def test_the_days_are_returned_even_when_nothing_is_loaded(mongodb_uri: str, tmp_path: Path) -> None:
     async with without_data(mongodb_uri, tmp_path) as admin:
         trend = expect(await admin.get("/api/dashboard/sales-trend?days=7"))
         assert (trend["days"], len(trend["items"])) == (7, 7)

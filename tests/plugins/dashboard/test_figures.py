@@ -78,7 +78,7 @@ def without(item: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 @pytest.mark.gen_test(timeout=40)
-async def test_who_was_deleted_keeps_their_name_in_the_ranking(admin: Client, people: People) -> None:
+async def test_somebody_who_was_deleted_keeps_their_name_in_the_ranking(admin: Client, people: People) -> None:
     name = unique("gone")
     account = await people.account(real_name=name)
     of = expect(await admin.post("/api/v1/crm/customers", {"name": "x"}))["id"]

@@ -49,7 +49,7 @@ async def test_a_message_of_one_instance_reaches_a_socket_on_the_other_within_a_
         assert (await socket.until("unread"))["count"] == 1
 
 
-async def test_who_comes_back_with_the_last_id_misses_nothing_and_sees_nothing_twice(
+async def test_a_reconnect_with_the_last_id_misses_nothing_and_repeats_nothing(
     mongodb_uri: str, tmp_path: Path
 ) -> None:
     total, names = 120, [str(number) for number in range(120)]
@@ -99,7 +99,7 @@ async def test_a_socket_carries_the_messages_of_its_person_alone(people: People,
         assert [message["title"] for message in socket.messages] == ["for you"]
 
 
-async def test_a_message_read_on_one_device_is_told_to_the_other(people: People, tradewind: Running) -> None:
+async def test_a_message_read_on_one_device_is_read_on_the_other(people: People, tradewind: Running) -> None:
     reader = await people.person()
     await send(tradewind, [reader.user["userId"]])
     async with listening(tradewind.url, reader) as socket:
@@ -107,9 +107,7 @@ async def test_a_message_read_on_one_device_is_told_to_the_other(people: People,
         assert (await socket.until("unread"))["count"] == 0
 
 
-async def test_how_far_something_is_is_told_until_it_is_over_and_is_no_message(
-    people: People, tradewind: Running
-) -> None:
+async def test_progress_is_sent_until_the_end_and_is_no_message(people: People, tradewind: Running) -> None:
     reader = await people.person()
 
     async def further(data: dict[str, int] | None) -> None:

@@ -36,7 +36,7 @@ async def test_people_do_their_daily_work_and_make_no_rules(name: str, admin: Cl
     assert not held & RULES
 
 
-async def test_who_sells_works_on_customers_and_who_does_not_only_reads_them(admin: Client, tradewind: Running) -> None:
+async def test_salespeople_work_on_customers_and_others_only_read_them(admin: Client, tradewind: Running) -> None:
     selling, other = [await codes(admin, tradewind, name) for name in ("sales", "staff")]
     assert {"crm:customer:create", "crm:opportunity:win", "crm:contract:submit", "crm:customer:read"} <= selling
     assert "crm:customer:read" in other

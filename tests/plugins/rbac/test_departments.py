@@ -39,7 +39,7 @@ async def chain(people: People, length: int, parent: int | None = None) -> list[
     return made
 
 
-async def test_departments_are_answered_as_a_tree_of_records(people: People) -> None:
+async def test_departments_are_returned_as_a_tree_of_records(people: People) -> None:
     top, middle, leaf = await chain(people, 3)
     found = await node(people.admin, top)
     assert [child["id"] for child in found["children"]] == [middle]

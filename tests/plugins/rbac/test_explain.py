@@ -63,7 +63,7 @@ async def reasons_of(admin: Client, people: People, roles: Sequence[int], **fiel
     return reasons
 
 
-async def test_somebody_without_a_role_is_told_so(admin: Client, people: People) -> None:
+async def test_the_explanation_says_that_somebody_has_no_role(admin: Client, people: People) -> None:
     assert await reasons_of(admin, people, []) == ["The user holds no role"]
 
 
@@ -116,7 +116,7 @@ async def test_other_routes_are_explained_by_what_they_are(
     assert (answer["allowed"], answer["reasons"]) == (allowed, [reason])
 
 
-async def test_what_the_handler_may_refuse_besides_is_told_to_all_but_super_administrators(
+async def test_further_refusals_of_the_handler_are_explained_to_all_but_super_administrators(
     admin: Client, people: People
 ) -> None:
     user = await people.account([await people.role(["system:role:create"])])
@@ -127,7 +127,7 @@ async def test_what_the_handler_may_refuse_besides_is_told_to_all_but_super_admi
     assert wider not in (await explained(admin, 1, "POST", "/api/v1/system/roles"))["conditions"]
 
 
-async def test_what_not_even_a_super_administrator_may_do_is_told_to_them(admin: Client) -> None:
+async def test_what_not_even_a_super_administrator_may_do_is_explained_to_them(admin: Client) -> None:
     answer = await explained(admin, 1, "DELETE", "/api/v1/system/users/{id}")
     assert (answer["allowed"], {condition["code"] for condition in answer["conditions"]}) == (True, {40901})
     assert {condition["reason"] for condition in answer["conditions"]} >= {
@@ -157,9 +157,7 @@ async def test_reasons_are_chinese_for_chinese_callers(admin: Client, people: Pe
     assert expect(await admin.get(f"{EXPLAIN}?{query}"))["reasons"] == ["该用户没有角色"]
 
 
-async def test_a_withdrawn_menu_is_told_apart_from_a_missing_grant(
-    tradewind: Running, admin: Client, people: People
-) -> None:
+async def test_a_withdrawn_menu_differs_from_a_missing_grant(tradewind: Running, admin: Client, people: People) -> None:
     path = f"/api/v1/{unique('gone')}/{{id}}"
     await tradewind.service.database.store(MENUS).create(
         {
@@ -241,7 +239,7 @@ async def test_a_record_outside_the_scope_is_refused_as_the_request_would_be(adm
 
 
 @pytest.mark.parametrize("id", ["0" * 24, "nonsense"])
-async def test_a_record_that_does_not_exist_is_missing_for_who_sees_everything(
+async def test_a_record_that_does_not_exist_is_missing_for_somebody_who_sees_everything(
     admin: Client, people: People, id: str
 ) -> None:
     person = await people.person([READ])
@@ -281,7 +279,7 @@ async def test_the_question_must_be_whole(admin: Client) -> None:
     assert (await admin.get(f"{EXPLAIN}?method=BREW&path=crm")).fields == {"user_id", "method", "path"}
 
 
-async def test_the_answer_is_the_real_one_for_every_route(tradewind: Running, admin: Client, people: People) -> None:
+async def test_the_response_is_the_real_one_for_every_route(tradewind: Running, admin: Client, people: People) -> None:
     granted = [code for code in tradewind.catalogue.permissions if code.endswith((":list", ":delete"))]
     person = await people.person(granted, "self")
     for route in tradewind.catalogue.routes:

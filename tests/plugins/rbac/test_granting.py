@@ -43,17 +43,17 @@ async def test_a_manager_makes_a_role_of_what_they_hold(branch: Branch) -> None:
     expect(await branch.manager.delete(f"{ROLES}/{role['id']}"))
 
 
-async def test_a_manager_resets_the_password_of_who_holds_no_more(branch: Branch) -> None:
+async def test_a_manager_resets_the_password_of_somebody_who_holds_no_more(branch: Branch) -> None:
     user = await branch.account([await branch.people.role(HELD, "department")])
     expect(await branch.manager.post(f"{USERS}/{user['id']}/reset-password"))
 
 
-async def test_a_manager_edits_the_name_of_who_holds_more(branch: Branch) -> None:
+async def test_a_manager_edits_the_name_of_somebody_who_holds_more(branch: Branch) -> None:
     user = await branch.account([await branch.people.role([NOT_HELD], "all")])
     assert expect(await change(branch.manager, f"{USERS}/{user['id']}", real_name="新名"))["real_name"] == "新名"
 
 
-async def test_who_sees_everything_defines_every_scope(people: People) -> None:
+async def test_somebody_who_sees_everything_defines_every_scope(people: People) -> None:
     person = await people.person(MANAGING, "all")
     for scope in ("all", "department", "department_and_below", "custom", "self"):
         expect(await person.post(ROLES, {"code": unique("role"), "name": "x", "data_scope": scope}))
@@ -202,7 +202,7 @@ async def test_nobody_makes_a_role_with_a_wider_scope(branch: Branch, scope: str
 
 
 @pytest.mark.parametrize("scope", ["department", "department_and_below"])
-async def test_who_sees_named_departments_alone_makes_no_role_that_goes_by_the_holders_own(
+async def test_somebody_who_sees_named_departments_alone_makes_no_role_that_goes_by_the_holders_own(
     people: People, scope: str
 ) -> None:
     person = await people.person(MANAGING, "custom", departments=[await people.department()])

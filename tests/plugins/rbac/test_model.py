@@ -211,7 +211,7 @@ def makers(io_loop: IOLoop, server: Running) -> People:
 
 @settings(max_examples=15, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 @given(company=companies())
-def test_the_service_answers_what_the_model_says(
+def test_the_service_returns_what_the_model_says(
     io_loop: IOLoop, server: Running, makers: People, company: Company
 ) -> None:
     async def compare() -> None:

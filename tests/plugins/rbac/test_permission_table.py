@@ -161,9 +161,7 @@ def shapes(makers: People) -> Shapes:
 
 @pytest.mark.parametrize("name", ROUTES)
 @pytest.mark.parametrize("shape", table(PERMISSIONS))
-async def test_a_person_of_this_shape_is_answered_with_this_code(
-    server: Running, shapes: Shapes, shape: str, name: str
-) -> None:
+async def test_a_person_of_this_shape_gets_this_code(server: Running, shapes: Shapes, shape: str, name: str) -> None:
     person = await shapes.person(shape)
     note = await note_by(server, person.user.get("userId", 1), None)
     method, path = ROUTES[name].replace("{id}", note).split(" ")

@@ -15,7 +15,7 @@ async def menu_ids(people: People, *permissions: str) -> list[int]:
     return sorted(menu["id"] for menu in await people.menus() if menu["permission"] in permissions)
 
 
-async def test_a_role_names_its_menus_in_every_answer(people: People) -> None:
+async def test_a_role_names_its_menus_in_every_response(people: People) -> None:
     role = await people.role()
     wanted = await menu_ids(people, "system:department:list", "system:department:read")
     granted = expect(await people.admin.put(f"{AT}/{role}/menus", {"menu_ids": [*wanted, wanted[0]]}))

@@ -111,7 +111,7 @@ async def test_the_take_over_by_taking_the_roles_first_is_refused_at_its_first_s
     assert reply.json["msg"] == "The person holds permissions or rows that you do not"
 
 
-async def test_who_moves_themselves_leaves_no_department_outside_their_data_scope(people: People) -> None:
+async def test_somebody_who_moves_themselves_leaves_no_department_outside_their_data_scope(people: People) -> None:
     home, named = [await people.department() for _ in range(2)]
     person = await people.person(MANAGING, "custom", home, [named])
     role = await people.role(MANAGING, "self")

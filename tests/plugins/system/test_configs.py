@@ -103,7 +103,7 @@ async def test_anybody_reads_the_public_settings_and_no_other(pair: Pair) -> Non
     assert "acme_pool_days" not in public
 
 
-async def test_public_settings_that_did_not_change_are_answered_304(anonymous: Client) -> None:
+async def test_public_settings_that_did_not_change_get_304(anonymous: Client) -> None:
     first = await anonymous.get(PUBLIC)
     again = await anonymous.get(PUBLIC, headers={"If-None-Match": first.headers["ETag"]})
     assert again.status == 304
@@ -190,7 +190,7 @@ async def test_a_value_survives_a_restart_and_an_untouched_one_follows_the_code(
         assert (await configs.value("acme_note"), await configs.value("acme_pool_days")) == ("kept", 60)
 
 
-async def test_an_answer_repeats_only_so_much_of_a_flood_of_unknown_keys(admin: Client) -> None:
+async def test_a_response_repeats_only_so_much_of_a_flood_of_unknown_keys(admin: Client) -> None:
     reply = await admin.patch(CONFIGS, {"values": {f"{i}{'x' * 100}": 1 for i in range(1000)}})
     assert reply.code == 40001
     assert len(reply.data["errors"]) <= 64

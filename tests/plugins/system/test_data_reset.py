@@ -61,7 +61,7 @@ async def test_only_the_named_module_is_emptied(running: Running, keeper: Client
     assert expect(await keeper.get("/api/v1/system/users"))["total"] == people
 
 
-async def test_other_plugins_are_told(running: Running, keeper: Client) -> None:
+async def test_other_plugins_are_notified(running: Running, keeper: Client) -> None:
     heard: list[Any] = []
 
     async def listen(payload: Mapping[str, Any]) -> None:

@@ -38,7 +38,7 @@ async def test_a_declared_dictionary_is_there_in_the_callers_language(admin: Cli
     assert labels(await declared(admin, headers=ENGLISH)) == {"A": "Key", "B": "Regular", "C": "Minor"}
 
 
-async def test_who_is_logged_in_reads_dictionaries_without_any_permission(people: People) -> None:
+async def test_somebody_who_is_logged_in_reads_dictionaries_without_any_permission(people: People) -> None:
     person = await people.person()
     record = await declared(person)
     assert expect(await person.get(f"{AT}/{record['id']}"))["type"] == DECLARED
@@ -63,7 +63,7 @@ async def test_several_types_come_at_once_whatever_the_page_size(admin: Client) 
     assert page["next_cursor"] is None
 
 
-async def test_a_client_that_has_the_same_dictionaries_is_answered_304_without_a_body(admin: Client) -> None:
+async def test_a_client_that_has_the_same_dictionaries_gets_304_without_a_body(admin: Client) -> None:
     first = await admin.get(f"{AT}?types={DECLARED}")
     again = await admin.get(f"{AT}?types={DECLARED}", headers={"If-None-Match": first.headers["ETag"]})
     assert (again.status, again.body) == (304, b"")

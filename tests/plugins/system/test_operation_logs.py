@@ -85,7 +85,7 @@ async def test_a_reader_needs_the_permission(people: People) -> None:
         {},
     ],
 )
-async def test_every_filter_is_answered_from_an_index(tradewind: Running, filter: dict[str, Any]) -> None:
+async def test_every_filter_is_served_by_an_index(tradewind: Running, filter: dict[str, Any]) -> None:
     find = {"find": OPERATION_LOGS.name, "filter": filter, "sort": {"at": -1, "_id": -1}}
     plan = await tradewind.service.database.driver.command({"explain": find, "verbosity": "queryPlanner"})
     stages = str(plan["queryPlanner"]["winningPlan"])
