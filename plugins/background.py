@@ -32,5 +32,5 @@ class Job:
     """
 
     name: str
-    every: float | str
+    every: int | float | str
     work: Callable[[Service], Awaitable[None]]
