@@ -20,7 +20,7 @@ from handlers.schema.errors import FieldError, ValidationFailed
 from handlers.schema.fields import Field
 from handlers.schema.messages import Language
 from handlers.schema.validation import MAX_ERRORS, Checker, QueryChecker, digit_faults, future_faults, parse_json
-from handlers.schema.values import Body, Json, Query, ReadOnlyRecord
+from handlers.schema.values import Body, Json, Query, ReadOnlyRecord, Record, RecordId
 from handlers.service import Service
 
 Result = TypeVar("Result")
@@ -159,6 +159,15 @@ class Request:
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run `work` so that all its writes happen or none; it may run more than once."""
         return await self.service.database.transaction(work)
+
+    async def lock(self, collection: Collection, id: RecordId) -> Record:
+        """Read a record and lock it until the transaction ends: others that lock the same one wait, in every process.
+
+        The lock makes no new version and no notification. Raises 40400 where the caller sees no such record.
+        """
+        record = await self.store(collection).get(id)
+        await self.service.database.lock(collection, record["id"])
+        return record
 
     async def emit(self, event: Event | str, **payload: object) -> None:
         """Send an event to the listeners of other plugins; the payload carries the request as `request`."""

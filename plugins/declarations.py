@@ -11,6 +11,7 @@ import jsonschema_rs
 
 from handlers.data.collection import HISTORY, SEARCH_FIELDS, Collection, named
 from handlers.data.history import CHANGES
+from handlers.data.locks import LOCKS
 from handlers.declarations import Menu, Option, StateMachine
 from handlers.docs.components import NameTaken
 from handlers.docs.openapi import check_names
@@ -28,10 +29,11 @@ from handlers.schema.validation import Checker
 from handlers.tables.records import TABLE_IMPORT_ROWS, TABLE_IMPORTS
 from plugins.declared_events import event_problems
 from plugins.declared_labels import label_problems
+from plugins.declared_references import deletion_problems, reference_problems
 from plugins.declared_types import type_problems
 from plugins.plugin import Plugin
 
-CORE_COLLECTIONS = (CHANGES, IDEMPOTENCY_KEYS, OPERATION_LOGS, TABLE_IMPORTS, TABLE_IMPORT_ROWS)
+CORE_COLLECTIONS = (CHANGES, IDEMPOTENCY_KEYS, LOCKS, OPERATION_LOGS, TABLE_IMPORTS, TABLE_IMPORT_ROWS)
 _PATH = re.compile(r"^/(api/|metrics$)[A-Za-z0-9._{}/-]+$|^/metrics$")
 # names that the store writes or queries itself, besides the audit fields
 _RESERVED = {"id", "_id", "deleted", "shared_with", HISTORY, *SEARCH_FIELDS}
@@ -60,6 +62,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
             if not collection.plain or collection.name in routed:
                 yield from label_problems(f"Plugin {plugin.name}: collection {collection.name}", collection)
             yield from _collection_problems(plugin, collection, named(known).keys(), shapes)
+            yield from reference_problems(f"Plugin {plugin.name}: collection {collection.name}", collection)
         for declared in plugin.routes:
             yield from _route_problems(plugin, declared, menus, shapes)
             yield from _reference_problems(plugin, declared, known, kinds)
@@ -76,6 +79,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
             if collection not in known:
                 what = f"business type {biz_type} is the collection {collection.name}"
                 yield f"Plugin {plugin.name}: {what}, which no loaded plugin declares."
+    yield from deletion_problems(known)
     routes = (*CORE_ROUTES, *all_of(plugins, lambda plugin: plugin.routes))
     try:
         check_names(route for route in routes if route.method in METHODS)

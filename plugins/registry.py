@@ -14,10 +14,11 @@ from os import sep
 from pathlib import Path
 from traceback import extract_tb
 
+from handlers.data.holders import Holders, find_holders, refusals_to_delete
 from handlers.declarations import Catalogue
 from handlers.docs.system import CORE_ROUTES
 from handlers.events import name_of
-from handlers.route import Route
+from handlers.route import Route, conflicts
 from handlers.schema.errors import CORE_ERRORS
 from plugins.declarations import CORE_COLLECTIONS, all_of, problems_of
 from plugins.declared_types import type_problems
@@ -157,8 +158,10 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
     problems = [*problems_of(plugins)] if check else []
     if problems:
         raise RegistryError(problems)
+    collections = (*CORE_COLLECTIONS, *all_of(plugins, lambda plugin: plugin.collections))
+    holders = find_holders(collections)
     routes = tuple(
-        _with_refusals_of_listeners(plugins, route)
+        _with_refusals_of_holders(holders, _with_refusals_of_listeners(plugins, route))
         for route in (*CORE_ROUTES, *all_of(plugins, lambda plugin: plugin.routes))
     )
     for route in routes if check else ():
@@ -166,10 +169,7 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
     return Catalogue(
         plugins=tuple(plugin.name for plugin in plugins),
         routes=routes,
-        collections={
-            collection.name: collection
-            for collection in (*CORE_COLLECTIONS, *all_of(plugins, lambda plugin: plugin.collections))
-        },
+        collections={collection.name: collection for collection in collections},
         menus=tuple(all_of(plugins, lambda plugin: plugin.menus)),
         errors=(*CORE_ERRORS, *all_of(plugins, lambda plugin: plugin.errors)),
         dictionaries=tuple(all_of(plugins, lambda plugin: plugin.dictionaries)),
@@ -187,4 +187,12 @@ def _with_refusals_of_listeners(plugins: Iterable[Plugin], route: Route) -> Rout
     further = [one for name in names for plugin in plugins for one in plugin.event_refusals.get(name, ())]
     listeners = [one for plugin in plugins for one in plugin.listens]
     further += [one for name in names for each in listeners if name_of(each.event) == name for one in each.refusals]
+    return replace(route, refusals=(*route.refusals, *further)) if further else route
+
+
+def _with_refusals_of_holders(holders: Holders, route: Route) -> Route:
+    """The route that deletes a record with the refusals of the references to it besides its own."""
+    deletes = route.method == "DELETE" and len(route.parameters) == 1 and route.path.endswith("}")
+    sentences = refusals_to_delete(holders, route.collection) if deletes and route.collection else ()
+    further = [one for one in conflicts(*sentences) if one not in route.refusals]
     return replace(route, refusals=(*route.refusals, *further)) if further else route

@@ -18,6 +18,7 @@ from config.database.errors import (
     translate_errors,
 )
 from config.database.indexes import IndexSpec, differences
+from config.database.keyed_locks import WriteConflict
 from config.database.members import missing_set, missing_set_at
 from config.database.operations import MARGIN_SECONDS, begin_waiting
 
@@ -36,6 +37,7 @@ __all__ = [
     "Filter",
     "IndexSpec",
     "NoSuchIndex",
+    "WriteConflict",
     "begin_waiting",
     "count_command",
     "differences",

@@ -16,6 +16,7 @@ from bson.errors import InvalidId
 from config.database import Filter, IndexSpec
 from config.logs import is_secret_name
 from handlers.data.folding import sort_key
+from handlers.data.links import Link, find_links
 from handlers.data.search import FORM, FORM_NAME, search_values
 from handlers.schema.conversion import decode
 from handlers.schema.errors import NOT_FOUND, ApiError
@@ -231,6 +232,16 @@ class Collection:
         return {**{name: child.ref for name, child in self.fields.items() if child.ref}, **nested}
 
     @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """Every reference, also those within objects and lines, with what a deletion does to it."""
+        return find_links(self.fields)
+
+    @cached_property
+    def acting_links(self) -> tuple[Link, ...]:
+        """The references of which the deletion of a record takes notice."""
+        return tuple(link for link in self.links if link.acts)
+
+    @cached_property
     def looked_up(self) -> dict[str, str]:
         """The references that are looked up on a write: those that only the service writes are not."""
         return {name: target for name, target in self.references.items() if not self.fields[name].read_only}
@@ -302,6 +313,11 @@ class Collection:
             derived += map(Index, self.stored_orders.values())
             declared += [SEARCHED, OUTDATED_INDEX]
         specs = {spec.keys: spec for spec in [*(self._spec(index) for index in derived), *declared]}
+        for link in self.acting_links:
+            # a deletion looks for the records that refer to what it deletes
+            if not any(_leads(spec, link.path) for spec in specs.values()):
+                spec = self._spec(Index(link.path))
+                specs[spec.keys] = spec
         return tuple(specs.values())
 
     def _spec(self, index: Index) -> IndexSpec:
@@ -332,6 +348,13 @@ def _is_recorded(name: str, field: Field) -> bool:
         part.secret or part.write_only or is_secret_name(re.split(r"[.\[]", path)[-1])
         for path, part in fields_in(field, name)
     )
+
+
+def _leads(spec: IndexSpec, name: str) -> bool:
+    """Whether an index of live records, or all but those without a value, begins with this field."""
+    first = next((key for key, _ in spec.keys if key != "deleted"), None)
+    covered = set(spec.partial or ()) - {"deleted", name}
+    return first == name and not covered
 
 
 def order_field(name: str) -> str:

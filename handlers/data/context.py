@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Mapping, Set
+from typing import Protocol, TypeVar
 
 from config.database import Driver
 from handlers.data.collection import Collection
 from handlers.data.history import History
+from handlers.data.holders import Holders
 from handlers.data.single_flight import SingleFlight
 from handlers.schema.values import RecordId
+
+Result = TypeVar("Result")
 
 
 class DataContext(Protocol):
@@ -28,6 +31,10 @@ class DataContext(Protocol):
         """The collections of all loaded plugins by each name that a reference may use: name and alias."""
 
     @property
+    def holders(self) -> Holders:
+        """The references to each collection that its deletions take notice of."""
+
+    @property
     def counts(self) -> SingleFlight:
         """Runs counts; identical ones that are requested at the same time share one execution."""
 
@@ -38,6 +45,9 @@ class DataContext(Protocol):
     @property
     def history(self) -> History:
         """The history of all records."""
+
+    async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        """Run `work` so that all its writes happen or none; it may run more than once."""
 
     async def next_number(self, name: str, *, outside_transaction: bool = True) -> int:
         """Return the next number of a sequence."""

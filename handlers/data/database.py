@@ -18,6 +18,8 @@ from handlers.actor import SYSTEM, Actor
 from handlers.data.changes import Changes
 from handlers.data.collection import Collection, named
 from handlers.data.history import History
+from handlers.data.holders import find_holders
+from handlers.data.locks import held_locks, lock_records
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.single_flight import SingleFlight
 from handlers.data.store import Store
@@ -53,6 +55,7 @@ class Database:
         self.driver = driver
         self.collections = {collection.name: collection for collection in collections}
         self.referred = named(self.collections.values())
+        self.holders = find_holders(self.collections.values())
         watched = [name for name, collection in self.collections.items() if collection.watched]
         self.changes = Changes(driver, watched)
         self.counts = SingleFlight()
@@ -74,19 +77,30 @@ class Database:
         if self.driver.in_transaction:
             return await work()
         changed: list[tuple[str, Any]] = []
+        locked: set[str] = set()
 
         async def attempt() -> Result:
             changed.clear()
+            locked.clear()
             return await work()
 
-        token = _uncommitted.set(changed)
+        token, lock_token = _uncommitted.set(changed), held_locks.set(locked)
         try:
             result = await self.driver.transaction(attempt)
         finally:
             _uncommitted.reset(token)
+            held_locks.reset(lock_token)
         for collection, id in changed:
             self.changes.tell(collection, id)
         return result
+
+    async def lock(self, collection: Collection, id: RecordId) -> None:
+        """Lock a record until the transaction ends: others that lock the same one wait, in every process.
+
+        It makes no new version and no notification, and the record need not exist. `DatabaseUnavailable` where the
+        others take longer than the time limit.
+        """
+        await lock_records(self.driver, [(collection.name, id)])
 
     def tell(self, collection: str, id: RecordId) -> None:
         """Notify listeners that this process wrote a document (`id` None: several): now, or after the commit."""

@@ -1,16 +1,20 @@
-"""Checks that the records which new values refer to exist, and that the writer may see them."""
+"""Checks that the records which new values refer to exist, and that the writer may see them; locks them meanwhile."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from handlers.data.collection import Collection
 from handlers.data.context import DataContext
-from handlers.data.scope import Scope
+from handlers.data.links import Link
+from handlers.data.locks import lock_records
+from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.visibility import Visibility
 from handlers.schema.errors import FieldError, ValidationFailed
 from handlers.schema.values import Values
+
+Result = TypeVar("Result")
 
 
 class References:
@@ -21,6 +25,23 @@ class References:
         self._collection = collection
         self._scope = scope
 
+    async def keep(self, rows: Sequence[Values], write: Callable[[], Awaitable[Result]]) -> Result:
+        """Run `write`, which checks and stores these records or changes, and return its result.
+
+        Of the deletion of a record and a write that refers to it at the same time, the later one sees the earlier one:
+        the deletion its holder, or the write no record. So `write` is a transaction with locks of the records, unless
+        a deletion takes no notice of its holders.
+        """
+        wanted = {(self._context.referred[link.target].name, id) for link in self._acting() for id in link.ids(rows)}
+        if not wanted:
+            return await write()
+
+        async def work() -> Result:
+            await lock_records(self._context.driver, wanted)
+            return await write()
+
+        return await self._context.transaction(work)
+
     async def check(self, values: Values) -> None:
         """Check the references of one record."""
         faults = [
@@ -28,6 +49,7 @@ class References:
             for name, target in self._checked()
             if values.get(name) is not None and not await self._exists(target, values[name])
         ]
+        faults += await self._nested_faults([values])
         if faults:
             raise ValidationFailed(faults)
 
@@ -37,6 +59,25 @@ class References:
             wanted = list(dict.fromkeys(row[name] for row in rows if row.get(name) is not None))
             if wanted and not await self._exists(target, wanted):
                 raise ValidationFailed([FieldError(name, "reference")])
+        if faults := await self._nested_faults(rows):
+            raise ValidationFailed(faults)
+
+    def _acting(self) -> Iterator[Link]:
+        """The references to loaded collections whose deletions take notice of the holders."""
+        return (link for link in self._collection.acting_links if link.target in self._context.referred)
+
+    async def _nested_faults(self, rows: Iterable[Values]) -> list[FieldError]:
+        """References within objects to records that are deleted. Who may refer to which, only the handler can say."""
+        faults = []
+        for link in self._acting():
+            places = [one for row in rows for one in link.places(row)] if link.nested and not link.read_only else []
+            if not places:
+                continue
+            target = self._context.referred[link.target]
+            wanted = Visibility(target, ALL_ROWS).filter({"_id": {"$in": list({id for _, id in places})}})
+            found = {row["_id"] for row in await self._context.driver.find(target.name, wanted, fields=["_id"])}
+            faults += [FieldError(place, "reference") for place, id in places if id not in found]
+        return faults
 
     def _checked(self) -> Iterator[tuple[str, str]]:
         """The fields that are checked, with the names of the collections that they refer to."""

@@ -22,8 +22,9 @@ from handlers.data.listing import Page, sort_keys
 from handlers.data.paging import Pager
 from handlers.data.recorded_change import recorded_change, recorded_update
 from handlers.data.references import References
-from handlers.data.scope import Scope
+from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.visibility import Visibility
+from handlers.data.writing import keeps_references, releases_holders
 from handlers.schema.errors import CONFLICT, DUPLICATE, NOT_FOUND, STALE, ApiError, ErrorKind, ValidationFailed
 from handlers.schema.messages import Message
 from handlers.schema.values import Operators, Query, RecordId, Values
@@ -127,6 +128,7 @@ class Store:
 
     # -- writing
 
+    @keeps_references(lambda values, **_: (values,))
     async def create(self, values: Values, *, id: RecordId = None) -> Document:
         """Insert a record with its audit fields; 40900 for a duplicate key, 40001 for a missing reference."""
         await self._references().check(values)
@@ -139,6 +141,7 @@ class Store:
         self._tell(document["_id"])
         return self._record(document)
 
+    @keeps_references(lambda rows: rows)
     async def create_many(self, rows: Sequence[Values]) -> list[Document]:
         """Insert records by one command; errors as in `create`. Outside a transaction earlier records stay."""
         await self._references().check_many(rows)
@@ -155,6 +158,7 @@ class Store:
         self._tell(None)
         return [self._record(document) for document in documents]
 
+    @keeps_references(lambda _, values, **__: (values,))
     async def update(
         self,
         id: RecordId,
@@ -198,6 +202,7 @@ class Store:
         self._tell(None)
         return changed
 
+    @releases_holders
     async def delete(
         self,
         id: RecordId,
@@ -206,7 +211,7 @@ class Store:
         otherwise: ErrorKind = CONFLICT,
         reason: Message | None = None,
     ) -> None:
-        """Soft-delete a record; errors as in `update`."""
+        """Soft-delete a record; errors as in `update`, and 40901 where a record holds it by a reference."""
         key = self.collection.parse_id(id)
         deletion = {"deleted": True, "deleted_at": self._now}
         matching = self._visibility.filter({"_id": key}, where)
@@ -306,6 +311,9 @@ class Store:
 
     def _references(self) -> References:
         return References(self._context, self.collection, self.scope)
+
+    def _unscoped(self, collection: Collection) -> Store:
+        return Store(self._context, collection, self.actor, ALL_ROWS, self._now)
 
     async def _new_id(self) -> Any:
         if self.collection.ids == "integer":

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Literal, Protocol, TypedDict, TypeVar, Unpack
 
 from config.settings import EnvironmentSettings
-from handlers.schema.messages import Bilingual
+from handlers.schema.messages import Bilingual, Message
 from handlers.schema.values import Keywords
 
 PluginSettings = TypeVar("PluginSettings", bound=EnvironmentSettings)
@@ -33,6 +33,8 @@ Kind = Literal[
     "any",
 ]
 
+# what the deletion of a record does to one that refers to it; `Field` says what each means
+OnDelete = Literal["restrict", "cascade", "clear", "keep"]
 MAX_INTEGER = 2**53 - 1  # the largest integer that JavaScript represents exactly
 MAX_TEXT = 500
 MAX_ITEMS = 100
@@ -68,6 +70,8 @@ class FieldOptions(TypedDict, total=False):
     search: bool
     ref: str | None
     ref_optional: bool
+    on_delete: OnDelete | None
+    held: Message | None
     past: bool
     dictionary: str | None
     check: Callable[[HasSettings, str], str | None] | None
@@ -98,7 +102,9 @@ class Field:
     `ref`: the collection whose `id` it holds; a dangling reference is refused, unless the field is `read_only`.
     `ref_optional`: the plugin of that collection need not be loaded; without it the reference is not checked.
     `dictionary`: the type of the dictionary whose values it holds; tables show their labels.
-    `dictionary`: the type of the dictionary whose values it holds; tables show their labels.
+    `on_delete`: what the deletion of the record that it refers to does. `restrict`, the default, refuses it (40901) with
+    the message `held`, or with one that counts the records; `cascade` deletes this record too; `clear` empties the
+    field; `keep`, the default of `read_only` fields, leaves it as it is, as in a record of the past.
     `past`: a day or moment of a past event; a body with one later than tomorrow is refused.
     `history`: the history of a record shows it; False for what follows from other records, or is a trace of use.
     `documented`: part of the OpenAPI document; an alias that is still accepted is not.
@@ -123,6 +129,8 @@ class Field:
     search: bool = False
     ref: str | None = None
     ref_optional: bool = False
+    on_delete: OnDelete | None = None
+    held: Message | None = None
     past: bool = False
     dictionary: str | None = None
     check: Callable[[HasSettings, str], str | None] | None = None

@@ -43,7 +43,10 @@ APPROVERS = obj(
     "ApprovalApprovers",
     {
         "users": array(
-            integer(minimum=1, ref="rbac_users"), label=("指定人员", "Users"), max_items=MAX_PEOPLE, unique=True
+            integer(minimum=1, ref="rbac_users", on_delete="keep"),
+            label=("指定人员", "Users"),
+            max_items=MAX_PEOPLE,
+            unique=True,
         ),
         "roles": array(
             integer(minimum=1, ref="rbac_roles"),
@@ -179,7 +182,11 @@ INSTANCES = Collection(
     shared=True,
     fields={
         "definition_id": object_id(
-            label=("审批流程", "Approval flow"), required=True, ref="approval_definitions", filter=True
+            label=("审批流程", "Approval flow"),
+            required=True,
+            ref="approval_definitions",
+            on_delete="keep",
+            filter=True,
         ),
         "title": text(
             label=("审批标题", "Title"),
@@ -288,7 +295,9 @@ DELEGATIONS = Collection(
             nullable=False,
             description="Who is away: the caller.",
         ),
-        "delegate_id": integer(label=("代理人", "Delegate"), minimum=1, ref="rbac_users", required=True, filter=True),
+        "delegate_id": integer(
+            label=("代理人", "Delegate"), minimum=1, ref="rbac_users", on_delete="keep", required=True, filter=True
+        ),
         "starts_at": timestamp(
             label=("开始时间", "Starts at"), required=True, sort=True, example="2025-10-01T00:00:00.000Z"
         ),

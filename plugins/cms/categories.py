@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.api import CONFLICT, DUPLICATE, STALE, ApiError, Request, Route, conflicts, crud, invalid, route
-from plugins.cms.messages import HAS_ARTICLES, HAS_CHILDREN, UNDER_ITSELF
-from plugins.cms.records import ARTICLES, CATEGORIES
+from plugins.cms.messages import UNDER_ITSELF
+from plugins.cms.records import CATEGORIES
 from plugins.cms.slugs import create_with_slug
 from plugins.rbac.api import MAX_LEVELS, change_tree
 
@@ -40,21 +40,6 @@ async def update(req: Request) -> dict[str, Any]:
     return await change_tree(req, CATEGORIES, work)
 
 
-async def delete(req: Request) -> None:
-    """Delete an empty category."""
-    store = req.store(CATEGORIES)
-
-    async def work() -> None:
-        category = await store.get(req.path["id"])
-        if await store.count({"parent_id": category["id"]}):
-            raise ApiError(CONFLICT, HAS_CHILDREN)
-        if await req.system_store(ARTICLES).count({"category_id": category["id"]}):
-            raise ApiError(CONFLICT, HAS_ARTICLES)
-        await store.delete(category["id"])
-
-    await change_tree(req, CATEGORIES, work)
-
-
 async def _check_place(req: Request, category: dict[str, Any]) -> None:
     """Raise for a cycle or a tree that is too deep. The error rolls back the transaction, which has written already."""
     rows = await req.store(CATEGORIES).find(fields=["parent_id"])
@@ -83,8 +68,6 @@ ROUTES: tuple[Route, ...] = (
         plural="article categories",
         only=("list", "read", "create", "delete"),
         create=create,
-        delete=delete,
-        refusals_of={"delete": conflicts(HAS_CHILDREN, HAS_ARTICLES)},
     ),
     route(
         "PATCH /api/v1/cms/manage/categories/{id}",

@@ -18,6 +18,7 @@ from plugins.api import (
     timestamp,
     tree_of,
 )
+from plugins.cms.messages import HAS_ARTICLES, HAS_CHILDREN
 from plugins.cms.states import ARTICLE_STATES
 
 MAX_HTML = 500_000
@@ -61,7 +62,11 @@ CATEGORIES = Collection(
             description="Made from the name when left out.",
         ),
         "parent_id": object_id(
-            label=("上级栏目", "Parent category"), ref="cms_categories", filter=True, description="Null: at the top."
+            label=("上级栏目", "Parent category"),
+            ref="cms_categories",
+            held=HAS_CHILDREN,
+            filter=True,
+            description="Null: at the top.",
         ),
         "description": text(label=("描述", "Description"), max_length=500),
         "sort": integer(label=("排序", "Sort order"), minimum=0, maximum=1_000_000, default=0, sort=True),
@@ -112,7 +117,7 @@ ARTICLES = Collection(
             description="The Markdown, as the author wrote it; null for HTML.",
         ),
         "cover": link(label=("封面", "Cover"), key=True, example="/files/cover.png"),
-        "category_id": object_id(label=("栏目", "Category"), ref=CATEGORIES.name, filter=True),
+        "category_id": object_id(label=("栏目", "Category"), ref=CATEGORIES.name, held=HAS_ARTICLES, filter=True),
         "tags": array(
             text(max_length=50, min_length=1),
             label=("标签", "Tags"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Collection, Field, Index, Message, choice, day, integer, money, obj, object_id, text, timestamp
+from plugins.crm.messages import PLAN_PAID
 from plugins.crm.records import CUSTOMER_ID, EDITORS, FOLLOWS_CUSTOMER, OPPORTUNITY_ID, OWNER
 from plugins.crm.states import CONTRACT_STATES
 
@@ -97,7 +98,7 @@ PLANS = Collection(
     scoped=True,
     shared=True,
     fields={
-        "contract_id": _CONTRACT_ID,
+        "contract_id": _CONTRACT_ID.but(on_delete="cascade"),
         "customer_id": _OF_CONTRACT,
         "sequence": integer(
             label=("期次", "Instalment"),
@@ -140,7 +141,7 @@ PAYMENTS = Collection(
     fields={
         "contract_id": _CONTRACT_ID,
         "customer_id": _OF_CONTRACT,
-        "plan_id": object_id(label=("回款计划", "Payment plan"), ref="crm_payment_plans", filter=True),
+        "plan_id": object_id(label=("回款计划", "Payment plan"), ref="crm_payment_plans", held=PLAN_PAID, filter=True),
         "amount": money(
             label=("回款金额", "Amount"), minimum="0.01", required=True, sort=True, filter=True, example="40000.00"
         ),

@@ -35,7 +35,6 @@ from plugins.api import exact as amount_of
 from plugins.crm import customer_children, receivables
 from plugins.crm.bodies import REJECT, TERMINATE
 from plugins.crm.contract_records import CONTRACTS, PLANS, VERSION_BODY
-from plugins.crm.customers import soft_delete_many
 from plugins.crm.messages import CONTRACT_FIXED, WRONG_STATE
 from plugins.crm.ownership import REFUSES_READERS, build_child_sharing, find_reference, get_editable, resolve_owner
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES
@@ -125,13 +124,8 @@ async def _move_plans(req: Request, contract: Mapping[str, Any]) -> None:
 
 async def delete(req: Request) -> None:
     """Delete a draft or a rejected contract with its payment plans. Its number is not reused."""
-
-    async def work() -> None:
-        contract = await get_editable(req, CONTRACTS, req.path["id"])
-        await req.store(CONTRACTS).delete(contract["id"], where=_EDITABLE, reason=CONTRACT_FIXED)
-        await soft_delete_many(req, PLANS, {"contract_id": contract["id"]})
-
-    await req.transaction(work)
+    contract = await get_editable(req, CONTRACTS, req.path["id"])
+    await req.store(CONTRACTS).delete(contract["id"], where=_EDITABLE, reason=CONTRACT_FIXED)
 
 
 async def _check(req: Request, given: Mapping[str, Any], whole: Mapping[str, Any]) -> None:

@@ -14,7 +14,6 @@ from plugins.api import (
     FORBIDDEN,
     STALE,
     ApiError,
-    Collection,
     Refusal,
     Request,
     Route,
@@ -24,10 +23,9 @@ from plugins.api import (
     route,
 )
 from plugins.crm.bodies import COLLABORATORS, TRANSFER, TRANSFER_MANY, TRANSFERRED
-from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.customer_keys import derive_keys
 from plugins.crm.duplicates import find_candidates
-from plugins.crm.messages import HAS_BUSINESS, NO_TRANSFER, READ_ONLY, SAME_OWNER
+from plugins.crm.messages import NO_TRANSFER, READ_ONLY, SAME_OWNER
 from plugins.crm.ownership import (
     REFUSES_READERS,
     build_sharing,
@@ -39,7 +37,7 @@ from plugins.crm.ownership import (
     propagate_sharing,
     resolve_owner,
 )
-from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, OPPORTUNITIES
+from plugins.crm.records import CUSTOMERS
 
 Record = dict[str, Any]
 WARNING_HEADER = "X-Possible-Duplicates"
@@ -189,22 +187,8 @@ async def share(req: Request) -> Record:
 
 async def delete(req: Request) -> None:
     """Delete a customer with its contacts and follow-ups. Raises 40901 if it has opportunities or contracts."""
-
-    async def work() -> None:
-        customer = await get_editable(req, CUSTOMERS, req.path["id"])
-        of_customer = {"customer_id": customer["id"]}
-        if any([await req.system_store(one).count(of_customer) for one in (OPPORTUNITIES, CONTRACTS)]):
-            raise ApiError(CONFLICT, HAS_BUSINESS)
-        await req.store(CUSTOMERS).delete(customer["id"])
-        for collection in (CONTACTS, FOLLOW_UPS):
-            await soft_delete_many(req, collection, of_customer)
-
-    await req.transaction(work)
-
-
-async def soft_delete_many(req: Request, collection: Collection, filter: Mapping[str, Any]) -> None:
-    """Soft-delete the records of `collection` that match `filter`."""
-    await req.system_store(collection).update_many(filter, {"$set": {"deleted": True, "deleted_at": req.now}})
+    customer = await get_editable(req, CUSTOMERS, req.path["id"])
+    await req.store(CUSTOMERS).delete(customer["id"])
 
 
 ROUTES: tuple[Route, ...] = (
@@ -218,11 +202,8 @@ ROUTES: tuple[Route, ...] = (
         delete=delete,
         errors=(STALE,),
         refusals=(REFUSES_READERS,),
-        refusals_of={
-            # changing the owner requires the permission to transfer or to release
-            "update": (Refusal(FORBIDDEN, NO_TRANSFER, exempt_super=True),),
-            "delete": conflicts(HAS_BUSINESS),
-        },
+        # changing the owner requires the permission to transfer or to release
+        refusals_of={"update": (Refusal(FORBIDDEN, NO_TRANSFER, exempt_super=True),)},
     ),
     route(
         "POST /api/v1/crm/customers/{id}/transfer",

@@ -103,13 +103,8 @@ async def lose(req: Request) -> Record:
 
 async def delete(req: Request) -> None:
     """Delete an opportunity. Raises 40901 if it has contracts."""
-
-    async def work() -> None:
-        opportunity = await get_editable(req, OPPORTUNITIES, req.path["id"])
-        await customer_children.refuse_if_used(req, CONTRACTS, {"opportunity_id": opportunity["id"]}, HAS_CONTRACTS)
-        await req.store(OPPORTUNITIES).delete(opportunity["id"])
-
-    await req.transaction(work)
+    opportunity = await get_editable(req, OPPORTUNITIES, req.path["id"])
+    await req.store(OPPORTUNITIES).delete(opportunity["id"])
 
 
 async def _close(req: Request, action: str, event: str, values: Mapping[str, Any]) -> Record:
@@ -167,10 +162,7 @@ ROUTES: tuple[Route, ...] = (
         delete=delete,
         errors=(STALE,),
         refusals=(REFUSES_READERS,),
-        refusals_of={
-            "update": conflicts(OPPORTUNITY_CLOSED, OPPORTUNITY_FIXED, HAS_CONTRACTS),
-            "delete": conflicts(HAS_CONTRACTS),
-        },
+        refusals_of={"update": conflicts(OPPORTUNITY_CLOSED, OPPORTUNITY_FIXED, HAS_CONTRACTS)},
     ),
     route(
         "POST /api/v1/crm/opportunities/{id}/advance",

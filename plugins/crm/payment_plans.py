@@ -100,8 +100,6 @@ async def delete(req: Request) -> None:
 
     async def work() -> None:
         plan = await get_editable(req, PLANS, req.path["id"])
-        if exact(plan["paid_amount"]):
-            raise ApiError(CONFLICT, PLAN_PAID)
         await req.store(PLANS).delete(plan["id"])
         await _add_planned(req, plan["contract_id"], store_money(-exact(plan["amount"])))
         await receivables.publish(req.service, req, plan["contract_id"])
@@ -171,6 +169,6 @@ ROUTES: tuple[Route, ...] = (
         delete=delete,
         errors=(STALE,),
         refusals=(REFUSES_READERS, *conflicts(OVERPLANNED, WRONG_STATE)),
-        refusals_of={"update": conflicts(PLAN_PAID), "delete": conflicts(PLAN_PAID)},
+        refusals_of={"update": conflicts(PLAN_PAID)},
     ),
 )

@@ -19,6 +19,7 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.crm.messages import HAS_BUSINESS, HAS_CONTRACTS
 from plugins.crm.states import LEAD_STATES, OPPORTUNITY_STAGES
 
 POSITION = obj(
@@ -31,7 +32,7 @@ POSITION = obj(
 COLLABORATOR = obj(
     "Collaborator",
     {
-        "user_id": integer(label=("人员", "Person"), minimum=1, required=True, ref="rbac_users"),
+        "user_id": integer(label=("人员", "Person"), minimum=1, required=True, ref="rbac_users", on_delete="keep"),
         "access": choice(
             "read",
             "write",
@@ -43,18 +44,21 @@ COLLABORATOR = obj(
 )
 # `editors` may change a record that is shared with them; the others in `shared_with` only read it
 EDITORS = "editors"
+# an account may be deleted while it owns something: it can be given to others afterwards
 OWNER = integer(
     label=("负责人", "Owner"),
     minimum=1,
     ref="rbac_users",
+    on_delete="keep",
     filter=True,
     description="Who is responsible; the caller by default.",
 )
 FOLLOWS_CUSTOMER = OWNER.but(
     label=("负责人", "Owner"), read_only=True, description="Who is responsible; follows the customer's owner."
 )
-CUSTOMER_ID = object_id(label=("客户", "Customer"), required=True, ref="crm_customers", filter=True)
-OPPORTUNITY_ID = object_id(label=("商机", "Opportunity"), ref="crm_opportunities", filter=True)
+CUSTOMER_ID = object_id(label=("客户", "Customer"), required=True, ref="crm_customers", held=HAS_BUSINESS, filter=True)
+OF_CUSTOMER = CUSTOMER_ID.but(on_delete="cascade", held=None)
+OPPORTUNITY_ID = object_id(label=("商机", "Opportunity"), ref="crm_opportunities", held=HAS_CONTRACTS, filter=True)
 
 CUSTOMERS = Collection(
     name="crm_customers",
@@ -91,7 +95,12 @@ CUSTOMERS = Collection(
         "address": text(label=("地址", "Address"), max_length=500),
         "location": POSITION.but(label=("定位", "Location")),
         "owner_id": integer(
-            label=("负责人", "Owner"), minimum=1, ref="rbac_users", filter=True, description="Null: in the public pool."
+            label=("负责人", "Owner"),
+            minimum=1,
+            ref="rbac_users",
+            on_delete="keep",
+            filter=True,
+            description="Null: in the public pool.",
         ),
         "status": text(
             label=("客户状态", "Status"), max_length=32, min_length=1, filter=True, default="active", example="active"
@@ -127,7 +136,6 @@ CUSTOMERS = Collection(
         "phone_key",
         "point",
         "reminded_for",
-        "children_created",
         EDITORS,
     ),
 )
@@ -139,7 +147,7 @@ CONTACTS = Collection(
     scoped=True,
     shared=True,
     fields={
-        "customer_id": CUSTOMER_ID,
+        "customer_id": OF_CUSTOMER,
         "name": text(label=("姓名", "Name"), required=True, max_length=100, sort="folded", search=True, example="王芳"),
         "title": text(label=("职务", "Job title"), max_length=100, example="采购经理"),
         "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="021-5555 0101"),
@@ -267,9 +275,10 @@ FOLLOW_UPS = Collection(
     scoped=True,
     shared=True,
     fields={
-        "customer_id": CUSTOMER_ID,
-        "opportunity_id": OPPORTUNITY_ID,
-        "contact_id": object_id(label=("联系人", "Contact"), ref="crm_contacts"),
+        "customer_id": OF_CUSTOMER,
+        # a follow-up is of the past: with whom and about what stays
+        "opportunity_id": OPPORTUNITY_ID.but(on_delete="keep", held=None),
+        "contact_id": object_id(label=("联系人", "Contact"), ref="crm_contacts", on_delete="keep"),
         "content": text(
             label=("跟进内容", "Content"), required=True, max_length=5000, search=True, example="拜访客户，确认需求"
         ),

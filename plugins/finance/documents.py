@@ -112,6 +112,7 @@ INVOICES = Collection(
         "open_item_id": object_id(
             label=("应收应付款项", "Open item"),
             ref="finance_open_items",
+            on_delete="keep",
             filter=True,
             description="The receivable or payable of a contract or an order that it bills: "
             "paid there, and no further one.",

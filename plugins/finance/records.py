@@ -16,6 +16,7 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.finance.messages import ACCOUNT_USED
 
 MAX_AMOUNT = "9999999999999.99"
 VOUCHER_KINDS = ("income", "expense", "transfer")
@@ -81,10 +82,13 @@ VOUCHERS = Collection(
             example="2026-11-000001",
         ),
         "kind": choice(*VOUCHER_KINDS, label=("凭证类型", "Voucher type"), required=True, filter=True),
-        "account_id": object_id(label=("账户", "Account"), required=True, ref=ACCOUNTS.name, filter=True),
+        "account_id": object_id(
+            label=("账户", "Account"), required=True, ref=ACCOUNTS.name, held=ACCOUNT_USED, filter=True
+        ),
         "to_account_id": object_id(
             label=("转入账户", "To account"),
             ref=ACCOUNTS.name,
+            held=ACCOUNT_USED,
             filter=True,
             description="Of a transfer, and of nothing else.",
         ),

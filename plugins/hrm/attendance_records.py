@@ -17,6 +17,7 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.hrm.messages import HAS_PUNCHES
 from plugins.hrm.records import EMPLOYEES, LOCATION, MAC, PLACES, SYSTEM
 
 RESULTS = ("accepted", "outside", "unproven", "refused")
@@ -55,7 +56,15 @@ PUNCHES = Collection(
         "ssid": text(label=("WiFi 名称", "WiFi name"), max_length=64),
         "device_id": text(label=("设备编号", "Device ID"), max_length=100),
         "remark": text(label=("备注", "Remarks"), max_length=500),
-        "employee_id": object_id(label=("员工", "Employee"), read_only=True, nullable=False, filter=True),
+        "employee_id": object_id(
+            ref=EMPLOYEES.name,
+            on_delete="restrict",
+            held=HAS_PUNCHES,
+            label=("员工", "Employee"),
+            read_only=True,
+            nullable=False,
+            filter=True,
+        ),
         "employee_name": text(label=("员工姓名", "Employee name"), max_length=100, read_only=True),
         "user_id": integer(
             label=("用户账号", "User account"),
@@ -155,7 +164,14 @@ DAYS = Collection(
     scope_person="user_id",
     default_sort="-day",
     fields={
-        "employee_id": object_id(label=("员工", "Employee"), filter=True, read_only=True, nullable=False),
+        "employee_id": object_id(
+            ref=EMPLOYEES.name,
+            on_delete="cascade",
+            label=("员工", "Employee"),
+            filter=True,
+            read_only=True,
+            nullable=False,
+        ),
         "employee_name": text(label=("员工姓名", "Employee name"), max_length=100, read_only=True, nullable=False),
         "user_id": integer(label=("用户账号", "User account"), read_only=True, filter=True),
         "department_id": integer(label=("部门", "Department"), read_only=True, filter=True),

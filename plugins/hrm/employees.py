@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, Route, conflicts, crud, day_of, invalid
-from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
-from plugins.hrm.leave_records import ALLOWANCES
-from plugins.hrm.messages import HAS_PUNCHES
+from plugins.api import Request, Route, crud, day_of, invalid
+from plugins.hrm.attendance_records import MARKS
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import mark_stale, reconcile_soon
 
@@ -56,14 +54,8 @@ async def delete(req: Request) -> None:
 
     async def work() -> None:
         employee = await req.store(EMPLOYEES).get(req.path["id"])
-        await mark_stale(req.service, employee["id"])
-        if await req.system_store(PUNCHES).find_one({"employee_id": employee["id"]}):
-            raise ApiError(CONFLICT, HAS_PUNCHES)
-        deleted = {"$set": {"deleted": True, "deleted_at": req.now}}
-        await req.system_store(DAYS).update_many({"employee_id": employee["id"]}, deleted)
-        await req.system_store(ALLOWANCES).update_many({"employee_id": employee["id"]}, deleted)
-        await req.system_store(MARKS).remove({"_id": employee["id"]})
         await req.store(EMPLOYEES).delete(employee["id"])
+        await req.system_store(MARKS).remove({"_id": employee["id"]})
 
     await req.transaction(work)
 
@@ -92,5 +84,4 @@ ROUTES: tuple[Route, ...] = crud(
     create=create,
     update=update,
     delete=delete,
-    refusals_of={"delete": conflicts(HAS_PUNCHES)},
 )

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import FieldError, Request, Route, ValidationFailed, conflicts, crud
-from plugins.hrm.masters import Record, deleter, update_and_recompute
-from plugins.hrm.messages import IN_USE
-from plugins.hrm.records import EMPLOYEES, GROUPS
+from plugins.api import FieldError, Request, Route, ValidationFailed, crud
+from plugins.hrm.masters import Record, update_and_recompute
+from plugins.hrm.records import GROUPS
 
 
 async def create(req: Request) -> Record:
@@ -43,6 +42,4 @@ ROUTES: tuple[Route, ...] = crud(
     noun="attendance group",
     create=create,
     update=update,
-    delete=deleter(GROUPS, EMPLOYEES, "attendance_group_id"),
-    refusals_of={"delete": conflicts(IN_USE)},
 )

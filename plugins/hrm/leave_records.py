@@ -70,6 +70,7 @@ ALLOWANCES = Collection(
         "employee_id": object_id(
             label=("员工", "Employee"),
             ref=EMPLOYEES.name,
+            on_delete="cascade",
             filter=True,
             description="Null: of everybody without one of their own.",
         ),

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Request, Route, conflicts, crud
+from plugins.api import Request, Route, crud
 from plugins.hrm.coordinates import to_point
-from plugins.hrm.masters import Record, deleter
-from plugins.hrm.messages import IN_USE
-from plugins.hrm.records import GROUPS, PLACES
+from plugins.hrm.masters import Record
+from plugins.hrm.records import PLACES
 
 
 async def create(req: Request) -> Record:
@@ -49,6 +48,4 @@ ROUTES: tuple[Route, ...] = crud(
     plural="places of attendance",
     create=create,
     update=update,
-    delete=deleter(PLACES, GROUPS, "place_ids"),
-    refusals_of={"delete": conflicts(IN_USE)},
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plugins.api import Collection, Index, Message, array, boolean, choice, day, integer, number, obj, object_id, text
 from plugins.hrm.coordinates import SYSTEMS
+from plugins.hrm.messages import IN_USE
 
 CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 MAC = r"^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$"
@@ -133,7 +134,7 @@ GROUPS = Collection(
     noun=Message("考勤组", "attendance group"),
     fields={
         "name": _NAME.but(label=("考勤组名称", "Group name"), example="总部考勤组"),
-        "shift_id": object_id(label=("班次", "Shift"), required=True, ref="hrm_shifts", filter=True),
+        "shift_id": object_id(label=("班次", "Shift"), required=True, ref="hrm_shifts", held=IN_USE, filter=True),
         "working_days": array(
             integer(minimum=1, maximum=7),
             label=("工作日", "Working days"),
@@ -153,7 +154,7 @@ GROUPS = Collection(
             description="Days that are not as their weekday is.",
         ),
         "place_ids": array(
-            object_id(ref="hrm_places"),
+            object_id(ref="hrm_places", held=IN_USE),
             label=("打卡地点", "Places"),
             unique=True,
             max_items=100,
@@ -194,6 +195,7 @@ EMPLOYEES = Collection(
             label=("用户账号", "User account"),
             minimum=1,
             ref="rbac_users",
+            on_delete="keep",
             filter=True,
             description="The account that punches and asks for leave.",
         ),
@@ -204,7 +206,7 @@ EMPLOYEES = Collection(
             filter=True,
             description="The caller's unless given.",
         ),
-        "position_id": object_id(label=("职位", "Position"), ref="hrm_positions", filter=True),
+        "position_id": object_id(label=("职位", "Position"), ref="hrm_positions", held=IN_USE, filter=True),
         "hired_on": day(label=("入职日期", "Hired on"), required=True, sort=True, filter=True, example="2025-03-01"),
         "left_on": day(
             label=("离职日期", "Left on"),
@@ -216,7 +218,7 @@ EMPLOYEES = Collection(
         "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="021-5555 0100"),
         "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="office@example.com"),
         "attendance_group_id": object_id(
-            label=("考勤组", "Attendance group"), ref="hrm_attendance_groups", filter=True
+            label=("考勤组", "Attendance group"), ref="hrm_attendance_groups", held=IN_USE, filter=True
         ),
         "attends_from": day(
             label=("考勤起始日期", "Attends from"),

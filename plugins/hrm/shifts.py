@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Request, Route, conflicts, crud, invalid
+from plugins.api import Request, Route, crud, invalid
 from plugins.hrm.calendars import to_pause, to_timetable
-from plugins.hrm.masters import Record, deleter, update_and_recompute
-from plugins.hrm.messages import IN_USE
+from plugins.hrm.masters import Record, update_and_recompute
 from plugins.hrm.records import GROUPS, SHIFTS
 
 
@@ -46,6 +45,4 @@ ROUTES: tuple[Route, ...] = crud(
     noun="shift",
     create=create,
     update=update,
-    delete=deleter(SHIFTS, GROUPS, "shift_id"),
-    refusals_of={"delete": conflicts(IN_USE)},
 )

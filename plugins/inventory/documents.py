@@ -19,13 +19,16 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.inventory.messages import IN_USE
 from plugins.inventory.records import MAX_QUANTITY, PRODUCTS, SUPPLIERS, WAREHOUSES, price
 from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
 
 MAX_LINES = 200
 _DONE = {"received": ("已收货数量", "Received"), "delivered": ("已发货数量", "Delivered")}
-_PRODUCT = object_id(label=("商品", "Product"), required=True, ref=PRODUCTS.name)
-_WAREHOUSE = object_id(label=("仓库", "Warehouse"), ref=WAREHOUSES.name, filter=True)
+# a booked document is of the past: only what stands on an order cannot be deleted
+_PRODUCT = object_id(label=("商品", "Product"), required=True, ref=PRODUCTS.name, on_delete="keep")
+_WAREHOUSE = object_id(label=("仓库", "Warehouse"), ref=WAREHOUSES.name, on_delete="keep", filter=True)
+_ORDERED_PRODUCT, _ORDERED_WAREHOUSE = (one.but(on_delete="restrict", held=IN_USE) for one in (_PRODUCT, _WAREHOUSE))
 _POSITIVE = quantity(label=("数量", "Quantity"), minimum="0.0001", maximum=MAX_QUANTITY, required=True, example="2.5")
 _AMOUNT = money(label=("金额", "Amount"), read_only=True, nullable=False)
 _REMARK = text(label=("备注", "Remarks"), max_length=2000)
@@ -50,7 +53,7 @@ def _lines(name: str, fields: dict[str, Field]) -> Field:
 
 def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -> dict[str, Field]:
     line = {
-        "product_id": _PRODUCT,
+        "product_id": _ORDERED_PRODUCT,
         "quantity": _POSITIVE,
         "price": price(label=("单价", "Unit price"), description="For one unit; the product's own unless given."),
         "discount": quantity(
@@ -66,7 +69,9 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
     return {
         "number": _number("PO-00000001"),
         **own,
-        "warehouse_id": _WAREHOUSE.but(description="Where the goods go to or come from, unless the action says."),
+        "warehouse_id": _ORDERED_WAREHOUSE.but(
+            description="Where the goods go to or come from, unless the action says."
+        ),
         "ordered_on": day(label=("下单日期", "Order date"), filter=True, sort=True, description="Today unless given."),
         "expected_on": day(label=("预计交货日期", "Expected on"), filter=True, sort=True),
         "lines": _lines(f"{title}Line", line),
@@ -106,7 +111,9 @@ PURCHASE_ORDERS = Collection(
         PURCHASE_STATES,
         "received",
         {
-            "supplier_id": object_id(label=("供应商", "Supplier"), required=True, ref=SUPPLIERS.name, filter=True),
+            "supplier_id": object_id(
+                label=("供应商", "Supplier"), required=True, ref=SUPPLIERS.name, held=IN_USE, filter=True
+            ),
             "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True),
             "reason": text(
                 label=("驳回原因", "Reason"),
@@ -144,7 +151,9 @@ SALES_ORDERS = Collection(
                 filter=True,
                 description="Looked up where the plugin `crm` is loaded.",
             ),
-            "salesperson_id": integer(label=("销售员", "Salesperson"), minimum=1, ref="rbac_users", filter=True),
+            "salesperson_id": integer(
+                label=("销售员", "Salesperson"), minimum=1, ref="rbac_users", on_delete="keep", filter=True
+            ),
         },
     ),
     indexes=(*_ORDER_INDEXES, Index("customer_id", "-created_at")),

@@ -18,6 +18,7 @@ from plugins.api import (
     text,
 )
 from plugins.api import day as calendar_day
+from plugins.inventory.messages import STOCK_LEFT
 
 MAX_QUANTITY = "999999999.9999"
 MAX_PRICE = "999999999.99"
@@ -69,7 +70,6 @@ PRODUCTS = Collection(
         "remark": text(label=("备注", "Remarks"), max_length=2000),
     },
     indexes=(Index("sku", unique=True),),
-    internal=("stock_rows",),
 )
 
 WAREHOUSES = Collection(
@@ -96,12 +96,13 @@ WAREHOUSES = Collection(
             example="上海仓",
         ),
         "address": text(label=("地址", "Address"), max_length=500),
-        "manager_id": integer(label=("仓库负责人", "Manager"), minimum=1, filter=True, ref="rbac_users"),
+        "manager_id": integer(
+            label=("仓库负责人", "Manager"), minimum=1, filter=True, ref="rbac_users", on_delete="keep"
+        ),
         "status": _STATUS,
         "remark": text(label=("备注", "Remarks"), max_length=2000),
     },
     indexes=(Index("code", unique=True),),
-    internal=("stock_rows",),
 )
 
 SUPPLIERS = Collection(
@@ -153,8 +154,24 @@ STOCK = Collection(
     scope_department="warehouse_department_id",
     scope_person="warehouse_creator_id",
     fields={
-        "product_id": object_id(label=("商品", "Product"), read_only=True, nullable=False, filter=True),
-        "warehouse_id": object_id(label=("仓库", "Warehouse"), read_only=True, nullable=False, filter=True),
+        "product_id": object_id(
+            ref=PRODUCTS.name,
+            on_delete="restrict",
+            held=STOCK_LEFT,
+            label=("商品", "Product"),
+            read_only=True,
+            nullable=False,
+            filter=True,
+        ),
+        "warehouse_id": object_id(
+            ref=WAREHOUSES.name,
+            on_delete="restrict",
+            held=STOCK_LEFT,
+            label=("仓库", "Warehouse"),
+            read_only=True,
+            nullable=False,
+            filter=True,
+        ),
         "quantity": quantity(
             label=("库存数量", "Quantity on hand"), read_only=True, nullable=False, filter=True, sort=True
         ),

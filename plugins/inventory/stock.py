@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, Route, crud, exact, share, store_money, store_quantity
-from plugins.inventory.messages import NOT_ENOUGH, STOCK_LEFT, WAREHOUSE_GONE
+from plugins.inventory.messages import NOT_ENOUGH, WAREHOUSE_GONE
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, WAREHOUSES
 
 Record = dict[str, Any]
@@ -63,10 +63,9 @@ async def take(req: Request, warehouse: Record, product_id: Any, quantity: Decim
 
 
 async def delete_empty_rows(req: Request, filter: Record) -> None:
-    """Delete the stock rows of a product or warehouse that is deleted. Raises 40901 if stock is left."""
-    store = req.system_store(STOCK)
-    for row in await store.find(filter):
-        await store.delete(row["id"], where={"quantity": store_quantity(Decimal(0))}, reason=STOCK_LEFT)
+    """Delete the stock rows without stock of a product or warehouse, so that they do not hold it."""
+    empty = {**filter, "quantity": store_quantity(Decimal(0))}
+    await req.system_store(STOCK).update_many(empty, {"$set": {"deleted": True, "deleted_at": req.now}})
 
 
 async def _book(
@@ -86,7 +85,7 @@ async def _book(
     }
     store = req.system_store(STOCK)
     if held.row is None:
-        await _register_first_row(req, warehouse["id"], product_id)
+        await _refuse_deleted(req, warehouse["id"], product_id)
         await store.create({**place, **amounts})
     else:
         unchanged = {"quantity": store_quantity(held.quantity), "value": store_money(held.value)}
@@ -106,10 +105,10 @@ async def _book(
     )
 
 
-async def _register_first_row(req: Request, warehouse_id: Any, product_id: Any) -> None:
-    # writes to both records, so that a concurrent deletion, or another first row, is a write conflict
+async def _refuse_deleted(req: Request, warehouse_id: Any, product_id: Any) -> None:
     for collection, id in ((WAREHOUSES, warehouse_id), (PRODUCTS, product_id)):
-        if await req.system_store(collection).update_unversioned({"_id": id}, {"$inc": {"stock_rows": 1}}) is None:
+        await req.service.database.lock(collection, id)  # another first row waits, as does a deletion
+        if await req.system_store(collection).find_one({"_id": id}) is None:
             raise ApiError(CONFLICT, WAREHOUSE_GONE)
 
 

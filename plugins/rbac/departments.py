@@ -6,14 +6,14 @@ from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Request, Route, array, conflicts, crud, invalid, route
 from plugins.rbac.limits import MANAGING, may_manage, may_place, missing_rights
-from plugins.rbac.messages import DEPARTMENT_HAS_CHILDREN, DEPARTMENT_HAS_PEOPLE, DEPARTMENT_OUTSIDE, UNDER_ITSELF
+from plugins.rbac.messages import DEPARTMENT_OUTSIDE, UNDER_ITSELF
 from plugins.rbac.records import DEPARTMENTS, USERS
 from plugins.rbac.tree import MAX_LEVELS, change_tree, nest
 
 _REFUSALS = (
     *missing_rights(DEPARTMENT_OUTSIDE),
     *MANAGING,
-    *conflicts(DEPARTMENT_HAS_CHILDREN, DEPARTMENT_HAS_PEOPLE, UNDER_ITSELF),
+    *conflicts(UNDER_ITSELF),
 )
 
 
@@ -83,18 +83,9 @@ async def _move(req: Request, before: dict[str, Any], values: dict[str, Any], ve
 
 async def delete(req: Request) -> None:
     """Delete an empty department within the caller's data scope."""
-    store = req.store(DEPARTMENTS)
-
-    async def work() -> None:
-        department = await store.get(req.path["id"])
-        may_place(req, department["id"])
-        if await store.count({"parent_id": department["id"]}):
-            raise ApiError(CONFLICT, DEPARTMENT_HAS_CHILDREN)
-        if await req.system_store(USERS).count({"department_id": department["id"]}):
-            raise ApiError(CONFLICT, DEPARTMENT_HAS_PEOPLE)
-        await store.delete(department["id"])
-
-    await change_tree(req, DEPARTMENTS, work)
+    department = await req.store(DEPARTMENTS).get(req.path["id"])
+    may_place(req, department["id"])
+    await req.store(DEPARTMENTS).delete(department["id"])
 
 
 async def _list_ancestors(req: Request, parent_id: int | None) -> list[int]:

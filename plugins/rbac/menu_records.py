@@ -23,7 +23,6 @@ from plugins.rbac.limits import CHANGING_ROLES, may_bind, missing_rights
 from plugins.rbac.messages import (
     MENU_CODE,
     MENU_DECLARED,
-    MENU_HAS_CHILDREN,
     MENU_NOT_HELD,
     UNDER_BUTTON,
     UNDER_ITSELF,
@@ -38,7 +37,7 @@ _REFUSALS = (
     *missing_rights(WIDER_APIS, MENU_NOT_HELD),
     *CHANGING_ROLES,
     Refusal(SUPER_ONLY, MENU_CODE, exempt_super=True),
-    *conflicts(MENU_DECLARED, MENU_HAS_CHILDREN, UNDER_BUTTON, UNDER_ITSELF),
+    *conflicts(MENU_DECLARED, UNDER_BUTTON, UNDER_ITSELF),
 )
 
 
@@ -156,8 +155,6 @@ async def delete(req: Request) -> None:
 
     async def work() -> None:
         menu = await store.get(req.path["id"])
-        if await store.count({"parent_id": menu["id"]}):
-            raise ApiError(CONFLICT, MENU_HAS_CHILDREN)
         if menu.get("declared") and not menu.get("withdrawn"):
             raise ApiError(CONFLICT, MENU_DECLARED)
         await may_bind(req, menu, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Collection, Index, Message, array, boolean, choice, integer, link, obj, text, timestamp, tree_of
+from plugins.rbac.messages import DEPARTMENT_HAS_CHILDREN, DEPARTMENT_HAS_PEOPLE, MENU_HAS_CHILDREN, ROLE_HELD
 from plugins.rbac.passwords import new_password
 
 STATUS = choice("enabled", "disabled", label=("状态", "Status"), default="enabled", filter=True, sort=True)
@@ -21,13 +22,19 @@ DEPARTMENTS = Collection(
     watched=True,
     default_sort="sort",
     fields={
-        "parent_id": integer(label=("上级部门", "Parent department"), minimum=1, ref="rbac_departments", filter=True),
+        "parent_id": integer(
+            label=("上级部门", "Parent department"),
+            minimum=1,
+            ref="rbac_departments",
+            held=DEPARTMENT_HAS_CHILDREN,
+            filter=True,
+        ),
         "ancestors": array(
             integer(), label=("所有上级部门", "All departments above"), read_only=True, nullable=False, default=[]
         ),
         "name": text(label=("部门名称", "Department name"), required=True, max_length=100, search=True),
         "code": text(label=("部门编码", "Department code"), max_length=64, pattern=r"^[A-Za-z0-9._-]+$"),
-        "leader_user_id": integer(label=("部门负责人", "Leader"), minimum=1, ref="rbac_users"),
+        "leader_user_id": integer(label=("部门负责人", "Leader"), minimum=1, ref="rbac_users", on_delete="keep"),
         "sort": integer(label=("排序", "Sort order"), minimum=0, maximum=1_000_000, default=0, sort=True),
         "status": STATUS,
     },
@@ -71,6 +78,7 @@ ROLES = Collection(
             max_items=MAX_MENUS,
             nullable=False,
             ref="rbac_menus",
+            on_delete="keep",
             description="Writing it takes the permission system:role:grant, as PUT …/menus does.",
         ),
         "status": STATUS,
@@ -88,7 +96,7 @@ MENUS = Collection(
     watched=True,
     default_sort="order",
     fields={
-        "parent_id": integer(label=("上级菜单", "Parent menu"), minimum=1, ref="rbac_menus"),
+        "parent_id": integer(label=("上级菜单", "Parent menu"), minimum=1, ref="rbac_menus", held=MENU_HAS_CHILDREN),
         "type": choice("directory", "menu", "button", "link", label=("菜单类型", "Type"), required=True),
         "code": text(label=("菜单编码", "Menu code"), required=True, max_length=100, pattern=r"^[A-Za-z0-9:._-]+$"),
         "name": text(label=("路由名称", "Route name"), max_length=100),
@@ -161,9 +169,17 @@ USERS = Collection(
         ),
         "email": text(label=("邮箱", "Email"), max_length=200, format="email", search=True),
         "mobile": text(label=("手机号", "Mobile"), max_length=20, pattern=r"^\+?[0-9 -]{5,20}$", search=True),
-        "department_id": integer(label=("部门", "Department"), minimum=1, ref="rbac_departments", filter=True),
+        "department_id": integer(
+            label=("部门", "Department"), minimum=1, ref="rbac_departments", held=DEPARTMENT_HAS_PEOPLE, filter=True
+        ),
         "role_ids": array(
-            integer(minimum=1), label=("角色", "Roles"), unique=True, ref="rbac_roles", default=[], filter=True
+            integer(minimum=1),
+            label=("角色", "Roles"),
+            unique=True,
+            ref="rbac_roles",
+            held=ROLE_HELD,
+            default=[],
+            filter=True,
         ),
         "status": STATUS,
         "is_super": boolean(label=("超级管理员", "Super administrator"), default=False, filter=True),

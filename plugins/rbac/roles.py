@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from plugins.api import (
-    CONFLICT,
     STALE,
     ApiError,
     Page,
@@ -29,7 +28,7 @@ from plugins.rbac.limits import (
     missing_rights,
 )
 from plugins.rbac.messages import NO_GRANTING, ROLE_HELD
-from plugins.rbac.records import MAX_MENUS, MENUS, ROLES, USERS
+from plugins.rbac.records import MAX_MENUS, MENUS, ROLES
 
 MENU_IDS = obj(
     "RoleMenusBody",
@@ -103,8 +102,6 @@ async def delete(req: Request) -> None:
     await may_change_role(req, role)
 
     async def work() -> None:
-        if await req.system_store(USERS).count({"role_ids": role["id"]}):
-            raise ApiError(CONFLICT, ROLE_HELD)
         await req.store(ROLES).delete(role["id"])
         await _grant(req, role["id"], [])
 

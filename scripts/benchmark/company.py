@@ -217,7 +217,6 @@ class _Company:
             code=f"WH-{number:02}",
             name=f"仓库 {number:02}",
             status="enabled",
-            stock_rows=0,
             **WAREHOUSES.derived({"code": f"WH-{number:02}"}),
         ) | {"_id": self._warehouses[number]}
 

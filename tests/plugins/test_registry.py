@@ -39,6 +39,7 @@ from plugins.api import (
     integer,
     money,
     obj,
+    object_id,
     route,
     text,
 )
@@ -48,6 +49,7 @@ from tests.support.labels import labelled
 ROOT = Path(__file__).resolve().parent.parent.parent
 AT = "/api/v1/acme/things"
 TITLE = Message("东西", "Things")
+LABEL = ("东西", "Thing")
 GOOD = load_plugins(("auth",))
 NOUN = Message("东西", "thing")
 THINGS = Collection(name="acme_things", title="AcmeThing", noun=NOUN, fields=labelled({"name": text(required=True)}))
@@ -401,6 +403,80 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
     "past that is no time": (
         [fields(name=text(past=True))],
         "Plugin acme: collection acme_things: name is past, which is for days and timestamps.",
+    ),
+    "rule of a deletion for what is no reference": (
+        [things(fields={"name": text(label=LABEL, on_delete="clear")})],
+        "Plugin acme: collection acme_things: name has on_delete, which is for references (ref=).",
+    ),
+    "message of a deletion for what is no reference": (
+        [things(fields={"name": text(label=LABEL, held=TITLE)})],
+        "Plugin acme: collection acme_things: name has held, which is for references (ref=).",
+    ),
+    "unknown rule of a deletion": (
+        [things(fields={"other_id": object_id(label=LABEL, ref="acme_things", on_delete="forget")})],  # type: ignore[arg-type]
+        "Plugin acme: collection acme_things: other_id has on_delete='forget', which is none of "
+        "restrict, cascade, clear, keep.",
+    ),
+    "message of a deletion that is not refused": (
+        [things(fields={"other_id": object_id(label=LABEL, ref="acme_things", on_delete="cascade", held=TITLE)})],
+        "Plugin acme: collection acme_things: other_id has the message held, which is for "
+        'on_delete="restrict", and its rule is cascade.',
+    ),
+    "reference that cannot be cleared": (
+        [things(fields={"other_id": object_id(label=LABEL, ref="acme_things", on_delete="clear", required=True)})],
+        'Plugin acme: collection acme_things: other_id has on_delete="clear", but it cannot be empty.',
+    ),
+    "reference in lines that cannot be cleared": (
+        [
+            things(
+                fields={
+                    "lines": array(
+                        obj(None, {"other_id": object_id(label=LABEL, ref="acme_things", on_delete="clear")}),
+                        label=LABEL,
+                    )
+                }
+            )
+        ],
+        'Plugin acme: collection acme_things: lines.other_id has on_delete="clear", but it cannot be empty.',
+    ),
+    "cascade into a plain collection": (
+        [
+            acme(
+                collections=(
+                    THINGS,
+                    Collection(
+                        name="acme_lines",
+                        title="AcmeLine",
+                        noun=TITLE,
+                        plain=True,
+                        default_sort="id",
+                        fields={"thing_id": object_id(label=LABEL, ref="acme_things", on_delete="cascade")},
+                    ),
+                )
+            )
+        ],
+        'Plugin acme: collection acme_lines: thing_id has on_delete="cascade", but the collection is plain: '
+        "it has no soft delete and no versions.",
+    ),
+    "records that hold each other": (
+        [
+            acme(
+                biz_types={},
+                collections=(
+                    replace(THINGS, fields={"line_id": object_id(label=LABEL, ref="acme_lines", required=True)}),
+                    Collection(
+                        name="acme_lines",
+                        title="AcmeLine",
+                        noun=TITLE,
+                        fields={
+                            "thing_id": object_id(label=LABEL, ref="acme_things", on_delete="restrict", read_only=True)
+                        },
+                    ),
+                ),
+            )
+        ],
+        "Collections restrict each other's deletion in a circle: acme_lines → acme_things → acme_lines. "
+        'None of their records could ever be deleted: give one of the references on_delete="clear" or "cascade".',
     ),
     "field called id": (
         [fields(id=text())],

@@ -10,6 +10,8 @@ from config.database import Driver, open_driver
 from config.settings import Settings
 from handlers.data.database import Database
 from handlers.data.history import CHANGES
+from handlers.data.locks import LOCKS
+from tests.handlers.data.holding import HOLDING
 from tests.handlers.data.records import CHILDREN, COUNTERS_LOG, NOTES
 from tests.handlers.probe import WIDGETS
 
@@ -29,7 +31,8 @@ def opened(driver_name: str, uri: str, name: str) -> Driver:
 def database(io_loop: IOLoop, mongodb_uri: str, driver_name: str) -> Iterator[Database]:
     """A database with the collections of these tests, watched."""
     name = f"test_{uuid.uuid4().hex[:12]}"
-    made = Database(opened(driver_name, mongodb_uri, name), (WIDGETS, NOTES, CHILDREN, COUNTERS_LOG, CHANGES))
+    collections = (WIDGETS, NOTES, CHILDREN, COUNTERS_LOG, CHANGES, LOCKS, *HOLDING)
+    made = Database(opened(driver_name, mongodb_uri, name), collections)
     io_loop.run_sync(made.prepare)
     io_loop.run_sync(made.changes.start)
     yield made

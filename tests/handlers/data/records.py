@@ -20,7 +20,7 @@ CHILDREN = Collection(
     ids="integer",
     scoped=True,
     shared=True,
-    fields={"name": text(required=True), "note_id": object_id(ref="probe_notes")},
+    fields={"name": text(required=True), "note_id": object_id(ref="probe_notes", on_delete="keep")},
 )
 COUNTERS_LOG = Collection(
     name="probe_log",

@@ -1,0 +1,75 @@
+"""Decorators for the methods of `Store` that write references, and for the one that deletes what they refer to."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from datetime import datetime
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from handlers.data.collection import Collection
+from handlers.data.context import DataContext
+from handlers.data.holders import HolderStore, Release
+from handlers.data.references import References
+from handlers.schema.values import RecordId, Values
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+class WritingStore(Protocol):
+    """The part of `Store` that the decorators use."""
+
+    collection: Collection
+    _context: DataContext
+    _now: datetime
+
+    def _references(self) -> References:
+        """The references of the collection, as the actor may write them."""
+
+    def _unscoped(self, collection: Collection) -> HolderStore:
+        """All records of another collection, for the same actor."""
+
+
+S = TypeVar("S", bound=WritingStore)
+
+
+def keeps_references(
+    rows_of: Callable[..., Sequence[Values]],
+) -> Callable[
+    [Callable[Concatenate[S, P], Awaitable[Result]]], Callable[Concatenate[S, P], Coroutine[Any, Any, Result]]
+]:
+    """Make a method, whose arguments hold the records `rows_of`, keep what it refers to from being deleted meanwhile."""
+
+    def decorate(
+        write: Callable[Concatenate[S, P], Awaitable[Result]],
+    ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, Result]]:
+        @wraps(write)
+        async def keeping(store: S, /, *args: P.args, **options: P.kwargs) -> Result:
+            rows = rows_of(*args, **options) if store.collection.acting_links else ()
+            return await store._references().keep(rows, lambda: write(store, *args, **options))
+
+        return keeping
+
+    return decorate
+
+
+def releases_holders(
+    delete: Callable[Concatenate[S, RecordId, P], Awaitable[None]],
+) -> Callable[Concatenate[S, RecordId, P], Coroutine[Any, Any, None]]:
+    """Make a method that deletes a record release its holders: refuse, delete or clear them, in one transaction."""
+
+    @wraps(delete)
+    async def releasing(store: S, id: RecordId, /, *args: P.args, **options: P.kwargs) -> None:
+        context, name = store._context, store.collection.name
+        if name not in context.holders:
+            return await delete(store, id, *args, **options)
+
+        async def work() -> None:
+            await delete(store, id, *args, **options)
+            release = Release(context.driver, context.holders, store._unscoped, store._now)
+            await release.run(name, store.collection.parse_id(id))
+
+        await context.transaction(work)
+
+    return releasing

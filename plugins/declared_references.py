@@ -1,0 +1,64 @@
+"""Checks of references: rules for deletions that would do nothing, could not be followed, or forbid every deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from typing import get_args
+
+from handlers.data.collection import Collection, named
+from handlers.data.links import Link
+from handlers.schema.fields import OnDelete, fields_in
+
+_RULES: Sequence[str] = get_args(OnDelete)
+
+
+def reference_problems(where: str, collection: Collection) -> Iterator[str]:
+    """A sentence for each rule of `collection` that makes no sense for its field."""
+    for path, field in fields_in(collection.read):
+        if not field.ref and (field.on_delete or field.held):
+            option = "on_delete" if field.on_delete else "held"
+            yield f"{where}: {path} has {option}, which is for references (ref=)."
+    for link in collection.links:
+        fault = _fault(collection, link)
+        if fault:
+            yield f"{where}: {link.path} {fault}."
+
+
+def _fault(collection: Collection, link: Link) -> str | None:
+    if link.on_delete not in _RULES:
+        return f"has on_delete={link.on_delete!r}, which is none of {', '.join(_RULES)}"
+    if link.held is not None and link.on_delete != "restrict":
+        return f'has the message held, which is for on_delete="restrict", and its rule is {link.on_delete}'
+    if collection.plain and link.on_delete in ("cascade", "clear"):
+        return f'has on_delete="{link.on_delete}", but the collection is plain: it has no soft delete and no versions'
+    if link.on_delete == "clear" and not link.clearable:
+        return 'has on_delete="clear", but it cannot be empty'
+    return None
+
+
+def deletion_problems(collections: Sequence[Collection]) -> Iterator[str]:
+    """A sentence for records that hold each other so that none of them could ever be deleted."""
+    try:
+        TopologicalSorter(_restrictions(collections)).prepare()
+    except CycleError as error:
+        circle = error.args[1][1:]
+        first = circle.index(min(circle))
+        names = [*circle[first:], *circle[: first + 1]]
+        yield (
+            f"Collections restrict each other's deletion in a circle: {' → '.join(names)}. "
+            'None of their records could ever be deleted: give one of the references on_delete="clear" or "cascade".'
+        )
+
+
+def _restrictions(collections: Iterable[Collection]) -> Mapping[str, set[str]]:
+    """Map each collection to those that its records hold by references that clients cannot take away."""
+    known = named(collections)
+    return {
+        collection.name: {
+            known[link.target].name
+            for link in collection.links
+            if link.on_delete == "restrict" and link.fixed and link.target in known
+        }
+        for collection in known.values()
+    }

@@ -1,0 +1,150 @@
+"""What every reference promises about deletions: what it holds stays, what it lets go is let go.
+
+A holder is a record of the referring collection that is made to refer to another one, in the database; a new plugin is
+covered the moment it is declared.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from config.database import Document
+from handlers.data.collection import Collection, named, new_id
+from handlers.data.database import Database
+from handlers.data.holders import HELD, Holder
+from handlers.data.links import Link
+from plugins.runtime import Running
+from plugins.testing import Reply, expect
+from tests.support.catalogue import CATALOGUE
+from tests.support.resources import endpoint
+from tests.support.valid_requests import Maker, path_with
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+COLLECTIONS = CATALOGUE.collections.values()
+KNOWN = named(COLLECTIONS)
+HOLDERS = [
+    Holder(collection, link)
+    for collection in COLLECTIONS
+    for link in collection.acting_links
+    if link.target in KNOWN and endpoint(KNOWN[link.target], "DELETE")
+]
+
+
+def each(rule: str) -> pytest.MarkDecorator:
+    """Run the test for each reference with this rule."""
+    wanted = [holder for holder in HOLDERS if holder.link.on_delete == rule]
+    return pytest.mark.parametrize("holder", wanted, ids=lambda one: f"{one.collection.name}.{one.link.path}")
+
+
+@each("restrict")
+async def test_a_held_record_is_deleted_only_without_its_holder(
+    holder: Holder, maker: Maker, tradewind: Running
+) -> None:
+    target, id, held_by = await referred(holder, maker, tradewind)
+    refused = await delete(maker, target, id)
+    assert expect(refused, 40901)["held_by"] == [{"collection": holder.collection.name, "count": 1}]
+    assert refused.json["msg"] == sentence(holder)
+    assert not (await stored(tradewind, target, id))["deleted"]
+    await let_go(maker, tradewind, holder, held_by)
+    expect(await delete(maker, target, id))
+
+
+@each("cascade")
+async def test_a_record_is_deleted_with_what_belongs_to_it(holder: Holder, maker: Maker, tradewind: Running) -> None:
+    target, id, held_by = await referred(holder, maker, tradewind)
+    before = await stored(tradewind, holder.collection, held_by)
+    expect(await delete(maker, target, id))
+    after = await stored(tradewind, holder.collection, held_by)
+    assert after["deleted"]
+    assert (after["version"], after["updater_id"]) == (before["version"] + 1, 1)
+
+
+@each("clear")
+async def test_a_record_takes_its_references_with_it(holder: Holder, maker: Maker, tradewind: Running) -> None:
+    target, id, held_by = await referred(holder, maker, tradewind)
+    before = await stored(tradewind, holder.collection, held_by)
+    expect(await delete(maker, target, id))
+    after = await stored(tradewind, holder.collection, held_by)
+    assert (holder.link.ids([after]), after["deleted"]) == (set(), False)
+    assert (after["version"], after["updater_id"]) == (before["version"] + 1, 1)
+
+
+@pytest.mark.parametrize("holder", HOLDERS, ids=lambda one: f"{one.collection.name}.{one.link.path}")
+async def test_the_holders_of_a_record_are_found_without_reading_the_others(holder: Holder, tradewind: Running) -> None:
+    command = {"find": holder.collection.name, "filter": holder.referring([new_id(), new_id()])}
+    driver = tradewind.service.database.driver
+    plans = await driver.command({"explain": command, "verbosity": "queryPlanner"})
+    assert "COLLSCAN" not in str(plans["queryPlanner"])
+
+
+def test_the_route_that_deletes_declares_what_holds_a_record() -> None:
+    for holder in HOLDERS:
+        route = endpoint(KNOWN[holder.link.target], "DELETE")
+        assert route is not None
+        if holder.link.on_delete == "restrict":
+            assert (holder.link.held or HELD) in [refusal.message for refusal in route.refusals]
+
+
+async def referred(holder: Holder, maker: Maker, running: Running) -> tuple[Collection, Any, Any]:
+    """A collection, a record of it as the API names it, and the `_id` of a holder that alone refers to that record."""
+    target = KNOWN[holder.link.target]
+    id = (await maker.record(target.name))["id"]
+    database, collection = running.service.database, holder.collection
+    held_by = await made(maker, database, collection)
+    document = await database.driver.find_one(collection.name, {"_id": held_by})
+    assert document is not None
+    refer(document, holder.link, target.parse_id(id))
+    changes = {name: document[name] for name in {holder.link.path.split(".")[0]}}
+    await database.driver.update_one(collection.name, {"_id": held_by}, {"$set": changes})
+    database.tell(collection.name, held_by)
+    return target, id, held_by
+
+
+async def made(maker: Maker, database: Database, collection: Collection) -> Any:
+    if maker.creator(collection.name) is not None:
+        return collection.parse_id((await maker.record(collection.name))["id"])
+    document = {"_id": new_id(), "deleted": False, "version": 1, **collection.defaults}
+    await database.driver.insert(collection.name, [document])
+    return document["_id"]
+
+
+def refer(document: Document, link: Link, id: Any) -> None:
+    """Make the document refer to `id` by this link."""
+    *above, last = link.path.split(".")
+    place: Any = document
+    for name in above:
+        if isinstance(place, list):
+            place = place[0]
+        place[name] = place.get(name) or {}
+        place = place[name]
+    if isinstance(place, list):
+        place = place[0]
+    place[last] = [id] if link.is_list else id
+
+
+def sentence(holder: Holder) -> str:
+    noun = holder.collection.noun.zh or holder.collection.title
+    return (holder.link.held or HELD.filled(holders=f"{noun} 1")).zh
+
+
+async def delete(maker: Maker, target: Collection, id: Any) -> Reply:
+    route = endpoint(target, "DELETE")
+    assert route is not None
+    return await maker.admin.delete(path_with(route, str(id)))
+
+
+async def let_go(maker: Maker, running: Running, holder: Holder, held_by: Any) -> None:
+    """Delete the holder, by the API where there is a way."""
+    if maker.creator(holder.collection.name) is not None and endpoint(holder.collection, "DELETE") is not None:
+        expect(await delete(maker, holder.collection, held_by))
+        return
+    driver = running.service.database.driver
+    await driver.update_one(holder.collection.name, {"_id": held_by}, {"$set": {"deleted": True}})
+
+
+async def stored(running: Running, collection: Collection, id: Any) -> Document:
+    found = await running.service.database.driver.find_one(collection.name, {"_id": collection.parse_id(id)})
+    assert found is not None
+    return found
