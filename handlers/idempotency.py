@@ -22,8 +22,9 @@ from bson import ObjectId
 from cryptography.fernet import Fernet
 
 from config.database import DatabaseUnavailable, Document, Driver, DuplicateKey
-from handlers.data.collection import Collection, Index
+from handlers.data.collection import Collection
 from handlers.data.database import utc_now
+from handlers.data.index import Index
 from handlers.jobs import Jobs
 from handlers.request import Request
 from handlers.schema.errors import BAD_REQUEST, IDEMPOTENCY_REUSED, ApiError, unavailable

@@ -16,7 +16,8 @@ from typing import Any
 from bson import ObjectId
 
 from config.database import DatabaseUnavailable, Driver
-from handlers.data.collection import Collection, Index
+from handlers.data.collection import Collection
+from handlers.data.index import Index
 from handlers.schema.envelope import to_json
 from handlers.schema.fields import anything, integer, number, text, timestamp
 from handlers.schema.messages import Message

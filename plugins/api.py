@@ -5,10 +5,8 @@ Start with `Plugin`, `Collection`, the fields, `crud` and `route`; the other gro
 
 # -- Declare a plugin
 from handlers.dashboards import Dashboard as Dashboard  # the plugin's part of a dashboard
-from handlers.data.collection import (
-    Collection as Collection,  # records of one kind: fields, indexes, audit fields
-    Index as Index,  # an index of a collection
-)
+from handlers.data.collection import Collection as Collection  # records of one kind: fields, indexes, audit fields
+from handlers.data.index import Index as Index  # an index of a collection
 from handlers.declarations import (
     Catalogue as Catalogue,  # the declarations of all loaded plugins, checked
     Dictionary as Dictionary,  # an enumeration that clients show

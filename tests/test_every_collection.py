@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from handlers.data.collection import Collection, Index
+from handlers.data.collection import Collection
+from handlers.data.index import Index
 from handlers.data.store import Store
 from handlers.route import Route
 from handlers.schema.errors import ApiError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,9 +12,10 @@ from typing import Any, Literal
 from bson import ObjectId
 from bson.errors import InvalidId
 
-from config.database import Filter, IndexSpec
+from config.database import IndexSpec
 from config.logs import is_secret_name
 from handlers.data.folding import sort_key
+from handlers.data.index import Index, leads_with, spec_of
 from handlers.data.links import Link, find_links
 from handlers.data.search import FORM, FORM_NAME, search_values
 from handlers.schema.conversion import decode
@@ -24,7 +24,6 @@ from handlers.schema.fields import Field, array, boolean, fields_in, integer, ob
 from handlers.schema.messages import Message
 from handlers.schema.values import Record, RecordId, Values
 
-LIVE: Mapping[str, Any] = {"deleted": False}
 THE_USERS, THE_DEPARTMENTS = "users", "departments"  # the aliases that the audit fields refer to
 SEARCH_FIELDS = ("search_text", "search_grams")
 HISTORY = "_history"  # the field of a record with its changes that are not in `core_history` yet
@@ -45,33 +44,6 @@ _UNNAMED = Message("", "")
 SEARCHED = IndexSpec("search_1", (("deleted", 1), ("search_grams", 1)))
 # holds only the records that `SearchIndexing` has to rebuild; each form has an index of its own name
 OUTDATED_INDEX = IndexSpec(f"search_outdated_{FORM_NAME}", (("_id", 1), ("deleted", 1)), False, OUTDATED)
-
-
-@dataclass(frozen=True)
-class Index:
-    """An index: field names in order, `-` for descending, `2dsphere:` before a position.
-
-    A unique index covers only records that are not deleted, so a key is free again after a soft delete. `where` is a
-    further condition on the covered records: equalities, comparisons, or `{"$type": "string"}` (or `"number"`) for
-    those that have the field. `expire_seconds` deletes records that long after the time in the field.
-    """
-
-    keys: tuple[str, ...]
-    unique: bool = False
-    expire_seconds: int | None = None
-    where: Mapping[str, Any] | None = None
-
-    def __init__(
-        self,
-        *keys: str,
-        unique: bool = False,
-        expire_seconds: int | None = None,
-        where: Filter | None = None,
-    ) -> None:
-        object.__setattr__(self, "keys", keys)
-        object.__setattr__(self, "unique", unique)
-        object.__setattr__(self, "expire_seconds", expire_seconds)
-        object.__setattr__(self, "where", where)
 
 
 @dataclass(frozen=True)
@@ -301,7 +273,7 @@ class Collection:
     @cached_property
     def index_specs(self) -> tuple[IndexSpec, ...]:
         """The declared indexes, and those that data scope, search and the default order need."""
-        declared = [self._spec(index) for index in self.indexes]
+        declared = [spec_of(index, self.plain) for index in self.indexes]
         name = self.default_sort.removeprefix("-")
         order = self.default_sort.removesuffix(name) + self.stored_orders.get(name, name)
         derived = [] if self.plain else [Index(order)]
@@ -312,29 +284,13 @@ class Collection:
         if self.searchable and not self.plain:
             derived += map(Index, self.stored_orders.values())
             declared += [SEARCHED, OUTDATED_INDEX]
-        specs = {spec.keys: spec for spec in [*(self._spec(index) for index in derived), *declared]}
+        specs = {spec.keys: spec for spec in [*(spec_of(index, self.plain) for index in derived), *declared]}
         for link in self.acting_links:
             # a deletion looks for the records that refer to what it deletes
-            if not any(_leads(spec, link.path) for spec in specs.values()):
-                spec = self._spec(Index(link.path))
+            if not any(leads_with(spec, link.path) for spec in specs.values()):
+                spec = spec_of(Index(link.path), self.plain)
                 specs[spec.keys] = spec
         return tuple(specs.values())
-
-    def _spec(self, index: Index) -> IndexSpec:
-        keys: list[tuple[str, int | str]] = [_key(name) for name in index.keys]
-        suffix = "_unique" if index.unique else ""
-        suffix += f"_expire_{index.expire_seconds}" if index.expire_seconds is not None else ""
-        where = _comparable(index.where) if index.where is not None else None
-        # an index with another condition has another name
-        suffix += f"_where_{zlib.crc32(repr(where).encode()):08x}" if where is not None else ""
-        name = "_".join(f"{key}_{direction}" for key, direction in keys) + suffix
-        if self.plain or index.expire_seconds is not None:
-            return IndexSpec(name, tuple(keys), index.unique, where, index.expire_seconds)
-        if index.unique:
-            return IndexSpec(name, tuple(keys), True, {**LIVE, **(where or {})})
-        if not any(key == "_id" for key, _ in keys) and all(direction in (1, -1) for _, direction in keys):
-            keys.append(("_id", int(keys[-1][1])))
-        return IndexSpec(name, (("deleted", 1), *keys), False, where)
 
 
 def named(collections: Iterable[Collection]) -> dict[str, Collection]:
@@ -350,13 +306,6 @@ def _is_recorded(name: str, field: Field) -> bool:
     )
 
 
-def _leads(spec: IndexSpec, name: str) -> bool:
-    """Whether an index of live records, or all but those without a value, begins with this field."""
-    first = next((key for key, _ in spec.keys if key != "deleted"), None)
-    covered = set(spec.partial or ()) - {"deleted", name}
-    return first == name and not covered
-
-
 def order_field(name: str) -> str:
     """Return the stored field that sorts by a folded field."""
     return f"{name}_order"
@@ -369,29 +318,6 @@ def _order_key(value: Any) -> str | None:
 def new_id() -> ObjectId:
     """Return an `id` for a business record that is referred to before it is written."""
     return ObjectId()
-
-
-def _key(name: str) -> tuple[str, int | str]:
-    if name.startswith("2dsphere:"):
-        return name.removeprefix("2dsphere:"), "2dsphere"
-    plain = name.removeprefix("-")
-    return "_id" if plain == "id" else plain, -1 if name.startswith("-") else 1
-
-
-def _comparable(where: Mapping[str, Any]) -> dict[str, Any]:
-    """The condition of an index with comparisons instead of `$type`.
-
-    MongoDB uses a partial index for a query by value only where a comparison implies its condition: with `$type` it
-    never does, and reads the whole collection instead.
-    """
-    return {name: _OF_TYPE[wanted["$type"]] if _by_type(wanted) else wanted for name, wanted in where.items()}
-
-
-def _by_type(wanted: Any) -> bool:
-    return isinstance(wanted, Mapping) and set(wanted) == {"$type"}
-
-
-_OF_TYPE: Mapping[str, Mapping[str, Any]] = {"string": {"$gte": ""}, "number": {"$gte": float("-inf")}}
 
 
 def _filter_parameters(name: str, child: Field) -> dict[str, Field]:

@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Protocol
 
 from config.database import Driver, Filter
-from handlers.data.collection import LIVE, Collection, named
+from handlers.data.collection import Collection, named
+from handlers.data.index import LIVE
 from handlers.data.links import Link
 from handlers.data.locks import lock_records
 from handlers.schema.errors import CONFLICT, ApiError

@@ -11,7 +11,8 @@ from contextvars import ContextVar
 from typing import Any
 
 from config.database import Driver, DuplicateKey, WriteConflict
-from handlers.data.collection import Collection, Index
+from handlers.data.collection import Collection
+from handlers.data.index import Index
 from handlers.schema.fields import integer, timestamp
 from handlers.schema.values import RecordId
 

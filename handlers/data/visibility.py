@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from config.database import Document, Filter
-from handlers.data.collection import LIVE, Collection
+from handlers.data.collection import Collection
+from handlers.data.index import LIVE
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.schema.values import Record
 

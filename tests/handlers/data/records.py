@@ -1,6 +1,7 @@
 """Collections for the tests of the data layer."""
 
-from handlers.data.collection import Collection, Index
+from handlers.data.collection import Collection
+from handlers.data.index import Index
 from handlers.schema.fields import integer, object_id, text
 
 NOTES = Collection(
