@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from handlers.data.collection import Collection, Index
+from handlers.data.collection import Collection
+from handlers.data.index import Index
 from handlers.schema.fields import Field, anything, array, boolean, choice, integer, obj, text, timestamp
 from handlers.schema.messages import Message
 
