@@ -8,6 +8,7 @@ from functools import cached_property
 
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
+from handlers.data.states import StateMachine
 from handlers.route import Route
 from handlers.schema.conversion import decode
 from handlers.schema.errors import ErrorKind
@@ -34,15 +35,12 @@ class Dictionary:
     title: Message
     items: tuple[Item, ...]
 
-
-@dataclass(frozen=True)
-class StateMachine:
-    """The states of a record and the transitions between them: action → (states from, state to)."""
-
-    name: str
-    initial: str
-    states: Mapping[str, Message]
-    transitions: Mapping[str, tuple[tuple[str, ...], str]]
+    @classmethod
+    def of_states(cls, type: str, title: Message, machine: StateMachine, colors: Mapping[str, str]) -> Dictionary:
+        """The dictionary of the states of a machine, with colours by state."""
+        return cls(
+            type, title, tuple(Item(name, label, colors.get(name, "")) for name, label in machine.states.items())
+        )
 
 
 @dataclass(frozen=True)

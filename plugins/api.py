@@ -7,13 +7,16 @@ Start with `Plugin`, `Collection`, the fields, `crud` and `route`; the other gro
 from handlers.dashboards import Dashboard as Dashboard  # the plugin's part of a dashboard
 from handlers.data.collection import Collection as Collection  # records of one kind: fields, indexes, audit fields
 from handlers.data.index import Index as Index  # an index of a collection
+from handlers.data.states import (
+    StateMachine as StateMachine,  # the states of a record and the transitions between them
+    Transition as Transition,  # one transition: the states that it starts from, and the one that it leads to
+)
 from handlers.declarations import (
     Catalogue as Catalogue,  # the declarations of all loaded plugins, checked
     Dictionary as Dictionary,  # an enumeration that clients show
     Item as Item,  # an entry of a dictionary
     Menu as Menu,  # a page of the front ends, with the buttons of its permissions
     Option as Option,  # a setting that administrators change while the service runs
-    StateMachine as StateMachine,  # the states of a record and the transitions between them
 )
 from handlers.route import (
     PUBLIC as PUBLIC,  # access: everybody, without a token
@@ -31,9 +34,20 @@ from plugins.background import (
     Job as Job,  # work that one instance at a time does periodically
     Listener as Listener,  # what a plugin does on an event
 )
+from plugins.approvals import Approval as Approval  # how records of a kind are approved by flows
 from plugins.crud import crud as crud  # the routes to list, read, create, update and delete records
+from plugins.lifecycles import Action as Action  # the route of an action that takes a record from state to state
 from plugins.tables import tables as tables  # the routes to export and import records as tables
 from plugins.plugin import Plugin as Plugin  # the declaration of a module
+from plugins.steps import (
+    Hook as Hook,  # the type of a hook: a coroutine function of a `Step`
+    Step as Step,  # one transition of one record, as the hooks of its action get it
+    change_state as change_state,  # make a transition that no request asks for
+)
+from plugins.transitions import (
+    perform as perform,  # make a transition as its route does, without a client
+    transitions as transitions,  # the routes of the actions of a state machine
+)
 
 # -- Events between plugins that need not be loaded together
 from plugins.protocols import (

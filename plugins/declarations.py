@@ -12,7 +12,7 @@ import jsonschema_rs
 from handlers.data.collection import HISTORY, SEARCH_FIELDS, Collection, named
 from handlers.data.history import CHANGES
 from handlers.data.locks import LOCKS
-from handlers.declarations import Menu, Option, StateMachine
+from handlers.declarations import Menu, Option
 from handlers.docs.components import NameTaken
 from handlers.docs.openapi import check_names
 from handlers.docs.system import CORE_ROUTES
@@ -30,6 +30,7 @@ from handlers.tables.records import TABLE_IMPORT_ROWS, TABLE_IMPORTS
 from plugins.declared_events import event_problems
 from plugins.declared_labels import label_problems
 from plugins.declared_references import deletion_problems, reference_problems
+from plugins.declared_states import machines_of, state_problems
 from plugins.declared_types import type_problems
 from plugins.plugin import Plugin
 
@@ -72,8 +73,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
             yield from _option_problems(plugin, option)
         for kind in plugin.errors:
             yield from _error_problems(plugin, kind)
-        for machine in plugin.state_machines:
-            yield from _machine_problems(plugin, machine)
+        yield from state_problems(plugin)
         yield from _function_problems(plugin)
         for biz_type, collection in plugin.biz_types.items():
             if collection not in known:
@@ -96,7 +96,7 @@ def _ports(plugins: Sequence[Plugin]) -> Iterator[str]:
             yield f"Plugins {' and '.join(providers)} both provide {port.__name__}."
 
 
-_CORE = Plugin(
+CORE = Plugin(
     name="core",
     title=Message("核心", "Core"),
     collections=CORE_COLLECTIONS,
@@ -114,6 +114,7 @@ _UNIQUE: Mapping[str, Callable[[Plugin], Sequence[Hashable]]] = {
     "business type": lambda declared: list(declared.biz_types),
     "part of dashboard": lambda declared: [f"{part.name} of {declared.name}" for part in declared.dashboards],
     "job": lambda declared: [job.name for job in declared.jobs],
+    "state machine": lambda declared: [machine.name for machine in machines_of(declared)],
     "option": lambda declared: [option.key for option in declared.options],
     "permission code": lambda declared: sorted({route.access for route in declared.routes if route.guarded}),
     "schema name": lambda declared: [collection.title for collection in declared.collections],
@@ -123,7 +124,7 @@ _UNIQUE: Mapping[str, Callable[[Plugin], Sequence[Hashable]]] = {
 def _duplicates(
     plugins: Sequence[Plugin], what: str, names_in: Callable[[Plugin], Sequence[Hashable]]
 ) -> Iterator[str]:
-    owner: dict[Hashable, str] = dict.fromkeys(names_in(_CORE), "the core")
+    owner: dict[Hashable, str] = dict.fromkeys(names_in(CORE), "the core")
     for plugin in plugins:
         for value in names_in(plugin):
             if value in owner:
@@ -275,16 +276,6 @@ def _error_problems(plugin: Plugin, kind: ErrorKind) -> Iterator[str]:
         yield f"{where} has the code {kind.code}, which has not five digits."
     if not 400 <= kind.status <= 599:
         yield f"{where} has the status {kind.status}, which is none of an error: 400 to 599."
-
-
-def _machine_problems(plugin: Plugin, machine: StateMachine) -> Iterator[str]:
-    where = f"Plugin {plugin.name}: state machine {machine.name}"
-    if machine.initial not in machine.states:
-        yield f"{where} begins with {machine.initial}, which is none of its states."
-    for action, (before, after) in machine.transitions.items():
-        for state in dict.fromkeys((*before, after)):
-            if state not in machine.states:
-                yield f"{where}: {action} leads from or to {state}, which is none of its states."
 
 
 def _function_problems(plugin: Plugin) -> Iterator[str]:

@@ -12,7 +12,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
-from handlers.declarations import Dictionary, Item, Menu, Option, StateMachine
+from handlers.data.states import StateMachine, Transition
+from handlers.declarations import Dictionary, Item, Menu, Option
 from handlers.events import Event
 from handlers.request import Request
 from handlers.route import Refusal, Route
@@ -31,6 +32,7 @@ _KINDS = (
     Dictionary,
     Item,
     StateMachine,
+    Transition,
     Option,
     Dashboard,
     Event,
@@ -77,6 +79,10 @@ def _parts(plugin: Plugin) -> Iterator[tuple[str, Any]]:
 def _nested_declarations(part: Any) -> list[Any]:
     if isinstance(part, Dictionary):
         return _of_type(part.items, Item)
+    if isinstance(part, Collection) and isinstance(part.states, StateMachine):
+        return [part.states, *part.states.transitions.values()]
+    if isinstance(part, StateMachine):
+        return list(part.transitions.values())
     return _of_type(part.refusals, Refusal) if isinstance(part, Route) else []
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from config.settings import EnvironmentSettings
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
-from handlers.declarations import Dictionary, Menu, Option, StateMachine
+from handlers.data.states import StateMachine
+from handlers.declarations import Dictionary, Menu, Option
 from handlers.events import Event
 from handlers.route import Refusal, Route
 from handlers.schema.errors import ErrorKind

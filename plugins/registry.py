@@ -20,9 +20,11 @@ from handlers.docs.system import CORE_ROUTES
 from handlers.events import name_of
 from handlers.route import Route, conflicts
 from handlers.schema.errors import CORE_ERRORS
-from plugins.declarations import CORE_COLLECTIONS, all_of, problems_of
+from plugins.declarations import CORE, CORE_COLLECTIONS, all_of, problems_of
+from plugins.declared_states import machines_of
 from plugins.declared_types import type_problems
 from plugins.plugin import Plugin
+from plugins.transitions import action_titles
 
 GROUP = "tradewind.plugins"
 _CORE = Path(__file__).parent
@@ -173,11 +175,12 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
         menus=tuple(all_of(plugins, lambda plugin: plugin.menus)),
         errors=(*CORE_ERRORS, *all_of(plugins, lambda plugin: plugin.errors)),
         dictionaries=tuple(all_of(plugins, lambda plugin: plugin.dictionaries)),
-        state_machines=tuple(all_of(plugins, lambda plugin: plugin.state_machines)),
+        state_machines=tuple(all_of((CORE, *plugins), machines_of)),
         biz_types={name: collection for plugin in plugins for name, collection in plugin.biz_types.items()},
         options=tuple(all_of(plugins, lambda plugin: plugin.options)),
         dashboards=tuple(all_of(plugins, lambda plugin: plugin.dashboards)),
-        permission_titles={code: title for plugin in plugins for code, title in plugin.permissions.items()},
+        permission_titles=action_titles(routes)
+        | {code: title for plugin in plugins for code, title in plugin.permissions.items()},
     )
 
 

@@ -45,6 +45,7 @@ from handlers.tables.running import resume_imports
 from plugins.background import Job
 from plugins.plugin import Plugin
 from plugins.registry import freeze
+from plugins.transitions import listen_to_approvals
 
 log = logging.getLogger("tradewind")
 MARKS = "core_marks"
@@ -135,6 +136,7 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
     operations = service.part(OperationLog)
     operations.start()
     stack.push_async_callback(operations.stop)
+    listen_to_approvals(service, service.part(Catalogue).routes)
     for plugin in plugins:
         service.events.declare(plugin.emits)
         for listener in plugin.listens:

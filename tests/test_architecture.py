@@ -107,21 +107,21 @@ PLUGIN_API = """
     RATE_LIMITED REFRESH_REFUSED REFUSES_OWN RULES SIGNED_IN STALE SUPER SUPER_ONLY SYSTEM TOKEN_EXPIRED TOO_LARGE
     UNAUTHENTICATED UNAVAILABLE WECOM_REFUSED
 
-    Actor Response ApiError Authenticator Authorizer Catalogue Collection Confined Dashboard Database
+    Action Actor Approval Response ApiError Authenticator Authorizer Catalogue Collection Confined Dashboard Database
     DatabaseUnavailable Dictionary EnvironmentSettings ErrorKind Events Field FieldError FieldOptions Form FormFile
-    Handler HasSettings Index Item Jobs Lane Language Lease Menu Message CachedSnapshot Option OwnRequests Page Period
+    Handler HasSettings Hook Index Item Jobs Lane Language Lease Menu Message CachedSnapshot Option OwnRequests Page Period
     Plugin Query RateLimit Record RecordCache Refusal Request Route RouteOptions Router Scope Service SingleFlight
-    StateMachine Store TooCostly ValidationFailed Work WorkFailed
+    StateMachine Step Store TooCostly Transition ValidationFailed Work WorkFailed
 
     Accounts DictionaryLabels ImportLimits ImportNotices ImportReport Table TableColumn TableReferences TableRows
     ValueLabels import_rows_of imported_tables imports_of parse_row resume_imports row_body tables
 
     DATA_RESET DATED NOTIFY NOTIFY_PROGRESS PAYABLE_CHANGED RECEIVABLE_CHANGED Event Job Listener
 
-    respond_once anything array as_json boolean by_day by_month choice conflicts crud day day_of exact integer
-    invalid json_schema last_days last_months link mapping may_decide_on_own money network_of new_id number obj
-    object_id people_behind period_of quantity redacted refusal refuse_own remove_dangling rounded route rows_before
-    share start_of store_money store_quantity text times timestamp tree_of unavailable utc_now
+    respond_once anything array as_json boolean by_day by_month change_state choice conflicts crud day day_of exact
+    integer invalid json_schema last_days last_months link mapping may_decide_on_own money network_of new_id number obj
+    object_id people_behind perform period_of quantity redacted refusal refuse_own remove_dangling rounded route
+    rows_before share start_of store_money store_quantity text times timestamp transitions tree_of unavailable utc_now
 """.split()  # noqa: SIM905  a list literal has a line for each of them
 
 

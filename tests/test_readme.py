@@ -14,6 +14,7 @@ from plugins.plugin import Plugin
 from plugins.registry import freeze, load_plugins
 from plugins.testing import Client, People, expect, serving
 from scripts.checks import render_documents
+from tests.plugins.approval.flows import DEFINITIONS, EVERYTHING, INSTANCES, act, node
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -117,6 +118,31 @@ async def test_the_example_plugin_serves_its_action(mongodb_uri: str, tmp_path: 
         items = expect(await admin.get("/api/dashboard/acme-signed?months=3"))["items"]
         assert [(item["count"], item["amount"]) for item in items] == [(0, "0.00"), (0, "0.00"), (1, "10.00")]
         expect(await person.get("/api/dashboard/acme-signed"), 40300)
+
+
+@pytest.mark.gen_test(timeout=60)
+async def test_the_records_of_the_example_plugin_are_approved_by_a_flow(mongodb_uri: str, tmp_path: Path) -> None:
+    at = "/api/v1/acme/agreements"
+    actions = [f"acme:agreement:{action}" for action in ("create", "read", "submit", "sign")]
+    async with serving(mongodb_uri, tmp_path, plugins=[*load_plugins(()), *example_plugins()]) as service:
+        admin = await Client(service.url).log_in("admin")
+        maker, boss = [await People(admin).person([*actions, *EVERYTHING], "all") for _ in range(2)]
+        flow = {"name": "Agreements", "biz_type": "AGREEMENT", "nodes": [node("boss", boss)]}
+        expect(await admin.post(DEFINITIONS, flow))
+        customer = expect(await admin.post("/api/v1/crm/customers", {"name": "Harbour"}))
+        for number, decision, status in (("A-000001", "agree", "signed"), ("A-000002", "reject", "draft")):
+            made = expect(await maker.post(at, {"number": number, "customer_id": customer["id"]}))
+            assert expect(await maker.post(f"{at}/{made['id']}/submit"))["status"] == "pending"
+            expect(await maker.post(f"{at}/{made['id']}/sign"), 40901)
+            (asked,) = expect(await boss.get(f"{INSTANCES}?resource_id={made['id']}"))["items"]
+            assert asked["title"] == number
+            expect(await act(boss, asked, decision))
+            decided = expect(await maker.get(f"{at}/{made['id']}"))
+            assert (decided["status"], decided["signed_at"] is not None) == (status, status == "signed")
+
+
+def test_the_example_plugin_is_at_most_60_lines() -> None:
+    assert len([line for line in example(PLUGINS, "## Write a plugin").splitlines() if line]) <= 60
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the transcript needs curl")

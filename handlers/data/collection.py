@@ -18,6 +18,7 @@ from handlers.data.folding import sort_key
 from handlers.data.index import Index, leads_with, spec_of
 from handlers.data.links import Link, find_links
 from handlers.data.search import FORM, FORM_NAME, search_values
+from handlers.data.states import StateMachine
 from handlers.schema.conversion import decode
 from handlers.schema.errors import NOT_FOUND, ApiError
 from handlers.schema.fields import Field, array, boolean, fields_in, integer, obj, object_id, text, timestamp, tree_of
@@ -59,6 +60,7 @@ class Collection:
     `label`: the field by which a record is called; `label_field` has the default.
     `code`: the field with its code; `code_field` has the default. A record without a label is called by its code.
     `alias`: a second name for references. The core refers to people as `users`, to departments as `departments`.
+    `states`: the life of a record.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Collection:
     label: str = ""
     code: str = ""
     alias: str = ""
+    states: StateMachine | None = None
 
     @cached_property
     def label_field(self) -> str:
@@ -91,6 +94,13 @@ class Collection:
 
     def _first_text(self, *names: str) -> str:
         return next((name for name in names if name in self.fields and self.fields[name].kind == "text"), "")
+
+    @property
+    def machine(self) -> StateMachine:
+        """Its state machine. Raises LookupError for a collection without one."""
+        if self.states is None:
+            raise LookupError(f"{self.name} has no states")
+        return self.states
 
     @cached_property
     def id_field(self) -> Field:

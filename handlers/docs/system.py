@@ -166,8 +166,8 @@ async def constants(req: Request) -> dict[str, Any]:
                 "initial": machine.initial,
                 "states": {state: label.text(language) for state, label in machine.states.items()},
                 "transitions": [
-                    {"action": action, "from": list(sources), "to": target}
-                    for action, (sources, target) in machine.transitions.items()
+                    {"action": action, "from": list(one.sources), "to": one.target}
+                    for action, one in machine.transitions.items()
                 ],
             }
             for machine in catalogue.state_machines

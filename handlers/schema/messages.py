@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -37,8 +38,13 @@ class Bilingual:
         return instance.__dict__[self._name] if instance is not None else None
 
     def __set__(self, instance: object, value: tuple[str, str] | None) -> None:
-        texts = (value,) if isinstance(value, str) else value
-        instance.__dict__[self._name] = None if texts is None else Message(*(*texts, "", "")[:2])
+        instance.__dict__[self._name] = None if value is None else as_message(value)
+
+
+def as_message(texts: Sequence[str]) -> Message:
+    """The pair of a Chinese and an English text as a message; a text that is left out is empty."""
+    given = (texts,) if isinstance(texts, str) else tuple(texts)
+    return Message(*(*given, "", "")[:2])
 
 
 def language_of(header: str | None) -> Language:
@@ -76,6 +82,8 @@ TOO_MANY_OF_YOURS = Message(
     "您已有多个同类任务在进行，请等待完成后再试", "You have several of these under way; wait until one is done"
 )
 TOO_MUCH_ARRIVING = Message("同时上传的数据过多，请稍后重试", "Too much is being sent at once; try later")
+STATUS = Message("状态", "Status")
+NOT_IN_STATE = Message("当前状态不允许该操作", "The current state does not allow this")
 UNLISTED_ADDRESS = Message("仅对设置中列出的地址开放", "Only for the addresses that a setting lists")
 # the message of each validation rule
 RULES: dict[str, Message] = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from handlers.data.collection import Collection
 from handlers.data.index import Index
+from handlers.data.states import StateMachine, Transition
 from handlers.schema.fields import Field, anything, array, boolean, choice, integer, obj, text, timestamp
 from handlers.schema.messages import Message
 
 MAX_FAULTS = 1000
-STATES = ("reading", "running", "finished", "failed")
 _COUNT = integer(minimum=0, read_only=True, default=0, nullable=False, history=False)
 FAULT = obj(
     "ImportFault",
@@ -32,9 +32,6 @@ _OPTIONS = {
     "atomic": boolean(label=("全部成功才导入", "All or nothing"), default=False, read_only=True, nullable=False),
 }
 _PROGRESS = {
-    "status": choice(
-        *STATES, label=("导入状态", "Status"), default="reading", read_only=True, nullable=False, filter=True
-    ),
     "total": _COUNT.but(label=("总行数", "Total rows")),
     "done": _COUNT.but(label=("已处理行数", "Rows done"), description="Rows looked at."),
     "created": _COUNT.but(label=("新增数", "Created"), description="Of a dry run: that would be."),
@@ -55,6 +52,31 @@ _PROGRESS = {
 }
 _KEPT_SECONDS, _QUEUED_SECONDS = 90 * 86_400, 7 * 86_400
 
+
+def _states(name: str) -> StateMachine:
+    return StateMachine(
+        name,
+        "reading",
+        states={
+            "reading": ("读取中", "Reading"),
+            "running": ("导入中", "Running"),
+            "finished": ("已完成", "Finished"),
+            "failed": ("失败", "Failed"),
+        },
+        transitions={
+            "run": Transition("reading", "running"),
+            "finish": Transition("running", "finished"),
+            "fail": Transition(("reading", "running"), "failed"),
+        },
+    )
+
+
+def _status(machine: StateMachine) -> Field:
+    return machine.choice(label=("导入状态", "Status"), filter=True)
+
+
+_IMPORT = _states("core_import")
+
 TABLE_IMPORTS = Collection(
     name="core_imports",
     title="TableImport",
@@ -69,6 +91,7 @@ TABLE_IMPORTS = Collection(
             nullable=False,
             description="Of what these are records.",
         ),
+        "status": _status(_IMPORT),
         **_PROGRESS,
         "ignored": array(
             text(max_length=100),
@@ -86,19 +109,22 @@ TABLE_IMPORTS = Collection(
         Index("created_at", expire_seconds=_KEPT_SECONDS),
     ),
     internal=("headers",),
+    states=_IMPORT,
 )
 
 
 def imports_of(name: str, title: str, *, noun: tuple[str, str]) -> Collection:
     """A collection of imports for one kind of record, whose addresses and schemas are older than those of the core."""
+    states = _states(name.removesuffix("s"))
     return Collection(
         name=name,
         title=title,
         noun=Message(*noun),
         scoped=True,
-        fields={**_OPTIONS, **_PROGRESS},
+        fields={**_OPTIONS, "status": _status(states), **_PROGRESS},
         indexes=(Index("status"), Index("created_at", expire_seconds=_KEPT_SECONDS)),
         internal=("headers",),
+        states=states,
     )
 
 

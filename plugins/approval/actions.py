@@ -47,7 +47,7 @@ from plugins.approval.records import (
     TRANSFER_BODY,
 )
 from plugins.approval.refusals import INITIATOR_ONLY
-from plugins.approval.states import STATES, after
+from plugins.approval.states import STATES
 from plugins.rbac.api import Directory
 
 Step = Callable[[Request, Approval], Awaitable[None]]
@@ -154,7 +154,7 @@ async def _send_back(req: Request, approval: Approval) -> None:
         raise invalid("to", "enum")
     await _decide(req, approval, "sent_back", "send-back", to)
     if to == INITIATOR:
-        flow.close(approval, after("return"), req.now)
+        flow.close(approval, STATES.after("return"), req.now)
     else:
         await activate_node(build_context(req), approval, flow.get_node(approval, to))
 
@@ -199,7 +199,7 @@ async def _withdraw(req: Request, approval: Approval) -> None:
         raise ApiError(FORBIDDEN, ONLY_INITIATOR)
     _require_state(approval, "withdraw")
     flow.add_history(approval, req.actor.user_id, "withdraw", req.now, req.body.get("comment"))
-    flow.close(approval, after("withdraw"), req.now)
+    flow.close(approval, STATES.after("withdraw"), req.now)
 
 
 async def _submit(req: Request, approval: Approval) -> None:
@@ -215,8 +215,8 @@ async def _submit(req: Request, approval: Approval) -> None:
 
 
 def _require_state(approval: Approval, action: str) -> None:
-    if approval["status"] not in STATES.transitions[action][0]:
-        raise ApiError(CONFLICT, NOT_ALLOWED)
+    if not STATES.permits(approval, action):
+        raise STATES.refuse(action)
 
 
 ROUTES: tuple[Route, ...] = (

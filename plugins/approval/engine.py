@@ -17,7 +17,7 @@ from plugins.approval.flow import Approval
 from plugins.approval.messages import ASKED, COPIED, ENDED, NOT_ALLOWED, REMINDED
 from plugins.approval.people import resolve_approvers, resolve_people
 from plugins.approval.records import DEFINITIONS, INSTANCES
-from plugins.approval.states import STATES, after
+from plugins.approval.states import STATES
 
 REQUESTED_EVENT, CANCELLED_EVENT, FINISHED_EVENT = "approval.requested", "approval.cancelled", "approval.finished"
 SEND_EVENT = "notification.send"
@@ -50,7 +50,9 @@ def build_context(req: Request) -> ApprovalContext:
 async def begin(context: ApprovalContext, approval: Approval, comment: str | None = None) -> None:
     """Start an approval, or start it again, with the current definition of its flow."""
     definition = await context.service.database.store(DEFINITIONS).get(approval["definition_id"])
-    approval.update(status=after("submit"), nodes=definition["nodes"], submitted_at=context.now, finished_at=None)
+    approval.update(
+        status=STATES.after("submit"), nodes=definition["nodes"], submitted_at=context.now, finished_at=None
+    )
     approval["copied"] = await resolve_people(context.service, definition["copies"], approval["initiator_id"])
     flow.add_history(approval, context.actor.user_id, "submit", context.now, comment)
     await activate_node(context, approval, approval["nodes"][0])
@@ -68,12 +70,12 @@ async def advance(context: ApprovalContext, approval: Approval) -> None:
     if result == "agreed":
         node = flow.next_node(approval)
         if node is None:
-            flow.close(approval, after("approve"), context.now)
+            flow.close(approval, STATES.after("approve"), context.now)
         else:
             await activate_node(context, approval, node)
     elif result == "rejected":
         back = flow.get_node(approval, approval["node"])["on_reject"] == "back"
-        flow.close(approval, after("return" if back else "reject"), context.now)
+        flow.close(approval, STATES.after("return" if back else "reject"), context.now)
 
 
 async def save(context: ApprovalContext, before: Mapping[str, Any], approval: Approval) -> dict[str, Any]:

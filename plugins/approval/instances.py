@@ -14,7 +14,7 @@ from plugins.approval.messages import NOT_ALLOWED, ONLY_INITIATOR
 from plugins.approval.names import add_names, add_people
 from plugins.approval.records import COUNTS, DEFINITIONS, INSTANCES, ROW, ROW_FIELDS, SHOWN
 from plugins.approval.refusals import INITIATOR_ONLY
-from plugins.approval.states import allows
+from plugins.approval.states import STATES
 
 # box → the field that holds its people
 _BOXES = {"todo": "todo", "done": "done", "mine": "initiator_id", "copied": "copied"}
@@ -111,7 +111,7 @@ async def is_in_scope(req: Request, instance: Mapping[str, Any]) -> bool:
 
 
 def _changeable_filter() -> dict[str, Any]:
-    return {**allows("submit"), "resource_id": None}
+    return {**STATES.allows("submit"), "resource_id": None}
 
 
 ROUTES: tuple[Route, ...] = (

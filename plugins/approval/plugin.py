@@ -12,7 +12,7 @@ from plugins.approval.menus import MENUS, PERMISSIONS
 from plugins.approval.messages import ALREADY_PENDING, NO_DEFINITION, TOO_LONG
 from plugins.approval.options import OPTIONS
 from plugins.approval.records import DEFINITIONS, DELEGATIONS, INSTANCES
-from plugins.approval.states import STATES
+from plugins.approval.states import TASK_STATES
 
 plugin = Plugin(
     name="approval",
@@ -23,7 +23,7 @@ plugin = Plugin(
     demo=demo.load,
     collections=(DEFINITIONS, INSTANCES, DELEGATIONS),
     biz_types={"APPROVAL": INSTANCES},
-    state_machines=(STATES,),
+    state_machines=(TASK_STATES,),
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     event_refusals={REQUESTED_EVENT: conflicts(NO_DEFINITION, ALREADY_PENDING, TOO_LONG)},

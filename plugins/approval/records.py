@@ -17,7 +17,7 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.approval.states import STATES
+from plugins.approval.states import STATES, TASK_STATES
 from plugins.rbac.api import USERS
 
 INITIATOR = "initiator"
@@ -146,17 +146,7 @@ TASK = obj(
         "on_behalf_of": integer(
             label=("代谁处理", "On behalf of"), description="Who delegated or transferred it to them, or had it before."
         ),
-        "status": choice(
-            "pending",
-            "agreed",
-            "rejected",
-            "sent_back",
-            "transferred",
-            "reassigned",
-            "cancelled",
-            label=("处理状态", "Status"),
-            nullable=False,
-        ),
+        "status": TASK_STATES.choice(label=("处理状态", "Status")),
         "acted_at": timestamp(label=("处理时间", "Acted at")),
         "comment": text(label=("审批意见", "Comment"), max_length=1000),
     },
@@ -205,7 +195,7 @@ INSTANCES = Collection(
         ),
         "biz_type": text(label=("业务类型", "Business type"), filter=True, read_only=True, nullable=False),
         "resource_id": text(label=("业务单据", "Source record"), read_only=True, max_length=100, filter=True),
-        "status": choice(*STATES.states, label=("审批状态", "Status"), filter=True, read_only=True, nullable=False),
+        "status": STATES.choice(label=("审批状态", "Status"), filter=True),
         "initiator_id": integer(label=("发起人", "Initiator"), filter=True, read_only=True, nullable=False),
         "nodes": array(NODE, label=("审批节点", "Nodes"), max_items=30, read_only=True, nullable=False),
         "node": text(
@@ -233,6 +223,7 @@ INSTANCES = Collection(
         Index("resource_id", "biz_type"),
     ),
     internal=("todo", "done", "round", "behind"),
+    states=STATES,
 )
 _NAME = obj("ApprovalPerson", {"id": integer(nullable=False), "name": text(nullable=False)}, nullable=False)
 SHOWN = obj(

@@ -18,7 +18,7 @@ from plugins.approval.engine import FINISHED_EVENT, ApprovalContext, begin, save
 from plugins.approval.messages import ALREADY_PENDING, NO_DEFINITION
 from plugins.approval.options import WITHOUT_DEFINITION
 from plugins.approval.records import DEFINITIONS
-from plugins.approval.states import after
+from plugins.approval.states import STATES
 from plugins.system.api import Configs
 
 _MAX_TITLE = 200
@@ -44,7 +44,7 @@ async def on_cancelled(service: Service, payload: Mapping[str, Any]) -> None:
             return
         approval = flow.copy_approval(before)
         flow.add_history(approval, context.actor.user_id, "withdraw", context.now, payload.get("reason"))
-        flow.close(approval, after("withdraw"), context.now)
+        flow.close(approval, STATES.after("withdraw"), context.now)
         await save(context, before, approval)
 
     await service.database.transaction(work)

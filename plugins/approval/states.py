@@ -1,11 +1,9 @@
-"""The state machine of an approval."""
+"""The state machines of approvals and of their tasks."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from plugins.api import StateMachine
-from plugins.approval.messages import APPROVED, DRAFT, PENDING, REJECTED, RETURNED, WITHDRAWN
+from plugins.api import StateMachine, Transition
+from plugins.approval.messages import APPROVED, DRAFT, NOT_ALLOWED, PENDING, REJECTED, RETURNED, WITHDRAWN
 
 STATES = StateMachine(
     name="approval_instance",
@@ -19,20 +17,34 @@ STATES = StateMachine(
         "withdrawn": WITHDRAWN,
     },
     transitions={
-        "submit": (("draft", "returned", "withdrawn"), "pending"),
-        "approve": (("pending",), "approved"),
-        "reject": (("pending",), "rejected"),
-        "return": (("pending",), "returned"),
-        "withdraw": (("pending",), "withdrawn"),
+        "submit": Transition(("draft", "returned", "withdrawn"), "pending", ("提交", "Submit")),
+        "approve": Transition("pending", "approved", ("通过", "Approve")),
+        "reject": Transition("pending", "rejected", ("驳回", "Reject")),
+        "return": Transition("pending", "returned", ("退回", "Send back")),
+        "withdraw": Transition("pending", "withdrawn", ("撤回", "Withdraw")),
     },
+    record="instance",
+    refusal=NOT_ALLOWED,
 )
 
-
-def allows(action: str) -> dict[str, Any]:
-    """The filter for approvals whose state allows `action`."""
-    return {"status": {"$in": list(STATES.transitions[action][0])}}
-
-
-def after(action: str) -> str:
-    """The state that `action` leads to."""
-    return STATES.transitions[action][1]
+TASK_STATES = StateMachine(
+    name="approval_task",
+    initial="pending",
+    states={
+        "pending": ("待处理", "Pending"),
+        "agreed": ("已同意", "Agreed"),
+        "rejected": ("已驳回", "Rejected"),
+        "sent_back": ("已退回", "Sent back"),
+        "transferred": ("已转办", "Transferred"),
+        "reassigned": ("已改派", "Reassigned"),
+        "cancelled": ("已取消", "Cancelled"),
+    },
+    transitions={
+        "agree": Transition("pending", "agreed", ("同意", "Agree"), decides=True),
+        "reject": Transition("pending", "rejected", ("驳回", "Reject"), decides=True),
+        "send-back": Transition("pending", "sent_back", ("退回", "Send back"), decides=True),
+        "transfer": Transition("pending", "transferred", ("转办", "Transfer")),
+        "reassign": Transition("pending", "reassigned", ("改派", "Reassign")),
+        "cancel": Transition("pending", "cancelled", ("取消", "Cancel")),
+    },
+)

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from plugins.api import Dictionary, Item, Message
-from plugins.cms.messages import ARCHIVED, DRAFT, PUBLISHED, SCHEDULED
+from plugins.cms.states import ARTICLE_STATES
+
+_COLORS = {"draft": "gray", "scheduled": "orange", "published": "green", "archived": "red"}
 
 DICTIONARIES = (
-    Dictionary(
-        "cms_article_status",
-        Message("文章状态", "Article status"),
-        (
-            Item("draft", DRAFT, "gray"),
-            Item("scheduled", SCHEDULED, "orange"),
-            Item("published", PUBLISHED, "green"),
-            Item("archived", ARCHIVED, "red"),
-        ),
-    ),
+    Dictionary.of_states("cms_article_status", Message("文章状态", "Article status"), ARTICLE_STATES, _COLORS),
     Dictionary(
         "cms_article_format",
         Message("文章格式", "Article format"),

@@ -38,8 +38,6 @@ MENUS = (
 )
 
 PERMISSIONS: Mapping[str, Message] = {
-    "cms:article:publish": Message("发布", "Publish"),
-    "cms:article:unpublish": Message("下线", "Unpublish"),
     "cms:article:preview": Message("预览", "Preview"),
     "cms:article:restore": Message("恢复历史版本", "Restore a revision"),
 }

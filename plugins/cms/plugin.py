@@ -9,7 +9,6 @@ from plugins.cms.lifespan import prepare, start
 from plugins.cms.menus import MENUS, PERMISSIONS
 from plugins.cms.records import ARTICLES, CATEGORIES, REVISIONS, SITE
 from plugins.cms.settings import CmsSettings
-from plugins.cms.states import ARTICLE_STATES
 
 plugin = Plugin(
     name="cms",
@@ -21,7 +20,6 @@ plugin = Plugin(
     demo=demo.load,
     collections=(CATEGORIES, ARTICLES, REVISIONS, SITE),
     biz_types={"ARTICLE": ARTICLES},
-    state_machines=(ARTICLE_STATES,),
     dictionaries=DICTIONARIES,
     routes=(
         *public.ROUTES,

@@ -24,7 +24,7 @@ from plugins.cms.records import (
 from plugins.cms.settings import CmsSettings
 from plugins.cms.site import Site
 from plugins.cms.slugs import is_id
-from plugins.cms.states import after
+from plugins.cms.states import ARTICLE_STATES
 from plugins.cms.views import ViewCounts
 
 AT = "/api/v1/cms/articles"
@@ -92,7 +92,7 @@ async def read_site(req: Request) -> dict[str, Any]:
 
 def _to_public(tree: CategoryTree, article: Mapping[str, Any]) -> dict[str, Any]:
     # a due article may still be marked as scheduled
-    return {**add_category(tree, article), "status": after("publish")}
+    return {**add_category(tree, article), "status": ARTICLE_STATES.after("publish")}
 
 
 def add_category(tree: CategoryTree, article: Mapping[str, Any]) -> dict[str, Any]:

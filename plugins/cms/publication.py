@@ -7,44 +7,33 @@ a job sets its status to `published` later.
 from __future__ import annotations
 
 import logging
+from datetime import datetime
 from typing import Any
 
-from plugins.api import STALE, Request, Route, Service, conflicts, route, utc_now
-from plugins.cms.messages import ALREADY_PUBLISHED, NOT_PUBLIC
+from plugins.api import Action, Route, Service, Step, transitions, utc_now
 from plugins.cms.records import ARTICLES, PUBLISH_BODY, VERSION_BODY
-from plugins.cms.states import after, allows
+from plugins.cms.states import ARTICLE_STATES
 
-PUBLISHED_EVENT = "cms.article.published"
+PUBLISHED_EVENT = ARTICLE_STATES.transitions["publish"].event
 _BATCH = 1000
 log = logging.getLogger("tradewind.cms")
 
 
-async def publish(req: Request) -> dict[str, Any]:
-    """Publish an article now, or schedule it for a time in the future."""
-    store = req.store(ARTICLES)
-    article = await store.get(req.path["id"])
-    at = req.body.get("publish_at", article["publish_at"])
-    scheduled = at is not None and at > req.now
-    action = "schedule" if scheduled else "publish"
-    values = {"status": after(action), "publish_at": at, "published_at": at if scheduled else req.now}
-
-    async def work() -> dict[str, Any]:
-        changed = await store.update(
-            article["id"], values, version=req.body.get("version"), where=allows(action), reason=ALREADY_PUBLISHED
-        )
-        if not scheduled:
-            await req.emit(PUBLISHED_EVENT, article=changed)
-        return changed
-
-    return await req.transaction(work)
+def _publish_at(step: Step) -> datetime | None:
+    """The time of the body, or that of the article."""
+    at: datetime | None = step.body.get("publish_at", step.record["publish_at"])
+    return at
 
 
-async def unpublish(req: Request) -> dict[str, Any]:
-    """Hide an article from the public at once; a scheduled one will not appear."""
-    values = {"status": after("unpublish"), "published_at": None}
-    return await req.store(ARTICLES).update(
-        req.path["id"], values, version=req.body.get("version"), where=allows("unpublish"), reason=NOT_PUBLIC
-    )
+def _choose(step: Step) -> str:
+    """Publish now, or schedule for a time in the future."""
+    at = _publish_at(step)
+    return "schedule" if at is not None and at > step.now else "publish"
+
+
+def _times(step: Step) -> dict[str, Any]:
+    at = _publish_at(step)
+    return {"publish_at": at, "published_at": at if step.action == "schedule" else step.now}
 
 
 async def publish_due(service: Service) -> int:
@@ -54,10 +43,12 @@ async def publish_due(service: Service) -> int:
     """
     now = utc_now()
     store = service.database.store(ARTICLES, now=now)
-    due = {"$and": [allows("come-due"), {"published_at": {"$lte": now}}]}
+    due = {"$and": [ARTICLE_STATES.allows("come-due"), {"published_at": {"$lte": now}}]}
     marked = 0
     for row in await store.find(due, limit=_BATCH, fields=["status"]):
-        article = await store.update_where({"$and": [{"_id": row["id"]}, due]}, {"status": after("come-due")})
+        article = await store.update_where(
+            {"$and": [{"_id": row["id"]}, due]}, {"status": ARTICLE_STATES.after("come-due")}
+        )
         if article is not None:
             marked += 1
             log.info("article published at its time", extra={"article_id": str(article["id"])})
@@ -65,25 +56,22 @@ async def publish_due(service: Service) -> int:
     return marked
 
 
-ROUTES: tuple[Route, ...] = (
-    route(
+ROUTES: tuple[Route, ...] = transitions(
+    ARTICLES,
+    Action(
         "POST /api/v1/cms/manage/articles/{id}/publish",
-        publish,
-        summary="Publish an article, or schedule it",
         access="cms:article:publish",
+        does=("publish", "schedule"),
+        summary="Publish an article, or schedule it",
         body=PUBLISH_BODY,
-        record=ARTICLES,
-        errors=(STALE,),
-        refusals=conflicts(ALREADY_PUBLISHED),
+        choose=_choose,
+        values=_times,
     ),
-    route(
+    Action(
         "POST /api/v1/cms/manage/articles/{id}/unpublish",
-        unpublish,
-        summary="Take an article from the public",
         access="cms:article:unpublish",
+        summary="Take an article from the public",
         body=VERSION_BODY,
-        record=ARTICLES,
-        errors=(STALE,),
-        refusals=conflicts(NOT_PUBLIC),
+        values=lambda step: {"published_at": None},
     ),
 )

@@ -134,13 +134,7 @@ ARTICLES = Collection(
             description="The name that readers see; the creator's when left out.",
         ),
         "seo": SEO.but(label=("SEO 设置", "SEO")),
-        "status": choice(
-            *ARTICLE_STATES.states,
-            label=("文章状态", "Status"),
-            default=ARTICLE_STATES.initial,
-            read_only=True,
-            filter=True,
-        ),
+        "status": ARTICLE_STATES.choice(label=("文章状态", "Status"), filter=True),
         "publish_at": timestamp(
             label=("定时发布时间", "Publish at"),
             description="When it is to be published; moving it moves a scheduled article.",
@@ -176,6 +170,7 @@ ARTICLES = Collection(
         Index("-updated_at"),
     ),
     internal=("old_slugs",),
+    states=ARTICLE_STATES,
 )
 
 # what a revision contains: the text, but neither category nor status

@@ -1,30 +1,21 @@
-"""The states of an article, and the actions that lead from one to another."""
+"""The state machine of articles."""
 
 from __future__ import annotations
 
-from typing import Any
+from plugins.api import StateMachine, Transition
+from plugins.cms.messages import ALREADY_PUBLISHED, ARCHIVED, DRAFT, NOT_PUBLIC, PUBLISHED, SCHEDULED
 
-from plugins.api import StateMachine
-from plugins.cms.messages import ARCHIVED, DRAFT, PUBLISHED, SCHEDULED
-
+_PUBLISH = ("发布", "Publish")
 ARTICLE_STATES = StateMachine(
     name="cms_article",
     initial="draft",
     states={"draft": DRAFT, "scheduled": SCHEDULED, "published": PUBLISHED, "archived": ARCHIVED},
     transitions={
-        "publish": (("draft", "scheduled", "archived"), "published"),
-        "schedule": (("draft", "scheduled", "archived"), "scheduled"),
-        "come-due": (("scheduled",), "published"),
-        "unpublish": (("scheduled", "published"), "archived"),
+        "publish": Transition(("draft", "scheduled", "archived"), "published", _PUBLISH, event="cms.article.published"),
+        "schedule": Transition(("draft", "scheduled", "archived"), "scheduled", _PUBLISH),
+        "come-due": Transition("scheduled", "published", event="cms.article.published"),
+        "unpublish": Transition(("scheduled", "published"), "archived", ("下线", "Unpublish"), refusal=NOT_PUBLIC),
     },
+    record="article",
+    refusal=ALREADY_PUBLISHED,
 )
-
-
-def allows(action: str) -> dict[str, Any]:
-    """Return the filter of the articles whose state allows `action`."""
-    return {"status": {"$in": list(ARTICLE_STATES.transitions[action][0])}}
-
-
-def after(action: str) -> str:
-    """Return the state that `action` leads to."""
-    return ARTICLE_STATES.transitions[action][1]

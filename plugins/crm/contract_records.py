@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Field, Index, Message, choice, day, integer, money, obj, object_id, text, timestamp
+from plugins.api import Collection, Field, Index, Message, day, integer, money, obj, object_id, text, timestamp
 from plugins.crm.messages import PLAN_PAID
 from plugins.crm.records import CUSTOMER_ID, EDITORS, FOLLOWS_CUSTOMER, OPPORTUNITY_ID, OWNER
-from plugins.crm.states import CONTRACT_STATES
+from plugins.crm.states import CONTRACT_STATES, PLAN_STATES
 
-PLAN_STATES = ("pending", "partial", "paid", "overdue")
 VERSION = integer(minimum=1, description="Checked when given.")
 _CONTRACT_ID = object_id(label=("合同", "Contract"), required=True, ref="crm_contracts", filter=True)
 _OF_CONTRACT = object_id(label=("客户", "Customer"), read_only=True, filter=True, description="The contract's.")
@@ -54,14 +53,7 @@ CONTRACTS = Collection(
         "end_date": day(label=("结束日期", "End date"), sort=True, filter=True),
         "remark": text(label=("备注", "Remarks"), max_length=2000),
         "owner_id": OWNER,
-        "status": choice(
-            *CONTRACT_STATES.states,
-            label=("合同状态", "Status"),
-            read_only=True,
-            default=CONTRACT_STATES.initial,
-            filter=True,
-            sort=True,
-        ),
+        "status": CONTRACT_STATES.choice(label=("合同状态", "Status"), filter=True, sort=True),
         "received_amount": money(label=("已回款金额", "Amount received"), read_only=True, nullable=False),
         "planned_amount": money(
             label=("计划回款金额", "Planned amount"),
@@ -88,6 +80,7 @@ CONTRACTS = Collection(
         Index("opportunity_id"),
     ),
     internal=(EDITORS,),
+    states=CONTRACT_STATES,
 )
 
 PLANS = Collection(
@@ -114,11 +107,8 @@ PLANS = Collection(
             label=("计划回款日期", "Due date"), required=True, sort=True, filter=True, example="2027-01-31"
         ),
         "remark": text(label=("备注", "Remarks"), max_length=2000, search=True),
-        "status": choice(
-            *PLAN_STATES,
-            label=("回款状态", "Status"),
-            read_only=True,
-            description="By what was paid, and by today's day.",
+        "status": PLAN_STATES.choice(
+            label=("回款状态", "Status"), description="By what was paid, and by today's day.", default=None
         ),
         "paid_amount": money(label=("已回款金额", "Paid amount"), read_only=True, nullable=False),
         "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's."),
@@ -130,6 +120,7 @@ PLANS = Collection(
         Index("settled", "due_date"),
     ),
     internal=("settled", "reminded", EDITORS),
+    states=PLAN_STATES,
 )
 
 PAYMENTS = Collection(

@@ -1,64 +1,40 @@
 """Contracts: their numbers, and their states from draft to end.
 
-Approval works by events. `submit` makes a contract pending and emits `approval.requested`; an approval plugin emits
-`approval.finished` when it is decided. Without such a plugin, whoever holds `crm:contract:approve` decides.
+Flows approve them; without a flow, whoever holds `crm:contract:approve` decides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from plugins.api import (
     DUPLICATE,
-    REFUSES_OWN,
     STALE,
+    Action,
     ApiError,
-    Message,
+    Approval,
     Request,
     Route,
-    Service,
-    Store,
-    as_json,
+    Step,
     conflicts,
     crud,
     day_of,
     invalid,
-    people_behind,
-    refuse_own,
-    route,
     store_money,
-    utc_now,
+    transitions,
 )
 from plugins.api import exact as amount_of
 from plugins.crm import customer_children, receivables
 from plugins.crm.bodies import REJECT, TERMINATE
 from plugins.crm.contract_records import CONTRACTS, PLANS, VERSION_BODY
-from plugins.crm.messages import CONTRACT_FIXED, WRONG_STATE
+from plugins.crm.messages import CONTRACT_FIXED
 from plugins.crm.ownership import REFUSES_READERS, build_child_sharing, find_reference, get_editable, resolve_owner
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES
-from plugins.crm.states import CONTRACT_STATES, after, allows
+from plugins.crm.states import CONTRACT_STATES
 
 Record = dict[str, Any]
-BIZ_TYPE = receivables.BIZ_TYPE
-SUBMITTED_EVENT = "crm.contract.submitted"
-REQUESTED_EVENT, CANCELLED_EVENT = "approval.requested", "approval.cancelled"
-DECISION_EVENT = "approval.finished"
-# outcome of an approval → action on the contract
-OUTCOMES = {"approved": "approve", "rejected": "reject", "returned": "withdraw", "withdrawn": "withdraw"}
-# action → its event
-_EVENTS = {
-    "withdraw": "crm.contract.withdrawn",
-    "approve": "crm.contract.approved",
-    "reject": "crm.contract.rejected",
-    "complete": "crm.contract.completed",
-    "terminate": "crm.contract.terminated",
-}
-# decisions, and all actions that end an approval under way
-_DECISIONS = ("approve", "reject")
-_APPROVAL_ENDING = ("withdraw", *_DECISIONS)
-_EDITABLE = allows(CONTRACT_STATES, "submit")
+_EDITABLE = CONTRACT_STATES.allows("submit")
 _TRIES = 20
 
 
@@ -141,103 +117,26 @@ async def _check(req: Request, given: Mapping[str, Any], whole: Mapping[str, Any
 # -- transitions
 
 
-async def submit(req: Request) -> Record:
-    """Submit a contract for approval. A listener may decide within the same transaction."""
-
-    async def work() -> Record:
-        submitted = {"submitted_at": req.now, "submitted_by": req.actor.user_id, "decided_at": None, "reason": None}
-        contract = await _transition(req, "submit", submitted)
-        this = {"biz_type": BIZ_TYPE, "resource_id": str(contract["id"])}
-        await req.emit(SUBMITTED_EVENT, contract=contract, **this)
-        customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
-        title = f"{contract['number']} {contract['name']}"
-        # approvers may not be allowed to see the customer
-        record = {**as_json(CONTRACTS.read, contract), "customer": customer["name"]}
-        await req.emit(REQUESTED_EVENT, title=title, record=record, own=people_behind(contract), **this)
-        return await req.store(CONTRACTS).get(contract["id"])
-
-    return await req.transaction(work)
+def _submission(step: Step) -> Record:
+    return {"submitted_at": step.now, "submitted_by": step.by, "decided_at": None, "reason": None}
 
 
-async def withdraw(req: Request) -> Record:
-    """Take a contract back from approval."""
-    return await _decide(req, "withdraw", {"submitted_at": None, "submitted_by": None})
-
-
-async def approve(req: Request) -> Record:
-    """Bring a pending contract into force."""
-    contract = await get_editable(req, CONTRACTS, req.path["id"])
-    return await _decide(req, "approve", _build_approval(req.service, contract, req.now))
-
-
-async def reject(req: Request) -> Record:
-    """Reject a pending contract."""
-    return await _decide(req, "reject", {"decided_at": req.now, "reason": req.body.get("reason")})
-
-
-async def complete(req: Request) -> Record:
-    """Close a contract that was fulfilled."""
-    return await _decide(req, "complete", {"ended_at": req.now})
-
-
-async def terminate(req: Request) -> Record:
-    """End a contract before its time."""
-    return await _decide(req, "terminate", {"ended_at": req.now, "reason": req.body["reason"]})
-
-
-async def _decide(req: Request, action: str, values: Mapping[str, Any]) -> Record:
-    async def work() -> Record:
-        contract = await _transition(req, action, values)
-        await req.emit(_EVENTS[action], contract=contract)
-        if action in _APPROVAL_ENDING:
-            this = {"biz_type": BIZ_TYPE, "resource_id": str(contract["id"])}
-            await req.emit(CANCELLED_EVENT, reason=contract["reason"], **this)
-        await receivables.publish(req.service, req, contract["id"])
-        return contract
-
-    return await req.transaction(work)
-
-
-async def _transition(req: Request, action: str, values: Mapping[str, Any]) -> Record:
-    before = await get_editable(req, CONTRACTS, req.path["id"])
-    if action in _DECISIONS:
-        await refuse_own(req, people_behind(before))
-    return await _apply_action(
-        req.store(CONTRACTS), before["id"], action, values, (req.body or {}).get("version"), WRONG_STATE
-    )
-
-
-async def _apply_action(
-    store: Store, id: Any, action: str, values: Mapping[str, Any], version: int | None, reason: Message
-) -> Record:
-    changes = {**values, "status": after(CONTRACT_STATES, action)}
-    where = allows(CONTRACT_STATES, action)
-    return await store.update(id, changes, version=version, where=where, reason=reason)
-
-
-def _build_approval(service: Service, contract: Mapping[str, Any], now: datetime) -> Record:
+def _approval(step: Step) -> Record:
     # dashboards count contracts by signing date, so every contract in force has one
-    today = day_of(now, service.settings.zone).isoformat()
-    return {"decided_at": now, "signed_date": contract["signed_date"] or today}
+    return {"decided_at": step.now, "signed_date": step.record["signed_date"] or step.today}
 
 
-async def apply_decision(service: Service, payload: Mapping[str, Any]) -> None:
-    """Apply the outcome of an approval to its contract. A contract that is no longer pending stays unchanged."""
-    action = OUTCOMES.get(payload["outcome"])
-    if payload["biz_type"] != BIZ_TYPE or action is None:
-        return
-    req = payload.get("request")
-    store: Store = req.system_store(CONTRACTS) if req else service.database.store(CONTRACTS)
-    contract = await store.get(payload["resource_id"])
-    if contract["status"] != after(CONTRACT_STATES, "submit"):
-        return
-    now = utc_now()
-    values = {"decided_at": now, "reason": payload.get("reason")}
-    if action == "approve":
-        values = _build_approval(service, contract, now)
-    changed = await _apply_action(store, contract["id"], action, values, None, WRONG_STATE)
-    await service.events.emit(_EVENTS[action], {**payload, "contract": changed})
-    await receivables.publish(service, req, contract["id"])
+def _end(step: Step) -> Record:
+    return {"ended_at": step.now, "reason": step.reason}
+
+
+async def _publish(step: Step) -> None:
+    await receivables.publish(step.service, step.request, step.record["id"])
+
+
+async def _customer_name(step: Step) -> Record:
+    """The name of the customer, whom approvers may not be allowed to see."""
+    return {"customer": (await step.store(CUSTOMERS).get(step.record["customer_id"]))["name"]}
 
 
 ROUTES: tuple[Route, ...] = (
@@ -253,65 +152,52 @@ ROUTES: tuple[Route, ...] = (
         refusals=(REFUSES_READERS,),
         refusals_of={"update": conflicts(CONTRACT_FIXED), "delete": conflicts(CONTRACT_FIXED)},
     ),
-    route(
-        "POST /api/v1/crm/contracts/{id}/submit",
-        submit,
-        summary="Submit a contract for approval",
-        access="crm:contract:submit",
-        body=VERSION_BODY,
-        record=CONTRACTS,
-        errors=(DUPLICATE, STALE),
-        refusals=(REFUSES_READERS, *conflicts(WRONG_STATE)),
-        events=(REQUESTED_EVENT,),
-    ),
-    route(
-        "POST /api/v1/crm/contracts/{id}/withdraw",
-        withdraw,
-        summary="Take a contract back from approval",
-        access="crm:contract:withdraw",
-        body=VERSION_BODY,
-        record=CONTRACTS,
-        errors=(DUPLICATE, STALE),
-        refusals=(REFUSES_READERS, *conflicts(WRONG_STATE)),
-    ),
-    route(
-        "POST /api/v1/crm/contracts/{id}/approve",
-        approve,
-        summary="Approve a contract",
-        access="crm:contract:approve",
-        body=VERSION_BODY,
-        record=CONTRACTS,
-        errors=(DUPLICATE, STALE),
-        refusals=(REFUSES_READERS, *conflicts(WRONG_STATE), REFUSES_OWN),
-    ),
-    route(
-        "POST /api/v1/crm/contracts/{id}/reject",
-        reject,
-        summary="Reject a contract",
-        access="crm:contract:reject",
-        body=REJECT,
-        record=CONTRACTS,
-        errors=(DUPLICATE, STALE),
-        refusals=(REFUSES_READERS, *conflicts(WRONG_STATE), REFUSES_OWN),
-    ),
-    route(
-        "POST /api/v1/crm/contracts/{id}/complete",
-        complete,
-        summary="Close a contract that was fulfilled",
-        access="crm:contract:complete",
-        body=VERSION_BODY,
-        record=CONTRACTS,
-        errors=(DUPLICATE, STALE),
-        refusals=(REFUSES_READERS, *conflicts(WRONG_STATE)),
-    ),
-    route(
-        "POST /api/v1/crm/contracts/{id}/terminate",
-        terminate,
-        summary="End a contract before its time",
-        access="crm:contract:terminate",
-        body=TERMINATE,
-        record=CONTRACTS,
-        errors=(DUPLICATE, STALE),
-        refusals=(REFUSES_READERS, *conflicts(WRONG_STATE)),
+    *transitions(
+        CONTRACTS,
+        Action(
+            "POST /api/v1/crm/contracts/{id}/submit",
+            access="crm:contract:submit",
+            summary="Submit a contract for approval",
+            body=VERSION_BODY,
+            values=_submission,
+        ),
+        Action(
+            "POST /api/v1/crm/contracts/{id}/withdraw",
+            access="crm:contract:withdraw",
+            summary="Take a contract back from approval",
+            body=VERSION_BODY,
+            values=lambda step: {"submitted_at": None, "submitted_by": None, "reason": step.reason},
+        ),
+        Action(
+            "POST /api/v1/crm/contracts/{id}/approve",
+            access="crm:contract:approve",
+            body=VERSION_BODY,
+            values=_approval,
+        ),
+        Action(
+            "POST /api/v1/crm/contracts/{id}/reject",
+            access="crm:contract:reject",
+            body=REJECT,
+            values=lambda step: {"decided_at": step.now, "reason": step.reason},
+        ),
+        Action(
+            "POST /api/v1/crm/contracts/{id}/complete",
+            access="crm:contract:complete",
+            summary="Close a contract that was fulfilled",
+            body=VERSION_BODY,
+            values=lambda step: {"ended_at": step.now},
+        ),
+        Action(
+            "POST /api/v1/crm/contracts/{id}/terminate",
+            access="crm:contract:terminate",
+            summary="End a contract before its time",
+            body=TERMINATE,
+            values=_end,
+        ),
+        find=get_editable,
+        after=_publish,
+        approval=Approval(record=_customer_name),
+        errors=(DUPLICATE,),
+        refusals=(REFUSES_READERS,),
     ),
 )

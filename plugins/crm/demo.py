@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from plugins.api import Actor, Catalogue, Field, Request, Scope, Service, utc_now
+from plugins.api import Actor, Catalogue, Field, Request, Route, Scope, Service, perform, utc_now
 from plugins.crm import contacts, contracts, customers, follow_ups, leads, opportunities, payment_plans, payments
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
@@ -114,9 +114,9 @@ class _Demo:
         }
         opened = await self._enter(opportunities.create, OPPORTUNITIES.create, deal, number, days_ago=90 - number)
         if number % 5 == 3:
-            await self._act(opportunities.win, opened, {}, number, days_ago=20)
+            await self._act(opportunities.ROUTES, "win", opened, {}, number, days_ago=20)
         elif number % 5 == 4:
-            await self._act(opportunities.lose, opened, {"reason": "价格"}, number, days_ago=15)
+            await self._act(opportunities.ROUTES, "lose", opened, {"reason": "价格"}, number, days_ago=15)
 
     async def _create_contract(self, number: int, customer: Record) -> None:
         days_ago = number % _MONTHS * 30 + 6 + number // _MONTHS
@@ -128,8 +128,8 @@ class _Demo:
             day = (self._today - timedelta(days=due)).date().isoformat()
             planned = {"contract_id": contract["id"], "amount": f"{amount // 2}.00", "due_date": day}
             plans.append(await self._enter(payment_plans.create, PLANS.create, planned, number, days_ago))
-        await self._act(contracts.submit, contract, {}, number, days_ago)
-        await self._act(contracts.approve, contract, {}, None, days_ago)
+        await self._act(contracts.ROUTES, "submit", contract, {}, number, days_ago)
+        await self._act(contracts.ROUTES, "approve", contract, {}, None, days_ago)
         for plan, paid_days_ago in ((plans[0], max(days_ago - 12, number % 5)), (plans[1], number * 2)):
             if plan is plans[0] or number % 3:
                 paid = {
@@ -145,7 +145,7 @@ class _Demo:
             body = {"customer_id": customer["id"], "name": name, "amount": "66000.00"}
             contract = await self._enter(contracts.create, CONTRACTS.create, body, 0, days_ago=2)
             if submitted:
-                await self._act(contracts.submit, contract, {}, 0, days_ago=1)
+                await self._act(contracts.ROUTES, "submit", contract, {}, 0, days_ago=1)
 
     async def _create_lead(self, number: int, source: str) -> None:
         status = ("new", "contacted", "qualified", "invalid")[number % 4]
@@ -169,7 +169,8 @@ class _Demo:
 
     async def _act(
         self,
-        handler: Callable[[Request], Awaitable[Record]],
+        routes: Sequence[Route],
+        action: str,
         record: Record,
         body: Record,
         person: int | None,
@@ -178,7 +179,7 @@ class _Demo:
         """Call an action on a record. Without a person the boss acts, because nobody may approve their own."""
         req = self._request(person, days_ago)
         req.path, req.body = {"id": str(record["id"])}, body
-        await handler(req)
+        await perform(routes, action, req)
 
     def _request(self, person: int | None, days_ago: int) -> Request:
         now: datetime = self._today - timedelta(days=days_ago, hours=(person or 0) % 3)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from plugins.api import Dictionary, Item, Message, StateMachine
-from plugins.crm.states import CONTRACT_STATES, LEAD_STATES, OPPORTUNITY_STAGES
+from plugins.api import Dictionary, Item, Message
+from plugins.crm.states import CONTRACT_STATES, LEAD_STATES, OPPORTUNITY_STAGES, PLAN_STATES
 
 _COLOURS = {
     "new": "blue",
@@ -28,10 +28,6 @@ _COLOURS = {
     "paid": "green",
     "overdue": "red",
 }
-
-
-def _dictionary_of_states(type: str, title: Message, machine: StateMachine) -> Dictionary:
-    return Dictionary(type, title, tuple(_item(value, label) for value, label in machine.states.items()))
 
 
 def _dictionary(type: str, title: Message, items: Mapping[str, tuple[str, str]]) -> Dictionary:
@@ -99,8 +95,10 @@ DICTIONARIES = (
             "other": ("其他", "Other"),
         },
     ),
-    _dictionary_of_states("crm_lead_status", Message("线索状态", "Lead status"), LEAD_STATES),
-    _dictionary_of_states("crm_opportunity_stage", Message("商机阶段", "Opportunity stage"), OPPORTUNITY_STAGES),
+    Dictionary.of_states("crm_lead_status", Message("线索状态", "Lead status"), LEAD_STATES, _COLOURS),
+    Dictionary.of_states(
+        "crm_opportunity_stage", Message("商机阶段", "Opportunity stage"), OPPORTUNITY_STAGES, _COLOURS
+    ),
     _dictionary(
         "crm_lost_reason",
         Message("输单原因", "Reason for losing"),
@@ -124,7 +122,7 @@ DICTIONARIES = (
             "other": ("其他", "Other"),
         },
     ),
-    _dictionary_of_states("crm_contract_status", Message("合同状态", "Contract status"), CONTRACT_STATES),
+    Dictionary.of_states("crm_contract_status", Message("合同状态", "Contract status"), CONTRACT_STATES, _COLOURS),
     _dictionary(
         "crm_payment_method",
         Message("回款方式", "Way of payment"),
@@ -138,15 +136,8 @@ DICTIONARIES = (
             "other": ("其他", "Other"),
         },
     ),
-    _dictionary(
-        "crm_payment_plan_status",
-        Message("回款计划状态", "Payment plan status"),
-        {
-            "pending": ("未到期", "Pending"),
-            "partial": ("部分回款", "Partly paid"),
-            "paid": ("已回款", "Paid"),
-            "overdue": ("已逾期", "Overdue"),
-        },
+    Dictionary.of_states(
+        "crm_payment_plan_status", Message("回款计划状态", "Payment plan status"), PLAN_STATES, _COLOURS
     ),
     _dictionary(
         "crm_collaborator_access",

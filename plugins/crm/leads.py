@@ -5,11 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, DUPLICATE, STALE, ApiError, Request, Route, conflicts, crud, invalid, route
+from plugins.api import (
+    CONFLICT,
+    DUPLICATE,
+    STALE,
+    Action,
+    ApiError,
+    Request,
+    Route,
+    Step,
+    conflicts,
+    crud,
+    invalid,
+    transitions,
+)
 from plugins.crm import customer_children, opportunities
 from plugins.crm.bodies import CONVERT, CONVERTED
 from plugins.crm.customers import build_customer, warn_of_duplicates
-from plugins.crm.messages import LEAD_CLOSED, NO_SUCH_STEP
+from plugins.crm.messages import NO_SUCH_STEP
 from plugins.crm.ownership import (
     REFUSES_READERS,
     build_sharing,
@@ -19,16 +32,15 @@ from plugins.crm.ownership import (
     resolve_owner,
 )
 from plugins.crm.records import CONTACTS, CUSTOMERS, LEADS
-from plugins.crm.states import LEAD_STATES, after, allows, leads_to
+from plugins.crm.states import LEAD_STATES
 
 Record = dict[str, Any]
-CONVERTED_EVENT = "crm.lead.converted"
 _TO_CUSTOMER = ("phone", "email", "source", "remark")
 
 
 async def create(req: Request) -> Record:
     """Create a lead, owned by the caller unless the body names an owner."""
-    if req.body.get("status") == after(LEAD_STATES, "convert"):
+    if req.body.get("status") == LEAD_STATES.after("convert"):
         raise invalid("status", "enum")
     owner_id = await resolve_owner(req, req.body)
     shared = build_sharing(owner_id, (), req.actor.user_id)
@@ -46,9 +58,9 @@ async def update(req: Request) -> Record:
         if values["owner_id"] is not None:
             await check_enabled_user(req, "owner_id", values["owner_id"])
         values |= build_sharing(values["owner_id"], (), before["creator_id"])
-    if status == after(LEAD_STATES, "convert") != before["status"]:
+    if status == LEAD_STATES.after("convert") != before["status"]:
         raise invalid("status", "enum")
-    allowed = status == before["status"] or leads_to(LEAD_STATES, before["status"], status)
+    allowed = status == before["status"] or LEAD_STATES.leads_to(before["status"], status)
     if not allowed:
         raise ApiError(CONFLICT, NO_SUCH_STEP)
     where = {"status": before["status"]}
@@ -61,38 +73,24 @@ async def delete(req: Request) -> None:
     await req.store(LEADS).delete(lead["id"])
 
 
-async def convert(req: Request) -> Record:
-    """Create a contact and an opportunity from a lead, for a new or a given customer, in one transaction."""
-
-    async def work() -> Record:
-        lead = await get_editable(req, LEADS, req.path["id"])
-        store = req.store(LEADS)
-        # first, so that concurrent conversions conflict here
-        await store.update(
-            lead["id"],
-            {"status": after(LEAD_STATES, "convert"), "converted_at": req.now},
-            version=req.body.get("version"),
-            where=allows(LEAD_STATES, "convert"),
-            reason=LEAD_CLOSED,
-        )
-        customer = await _get_or_create_customer(req, lead)
-        # an existing customer may have a primary contact already
-        primary = req.body.get("customer_id") is None
-        contact = await customer_children.insert(
-            req, CONTACTS, _build_contact(lead, primary), customer, customer["owner_id"]
-        )
-        opportunity = await _create_opportunity(req, lead, customer)
-        made = {
-            "customer_id": customer["id"],
-            "contact_id": contact["id"],
-            "opportunity_id": opportunity["id"] if opportunity else None,
-        }
-        converted = await store.update_unversioned({"_id": lead["id"]}, {"$set": made})
-        result = {"lead": converted, "customer": customer, "contact": contact, "opportunity": opportunity}
-        await req.emit(CONVERTED_EVENT, **result)
-        return result
-
-    return await req.transaction(work)
+async def _create_records(step: Step) -> None:
+    """Create a contact and an opportunity from a lead, for a new or a given customer."""
+    req, lead = step.req, step.record
+    customer = await _get_or_create_customer(req, lead)
+    # an existing customer may have a primary contact already
+    primary = req.body.get("customer_id") is None
+    contact = await customer_children.insert(
+        req, CONTACTS, _build_contact(lead, primary), customer, customer["owner_id"]
+    )
+    opportunity = await _create_opportunity(req, lead, customer)
+    made = {
+        "customer_id": customer["id"],
+        "contact_id": contact["id"],
+        "opportunity_id": opportunity["id"] if opportunity else None,
+    }
+    converted = await step.store(LEADS).update_unversioned({"_id": lead["id"]}, {"$set": made})
+    step.record = converted or lead
+    step.payload = {"customer": customer, "contact": contact, "opportunity": opportunity}
 
 
 async def _get_or_create_customer(req: Request, lead: Mapping[str, Any]) -> Record:
@@ -131,15 +129,21 @@ ROUTES: tuple[Route, ...] = (
         refusals=(REFUSES_READERS,),
         refusals_of={"update": conflicts(NO_SUCH_STEP)},
     ),
-    route(
-        "POST /api/v1/crm/leads/{id}/convert",
-        convert,
-        summary="Make a customer, a contact and an opportunity of a lead",
-        access="crm:lead:convert",
-        body=CONVERT,
-        returns=CONVERTED,
-        collection=LEADS.name,
-        errors=(DUPLICATE, STALE),
-        refusals=(REFUSES_READERS, *conflicts(LEAD_CLOSED)),
+    *transitions(
+        LEADS,
+        Action(
+            "POST /api/v1/crm/leads/{id}/convert",
+            access="crm:lead:convert",
+            summary="Make a customer, a contact and an opportunity of a lead",
+            body=CONVERT,
+            values=lambda step: {"converted_at": step.now},
+            # first the lead, so that concurrent conversions conflict there
+            after=_create_records,
+            respond=lambda step: {"lead": step.record, **step.payload},
+            returns=CONVERTED,
+        ),
+        find=get_editable,
+        errors=(DUPLICATE,),
+        refusals=(REFUSES_READERS,),
     ),
 )

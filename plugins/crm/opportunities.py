@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from plugins.api import (
     CONFLICT,
     DUPLICATE,
     STALE,
+    Action,
     ApiError,
     Request,
     Route,
+    Step,
+    change_state,
     conflicts,
     crud,
     invalid,
-    route,
     store_money,
+    transitions,
 )
 from plugins.api import exact as amount_of
 from plugins.crm import customer_children
@@ -25,10 +29,9 @@ from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.messages import HAS_CONTRACTS, OPPORTUNITY_CLOSED, OPPORTUNITY_FIXED
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable, resolve_owner
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES, STAGES_KEPT
-from plugins.crm.states import ADVANCE_TO, OPEN_STAGES, OPPORTUNITY_STAGES, PROBABILITY, allows
+from plugins.crm.states import ADVANCE_TO, OPEN_STAGES, OPPORTUNITY_STAGES, PROBABILITY
 
 Record = dict[str, Any]
-WON_EVENT, LOST_EVENT = "crm.opportunity.won", "crm.opportunity.lost"
 # dashboards are computed from these fields: they are final once the opportunity is closed
 _FINAL = ("amount", "probability", "expected_close_date")
 
@@ -49,7 +52,7 @@ async def insert(req: Request, given: Mapping[str, Any], customer: Mapping[str, 
         "stage": stage,
         "amount": given.get("amount") or store_money(amount_of(None)),
         "probability": given["probability"] if given.get("probability") is not None else PROBABILITY[stage],
-        "stage_history": [_build_stage_change(req, None, stage, None)],
+        "stage_history": [_build_stage_change(req.now, req.actor.user_id, None, stage, None)],
     }
     return await customer_children.insert(req, OPPORTUNITIES, values, customer, owner_id)
 
@@ -70,35 +73,31 @@ async def update(req: Request) -> Record:
     if stage not in OPEN_STAGES:
         raise invalid("stage", "enum")
 
+    action = ADVANCE_TO[stage]
+
     async def work() -> Record:
-        moved = await _change_stage(req, before, ADVANCE_TO[stage], version, None, {})
+        step = Step(req.service, OPPORTUNITIES, action, before, req.now, req.actor.user_id, request=req)
+        moved = await change_state(req.store(OPPORTUNITIES), before["id"], action, _stage_of(step), version=version)
         return await customer_children.update(req, OPPORTUNITIES, moved, values, None) if values else moved
 
     return await req.transaction(work)
 
 
-async def advance(req: Request) -> Record:
-    """Move an open opportunity to the given open stage, or to the next one."""
-    before = await get_editable(req, OPPORTUNITIES, req.path["id"])
-    stage = req.body.get("stage") or _next_stage(before["stage"])
-    return await _change_stage(req, before, ADVANCE_TO[stage], req.body.get("version"), None, {})
-
-
-def _next_stage(stage: str) -> str:
-    place = OPEN_STAGES.index(stage) + 1 if stage in OPEN_STAGES else len(OPEN_STAGES)
-    if place == len(OPEN_STAGES):
+def _next_action(step: Step) -> str:
+    """The action that leads to the stage of the body, or to the next one."""
+    place = OPEN_STAGES.index(step.record["stage"]) + 1
+    stage = step.body.get("stage") or (OPEN_STAGES[place] if place < len(OPEN_STAGES) else None)
+    if stage in (None, step.record["stage"]):
         raise ApiError(CONFLICT, OPPORTUNITY_CLOSED)
-    return OPEN_STAGES[place]
+    return ADVANCE_TO[stage]
 
 
-async def win(req: Request) -> Record:
-    """Close an opportunity as won."""
-    return await _close(req, "win", WON_EVENT, {"won_reason": req.body.get("reason")})
-
-
-async def lose(req: Request) -> Record:
-    """Close an opportunity as lost."""
-    return await _close(req, "lose", LOST_EVENT, {"lost_reason": req.body["reason"]})
+def _stage_of(step: Step) -> Record:
+    """What changes with the stage: the probability, and the history of stages."""
+    stage = OPPORTUNITY_STAGES.after(step.action)
+    entry = _build_stage_change(step.now, step.by, step.record["stage"], stage, step.reason)
+    history = {"stage_history": {"$each": [entry], "$slice": -STAGES_KEPT}}
+    return {"probability": PROBABILITY[stage], "$push": history}
 
 
 async def delete(req: Request) -> None:
@@ -107,47 +106,8 @@ async def delete(req: Request) -> None:
     await req.store(OPPORTUNITIES).delete(opportunity["id"])
 
 
-async def _close(req: Request, action: str, event: str, values: Mapping[str, Any]) -> Record:
-    body = req.body
-
-    async def work() -> Record:
-        before = await get_editable(req, OPPORTUNITIES, req.path["id"])
-        closing = {**values, "closed_at": req.now}
-        closed = await _change_stage(req, before, action, body.get("version"), body.get("reason"), closing)
-        await req.emit(event, opportunity=closed)
-        return closed
-
-    return await req.transaction(work)
-
-
-async def _change_stage(
-    req: Request, before: Record, action: str, version: int | None, reason: str | None, values: Mapping[str, Any]
-) -> Record:
-    stage = OPPORTUNITY_STAGES.transitions[action][1]
-    step = {
-        "$push": {
-            "stage_history": {
-                "$each": [_build_stage_change(req, before["stage"], stage, reason)],
-                "$slice": -STAGES_KEPT,
-            }
-        }
-    }
-    if before["stage"] == stage:
-        raise ApiError(CONFLICT, OPPORTUNITY_CLOSED)
-    # the stage must not have changed since it was read: the history notes both stages
-    allowed = {"$and": [allows(OPPORTUNITY_STAGES, action, "stage"), {"stage": before["stage"]}]}
-    return await req.store(OPPORTUNITIES).update(
-        before["id"],
-        {"stage": stage, "probability": PROBABILITY[stage], **values},
-        version=version,
-        where=allowed,
-        reason=OPPORTUNITY_CLOSED,
-        operators=step,
-    )
-
-
-def _build_stage_change(req: Request, before: str | None, stage: str, reason: str | None) -> Record:
-    return {"from_stage": before, "stage": stage, "at": req.now, "user_id": req.actor.user_id, "reason": reason}
+def _build_stage_change(now: datetime, by: int | None, before: str | None, stage: str, reason: str | None) -> Record:
+    return {"from_stage": before, "stage": stage, "at": now, "user_id": by, "reason": reason}
 
 
 ROUTES: tuple[Route, ...] = (
@@ -164,34 +124,33 @@ ROUTES: tuple[Route, ...] = (
         refusals=(REFUSES_READERS,),
         refusals_of={"update": conflicts(OPPORTUNITY_CLOSED, OPPORTUNITY_FIXED, HAS_CONTRACTS)},
     ),
-    route(
-        "POST /api/v1/crm/opportunities/{id}/advance",
-        advance,
-        summary="Move an opportunity to a stage",
-        access="crm:opportunity:advance",
-        body=ADVANCE,
-        record=OPPORTUNITIES,
-        errors=(DUPLICATE, STALE),
-        refusals=(REFUSES_READERS, *conflicts(OPPORTUNITY_CLOSED)),
-    ),
-    route(
-        "POST /api/v1/crm/opportunities/{id}/win",
-        win,
-        summary="Close an opportunity as won",
-        access="crm:opportunity:win",
-        body=WIN,
-        record=OPPORTUNITIES,
-        errors=(DUPLICATE, STALE),
-        refusals=(REFUSES_READERS, *conflicts(OPPORTUNITY_CLOSED)),
-    ),
-    route(
-        "POST /api/v1/crm/opportunities/{id}/lose",
-        lose,
-        summary="Close an opportunity as lost",
-        access="crm:opportunity:lose",
-        body=LOSE,
-        record=OPPORTUNITIES,
-        errors=(DUPLICATE, STALE),
-        refusals=(REFUSES_READERS, *conflicts(OPPORTUNITY_CLOSED)),
+    *transitions(
+        OPPORTUNITIES,
+        Action(
+            "POST /api/v1/crm/opportunities/{id}/advance",
+            access="crm:opportunity:advance",
+            does=tuple(ADVANCE_TO.values()),
+            summary="Move an opportunity to a stage",
+            body=ADVANCE,
+            choose=_next_action,
+            values=_stage_of,
+        ),
+        Action(
+            "POST /api/v1/crm/opportunities/{id}/win",
+            access="crm:opportunity:win",
+            summary="Close an opportunity as won",
+            body=WIN,
+            values=lambda step: {**_stage_of(step), "closed_at": step.now, "won_reason": step.reason},
+        ),
+        Action(
+            "POST /api/v1/crm/opportunities/{id}/lose",
+            access="crm:opportunity:lose",
+            summary="Close an opportunity as lost",
+            body=LOSE,
+            values=lambda step: {**_stage_of(step), "closed_at": step.now, "lost_reason": step.reason},
+        ),
+        find=get_editable,
+        errors=(DUPLICATE,),
+        refusals=(REFUSES_READERS,),
     ),
 )

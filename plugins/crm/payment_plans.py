@@ -23,17 +23,18 @@ from plugins.api import (
     store_money,
 )
 from plugins.crm import customer_children, receivables
-from plugins.crm.contract_records import CONTRACTS, PLAN_STATES, PLANS
+from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.messages import OVERPLANNED, PLAN_PAID, WRONG_STATE
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
 from plugins.crm.records import CUSTOMERS
+from plugins.crm.states import PLAN_STATES
 
 Record = dict[str, Any]
 _ENDED = ("completed", "terminated")
 LIST_QUERY = {
     **PLANS.list_query,
     "status": array(
-        choice(*PLAN_STATES), max_items=4, nullable=False, description="One value, or several with commas."
+        choice(*PLAN_STATES.states), max_items=4, nullable=False, description="One value, or several with commas."
     ),
 }
 

@@ -17,6 +17,7 @@ from plugins.crm import (
     payment_plans,
     payments,
     pool,
+    receivables,
 )
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.dashboards import DASHBOARDS
@@ -27,7 +28,6 @@ from plugins.crm.menus import MENUS, PERMISSIONS
 from plugins.crm.options import OPTIONS
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
 from plugins.crm.settings import CrmSettings
-from plugins.crm.states import CONTRACT_STATES, LEAD_STATES, OPPORTUNITY_STAGES
 
 _AROUND_CUSTOMERS = (CUSTOMERS, CONTACTS, LEADS, OPPORTUNITIES, FOLLOW_UPS)
 _MONEY = (CONTRACTS, PLANS, PAYMENTS)
@@ -40,8 +40,7 @@ plugin = Plugin(
     start=start,
     demo=demo.load,
     collections=(*_AROUND_CUSTOMERS, *_MONEY, pool.CLAIMANTS, IMPORTS, IMPORT_ROWS),
-    biz_types={"CUSTOMER": CUSTOMERS, contracts.BIZ_TYPE: CONTRACTS},
-    state_machines=(LEAD_STATES, OPPORTUNITY_STAGES, CONTRACT_STATES),
+    biz_types={"CUSTOMER": CUSTOMERS, receivables.BIZ_TYPE: CONTRACTS},
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     routes=(

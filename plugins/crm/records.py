@@ -178,9 +178,7 @@ LEADS = Collection(
         "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="13900000000"),
         "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="liu@example.com"),
         "source": text(label=("线索来源", "Source"), max_length=64, filter=True, example="website"),
-        "status": choice(
-            *LEAD_STATES.states, label=("线索状态", "Status"), default=LEAD_STATES.initial, filter=True, sort=True
-        ),
+        "status": LEAD_STATES.choice(label=("线索状态", "Status"), filter=True, sort=True, read_only=False),
         "owner_id": OWNER,
         "remark": text(label=("备注", "Remarks"), max_length=2000),
         "converted_at": timestamp(label=("转化时间", "Converted at"), read_only=True),
@@ -190,6 +188,7 @@ LEADS = Collection(
     },
     indexes=(Index("owner_id", "-created_at"), Index("status", "-created_at"), Index("source")),
     internal=(EDITORS,),
+    states=LEAD_STATES,
 )
 
 STAGE = choice(*OPPORTUNITY_STAGES.states)
@@ -229,13 +228,7 @@ OPPORTUNITIES = Collection(
             nullable=False,
             example="120000.00",
         ),
-        "stage": choice(
-            *OPPORTUNITY_STAGES.states,
-            label=("销售阶段", "Stage"),
-            default=OPPORTUNITY_STAGES.initial,
-            filter=True,
-            sort=True,
-        ),
+        "stage": OPPORTUNITY_STAGES.choice(label=("销售阶段", "Stage"), filter=True, sort=True, read_only=False),
         "probability": integer(
             label=("赢率（%）", "Win probability (%)"),
             minimum=0,
@@ -266,6 +259,7 @@ OPPORTUNITIES = Collection(
         Index("stage", "-created_at"),
     ),
     internal=(EDITORS,),
+    states=OPPORTUNITY_STAGES,
 )
 
 FOLLOW_UPS = Collection(

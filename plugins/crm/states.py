@@ -1,19 +1,13 @@
-"""The state machines of leads, opportunities and contracts."""
+"""The state machines of crm: leads, opportunities, contracts and payment plans."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from plugins.api import Message, StateMachine
+from plugins.api import StateMachine, Transition
+from plugins.crm.messages import LEAD_CLOSED, NO_SUCH_STEP, OPPORTUNITY_CLOSED, WRONG_STATE
 
 OPEN_STAGES = ("initial", "qualified", "proposal", "negotiation")
-# open stage → the action that leads to it
-ADVANCE_TO = {
-    "initial": "advance-to-initial",
-    "qualified": "advance-to-qualified",
-    "proposal": "advance-to-proposal",
-    "negotiation": "advance-to-negotiation",
-}
+# the action that leads to each open stage
+ADVANCE_TO = {stage: f"advance-to-{stage}" for stage in OPEN_STAGES}
 # default probability of a deal by its stage, in percent
 PROBABILITY = {"initial": 10, "qualified": 30, "proposal": 50, "negotiation": 80, "won": 100, "lost": 0}
 
@@ -21,75 +15,92 @@ LEAD_STATES = StateMachine(
     name="crm_lead",
     initial="new",
     states={
-        "new": Message("新建", "New"),
-        "contacted": Message("已联系", "Contacted"),
-        "qualified": Message("已确认", "Qualified"),
-        "converted": Message("已转化", "Converted"),
-        "invalid": Message("无效", "Invalid"),
+        "new": ("新建", "New"),
+        "contacted": ("已联系", "Contacted"),
+        "qualified": ("已确认", "Qualified"),
+        "converted": ("已转化", "Converted"),
+        "invalid": ("无效", "Invalid"),
     },
     transitions={
-        "contact": (("new",), "contacted"),
-        "qualify": (("new", "contacted"), "qualified"),
-        "discard": (("new", "contacted", "qualified"), "invalid"),
-        "reopen": (("contacted", "qualified", "invalid"), "new"),
-        "convert": (("new", "contacted", "qualified"), "converted"),
+        "contact": Transition("new", "contacted", ("联系", "Contact")),
+        "qualify": Transition(("new", "contacted"), "qualified", ("确认", "Qualify")),
+        "discard": Transition(("new", "contacted", "qualified"), "invalid", ("作废", "Discard")),
+        "reopen": Transition(("contacted", "qualified", "invalid"), "new", ("重新打开", "Reopen")),
+        "convert": Transition(
+            ("new", "contacted", "qualified"),
+            "converted",
+            ("转化", "Convert"),
+            event="crm.lead.converted",
+            refusal=LEAD_CLOSED,
+        ),
     },
+    record="lead",
+    refusal=NO_SUCH_STEP,
 )
 
+_ADVANCE = ("推进阶段", "Advance")
 OPPORTUNITY_STAGES = StateMachine(
     name="crm_opportunity",
     initial="initial",
     states={
-        "initial": Message("初步接触", "Initial"),
-        "qualified": Message("需求确认", "Qualified"),
-        "proposal": Message("方案报价", "Proposal"),
-        "negotiation": Message("商务谈判", "Negotiation"),
-        "won": Message("赢单", "Won"),
-        "lost": Message("输单", "Lost"),
+        "initial": ("初步接触", "Initial"),
+        "qualified": ("需求确认", "Qualified"),
+        "proposal": ("方案报价", "Proposal"),
+        "negotiation": ("商务谈判", "Negotiation"),
+        "won": ("赢单", "Won"),
+        "lost": ("输单", "Lost"),
     },
     transitions={
         # a deal may skip stages or move back
-        "advance-to-initial": (("qualified", "proposal", "negotiation"), "initial"),
-        "advance-to-qualified": (("initial", "proposal", "negotiation"), "qualified"),
-        "advance-to-proposal": (("initial", "qualified", "negotiation"), "proposal"),
-        "advance-to-negotiation": (("initial", "qualified", "proposal"), "negotiation"),
-        "win": (OPEN_STAGES, "won"),
-        "lose": (OPEN_STAGES, "lost"),
+        "advance-to-initial": Transition(("qualified", "proposal", "negotiation"), "initial", _ADVANCE),
+        "advance-to-qualified": Transition(("initial", "proposal", "negotiation"), "qualified", _ADVANCE),
+        "advance-to-proposal": Transition(("initial", "qualified", "negotiation"), "proposal", _ADVANCE),
+        "advance-to-negotiation": Transition(("initial", "qualified", "proposal"), "negotiation", _ADVANCE),
+        "win": Transition(OPEN_STAGES, "won", ("赢单", "Win"), event="crm.opportunity.won"),
+        "lose": Transition(OPEN_STAGES, "lost", ("输单", "Lose"), event="crm.opportunity.lost"),
     },
+    field="stage",
+    record="opportunity",
+    refusal=OPPORTUNITY_CLOSED,
 )
 
 CONTRACT_STATES = StateMachine(
     name="crm_contract",
     initial="draft",
     states={
-        "draft": Message("草稿", "Draft"),
-        "pending": Message("审批中", "Pending approval"),
-        "in_force": Message("执行中", "In force"),
-        "rejected": Message("已驳回", "Rejected"),
-        "completed": Message("已完成", "Completed"),
-        "terminated": Message("已终止", "Terminated"),
+        "draft": ("草稿", "Draft"),
+        "pending": ("审批中", "Pending approval"),
+        "in_force": ("执行中", "In force"),
+        "rejected": ("已驳回", "Rejected"),
+        "completed": ("已完成", "Completed"),
+        "terminated": ("已终止", "Terminated"),
     },
     transitions={
-        "submit": (("draft", "rejected"), "pending"),
-        "withdraw": (("pending",), "draft"),
-        "approve": (("pending",), "in_force"),
-        "reject": (("pending",), "rejected"),
-        "complete": (("in_force",), "completed"),
-        "terminate": (("in_force",), "terminated"),
+        "submit": Transition(("draft", "rejected"), "pending", ("提交审批", "Submit"), event="crm.contract.submitted"),
+        "withdraw": Transition("pending", "draft", ("撤回", "Withdraw"), event="crm.contract.withdrawn"),
+        "approve": Transition("pending", "in_force", ("批准", "Approve"), event="crm.contract.approved", decides=True),
+        "reject": Transition("pending", "rejected", ("驳回", "Reject"), event="crm.contract.rejected", decides=True),
+        "complete": Transition("in_force", "completed", ("完成", "Complete"), event="crm.contract.completed"),
+        "terminate": Transition("in_force", "terminated", ("终止", "Terminate"), event="crm.contract.terminated"),
     },
+    record="contract",
+    refusal=WRONG_STATE,
 )
 
-
-def allows(machine: StateMachine, action: str, field: str = "status") -> dict[str, Any]:
-    """The filter for records whose state allows `action`."""
-    return {field: {"$in": list(machine.transitions[action][0])}}
-
-
-def after(machine: StateMachine, action: str) -> str:
-    """The state that `action` leads to."""
-    return machine.transitions[action][1]
-
-
-def leads_to(machine: StateMachine, before: str, to: str) -> bool:
-    """Whether an action leads from `before` to `to` directly."""
-    return any(before in sources and to == target for sources, target in machine.transitions.values())
+# what is paid, and the day of today, decide
+PLAN_STATES = StateMachine(
+    name="crm_payment_plan",
+    initial="pending",
+    states={
+        "pending": ("未到期", "Pending"),
+        "partial": ("部分回款", "Partly paid"),
+        "paid": ("已回款", "Paid"),
+        "overdue": ("已逾期", "Overdue"),
+    },
+    transitions={
+        "pay-part": Transition(("pending", "paid", "overdue"), "partial"),
+        "pay": Transition(("pending", "partial", "overdue"), "paid"),
+        "fall-due": Transition(("pending", "partial", "paid"), "overdue"),
+        "unpay": Transition(("partial", "paid", "overdue"), "pending"),
+    },
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plugins.api import Collection, Index, Message, boolean, choice, integer, mapping, obj, text, timestamp
 from plugins.files.names import MAX_NAME
+from plugins.files.states import FILE_STATES
 
 VISIBILITIES = ("public", "private")
 KEY_EXAMPLE = "20261120-0123456789abcdef0123456789abcdef.pdf"
@@ -21,9 +22,6 @@ _url = text(
     description="Direct link of a public file; null for a private one.",
 )
 
-# `arriving`: being uploaded; `expected`: a signed address was given out; `leaving`: being removed by the sweep
-STATES = ("arriving", "expected", "stored", "leaving")
-
 OBJECTS = Collection(
     name="files_objects",
     title="StoredFile",
@@ -39,11 +37,12 @@ OBJECTS = Collection(
         "uploader_id": integer(minimum=0, nullable=False),
         "uploader_name": text(max_length=200),
         "attached": boolean(nullable=False, description="Whether something holds on to it; else it is swept."),
-        "state": choice(*STATES, nullable=False),
+        "state": FILE_STATES.choice(),
         "writer": text(max_length=64, description="The process that writes it, while it arrives."),
         "created_at": timestamp(nullable=False, sort=True),
     },
     indexes=(Index("attached", "created_at"), Index("state", "writer")),
+    states=FILE_STATES,
 )
 
 UPLOADER = obj(

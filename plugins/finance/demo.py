@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import ALL_ROWS, Actor, Request, Service, day_of, store_money, utc_now
+from plugins.api import ALL_ROWS, Actor, Request, Service, day_of, perform, store_money, utc_now
 from plugins.finance import accounts, claims, invoices, vouchers
 from plugins.finance.documents import EXPENSE_CLAIMS
 from plugins.rbac.api import Directory
@@ -78,8 +78,8 @@ class _Books:
         await self.service.database.store(EXPENSE_CLAIMS, self.keeper).update(
             drafts[0]["id"], {**approval, "status": "approved"}
         )
-        await claims.pay(self._make_request(self.keeper, {"account_id": bank}, drafts[0]))
-        await claims.submit(self._make_request(self.claimant, {}, drafts[1]))
+        await perform(claims.ROUTES, "pay", self._make_request(self.keeper, {"account_id": bank}, drafts[0]))
+        await perform(claims.ROUTES, "submit", self._make_request(self.claimant, {}, drafts[1]))
 
     async def _create_invoice(self, direction: str, counterparty: str, amount: str, tax: str, number: str) -> None:
         body = {
@@ -92,7 +92,7 @@ class _Books:
             "due_on": self._get_day(self.now + timedelta(days=30)),
         }
         invoice = await invoices.create(self._make_request(self.keeper, body))
-        await invoices.make_transition_handler("confirm")(self._make_request(self.keeper, {}, invoice))
+        await perform(invoices.ROUTES, "confirm", self._make_request(self.keeper, {}, invoice))
 
     def _get_day(self, at: datetime) -> str:
         return day_of(at, self.service.settings.zone).isoformat()

@@ -18,7 +18,7 @@ from plugins.api import (
     timestamp,
 )
 from plugins.finance.records import ACCOUNTS, CATEGORY, COUNTERPARTY, MAX_AMOUNT, REMARK
-from plugins.finance.states import CLAIM_STATES, INVOICE_STATES
+from plugins.finance.states import CLAIM_STATES, INVOICE_STATES, OPEN_ITEM_STATES
 
 _SUM = money(label=("金额", "Amount"), read_only=True, nullable=False, sort=True, filter=True)
 _VERSION = integer(minimum=1, description="Checked when given.")
@@ -53,9 +53,7 @@ EXPENSE_CLAIMS = Collection(
         ),
         "lines": array(CLAIM_LINE, label=("费用明细", "Expense lines"), min_items=1, max_items=100, required=True),
         "amount": _SUM,
-        "status": choice(
-            *CLAIM_STATES.states, label=("单据状态", "Status"), read_only=True, nullable=False, filter=True, sort=True
-        ),
+        "status": CLAIM_STATES.choice(label=("单据状态", "Status"), filter=True, sort=True),
         "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True),
         "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True),
         "decided_at": timestamp(label=("审批时间", "Decided at"), read_only=True),
@@ -66,6 +64,7 @@ EXPENSE_CLAIMS = Collection(
         "remark": REMARK,
     },
     indexes=(Index("number", unique=True), Index("status", "-created_at")),
+    states=CLAIM_STATES,
 )
 
 INVOICES = Collection(
@@ -117,9 +116,7 @@ INVOICES = Collection(
             description="The receivable or payable of a contract or an order that it bills: "
             "paid there, and no further one.",
         ),
-        "status": choice(
-            *INVOICE_STATES.states, label=("发票状态", "Status"), read_only=True, nullable=False, filter=True, sort=True
-        ),
+        "status": INVOICE_STATES.choice(label=("发票状态", "Status"), filter=True, sort=True),
         "category": CATEGORY,
         "remark": REMARK,
     },
@@ -130,6 +127,7 @@ INVOICES = Collection(
         Index("direction", "status", "due_on"),
         Index("day"),
     ),
+    states=INVOICE_STATES,
 )
 
 _PART = obj(
@@ -182,17 +180,7 @@ OPEN_ITEMS = Collection(
             read_only=True,
             description="What is to be paid by when, where it is agreed.",
         ),
-        "status": choice(
-            "open",
-            "partly_paid",
-            "paid",
-            "void",
-            label=("结算状态", "Status"),
-            read_only=True,
-            nullable=False,
-            filter=True,
-            sort=True,
-        ),
+        "status": OPEN_ITEM_STATES.choice(label=("结算状态", "Status"), filter=True, sort=True),
         "paid_elsewhere": boolean(
             label=("在来源单据收付", "Paid at the source"),
             read_only=True,
@@ -205,6 +193,7 @@ OPEN_ITEMS = Collection(
         Index("direction", "status", "due_on"),
         Index("resource_id"),
     ),
+    states=OPEN_ITEM_STATES,
 )
 
 PAY_CLAIM_BODY = obj(

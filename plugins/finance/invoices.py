@@ -6,29 +6,40 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, STALE, ApiError, Handler, Request, Route, conflicts, crud, exact, route, store_money
+from plugins.api import (
+    CONFLICT,
+    Action,
+    ApiError,
+    Request,
+    Route,
+    Step,
+    change_state,
+    conflicts,
+    crud,
+    exact,
+    store_money,
+    transitions,
+)
 from plugins.finance import open_items
 from plugins.finance.documents import INVOICES, PAY_INVOICE_BODY
 from plugins.finance.messages import (
     MORE_THAN_OPEN,
     NOT_DELETABLE,
     NOT_EDITABLE,
-    NOT_IN_STATE,
     PAID_ELSEWHERE,
     PERIOD_CLOSED,
 )
 from plugins.finance.periods import check_open
-from plugins.finance.states import INVOICE_STATES, after, allows
-from plugins.finance.vouchers import Record, book, book_in_transaction, get_day
+from plugins.finance.settling import add_payment, get_amount, in_books
+from plugins.finance.vouchers import Record, book, get_day
 
 _ZERO = store_money(Decimal(0))
 _DRAFT = {"status": "draft"}
-PAID_EVENT = "finance.invoice.paid"
 
 
 async def create(req: Request) -> Record:
     """Create a draft. Its total is the amount plus the tax."""
-    values = {"tax": _ZERO, **req.body, "day": get_day(req), "status": "draft", "paid": _ZERO}
+    values = {"tax": _ZERO, **req.body, "day": get_day(req), "paid": _ZERO}
     await open_items.check_billed_item(req, values)
     return await req.store(INVOICES).create({**values, "total": _add_tax(values)})
 
@@ -51,79 +62,39 @@ async def delete(req: Request) -> None:
     await req.store(INVOICES).delete(req.path["id"], where=_DRAFT, reason=NOT_DELETABLE)
 
 
-def make_transition_handler(action: str) -> Handler:
-    """Return the handler that takes an invoice to its next state: `confirm`, `void`."""
-
-    async def step(req: Request) -> Record:
-        values = {"status": after(INVOICE_STATES, action)}
-
-        async def work() -> Record:
-            invoice = await req.store(INVOICES).update(
-                req.path["id"], values, where=allows(INVOICE_STATES, action), reason=NOT_IN_STATE
-            )
-            await check_open(req.service, invoice)
-            await open_items.update_from_invoice(req, invoice)
-            return invoice
-
-        return await req.transaction(work)
-
-    return step
+async def _update_item(step: Step) -> None:
+    """Refuse an invoice of a closed period, and change what is owed for it."""
+    await check_open(step.service, step.record)
+    await open_items.update_from_invoice(step.req, step.record)
 
 
-async def pay(req: Request) -> Record:
-    """Book a payment on an invoice. Voucher, balance and invoice change in one transaction."""
-    day, account_id = get_day(req), req.body["account_id"]
-
-    async def work() -> Record:
-        invoice = await req.store(INVOICES).get(req.path["id"])
-        amount = _check_payment(req, invoice)
-        voucher = await book(
-            req,
-            {
-                "kind": "income" if invoice["direction"] == "out" else "expense",
-                "account_id": account_id,
-                "amount": store_money(amount),
-                "day": day,
-                "category": invoice["category"],
-                "counterparty": invoice["counterparty"],
-                "remark": invoice["number"],
-                "invoice_id": invoice["id"],
-            },
-        )
-        changed = await req.store(INVOICES).update(
-            invoice["id"], _add_payment(invoice, amount), version=invoice["version"]
-        )
-        await open_items.update_from_invoice(req, changed)
-        await req.emit(PAID_EVENT, invoice=changed, voucher=voucher)
-        return changed
-
-    await req.store(INVOICES).get(req.path["id"])
-    return await book_in_transaction(req, day, work)
-
-
-def _check_payment(req: Request, invoice: Record) -> Decimal:
-    """Return the amount to pay: that of the body, or all that is open. Raises 40901 if it cannot be paid here."""
-    if req.body.get("version") not in (None, invoice["version"]):
-        raise ApiError(STALE)
-    if invoice["status"] not in INVOICE_STATES.transitions["pay"][0]:
-        raise ApiError(CONFLICT, NOT_IN_STATE)
+async def _book(step: Step) -> None:
+    """Book the payment of the body. Raises 40901 if it cannot be paid here, or for more than is open."""
+    req, invoice = step.req, step.record
     if invoice["open_item_id"] is not None:
         raise ApiError(CONFLICT, PAID_ELSEWHERE)
-    unpaid = exact(invoice["total"]) - exact(invoice["paid"])
-    amount = exact(req.body["amount"]) if req.body.get("amount") is not None else unpaid
-    if amount > unpaid:
-        raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=unpaid), data={"open": f"{unpaid:.2f}"})
-    return amount
+    amount = get_amount(step, exact(invoice["total"]) - exact(invoice["paid"]))
+    step.payload["voucher"] = await book(
+        req,
+        {
+            "kind": "income" if invoice["direction"] == "out" else "expense",
+            "account_id": req.body["account_id"],
+            "amount": store_money(amount),
+            "day": get_day(req),
+            "category": invoice["category"],
+            "counterparty": invoice["counterparty"],
+            "remark": invoice["number"],
+            "invoice_id": invoice["id"],
+        },
+    )
 
 
-def _add_payment(invoice: Mapping[str, Any], amount: Decimal) -> Record:
-    """Return `paid` and `status` of the invoice with `amount` added to what is paid; a negative amount takes away."""
-    paid = exact(invoice["paid"]) + amount
-    if amount > 0:
-        action = "pay" if paid == exact(invoice["total"]) else "pay-part"
-        return {"paid": store_money(paid), "status": after(INVOICE_STATES, action)}
-    action = "unpay-part" if paid else "unpay"
-    return {"paid": store_money(paid), "status": after(INVOICE_STATES, action)}
+async def _update_paid_item(step: Step) -> None:
+    await open_items.update_from_invoice(step.req, step.record)
+
+
+def _payment_action(step: Step) -> str:
+    return "pay" if add_payment(step) == exact(step.record["total"]) else "pay-part"
 
 
 async def reopen_payment(payload: Mapping[str, Any]) -> None:
@@ -132,10 +103,10 @@ async def reopen_payment(payload: Mapping[str, Any]) -> None:
     if voucher["invoice_id"]:
         invoices = req.system_store(INVOICES)
         invoice = await invoices.get(voucher["invoice_id"])
-        changed = _add_payment(invoice, -exact(voucher["amount"]))
-        await open_items.update_from_invoice(
-            req, await invoices.update(invoice["id"], changed, version=invoice["version"])
-        )
+        paid = exact(invoice["paid"]) - exact(voucher["amount"])
+        action, values = "unpay-part" if paid else "unpay", {"paid": store_money(paid)}
+        changed = await change_state(invoices, invoice["id"], action, values, version=invoice["version"])
+        await open_items.update_from_invoice(req, changed)
 
 
 def _add_tax(values: Mapping[str, Any]) -> Any:
@@ -153,30 +124,35 @@ ROUTES: tuple[Route, ...] = (
         delete=delete,
         refusals_of={"update": conflicts(NOT_EDITABLE), "delete": conflicts(NOT_DELETABLE)},
     ),
-    route(
-        "POST /api/v1/finance/invoices/{id}/confirm",
-        make_transition_handler("confirm"),
-        summary="Confirm an invoice",
-        access="finance:invoice:confirm",
-        record=INVOICES,
-        refusals=conflicts(NOT_IN_STATE, PERIOD_CLOSED),
-    ),
-    route(
-        "POST /api/v1/finance/invoices/{id}/void",
-        make_transition_handler("void"),
-        summary="Declare an invoice void",
-        access="finance:invoice:void",
-        record=INVOICES,
-        refusals=conflicts(NOT_IN_STATE, PERIOD_CLOSED),
-    ),
-    route(
-        "POST /api/v1/finance/invoices/{id}/pay",
-        pay,
-        summary="Book a payment on an invoice",
-        access="finance:invoice:pay",
-        body=PAY_INVOICE_BODY,
-        record=INVOICES,
-        errors=(STALE,),
-        refusals=conflicts(NOT_IN_STATE, PAID_ELSEWHERE, MORE_THAN_OPEN, PERIOD_CLOSED),
+    *transitions(
+        INVOICES,
+        Action(
+            "POST /api/v1/finance/invoices/{id}/confirm",
+            access="finance:invoice:confirm",
+            body=None,
+            after=_update_item,
+            refusals=conflicts(PERIOD_CLOSED),
+        ),
+        Action(
+            "POST /api/v1/finance/invoices/{id}/void",
+            access="finance:invoice:void",
+            summary="Declare an invoice void",
+            body=None,
+            after=_update_item,
+            refusals=conflicts(PERIOD_CLOSED),
+        ),
+        Action(
+            "POST /api/v1/finance/invoices/{id}/pay",
+            access="finance:invoice:pay",
+            does=("pay", "pay-part"),
+            summary="Book a payment on an invoice",
+            body=PAY_INVOICE_BODY,
+            before=_book,
+            choose=_payment_action,
+            values=lambda step: {"paid": store_money(add_payment(step))},
+            after=_update_paid_item,
+            within=in_books,
+            refusals=conflicts(PAID_ELSEWHERE, MORE_THAN_OPEN, PERIOD_CLOSED),
+        ),
     ),
 )

@@ -1,4 +1,4 @@
-"""What finance does while the service runs: it listens to approvals, to reversals and to what is owed."""
+"""What finance does while the service runs: it listens to reversals and to what is owed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from plugins.finance import claims, invoices, open_items, periods, vouchers
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
     """Register the listeners."""
-    service.events.listen(claims.DECISION_EVENT, partial(claims.apply_approval, service))
     service.events.listen(vouchers.REVERSED_EVENT, claims.reopen_payment)
     service.events.listen(vouchers.REVERSED_EVENT, invoices.reopen_payment)
     service.events.listen(vouchers.REVERSED_EVENT, open_items.reopen_payment)

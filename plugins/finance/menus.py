@@ -58,12 +58,6 @@ MENUS = (
 PERMISSIONS: Mapping[str, Message] = {
     "finance:voucher:reverse": Message("冲销", "Reverse"),
     "finance:period:close": Message("结账", "Close"),
-    "finance:expense-claim:submit": Message("提交", "Submit"),
-    "finance:expense-claim:approve": Message("审批", "Approve"),
-    "finance:expense-claim:pay": Message("付款", "Pay"),
-    "finance:invoice:confirm": Message("确认", "Confirm"),
-    "finance:invoice:void": Message("作废", "Void"),
-    "finance:invoice:pay": Message("收付款", "Pay"),
     "finance:invoice:receivables": Message("应收", "Receivables"),
     "finance:invoice:payables": Message("应付", "Payables"),
 }

@@ -23,6 +23,7 @@ REJECTED = Message("已驳回", "Rejected")
 PAID = Message("已付清", "Paid")
 CONFIRMED = Message("已确认", "Confirmed")
 PARTLY_PAID = Message("部分付款", "Partly paid")
+OPEN = Message("未结清", "Open")
 VOID = Message("已作废", "Void")
 
 # shown by GET /authorization/explain

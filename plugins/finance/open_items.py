@@ -12,27 +12,30 @@ from typing import Any
 
 from plugins.api import (
     CONFLICT,
-    STALE,
+    Action,
     Actor,
     ApiError,
+    Collection,
     Handler,
     Page,
     Request,
     Route,
     Service,
+    Step,
     Store,
     conflicts,
     exact,
     invalid,
     route,
     store_money,
+    transitions,
 )
 from plugins.finance.documents import OPEN_ITEMS, PAY_INVOICE_BODY
-from plugins.finance.messages import MORE_THAN_OPEN, NOT_IN_STATE, PAID_ELSEWHERE, PERIOD_CLOSED
-from plugins.finance.vouchers import Record, book, book_in_transaction, get_day
+from plugins.finance.messages import MORE_THAN_OPEN, PAID_ELSEWHERE, PERIOD_CLOSED
+from plugins.finance.settling import add_payment, get_amount, in_books
+from plugins.finance.vouchers import Record, book, get_day
 
 RECEIVABLE_EVENT, PAYABLE_EVENT = "finance.receivable.changed", "finance.payable.changed"
-PAID_EVENT = "finance.payable.paid"
 UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
 INVOICE = "INVOICE"
 _COPIED_FROM_EVENT = ("number", "counterparty", "amount", "due_on")
@@ -117,59 +120,34 @@ def make_list_handler(direction: str) -> Handler:
     return list_items
 
 
-async def pay(req: Request) -> Record:
-    """Pay a payable, or a part of it. Voucher, balance and payable change in one transaction."""
-    day, account_id = get_day(req), req.body["account_id"]
-
-    async def work() -> Record:
-        item = await _get_payable(req)
-        amount = _check_payment(req, item)
-        voucher = await book(
-            req,
-            {
-                "kind": "expense",
-                "account_id": account_id,
-                "amount": store_money(amount),
-                "day": day,
-                "category": "purchase",
-                "counterparty": item["counterparty"],
-                "remark": item["number"],
-                "open_item_id": item["id"],
-            },
-        )
-        changed = await req.store(OPEN_ITEMS).update(item["id"], _add_payment(item, amount), version=item["version"])
-        await req.emit(PAID_EVENT, item=changed, voucher=voucher)
-        return changed
-
-    await _get_payable(req)
-    return await book_in_transaction(req, day, work)
-
-
-async def _get_payable(req: Request) -> Record:
-    """Return the item of the path. Raises 40901 if it is not paid here."""
-    item = await req.store(OPEN_ITEMS).get(req.path["id"])
+async def _find_payable(req: Request, collection: Collection, id: Any) -> Record:
+    """Return the item. Raises 40901 if it is not paid here."""
+    item = await req.store(collection).get(id)
     if item["direction"] != "in" or item["paid_elsewhere"]:
         raise ApiError(CONFLICT, PAID_ELSEWHERE)
     return item
 
 
-def _check_payment(req: Request, item: Record) -> Decimal:
-    """Return the amount to pay: that of the body, or all that is open. Raises 40901 if that is more than is open."""
-    if req.body.get("version") not in (None, item["version"]):
-        raise ApiError(STALE)
-    unpaid = exact(item["amount"]) - exact(item["paid"])
-    if unpaid <= 0:
-        raise ApiError(CONFLICT, NOT_IN_STATE)
-    amount = exact(req.body["amount"]) if req.body.get("amount") is not None else unpaid
-    if amount > unpaid:
-        raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=unpaid), data={"open": f"{unpaid:.2f}"})
-    return amount
+async def _book(step: Step) -> None:
+    """Book the payment of a payable, or of a part of it."""
+    req, item = step.req, step.record
+    step.payload["voucher"] = await book(
+        req,
+        {
+            "kind": "expense",
+            "account_id": req.body["account_id"],
+            "amount": store_money(get_amount(step, exact(item["amount"]) - exact(item["paid"]))),
+            "day": get_day(req),
+            "category": "purchase",
+            "counterparty": item["counterparty"],
+            "remark": item["number"],
+            "open_item_id": item["id"],
+        },
+    )
 
 
-def _add_payment(item: Mapping[str, Any], amount: Decimal) -> Record:
-    """Return `paid` and `status` of the item with `amount` added to what is paid; a negative amount takes away."""
-    paid = exact(item["paid"]) + amount
-    return {"paid": store_money(paid), "status": _get_status(exact(item["amount"]), paid)}
+def _payment_action(step: Step) -> str:
+    return "pay" if add_payment(step) >= exact(step.record["amount"]) else "pay-part"
 
 
 async def reopen_payment(payload: Mapping[str, Any]) -> None:
@@ -178,7 +156,9 @@ async def reopen_payment(payload: Mapping[str, Any]) -> None:
     if voucher["open_item_id"]:
         items = req.system_store(OPEN_ITEMS)
         item = await items.get(voucher["open_item_id"])
-        await items.update(item["id"], _add_payment(item, -exact(voucher["amount"])), version=item["version"])
+        paid = exact(item["paid"]) - exact(voucher["amount"])
+        values = {"paid": store_money(paid), "status": _get_status(exact(item["amount"]), paid)}
+        await items.update(item["id"], values, version=item["version"])
 
 
 ROUTES: tuple[Route, ...] = (
@@ -200,14 +180,20 @@ ROUTES: tuple[Route, ...] = (
         record=OPEN_ITEMS,
         paged=True,
     ),
-    route(
-        "POST /api/v1/finance/payables/{id}/pay",
-        pay,
-        summary="Pay a payable",
-        access="finance:invoice:pay",
-        body=PAY_INVOICE_BODY,
-        record=OPEN_ITEMS,
-        errors=(STALE,),
-        refusals=conflicts(NOT_IN_STATE, PAID_ELSEWHERE, MORE_THAN_OPEN, PERIOD_CLOSED),
+    *transitions(
+        OPEN_ITEMS,
+        Action(
+            "POST /api/v1/finance/payables/{id}/pay",
+            access="finance:invoice:pay",
+            does=("pay", "pay-part"),
+            summary="Pay a payable",
+            body=PAY_INVOICE_BODY,
+            before=_book,
+            choose=_payment_action,
+            values=lambda step: {"paid": store_money(add_payment(step))},
+            within=in_books,
+            refusals=conflicts(PAID_ELSEWHERE, MORE_THAN_OPEN, PERIOD_CLOSED),
+        ),
+        find=_find_payable,
     ),
 )

@@ -10,7 +10,6 @@ from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS
 from plugins.finance.lifespan import start
 from plugins.finance.menus import MENUS, PERMISSIONS
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
-from plugins.finance.states import CLAIM_STATES, INVOICE_STATES
 
 plugin = Plugin(
     name="finance",
@@ -20,8 +19,7 @@ plugin = Plugin(
     demo=demo.load,
     event_refusals={periods.DATED_EVENT: periods.DATED_REFUSALS},
     collections=(ACCOUNTS, VOUCHERS, PERIODS, EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS),
-    biz_types={claims.BIZ_TYPE: EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES},
-    state_machines=(CLAIM_STATES, INVOICE_STATES),
+    biz_types={"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES},
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     routes=(

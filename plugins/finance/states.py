@@ -1,46 +1,69 @@
-"""The states of expense claims and invoices, and the actions that lead from one to another."""
+"""The states of expense claims, invoices and open items, and the actions that lead from one to another."""
 
 from __future__ import annotations
 
-from typing import Any
+from plugins.api import StateMachine, Transition
+from plugins.finance.messages import (
+    APPROVED,
+    CONFIRMED,
+    DRAFT,
+    NOT_IN_STATE,
+    OPEN,
+    PAID,
+    PARTLY_PAID,
+    REJECTED,
+    SUBMITTED,
+    VOID,
+)
 
-from plugins.api import StateMachine
-from plugins.finance.messages import APPROVED, CONFIRMED, DRAFT, PAID, PARTLY_PAID, REJECTED, SUBMITTED, VOID
-
+_DECIDED = "finance.expense.decided"
 CLAIM_STATES = StateMachine(
     name="finance_expense_claim",
     initial="draft",
     states={"draft": DRAFT, "submitted": SUBMITTED, "approved": APPROVED, "rejected": REJECTED, "paid": PAID},
     transitions={
-        "submit": (("draft", "rejected"), "submitted"),
-        "withdraw": (("submitted",), "draft"),
-        "approve": (("submitted",), "approved"),
-        "reject": (("submitted",), "rejected"),
-        "pay": (("approved",), "paid"),
-        "unpay": (("paid",), "approved"),
+        "submit": Transition(("draft", "rejected"), "submitted", ("提交", "Submit"), event="finance.expense.submitted"),
+        "withdraw": Transition("submitted", "draft", ("撤回", "Withdraw"), event=_DECIDED),
+        "approve": Transition("submitted", "approved", ("审批", "Approve"), event=_DECIDED, decides=True),
+        "reject": Transition("submitted", "rejected", ("驳回", "Reject"), event=_DECIDED, decides=True),
+        "pay": Transition("approved", "paid", ("付款", "Pay"), event="finance.expense.paid"),
+        "unpay": Transition("paid", "approved", ("撤销付款", "Take the payment back")),
     },
+    record="claim",
+    refusal=NOT_IN_STATE,
 )
 
+_PAY = ("收付款", "Pay")
 INVOICE_STATES = StateMachine(
     name="finance_invoice",
     initial="draft",
     states={"draft": DRAFT, "confirmed": CONFIRMED, "partly_paid": PARTLY_PAID, "paid": PAID, "void": VOID},
     transitions={
-        "confirm": (("draft",), "confirmed"),
-        "pay-part": (("confirmed", "partly_paid"), "partly_paid"),
-        "pay": (("confirmed", "partly_paid"), "paid"),
-        "void": (("draft", "confirmed"), "void"),
-        "unpay": (("partly_paid", "paid"), "confirmed"),
-        "unpay-part": (("partly_paid", "paid"), "partly_paid"),
+        "confirm": Transition("draft", "confirmed", ("确认", "Confirm")),
+        "pay-part": Transition(("confirmed", "partly_paid"), "partly_paid", _PAY, event="finance.invoice.paid"),
+        "pay": Transition(("confirmed", "partly_paid"), "paid", _PAY, event="finance.invoice.paid"),
+        "void": Transition(("draft", "confirmed"), "void", ("作废", "Void")),
+        "unpay": Transition(("partly_paid", "paid"), "confirmed"),
+        "unpay-part": Transition(("partly_paid", "paid"), "partly_paid"),
     },
+    record="invoice",
+    refusal=NOT_IN_STATE,
 )
 
-
-def allows(states: StateMachine, action: str) -> dict[str, Any]:
-    """Return the filter of the records whose state allows `action`."""
-    return {"status": {"$in": list(states.transitions[action][0])}}
-
-
-def after(states: StateMachine, action: str) -> str:
-    """Return the state that `action` leads to."""
-    return states.transitions[action][1]
+# what is owed, and what of it is paid, decide
+OPEN_ITEM_STATES = StateMachine(
+    name="finance_open_item",
+    initial="open",
+    states={"open": OPEN, "partly_paid": PARTLY_PAID, "paid": PAID, "void": VOID},
+    transitions={
+        "pay-part": Transition(("open", "partly_paid"), "partly_paid", _PAY, event="finance.payable.paid"),
+        "pay": Transition(("open", "partly_paid"), "paid", _PAY, event="finance.payable.paid"),
+        # the record that it comes from has changed, or a payment was reversed
+        "reopen": Transition(("partly_paid", "paid", "void"), "open"),
+        "reopen-part": Transition(("paid", "void"), "partly_paid"),
+        "settle": Transition("void", "paid"),
+        "void": Transition(("open", "partly_paid", "paid"), "void"),
+    },
+    record="item",
+    refusal=NOT_IN_STATE,
+)

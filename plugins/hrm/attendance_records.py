@@ -19,9 +19,9 @@ from plugins.api import (
 )
 from plugins.hrm.messages import HAS_PUNCHES
 from plugins.hrm.records import EMPLOYEES, LOCATION, MAC, PLACES, SYSTEM
+from plugins.hrm.states import DAY_STATES
 
 RESULTS = ("accepted", "outside", "unproven", "refused")
-DAY_STATUSES = ("pending", "normal", "late", "early_leave", "missed", "absent", "leave", "rest")
 
 # clients send evidence of the place; the time is the server's
 PUNCHES = Collection(
@@ -133,7 +133,7 @@ PUNCH_REPLY = obj(
         "place": _PLACE.but(description="Where it was, or the nearest place."),
         "risks": array(_RISK, nullable=False),
         "repeated": boolean(nullable=False, description="There was a punch just before: this is that one."),
-        "day_status": choice(*DAY_STATUSES, description="What the day has come to."),
+        "day_status": choice(*DAY_STATES.states, description="What the day has come to."),
     },
     nullable=False,
 )
@@ -176,13 +176,8 @@ DAYS = Collection(
         "user_id": integer(label=("用户账号", "User account"), read_only=True, filter=True),
         "department_id": integer(label=("部门", "Department"), read_only=True, filter=True),
         "day": day(label=("考勤日期", "Working day"), sort=True, filter=True, read_only=True, nullable=False),
-        "status": choice(
-            *DAY_STATUSES,
-            label=("考勤状态", "Status"),
-            filter=True,
-            read_only=True,
-            nullable=False,
-            description="`pending`: nothing can be said yet.",
+        "status": DAY_STATES.choice(
+            label=("考勤状态", "Status"), filter=True, description="`pending`: nothing can be said yet."
         ),
         "arrived_at": timestamp(label=("上班打卡时间", "Arrived at"), read_only=True),
         "departed_at": timestamp(label=("下班打卡时间", "Departed at"), read_only=True),
@@ -199,6 +194,7 @@ DAYS = Collection(
         Index("day", "status", "late_minutes", "department_id", "user_id"),
     ),
     internal=("settles_at",),
+    states=DAY_STATES,
 )
 
 # one per employee, which every transaction about their attendance changes: it serves as a lock

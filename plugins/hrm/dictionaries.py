@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from plugins.api import Dictionary, Item, Message
+from plugins.hrm.states import DAY_STATES
 
 RISKS: Mapping[str, Message] = {
     "mock_location": Message("设备报告了模拟定位", "The device reports a mock position"),
@@ -16,6 +17,17 @@ RISKS: Mapping[str, Message] = {
     "unknown_fix_time": Message("未提供定位时间", "The time of the position is missing"),
     "far_from_wifi": Message("定位与 WiFi 所在地点不符", "The position is not near the place of the WiFi"),
     "unknown_wifi": Message("未登记的 WiFi", "The WiFi belongs to no place"),
+}
+
+_COLORS = {
+    "pending": "gray",
+    "normal": "green",
+    "late": "orange",
+    "early_leave": "orange",
+    "missed": "red",
+    "absent": "red",
+    "leave": "blue",
+    "rest": "gray",
 }
 
 DICTIONARIES = (
@@ -34,20 +46,7 @@ DICTIONARIES = (
         Message("打卡风险", "Risk of a punch"),
         tuple(Item(code, words) for code, words in RISKS.items()),
     ),
-    Dictionary(
-        "hrm_attendance_status",
-        Message("考勤结果", "Daily result"),
-        (
-            Item("pending", Message("待打卡", "Pending"), "gray"),
-            Item("normal", Message("正常", "Normal"), "green"),
-            Item("late", Message("迟到", "Late"), "orange"),
-            Item("early_leave", Message("早退", "Early leave"), "orange"),
-            Item("missed", Message("缺卡", "Missed punch"), "red"),
-            Item("absent", Message("旷工", "Absent"), "red"),
-            Item("leave", Message("请假", "Leave"), "blue"),
-            Item("rest", Message("休息", "Day off"), "gray"),
-        ),
-    ),
+    Dictionary.of_states("hrm_attendance_status", Message("考勤结果", "Daily result"), DAY_STATES, _COLORS),
     Dictionary(
         "hrm_leave_type",
         Message("请假类型", "Type of leave"),

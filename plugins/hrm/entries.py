@@ -18,7 +18,7 @@ from plugins.hrm.leave_records import ENTER_LEAVE_BODY, LEAVES
 from plugins.hrm.messages import ALREADY_PUNCHED, CLOSED, NO_ACCOUNT, NOT_ATTENDED_THEN, OWN_ENTRY
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.results import MAX_DAYS, lock, recompute
-from plugins.hrm.states import after
+from plugins.hrm.states import LEAVE_STATES
 
 Record = dict[str, Any]
 _SAME_PUNCH = timedelta(minutes=1)
@@ -88,14 +88,15 @@ async def enter_leave(req: Request) -> Record:
         leave = await _store_of(req, LEAVES, employee).create(
             {
                 **values,
-                "status": after("approve"),
+                "status": LEAVE_STATES.after("approve"),
                 "submitted_at": req.now,
                 "decided_at": req.now,
                 "decided_by": req.actor.user_id,
                 "entered_by": req.actor.user_id,
             }
         )
-        await leaves.complete_decision(req.service, leave, req.now, {"request": req})
+        await leaves.recompute_results(req.service, leave, req.now)
+        await req.emit(LEAVE_STATES.transitions["approve"].event, leave=leave)
         await leaves.notify(req, leave)
         return leave
 

@@ -34,9 +34,7 @@ LEAVES = Collection(
         "hours": quantity(
             label=("请假小时数", "Hours"), read_only=True, description="Hours of work that it takes, without breaks."
         ),
-        "status": choice(
-            *LEAVE_STATES.states, label=("审批状态", "Status"), filter=True, sort=True, read_only=True, nullable=False
-        ),
+        "status": LEAVE_STATES.choice(label=("审批状态", "Status"), filter=True, sort=True),
         "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True),
         "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True),
         "decided_at": timestamp(label=("审批时间", "Decided at"), read_only=True),
@@ -47,6 +45,7 @@ LEAVES = Collection(
         ),
     },
     indexes=(Index("user_id", "status", "starts_at"), Index("status", "-created_at"), Index("employee_id")),
+    states=LEAVE_STATES,
 )
 REJECT_BODY = obj("LeaveReject", {"reason": text(max_length=500)}, nullable=False)
 

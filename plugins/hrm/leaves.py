@@ -1,7 +1,6 @@
 """Leave: from draft to approval, and its effect on attendance.
 
-Approval works by events: `submit` emits `approval.requested`, and an approval plugin emits `approval.finished` when it
-is decided. Without such a plugin, or without a matching flow, whoever holds `hrm:leave:approve` decides.
+Flows approve it; without a matching flow, whoever holds `hrm:leave:approve` decides.
 """
 
 from __future__ import annotations
@@ -13,24 +12,22 @@ from typing import Any
 
 from plugins.api import (
     CONFLICT,
-    REFUSES_OWN,
+    Action,
     ApiError,
-    Handler,
+    Approval,
     Message,
     Request,
     Route,
     Service,
+    Step,
     as_json,
     conflicts,
     crud,
     day_of,
     invalid,
-    people_behind,
-    refuse_own,
     rounded,
-    route,
     store_quantity,
-    utc_now,
+    transitions,
 )
 from plugins.hrm import allowances
 from plugins.hrm.calendars import OFFICE, find_employee, load_calendar
@@ -43,24 +40,18 @@ from plugins.hrm.messages import (
     NOT_DELETABLE,
     NOT_EDITABLE,
     NOT_EMPLOYED_THEN,
-    NOT_IN_STATE,
     NOTHING_LEFT,
     OVERLAPS,
 )
 from plugins.hrm.results import Record, lock, recompute
-from plugins.hrm.states import LEAVE_STATES, after, allows
+from plugins.hrm.states import LEAVE_STATES
 from plugins.hrm.timetable import Calendar, begins_on, working_days, working_minutes
 
-BIZ_TYPE = "LEAVE"
-REQUESTED_EVENT, CANCELLED_EVENT, FINISHED_EVENT = "approval.requested", "approval.cancelled", "approval.finished"
-DECIDED_EVENT = "hrm.leave.decided"
 SEND_EVENT = "notification.send"
-# outcome of an approval → action on the leave
-OUTCOMES = {"approved": "approve", "rejected": "reject", "returned": "withdraw", "withdrawn": "withdraw"}
 # states of leave that change daily results
-_OF_RESULTS = (after("approve"), after("cancel"))
+_OF_RESULTS = ("approved", "cancelled")
 _LONGEST = timedelta(days=366)
-_EDITABLE = allows("submit")
+_EDITABLE = LEAVE_STATES.allows("submit")
 # for routes that submit or enter leave, which `refuse_invalid` checks
 REFUSES_INVALID = conflicts(OVERLAPS, NOTHING_LEFT, NOT_EMPLOYED_THEN, CLOSED)
 
@@ -69,7 +60,7 @@ async def create(req: Request) -> Record:
     """Create a draft of the caller's own leave."""
     employee = await find_employee(req.service, req.actor.user_id)
     theirs = {"employee_id": employee["id"], "employee_name": employee["name"]} if employee else {}
-    values = {"employee_name": req.actor.name, **theirs, **req.body, "user_id": req.actor.user_id, "status": "draft"}
+    values = {"employee_name": req.actor.name, **theirs, **req.body, "user_id": req.actor.user_id}
     return await req.store(LEAVES).create({**values, **await measure(req, values)})
 
 
@@ -90,79 +81,38 @@ async def delete(req: Request) -> None:
     await req.store(LEAVES).delete(req.path["id"], where=_EDITABLE, reason=NOT_DELETABLE)
 
 
-async def submit(req: Request) -> Record:
-    """Submit leave for approval. A listener may decide within the same transaction."""
-
-    async def work() -> Record:
-        leaves = req.store(LEAVES)
-        submitted = {
-            "status": after("submit"),
-            "submitted_at": req.now,
-            "submitted_by": req.actor.user_id,
-            "decided_at": None,
-            "decided_by": None,
-            "decision_reason": None,
-        }
-        leave = await leaves.update(req.path["id"], submitted, where=allows("submit"), reason=NOT_IN_STATE)
-        await refuse_invalid(req, leave)
-        await req.emit(REQUESTED_EVENT, **_resource_key(leave), **await _describe(req, leave), own=people_behind(leave))
-        return await leaves.get(leave["id"])
-
-    return await req.transaction(work)
+def _submission(step: Step) -> Record:
+    submitted = {"submitted_at": step.now, "submitted_by": step.by}
+    return {**submitted, "decided_at": None, "decided_by": None, "decision_reason": None}
 
 
-def decider(action: str) -> Handler:
-    """A handler for `withdraw`, `approve`, `reject` or `cancel`. It ends an approval under way."""
-
-    async def decide(req: Request) -> Record:
-        values = {**_build_decision(action, (req.body or {}).get("reason"), req.now), "decided_by": req.actor.user_id}
-
-        async def work() -> Record:
-            if action in ("approve", "reject"):
-                await refuse_own(req, people_behind(await req.store(LEAVES).get(req.path["id"])))
-            leave = await req.store(LEAVES).update(req.path["id"], values, where=allows(action), reason=NOT_IN_STATE)
-            await complete_decision(req.service, leave, req.now, {"request": req})
-            await req.emit(CANCELLED_EVENT, **_resource_key(leave), reason=leave["decision_reason"])
-            await notify(req, leave)
-            return leave
-
-        return await req.transaction(work)
-
-    return decide
+def _decision(step: Step) -> Record:
+    return {"decided_at": step.now, "decided_by": step.by, "decision_reason": step.reason}
 
 
-async def apply_decision(service: Service, payload: Mapping[str, Any]) -> None:
-    """Apply the outcome of an approval to its leave. Leave that is no longer pending stays unchanged."""
-    action = OUTCOMES.get(payload["outcome"])
-    if payload["biz_type"] != BIZ_TYPE or action is None:
-        return
-    req = payload.get("request")
-    now = req.now if req else utc_now()
-
-    async def work() -> None:
-        leaves = req.system_store(LEAVES) if req else service.database.store(LEAVES, now=now)
-        leave = await leaves.get(payload["resource_id"])
-        if leave["status"] != after("submit"):
-            return
-        values = {**_build_decision(action, payload.get("reason"), now), "decided_by": payload.get("by")}
-        changed = await leaves.update(leave["id"], values, where=allows(action), reason=NOT_IN_STATE)
-        await complete_decision(service, changed, now, payload)
-
-    await service.database.transaction(work)
+async def _check(step: Step) -> None:
+    await refuse_invalid(step.req, step.record)
 
 
-async def complete_decision(service: Service, leave: Record, now: datetime, payload: Mapping[str, Any]) -> None:
-    """Recompute the results of the days of the leave that have begun, and emit the decision."""
+async def _complete(step: Step) -> None:
+    """Recompute the results of the days, and notify the person. The approval plugin notifies of its own decisions."""
+    await recompute_results(step.service, step.record, step.now)
+    if not step.by_approval:
+        await notify(step.req, step.record)
+
+
+async def recompute_results(service: Service, leave: Record, now: datetime) -> None:
+    """Recompute the results of the days of the leave that have begun."""
     employee = await find_employee(service, leave["user_id"])
     calendar = await load_calendar(service, employee)
-    if employee is not None and calendar is not None:
-        await lock(service, employee["id"])
-        if leave["status"] in _OF_RESULTS:
-            await _refuse_closed(service, calendar, leave)
-        first, last = (day_of(leave[name], service.settings.zone) for name in ("starts_at", "ends_at"))
-        since, today = await find_open_day(service, first - timedelta(days=1)), day_of(now, service.settings.zone)
-        await recompute(service, employee, calendar, since, min(last, today), now)
-    await service.events.emit(DECIDED_EVENT, {**payload, "leave": leave})
+    if employee is None or calendar is None:
+        return
+    await lock(service, employee["id"])
+    if leave["status"] in _OF_RESULTS:
+        await _refuse_closed(service, calendar, leave)
+    first, last = (day_of(leave[name], service.settings.zone) for name in ("starts_at", "ends_at"))
+    since, today = await find_open_day(service, first - timedelta(days=1)), day_of(now, service.settings.zone)
+    await recompute(service, employee, calendar, since, min(last, today), now)
 
 
 async def notify(req: Request, leave: Mapping[str, Any]) -> None:
@@ -217,25 +167,15 @@ def _refuse_not_employed(service: Service, calendar: Calendar, employee: Record,
         raise ApiError(CONFLICT, NOT_EMPLOYED_THEN)
 
 
-def _resource_key(leave: Record) -> Record:
-    return {"biz_type": BIZ_TYPE, "resource_id": str(leave["id"])}
+async def _describe(step: Step) -> Record:
+    """The name and the department of the person, for conditions and approvers."""
+    employee = await find_employee(step.service, step.record["user_id"])
+    name = employee["name"] if employee else step.req.actor.name or step.req.actor.username
+    return {"employee": name, "department_id": employee and employee["department_id"]}
 
 
-async def _describe(req: Request, leave: Record) -> Record:
-    """The title and the record of a request, for conditions and approvers."""
-    employee = await find_employee(req.service, leave["user_id"])
-    name = employee["name"] if employee else req.actor.name or req.actor.username
-    record = as_json(LEAVES.read, leave)
-    words = (text.replace("{days}", record["days"]).replace("{name}", name) for text in LEAVE_TITLE)
-    title = type(LEAVE_TITLE)(*words)
-    return {
-        "title": title,
-        "record": {**record, "employee": name, "department_id": employee and employee["department_id"]},
-    }
-
-
-def _build_decision(action: str, reason: str | None, now: datetime) -> Record:
-    return {"status": after(action), "decided_at": now, "decision_reason": reason}
+def _title(shown: Mapping[str, Any]) -> Message:
+    return LEAVE_TITLE.filled(name=shown["employee"], days=shown["days"])
 
 
 async def measure(req: Request, leave: Mapping[str, Any]) -> Record:
@@ -269,46 +209,52 @@ ROUTES: tuple[Route, ...] = (
         delete=delete,
         refusals_of={"update": conflicts(NOT_EDITABLE), "delete": conflicts(NOT_DELETABLE)},
     ),
-    route(
-        "POST /api/v1/hrm/leaves/{id}/submit",
-        submit,
-        summary="Ask for leave",
-        access="hrm:leave:submit",
-        record=LEAVES,
-        refusals=(*conflicts(NOT_IN_STATE), *REFUSES_INVALID),
-        events=(REQUESTED_EVENT,),
-    ),
-    route(
-        "POST /api/v1/hrm/leaves/{id}/withdraw",
-        decider("withdraw"),
-        summary="Take leave back",
-        access="hrm:leave:submit",
-        record=LEAVES,
-        refusals=conflicts(NOT_IN_STATE),
-    ),
-    route(
-        "POST /api/v1/hrm/leaves/{id}/approve",
-        decider("approve"),
-        summary="Approve leave",
-        access="hrm:leave:approve",
-        record=LEAVES,
-        refusals=(*conflicts(NOT_IN_STATE, CLOSED), REFUSES_OWN),
-    ),
-    route(
-        "POST /api/v1/hrm/leaves/{id}/reject",
-        decider("reject"),
-        summary="Reject leave",
-        access="hrm:leave:approve",
-        body=REJECT_BODY,
-        record=LEAVES,
-        refusals=(*conflicts(NOT_IN_STATE, CLOSED), REFUSES_OWN),
-    ),
-    route(
-        "POST /api/v1/hrm/leaves/{id}/cancel",
-        decider("cancel"),
-        summary="Cancel leave that was approved",
-        access="hrm:leave:cancel",
-        record=LEAVES,
-        refusals=conflicts(NOT_IN_STATE, CLOSED),
+    *transitions(
+        LEAVES,
+        Action(
+            "POST /api/v1/hrm/leaves/{id}/submit",
+            access="hrm:leave:submit",
+            summary="Ask for leave",
+            body=None,
+            values=_submission,
+            after=_check,
+            refusals=REFUSES_INVALID,
+        ),
+        Action(
+            "POST /api/v1/hrm/leaves/{id}/withdraw",
+            access="hrm:leave:submit",
+            summary="Take leave back",
+            body=None,
+            values=_decision,
+            after=_complete,
+        ),
+        Action(
+            "POST /api/v1/hrm/leaves/{id}/approve",
+            access="hrm:leave:approve",
+            summary="Approve leave",
+            body=None,
+            values=_decision,
+            after=_complete,
+            refusals=conflicts(CLOSED),
+        ),
+        Action(
+            "POST /api/v1/hrm/leaves/{id}/reject",
+            access="hrm:leave:approve",
+            summary="Reject leave",
+            body=REJECT_BODY,
+            values=_decision,
+            after=_complete,
+            refusals=conflicts(CLOSED),
+        ),
+        Action(
+            "POST /api/v1/hrm/leaves/{id}/cancel",
+            access="hrm:leave:cancel",
+            summary="Cancel leave that was approved",
+            body=None,
+            values=_decision,
+            after=_complete,
+            refusals=conflicts(CLOSED),
+        ),
+        approval=Approval(title=_title, record=_describe),
     ),
 )

@@ -93,8 +93,5 @@ PERMISSIONS = {
     "hrm:attendance:punch": Message("打卡", "Punch"),
     "hrm:punch:review": Message("复核", "Review"),
     "hrm:punch:enter": Message("补卡", "Enter a punch"),
-    "hrm:leave:submit": Message("提交", "Submit"),
     "hrm:leave:enter": Message("代录", "Enter for somebody"),
-    "hrm:leave:approve": Message("审批", "Approve"),
-    "hrm:leave:cancel": Message("销假", "Cancel"),
 }

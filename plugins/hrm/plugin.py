@@ -26,7 +26,6 @@ from plugins.hrm.menus import MENUS, PERMISSIONS
 from plugins.hrm.messages import CLOSED, NOT_OVER
 from plugins.hrm.options import OPTIONS
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
-from plugins.hrm.states import LEAVE_STATES
 from plugins.system.api import CONFIG_CHANGING_EVENT
 
 plugin = Plugin(
@@ -36,11 +35,10 @@ plugin = Plugin(
     start=start,
     demo=demo.load,
     collections=(POSITIONS, SHIFTS, PLACES, GROUPS, EMPLOYEES, PUNCHES, DAYS, MARKS, LEAVES, ALLOWANCES),
-    biz_types={"EMPLOYEE": EMPLOYEES, leaves.BIZ_TYPE: LEAVES},
-    state_machines=(LEAVE_STATES,),
+    biz_types={"EMPLOYEE": EMPLOYEES, "LEAVE": LEAVES},
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
-    event_refusals={leaves.FINISHED_EVENT: conflicts(CLOSED), CONFIG_CHANGING_EVENT: conflicts(NOT_OVER)},
+    event_refusals={"approval.finished": conflicts(CLOSED), CONFIG_CHANGING_EVENT: conflicts(NOT_OVER)},
     routes=(
         *employees.ROUTES,
         *positions.ROUTES,

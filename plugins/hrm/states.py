@@ -1,31 +1,43 @@
-"""The state machine of leave."""
+"""The state machines of hrm: leave, and the daily results of attendance."""
 
 from __future__ import annotations
 
-from typing import Any
+from plugins.api import StateMachine, Transition
+from plugins.hrm.messages import APPROVED, CANCELLED, DRAFT, NOT_IN_STATE, PENDING, REJECTED
 
-from plugins.api import StateMachine
-from plugins.hrm.messages import APPROVED, CANCELLED, DRAFT, PENDING, REJECTED
-
+_DECIDED = "hrm.leave.decided"
 LEAVE_STATES = StateMachine(
     name="hrm_leave",
     initial="draft",
     states={"draft": DRAFT, "pending": PENDING, "approved": APPROVED, "rejected": REJECTED, "cancelled": CANCELLED},
     transitions={
-        "submit": (("draft", "rejected"), "pending"),
-        "withdraw": (("pending",), "draft"),
-        "approve": (("pending",), "approved"),
-        "reject": (("pending",), "rejected"),
-        "cancel": (("approved",), "cancelled"),
+        "submit": Transition(("draft", "rejected"), "pending", ("提交", "Submit")),
+        "withdraw": Transition("pending", "draft", ("撤回", "Withdraw"), event=_DECIDED),
+        "approve": Transition("pending", "approved", ("审批", "Approve"), event=_DECIDED, decides=True),
+        "reject": Transition("pending", "rejected", ("驳回", "Reject"), event=_DECIDED, decides=True),
+        "cancel": Transition("approved", "cancelled", ("销假", "Cancel"), event=_DECIDED),
     },
+    record="leave",
+    refusal=NOT_IN_STATE,
 )
 
-
-def allows(action: str) -> dict[str, Any]:
-    """The filter for leave whose state allows `action`."""
-    return {"status": {"$in": list(LEAVE_STATES.transitions[action][0])}}
-
-
-def after(action: str) -> str:
-    """The state that `action` leads to."""
-    return LEAVE_STATES.transitions[action][1]
+_RESULTS = {
+    "pending": ("待打卡", "Pending"),
+    "normal": ("正常", "Normal"),
+    "late": ("迟到", "Late"),
+    "early_leave": ("早退", "Early leave"),
+    "missed": ("缺卡", "Missed punch"),
+    "absent": ("旷工", "Absent"),
+    "leave": ("请假", "Leave"),
+    "rest": ("休息", "Day off"),
+}
+# a late punch, leave or another shift may change any result of a day into any other
+DAY_STATES = StateMachine(
+    name="hrm_daily_result",
+    initial="pending",
+    states=_RESULTS,
+    transitions={
+        f"become-{result.replace('_', '-')}": Transition(tuple(one for one in _RESULTS if one != result), result)
+        for result in _RESULTS
+    },
+)

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import ALL_ROWS, Actor, Collection, Request, Service, store_money, store_quantity, utc_now
-from plugins.inventory import order_shipping, orders, stock_counts, transfers
+from plugins.api import ALL_ROWS, Actor, Collection, Request, Service, perform, store_money, store_quantity, utc_now
+from plugins.inventory import orders, purchase_orders, sales_orders, stock_counts, transfers
 from plugins.inventory.records import PRODUCTS, SUPPLIERS, WAREHOUSES
 from plugins.inventory.trades import PURCHASE, SALE, Trade
 from plugins.rbac.api import Directory
@@ -87,8 +87,9 @@ class _Trading:
         path = {"id": str(order["id"])}
         # nobody confirms a purchase order of their own
         confirming = self.boss if trade is PURCHASE else actor
-        await orders.make_transition_handler(trade, "confirm")(self._make_request(confirming, at, {}, path))
-        await order_shipping.make_shipping_handler(trade)(self._make_request(actor, at, {}, path))
+        routes = purchase_orders.ROUTES if trade is PURCHASE else sales_orders.ROUTES
+        await perform(routes, "confirm", self._make_request(confirming, at, {}, path))
+        await perform(routes, "ship", self._make_request(actor, at, {}, path))
 
     async def _create_all(
         self, collection: Collection, names: Sequence[str], rows: Sequence[Sequence[str]]

@@ -9,7 +9,6 @@ from plugins.api import (
     Message,
     StateMachine,
     array,
-    choice,
     day,
     integer,
     money,
@@ -76,9 +75,7 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         "expected_on": day(label=("预计交货日期", "Expected on"), filter=True, sort=True),
         "lines": _lines(f"{title}Line", line),
         "amount": _AMOUNT.but(sort=True, filter=True),
-        "status": choice(
-            *states.states, label=("单据状态", "Status"), read_only=True, nullable=False, filter=True, sort=True
-        ),
+        "status": states.choice(label=("单据状态", "Status"), filter=True, sort=True),
         "confirmed_at": timestamp(label=("确认时间", "Confirmed at"), read_only=True),
         "reference": text(
             label=("对方单号", "Reference"),
@@ -124,6 +121,7 @@ PURCHASE_ORDERS = Collection(
         },
     ),
     indexes=(*_ORDER_INDEXES, Index("supplier_id", "-created_at")),
+    states=PURCHASE_STATES,
 )
 
 SALES_ORDERS = Collection(
@@ -157,6 +155,7 @@ SALES_ORDERS = Collection(
         },
     ),
     indexes=(*_ORDER_INDEXES, Index("customer_id", "-created_at")),
+    states=SALES_STATES,
 )
 
 

@@ -101,14 +101,5 @@ MENUS = (
 )
 
 PERMISSIONS: Mapping[str, Message] = {
-    "inventory:purchase-order:confirm": Message("确认", "Confirm"),
-    "inventory:purchase-order:cancel": Message("取消", "Cancel"),
-    "inventory:purchase-order:close": Message("关闭", "Close"),
-    "inventory:sales-order:confirm": Message("确认", "Confirm"),
-    "inventory:sales-order:cancel": Message("取消", "Cancel"),
-    "inventory:sales-order:close": Message("关闭", "Close"),
-    "inventory:purchase-order:submit": Message("提交审批", "Submit"),
-    "inventory:purchase-order:receive": Message("入库", "Receive"),
-    "inventory:sales-order:deliver": Message("出库", "Deliver"),
     "inventory:stock:ledger": Message("库存流水", "Ledger"),
 }

@@ -7,7 +7,7 @@ from plugins.inventory import (
     demo,
     ledger,
     master_data,
-    purchase_approval,
+    payables,
     purchase_orders,
     sales_orders,
     shipments,
@@ -18,10 +18,8 @@ from plugins.inventory import (
 from plugins.inventory.dashboards import DASHBOARDS
 from plugins.inventory.dictionaries import DICTIONARIES
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS, STOCK_COUNTS, TRANSFERS
-from plugins.inventory.lifespan import start
 from plugins.inventory.menus import MENUS, PERMISSIONS
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
-from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
 
 _MASTER_DATA = (PRODUCTS, WAREHOUSES, SUPPLIERS)
 _DOCUMENTS = (PURCHASE_ORDERS, SALES_ORDERS, RECEIPTS, DELIVERIES, TRANSFERS, STOCK_COUNTS)
@@ -30,16 +28,14 @@ plugin = Plugin(
     name="inventory",
     title=Message("进销存", "Inventory"),
     requires=("rbac",),
-    start=start,
     demo=demo.load,
     collections=(*_MASTER_DATA, *_DOCUMENTS, STOCK, STOCK_ENTRIES),
     biz_types={
         "PRODUCT": PRODUCTS,
         "SUPPLIER": SUPPLIERS,
-        purchase_approval.BIZ_TYPE: PURCHASE_ORDERS,
+        payables.BIZ_TYPE: PURCHASE_ORDERS,
         "SALES_ORDER": SALES_ORDERS,
     },
-    state_machines=(PURCHASE_STATES, SALES_STATES),
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     routes=(

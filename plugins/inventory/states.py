@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from plugins.api import StateMachine
+from plugins.api import StateMachine, Transition
 from plugins.inventory.messages import (
     CANCELLED,
     CLOSED,
     CONFIRMED,
     DELIVERED,
     DRAFT,
+    NOT_IN_STATE,
     ORDERED,
     PARTLY_DELIVERED,
     PARTLY_RECEIVED,
@@ -31,15 +30,39 @@ PURCHASE_STATES = StateMachine(
         "cancelled": CANCELLED,
     },
     transitions={
-        "submit": (("draft",), "pending"),
-        "withdraw": (("pending",), "draft"),
-        "reject": (("pending",), "draft"),
-        "confirm": (("draft", "pending"), "ordered"),
-        "ship-part": (("ordered", "partly_received"), "partly_received"),
-        "ship": (("ordered", "partly_received"), "received"),
-        "cancel": (("draft", "pending", "ordered"), "cancelled"),
-        "close": (("partly_received",), "closed"),
+        "submit": Transition("draft", "pending", ("提交审批", "Submit"), event="inventory.purchase_order.submitted"),
+        "withdraw": Transition("pending", "draft", ("撤回", "Withdraw"), event="inventory.purchase_order.withdrawn"),
+        "reject": Transition(
+            "pending", "draft", ("驳回", "Reject"), event="inventory.purchase_order.rejected", decides=True
+        ),
+        "confirm": Transition(
+            ("draft", "pending"),
+            "ordered",
+            ("确认", "Confirm"),
+            event="inventory.purchase_order.ordered",
+            decides=True,
+        ),
+        "ship-part": Transition(
+            ("ordered", "partly_received"),
+            "partly_received",
+            ("入库", "Receive"),
+            event="inventory.purchase_order.shipped",
+        ),
+        "ship": Transition(
+            ("ordered", "partly_received"),
+            "received",
+            ("入库", "Receive"),
+            event="inventory.purchase_order.shipped",
+        ),
+        "cancel": Transition(
+            ("draft", "pending", "ordered"),
+            "cancelled",
+            ("取消", "Cancel"),
+            event="inventory.purchase_order.cancelled",
+        ),
+        "close": Transition("partly_received", "closed", ("关闭", "Close"), event="inventory.purchase_order.closed"),
     },
+    refusal=NOT_IN_STATE,
 )
 
 SALES_STATES = StateMachine(
@@ -54,20 +77,23 @@ SALES_STATES = StateMachine(
         "cancelled": CANCELLED,
     },
     transitions={
-        "confirm": (("draft",), "confirmed"),
-        "ship-part": (("confirmed", "partly_delivered"), "partly_delivered"),
-        "ship": (("confirmed", "partly_delivered"), "delivered"),
-        "cancel": (("draft", "confirmed"), "cancelled"),
-        "close": (("partly_delivered",), "closed"),
+        "confirm": Transition("draft", "confirmed", ("确认", "Confirm"), event="inventory.sales_order.confirmed"),
+        "ship-part": Transition(
+            ("confirmed", "partly_delivered"),
+            "partly_delivered",
+            ("出库", "Deliver"),
+            event="inventory.sales_order.shipped",
+        ),
+        "ship": Transition(
+            ("confirmed", "partly_delivered"),
+            "delivered",
+            ("出库", "Deliver"),
+            event="inventory.sales_order.shipped",
+        ),
+        "cancel": Transition(
+            ("draft", "confirmed"), "cancelled", ("取消", "Cancel"), event="inventory.sales_order.cancelled"
+        ),
+        "close": Transition("partly_delivered", "closed", ("关闭", "Close"), event="inventory.sales_order.closed"),
     },
+    refusal=NOT_IN_STATE,
 )
-
-
-def allows(states: StateMachine, action: str) -> dict[str, Any]:
-    """Return the filter of the records whose state allows `action`."""
-    return {"status": {"$in": list(states.transitions[action][0])}}
-
-
-def after(states: StateMachine, action: str) -> str:
-    """Return the state that `action` leads to."""
-    return states.transitions[action][1]

@@ -12,6 +12,8 @@ import pytest
 from plugins.api import (
     DATA_RESET,
     PUBLIC,
+    Action,
+    Approval,
     Authenticator,
     Collection,
     Dashboard,
@@ -32,6 +34,7 @@ from plugins.api import (
     Route,
     Service,
     StateMachine,
+    Transition,
     array,
     choice,
     conflicts,
@@ -42,6 +45,7 @@ from plugins.api import (
     object_id,
     route,
     text,
+    transitions,
 )
 from plugins.registry import RegistryError, freeze, load_plugins
 from tests.support.labels import labelled
@@ -95,6 +99,29 @@ def things(**changes: object) -> Plugin:
 def fields(**given: Field) -> Plugin:
     """A plugin whose collection has these fields, with labels, and no routes."""
     return things(fields=labelled(given))
+
+
+LIFE = StateMachine(
+    "acme_thing",
+    "new",
+    {"new": TITLE, "worn": TITLE},
+    {"wear": Transition("new", "worn"), "renew": Transition("worn", "new", TITLE)},
+)
+
+
+def replace_machine(machine: StateMachine) -> StateMachine:
+    """Another machine of the same name."""
+    return StateMachine(machine.name, machine.initial, machine.states, machine.transitions)
+
+
+def living(action: Action, **options: object) -> Plugin:
+    """A good plugin whose things have states, and this action."""
+    collection = replace(THINGS, fields={**THINGS.fields, "status": LIFE.choice()}, states=LIFE)
+    routes = (
+        *crud(collection, at=AT, resource="acme:thing", noun="thing"),
+        *transitions(collection, action, **options),  # type: ignore[arg-type]
+    )
+    return acme(collections=(collection,), routes=routes, biz_types={"THING": collection})
 
 
 async def start_without_end(service: Service) -> AsyncIterator[None]:
@@ -383,6 +410,54 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
     "job of another plugin": (
         [acme(jobs=(Job("acme.sweep", 5, work),)), other(jobs=(Job("acme.sweep", 5, work),))],
         "Plugin other declares the job acme.sweep, which is declared by acme too.",
+    ),
+    "state machine whose states nothing leads to": (
+        [other(state_machines=(StateMachine("other_thing", "new", {"new": TITLE, "old": TITLE}, {}),))],
+        "Plugin other: state machine other_thing never comes to old: no action leads there from new.",
+    ),
+    "state without an English label": (
+        [other(state_machines=(StateMachine("other_thing", "new", {"new": ("新",)}, {}),))],  # type: ignore[dict-item]
+        "Plugin other: state machine other_thing has no English label for the state new.",
+    ),
+    "action without a Chinese label": (
+        [
+            other(
+                state_machines=(
+                    StateMachine(
+                        "other_thing", "new", {"new": TITLE}, {"renew": Transition("new", "new", ("", "Renew"))}
+                    ),
+                )
+            )
+        ],
+        "Plugin other: state machine other_thing has no Chinese label for the action renew.",
+    ),
+    "state machine of another": (
+        [acme(state_machines=(LIFE,)), other(state_machines=(replace_machine(LIFE),))],
+        "Plugin other declares the state machine acme_thing, which is declared by acme too.",
+    ),
+    "states without a field": (
+        [things(states=LIFE)],
+        "Plugin acme: collection acme_things has the states of acme_thing, but no field status that holds them.",
+    ),
+    "field with other values than the states": (
+        [things(states=LIFE, fields=labelled({"name": text(required=True), "status": choice("new", "gone")}))],
+        "Plugin acme: collection acme_things: status has other values than the states of acme_thing.",
+    ),
+    "action of a route without a label": (
+        [living(Action(f"POST {AT}/{{id}}/wear", access="acme:thing:wear"))],
+        f"Plugin acme: route POST {AT}/{{id}}/wear does wear, which has no label.",
+    ),
+    "approval of what is no business type": (
+        [
+            replace(
+                living(
+                    Action(f"POST {AT}/{{id}}/renew", access="acme:thing:renew"),
+                    approval=Approval("renew", "renew", "renew", "renew"),
+                ),
+                biz_types={},
+            )
+        ],
+        f"Plugin acme: route POST {AT}/{{id}}/renew asks for approval, but acme_things is no business type of the plugin.",
     ),
     "field that the core writes": (
         [fields(version=text())],

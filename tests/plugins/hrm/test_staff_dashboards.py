@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from plugins.hrm.attendance_records import DAY_STATUSES, DAYS
+from plugins.hrm.attendance_records import DAYS
+from plugins.hrm.states import DAY_STATES
 from plugins.runtime import Running
 from plugins.testing import Client, People, expect
 from tests.plugins.hrm.staff import AT
@@ -73,7 +74,7 @@ async def entered(
                     "employee_name": "person",
                     "user_id": user,
                     "department_id": body["department_id"],
-                    "status": chance.choice(DAY_STATUSES),
+                    "status": chance.choice(list(DAY_STATES.states)),
                     "day": (date.fromisoformat(FIRST) + timedelta(days=day)).isoformat(),
                     "late_minutes": chance.choice([0, 7]),
                     "early_minutes": 0,

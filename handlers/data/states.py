@@ -1,0 +1,121 @@
+"""State machines: the states of a record, and the actions that lead from one to another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+from handlers.schema.errors import CONFLICT, ApiError, ErrorKind
+from handlers.schema.fields import Field, FieldOptions, choice
+from handlers.schema.messages import NOT_IN_STATE, STATUS, Message, as_message
+from handlers.schema.values import ReadOnlyRecord
+
+
+@dataclass(frozen=True)
+class Transition:
+    """One action: the states that it starts from (`sources`), and the one that it leads to (`target`).
+
+    `label` is the action in both languages, as a button shows it; an action with a route has one. `event` is emitted
+    each time. `decides`: it is a decision, which nobody takes on their own request. `refusal` is the sentence of the
+    40901 in any other state, or an error of the plugin; without one it is that of the machine.
+    """
+
+    sources: tuple[str, ...]
+    target: str
+    label: Message | None = None
+    event: str = ""
+    decides: bool = False
+    refusal: Message | ErrorKind | None = None
+
+    def __init__(
+        self,
+        sources: str | tuple[str, ...],
+        target: str,
+        label: tuple[str, str] | None = None,
+        *,
+        event: str = "",
+        decides: bool = False,
+        refusal: Message | ErrorKind | None = None,
+    ) -> None:
+        given = (sources,) if isinstance(sources, str) else tuple(sources)
+        words = as_message(label) if label is not None else None
+        _set(self, sources=given, target=target, label=words, event=event, decides=decides, refusal=refusal)
+
+
+@dataclass(frozen=True)
+class StateMachine:
+    """The states of a record with their labels, and the transitions between them by action.
+
+    `field` is the field of the record that holds the state, `record` what events call the record. `refusal` is the
+    sentence of the 40901 for an action that the state does not allow. Labels may be pairs of Chinese and English, and
+    a transition without further facts the pair `((state, …), state)`.
+    """
+
+    name: str
+    initial: str
+    states: Mapping[str, Message]
+    transitions: Mapping[str, Transition]
+    field: str = "status"
+    record: str = "record"
+    refusal: Message = NOT_IN_STATE
+
+    def __init__(
+        self,
+        name: str,
+        initial: str,
+        states: Mapping[str, tuple[str, str]],
+        transitions: Mapping[str, Transition | tuple[tuple[str, ...], str]],
+        *,
+        field: str = "status",
+        record: str = "record",
+        refusal: Message = NOT_IN_STATE,
+    ) -> None:
+        labels = {state: as_message(label) for state, label in states.items()}
+        moves = {
+            action: one if isinstance(one, Transition) else Transition(*one) for action, one in transitions.items()
+        }
+        _set(self, name=name, initial=initial, states=labels, transitions=moves)
+        _set(self, field=field, record=record, refusal=refusal)
+
+    def choice(self, **options: Unpack[FieldOptions]) -> Field:
+        """The field that holds the state: one of the states, at first the initial one, written by actions only."""
+        given: FieldOptions = {"label": STATUS, "read_only": True, "default": self.initial, **options}
+        return choice(*self.states, **given)
+
+    def allows(self, *actions: str) -> dict[str, Any]:
+        """The filter of the records whose state allows one of the actions."""
+        sources = [state for action in actions for state in self.transitions[action].sources]
+        return {self.field: {"$in": list(dict.fromkeys(sources))}}
+
+    def permits(self, record: ReadOnlyRecord, action: str) -> bool:
+        """Whether the state of the record allows the action."""
+        return record[self.field] in self.transitions[action].sources
+
+    def after(self, action: str) -> str:
+        """The state that the action leads to."""
+        return self.transitions[action].target
+
+    def leads_to(self, before: str, target: str) -> bool:
+        """Whether an action leads from one state directly to the other."""
+        return any(before in one.sources and target == one.target for one in self.transitions.values())
+
+    def refuse(self, action: str) -> ApiError:
+        """The error for a record whose state does not allow the action."""
+        refusal = self.transitions[action].refusal or self.refusal
+        return ApiError(refusal) if isinstance(refusal, ErrorKind) else ApiError(CONFLICT, refusal)
+
+    def reachable(self) -> frozenset[str]:
+        """The initial state, and those that actions lead to from there."""
+        found, waiting = {self.initial}, [self.initial]
+        while waiting:
+            state = waiting.pop()
+            targets = {one.target for one in self.transitions.values() if state in one.sources} - found
+            found |= targets
+            waiting += targets
+        return frozenset(found)
+
+
+def _set(declaration: object, **values: object) -> None:
+    for name, value in values.items():
+        object.__setattr__(declaration, name, value)

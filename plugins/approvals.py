@@ -1,0 +1,90 @@
+"""`Approval`: how records of a kind are approved by flows that know none of them.
+
+Records and approvals are connected by three events, and neither side imports the other. The action `submit` emits
+`approval.requested`; an approval plugin emits `approval.finished`, whose outcome is applied as an action of the record;
+`approval.cancelled` ends the approval of a record that was decided or withdrawn at the record itself. Without such a
+plugin, whoever has the permission of an action decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from handlers.data.collection import Collection
+from handlers.declarations import Catalogue
+from handlers.own_requests import people_behind
+from handlers.schema.envelope import as_json
+from handlers.schema.messages import Message
+from handlers.schema.values import Payload, ReadOnlyRecord, Record
+from handlers.service import Service
+from plugins.steps import Step
+
+REQUESTED: Final = "approval.requested"
+CANCELLED: Final = "approval.cancelled"
+FINISHED: Final = "approval.finished"
+
+
+@dataclass(frozen=True)
+class Approval:
+    """The approval of the records of a collection.
+
+    `submit` is the action that asks for it; `done`, `refused` and `withdrawn` are the actions that its outcome leads to.
+    `record` returns what approvers and conditions see besides the record, such as names that the approvers may not look
+    up; `title` makes the title of a request from all that they see, by default the code and the name of the record.
+    """
+
+    submit: str = "submit"
+    done: str = "approve"
+    refused: str = "reject"
+    withdrawn: str = "withdraw"
+    title: Callable[[ReadOnlyRecord], str | Message] | None = None
+    record: Callable[[Step], Awaitable[ReadOnlyRecord]] | None = None
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """All actions of the approval."""
+        return (self.submit, self.done, self.refused, self.withdrawn)
+
+    def action_of(self, outcome: str) -> str | None:
+        """The action that an outcome leads to; None for an unknown one."""
+        outcomes = {"approved": self.done, "rejected": self.refused}
+        return {**outcomes, "returned": self.withdrawn, "withdrawn": self.withdrawn}.get(outcome)
+
+    def is_pending(self, record: ReadOnlyRecord, collection: Collection) -> bool:
+        """Whether the record waits for a decision."""
+        machine = collection.machine
+        return bool(record[machine.field] == machine.after(self.submit))
+
+    async def ask(self, step: Step) -> None:
+        """Ask for the approval of the record that was submitted. A listener may decide at once."""
+        shown = as_json(step.collection.read, step.record)
+        if self.record is not None:
+            shown = {**shown, **await self.record(step)}
+        title = self.title(shown) if self.title else _title_of(step.collection, shown)
+        own = people_behind(step.record)
+        await step.emit(REQUESTED, title=title, record=shown, own=own, **refer_to(step))
+
+    async def cancel(self, step: Step) -> None:
+        """End the approval of a record that was decided or withdrawn at the record itself."""
+        await step.emit(CANCELLED, reason=step.reason, **refer_to(step))
+
+
+def refer_to(step: Step) -> Record:
+    """How events refer to the record: its business type and its id."""
+    types = step.service.part(Catalogue).biz_types
+    names = (name for name, collection in types.items() if collection.name == step.collection.name)
+    return {"biz_type": next(names), "resource_id": str(step.record["id"])}
+
+
+def is_about(service: Service, payload: Payload, collection: Collection) -> bool:
+    """Whether an event is about a record of this collection."""
+    found = service.part(Catalogue).biz_types.get(payload["biz_type"])
+    return found is not None and found.name == collection.name
+
+
+def _title_of(collection: Collection, shown: ReadOnlyRecord) -> str:
+    """The code and the name of a record."""
+    names = dict.fromkeys((collection.code_field, collection.label_field))
+    return " ".join(str(shown[name]) for name in names if shown.get(name)) or str(shown["id"])

@@ -1,0 +1,24 @@
+"""The state machine of files."""
+
+from __future__ import annotations
+
+from plugins.api import StateMachine, Transition
+
+# `arriving`: being uploaded; `expected`: a signed address was given out; `leaving`: being removed by the sweep
+FILE_STATES = StateMachine(
+    name="files_object",
+    initial="arriving",
+    states={
+        "arriving": ("上传中", "Arriving"),
+        "expected": ("待上传", "Expected"),
+        "stored": ("已存储", "Stored"),
+        "leaving": ("清理中", "Leaving"),
+    },
+    transitions={
+        "expect": Transition("arriving", "expected"),
+        "arrive": Transition("expected", "arriving"),
+        "store": Transition(("arriving", "expected"), "stored"),
+        "leave": Transition(("arriving", "expected", "stored"), "leaving"),
+    },
+    field="state",
+)

@@ -1,0 +1,93 @@
+"""`Step`: one transition of one record while it happens, as the hooks of its action get it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from handlers.data.collection import Collection
+from handlers.data.store import Store
+from handlers.request import Request
+from handlers.schema.calendar import day_of
+from handlers.schema.errors import STALE, ApiError
+from handlers.schema.values import Record, RecordId, Values
+from handlers.service import Service
+
+
+@dataclass(slots=True)
+class Step:
+    """One transition of one record.
+
+    `record` is the record as it was, and for the hook `after` as it is. `by` is the id of the person who acts, `reason`
+    what they gave as the reason; `body` is the body of the action, empty where an approval acts. `payload` is what the
+    event of the transition carries besides the record: hooks may add to it.
+    """
+
+    service: Service
+    collection: Collection
+    action: str
+    record: Record
+    now: datetime
+    by: int | None = None
+    reason: str | None = None
+    body: Record = field(default_factory=dict)
+    request: Request | None = None
+    by_approval: bool = False
+    payload: Record = field(default_factory=dict)
+
+    @property
+    def req(self) -> Request:
+        """The request; for hooks of actions that only requests make."""
+        if self.request is None:
+            raise RuntimeError(f"no request makes this {self.action}")
+        return self.request
+
+    @property
+    def today(self) -> str:
+        """The business day of the step."""
+        return day_of(self.now, self.service.settings.zone).isoformat()
+
+    def store(self, collection: Collection) -> Store:
+        """A store without data scope, with the audit stamp of the person who acts."""
+        if self.request is not None:
+            return self.request.system_store(collection)
+        return self.service.database.store(collection, now=self.now)
+
+    async def emit(self, event: str, **payload: object) -> None:
+        """Send an event to the listeners of other plugins, in the same transaction."""
+        await self.service.events.emit(event, {"request": self.request, **payload})
+
+    def require(self, *actions: str) -> None:
+        """Raise 40902 for another `version` than that of the body, 40901 if the state allows none of the actions."""
+        machine = self.collection.machine
+        if self.body.get("version") not in (None, self.record.get("version")):
+            raise ApiError(STALE)
+        if not any(machine.permits(self.record, action) for action in actions):
+            raise machine.refuse(actions[0])
+
+
+Hook = Callable[[Step], Awaitable[None]]
+
+
+async def change_state(
+    store: Store, id: RecordId, action: str, values: Values | None = None, *, version: int | None = None
+) -> Record:
+    """Take a record to the state that the action leads to, with further changes, and return it.
+
+    Names that begin with `$` are further update operators. Raises 40400, 40902 for another `version`, and the refusal
+    of the action where the state does not allow it. For transitions that the service makes itself.
+    """
+    machine, given = store.collection.machine, values or {}
+    changes = {name: value for name, value in given.items() if not name.startswith("$")}
+    operators = {name: value for name, value in given.items() if name.startswith("$")}
+    refused = machine.refuse(action)
+    return await store.update(
+        id,
+        {**changes, machine.field: machine.after(action)},
+        version=version,
+        where=machine.allows(action),
+        otherwise=refused.kind,
+        reason=refused.reason,
+        operators=operators,
+    )

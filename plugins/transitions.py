@@ -1,0 +1,156 @@
+"""`transitions`: the routes of the actions of a state machine, as plain `Route` values; the sibling of `crud`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from inspect import iscoroutinefunction, unwrap
+from typing import TypeVar
+
+from handlers.data.collection import Collection
+from handlers.own_requests import REFUSES_OWN
+from handlers.request import Request
+from handlers.route import Refusal, Route, RouteOptions, route
+from handlers.schema.errors import STALE, ErrorKind
+from handlers.schema.fields import Field, obj
+from handlers.schema.messages import Message
+from handlers.schema.values import Record, RecordId
+from handlers.service import Service
+from plugins.approvals import FINISHED, REQUESTED, Approval
+from plugins.lifecycles import VERSION_BODY, Action, ActionHandler, Find, Lifecycle
+from plugins.steps import Hook
+
+Value = TypeVar("Value")
+_BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+async def _find_visible(req: Request, collection: Collection, id: RecordId) -> Record:
+    return await req.store(collection).get(id)
+
+
+def transitions(
+    collection: Collection,
+    *actions: Action,
+    find: Find = _find_visible,
+    after: Hook | None = None,
+    approval: Approval | None = None,
+    errors: tuple[ErrorKind, ...] = (),
+    refusals: tuple[Refusal, ...] = (),
+) -> tuple[Route, ...]:
+    """The routes of these actions on the records of `collection`, which has `states`.
+
+    `find` gets the record that a request acts on: by default any in the data scope. `after` runs after every action,
+    behind the hook of the action itself. `approval`: records are approved by flows. `errors` and `refusals` belong to
+    every route. Raises ValueError for actions that the state machine does not have, and for hooks that are not
+    asynchronous.
+    """
+    life = Lifecycle(collection, actions, find, after, approval)
+    faults = list(_faults(life))
+    if faults:
+        raise ValueError(f"transitions of {collection.name}: {'; '.join(faults)}")
+    return tuple(_declare(life, action, errors, refusals) for action in actions)
+
+
+def _faults(life: Lifecycle) -> Iterator[str]:
+    """A sentence for each fault of the declaration."""
+    machine, approval = life.collection.states, life.approval
+    if machine is None:
+        yield "the collection has no states"
+        return
+    named = [name for action in life.actions for name in action.names]
+    for name in dict.fromkeys((*named, *(approval.actions if approval else ()))):
+        if name not in machine.transitions:
+            yield f"{name} is none of the actions {', '.join(machine.transitions)}"
+    describing = approval.record if approval is not None else None
+    yield from _not_async("all actions", find=life.find, after=life.after, record=describing)
+    for action in life.actions:
+        hooks = {"before": action.before, "after": action.after, "within": action.within}
+        yield from _not_async(action.names[0], **hooks)
+        if len(action.names) > 1 and action.choose is None:
+            yield f"{action.endpoint} does {' or '.join(action.names)}, and nothing chooses"
+
+
+def _not_async(name: str, **hooks: Callable[..., object] | None) -> Iterator[str]:
+    for hook, function in hooks.items():
+        called = function.func if isinstance(function, partial) else function
+        if called is not None and not iscoroutinefunction(unwrap(called)):
+            yield f"{hook} of {name} is no async function"
+
+
+def _declare(life: Lifecycle, action: Action, errors: tuple[ErrorKind, ...], refusals: tuple[Refusal, ...]) -> Route:
+    machine = life.collection.machine
+    moves = [machine.transitions[name] for name in action.names]
+    refused = [machine.refuse(name) for name in action.names]
+    decides = (REFUSES_OWN,) if any(move.decides for move in moves) else ()
+    asks = (REQUESTED,) if life.approval is not None and life.approval.submit in action.names else ()
+    body = _body(life.collection, action)
+    stale = (STALE,) if body is not None and "version" in (body.fields or {}) else ()
+    in_other_states = [Refusal(error.kind, error.reason) for error in refused]
+    options: RouteOptions = {
+        "record": life.collection,
+        "body": body,
+        "errors": _once((*errors, *action.errors, *stale)),
+        "refusals": _once((*refusals, *in_other_states, *action.refusals, *decides)),
+        "events": _once((*action.events, *filter(None, (move.event for move in moves)), *asks)),
+    }
+    if action.returns is not None:
+        options["returns"] = action.returns
+    summary = action.summary or _summary(life.collection, action)
+    return route(action.endpoint, ActionHandler(life, action), summary=summary, access=action.access, **options)
+
+
+def _once(values: Iterable[Value]) -> tuple[Value, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _body(collection: Collection, action: Action) -> Field | None:
+    if action.body is None or isinstance(action.body, Field):
+        return action.body
+    name = "".join(part.capitalize() for part in action.names[0].split("-"))
+    fields: Mapping[str, Field] = {**action.body, **(VERSION_BODY.fields or {})}
+    return obj(f"{collection.title}{name}Body", fields, nullable=False)
+
+
+def _summary(collection: Collection, action: Action) -> str:
+    """The label of the transition with the noun of the collection: `Sign an agreement`."""
+    name = action.names[0]
+    label = collection.machine.transitions[name].label
+    noun = collection.noun.en or _BETWEEN_WORDS.sub(" ", collection.title).lower()
+    return f"{label.en if label else name.capitalize()} {'an' if noun[0] in 'aeio' else 'a'} {noun}"
+
+
+def action_handlers(routes: Iterable[Route]) -> Iterator[tuple[Route, ActionHandler]]:
+    """The routes that `transitions` made, with their handlers."""
+    for one in routes:
+        if isinstance(one.handler, ActionHandler):
+            yield one, one.handler
+
+
+async def perform(routes: Iterable[Route], action: str, req: Request) -> object:
+    """Make the transition `action` of these routes for a request, and return the response of its route.
+
+    For demonstration data; the request needs `path`, `body`, `actor` and `scope`.
+    """
+    handler = next(handler for _, handler in action_handlers(routes) if action in handler.action.names)
+    return await handler(req)
+
+
+def action_titles(routes: Iterable[Route]) -> dict[str, Message]:
+    """The titles of the permissions of actions: the labels of their transitions."""
+    titles: dict[str, Message] = {}
+    for one, handler in action_handlers(routes):
+        name = handler.action.names[0]
+        label = handler.life.collection.machine.transitions[name].label
+        # of actions that share a permission, the one that it is called by
+        if label is not None and (one.access not in titles or one.access.endswith(f":{name}")):
+            titles[one.access] = label
+    return titles
+
+
+def listen_to_approvals(service: Service, routes: Iterable[Route]) -> None:
+    """Apply the outcomes of approvals to the records that they are about, for as long as the service runs."""
+    lives = {id(handler.life): handler.life for _, handler in action_handlers(routes)}
+    for life in lives.values():
+        if life.approval is not None:
+            service.events.listen(FINISHED, partial(life.apply_outcome, service))
