@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar, cast
 from handlers.actor import ANONYMOUS, Actor
 from handlers.data.collection import Collection
 from handlers.data.database import utc_now
-from handlers.data.scope import Scope
+from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.store import Store
 from handlers.events import Event
 from handlers.http.streams import BodyStream
@@ -72,6 +72,7 @@ class Request:
     `behind_unnamed_proxy`: a proxy forwarded the request that is not trusted, or that does not name the client;
     `remote_ip` is then the address of the proxy.
     `rows`: how many rows of a table the request exports or imports; the operation log records it.
+    `deleted`: the stores of this collection have its deleted records instead of the live ones.
     `left`: the client disconnected before its response. The handler runs to its end, so that nothing is half done.
     """
 
@@ -98,17 +99,22 @@ class Request:
     response_headers: dict[str, str] = field(default_factory=dict)
     exemption: str | None = None
     rows: int | None = None
+    deleted: Collection | None = None
     left: bool = False
     behind_unnamed_proxy: bool = False
     _leaving: list[Callable[[], None]] | None = None
 
     def store(self, collection: Collection) -> Store:
         """A store of `collection` with the caller's data scope; writes carry the caller's audit stamp."""
-        return self.service.database.store(collection, self.actor, self.scope, self.now)
+        return self._store(collection, self.scope)
 
     def system_store(self, collection: Collection) -> Store:
         """A store without data scope, with the caller's audit stamp: for what a rule needs to look up."""
-        return self.service.database.store(collection, self.actor, now=self.now)
+        return self._store(collection, ALL_ROWS)
+
+    def _store(self, collection: Collection, scope: Scope) -> Store:
+        store = self.service.database.store(collection, self.actor, scope, self.now)
+        return store.deleted if collection is self.deleted else store
 
     def part(self, kind: type[Part]) -> Part:
         """A running object that a plugin provides."""

@@ -6,18 +6,31 @@ An author may replace the handler of each, and leave actions out with `only`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypedDict, Unpack, cast
 
 from handlers.data.collection import Collection
 from handlers.data.listing import Page
 from handlers.events import Event
 from handlers.request import Request
-from handlers.route import Handler, Refusal, Route, RouteOptions, route
+from handlers.route import Handler, Refusal, Route, RouteOptions, conflicts, route
 from handlers.schema.errors import DUPLICATE, STALE, ErrorKind
 from handlers.schema.fields import NOTHING
+from handlers.schema.messages import REFERENCES_GONE
 from handlers.schema.values import Record
+from plugins.record_history import (
+    DELETED,
+    DELETED_REFUSED,
+    HISTORY_QUERY,
+    NOT_DELETED,
+    RECORD_CHANGE,
+    historian,
+    lister_of_deleted,
+    restorer,
+)
 
 ACTIONS = ("list", "read", "create", "update", "delete")
+_FURTHER = {"history": "read", "restore": "delete"}  # made with these actions, unless they are left out
 
 
 class CrudHandlers(TypedDict, total=False):
@@ -28,6 +41,7 @@ class CrudHandlers(TypedDict, total=False):
     create: Handler
     update: Handler
     delete: Handler
+    restore: Handler
 
 
 def crud(
@@ -37,6 +51,7 @@ def crud(
     resource: str,
     noun: str | None = None,
     only: Sequence[str] = ACTIONS,
+    without: Sequence[str] = (),
     plural: str | None = None,
     refusals: tuple[Refusal, ...] = (),
     refusals_of: Mapping[str, tuple[Refusal, ...]] | None = None,
@@ -46,14 +61,18 @@ def crud(
 ) -> tuple[Route, ...]:
     """The routes of `collection` under the path `at`, each with the permission `<resource>:<action>`.
 
-    The paths are `at` (list, create) and `at` with `/{id}` (read, update, delete). `resource` is `<module>:<entity>`;
+    The paths are `at` (list, create) and `at` with `/{id}` (read, update, delete), `/{id}/history` (with read) and
+    `/{id}/restore` (with delete, for holders of `<resource>:restore`, whom `?deleted=true` of the list shows the deleted
+    records); `without` leaves these two out. `resource` is `<module>:<entity>`;
     `noun` names one record in summaries, where the collection's does not; `handlers` replace those of actions, by name.
     `refusals` belong to the actions that write, `refusals_of` to the action of that name; `errors` are further errors
     of `create` and `update`; `events` are events of the actions that write, whose listeners may refuse the request too.
     Raises ValueError for handlers or refusals of an action that is not in `only`.
     """
     further = refusals_of or {}
-    unknown = (set(only) - set(ACTIONS)) | ({*handlers, *further} - set(only))
+    followed = {} if collection.plain else _FURTHER
+    actions = {*only, *(action for action, base in followed.items() if base in only and action not in without)}
+    unknown = (set(only) - set(ACTIONS)) | (set(without) - set(_FURTHER)) | ({*handlers, *further} - actions)
     if unknown:
         raise ValueError(f"crud of {collection.name} makes no {', '.join(sorted(unknown))}")
     called = noun or collection.noun.en or collection.title
@@ -82,8 +101,36 @@ def crud(
             "update", f"PATCH {record}", updater(collection), f"Change {one}", body=collection.update, errors=updated
         ),
         "delete": declare_write("delete", f"DELETE {record}", deleter(collection), f"Delete {one}", returns=NOTHING),
+        "restore": declare_write(
+            "restore",
+            f"POST {record}/restore",
+            restorer(collection),
+            f"Restore {one}",
+            refusals=(*refusals, NOT_DELETED, *conflicts(REFERENCES_GONE), *further.get("restore", ())),
+            errors=created,
+            # nothing that the scope of live records could show
+            collection="",
+        ),
     }
-    return tuple(made[action] for action in ACTIONS if action in only)
+    restore = made["restore"] if "restore" in actions else None
+    made["history"] = route(
+        f"GET {record}/history",
+        historian(collection, made["read"].handler, restore),
+        summary=f"List the changes of {one}",
+        access=f"{resource}:read",
+        returns=RECORD_CHANGE,
+        query=HISTORY_QUERY,
+        paged=True,
+        collection=collection.name,
+    )
+    if restore is not None:
+        made["list"] = replace(
+            made["list"],
+            handler=lister_of_deleted(collection, made["list"].handler, restore),
+            query={**made["list"].query, "deleted": DELETED},
+            refusals=(*made["list"].refusals, DELETED_REFUSED),
+        )
+    return tuple(made[action] for action in (*ACTIONS, *_FURTHER) if action in actions)
 
 
 def lister(collection: Collection) -> Handler:

@@ -120,8 +120,9 @@ PLUGIN_API = """
 
     respond_once anything array as_json boolean by_day by_month change_state choice conflicts crud day day_of exact
     integer invalid json_schema last_days last_months link mapping may_decide_on_own money network_of new_id number obj
-    object_id people_behind perform period_of quantity redacted refusal refuse_own remove_dangling rounded route
-    rows_before share start_of store_money store_quantity text times timestamp transitions tree_of unavailable utc_now
+    object_id people_behind perform period_of quantity redacted refusal refuse_own remove_dangling restore rounded
+    route rows_before share start_of store_money store_quantity text times timestamp transitions tree_of unavailable
+    utc_now
 """.split()  # noqa: SIM905  a list literal has a line for each of them
 
 

@@ -80,7 +80,7 @@ def test_every_document_is_linked_from_the_readme() -> None:
     assert [path.name for path in DOCUMENTS[1:] if f"](docs/{path.name})" not in README] == []
 
 
-def test_the_short_plugin_declares_five_endpoints() -> None:
+def test_the_short_plugin_declares_seven_endpoints() -> None:
     names: dict[str, object] = {}
     exec(example(README, "## A plugin"), names)
     plugin = names["plugin"]
@@ -92,6 +92,8 @@ def test_the_short_plugin_declares_five_endpoints() -> None:
         "POST /api/v1/harbour/berths",
         "PATCH /api/v1/harbour/berths/{id}",
         "DELETE /api/v1/harbour/berths/{id}",
+        "GET /api/v1/harbour/berths/{id}/history",
+        "POST /api/v1/harbour/berths/{id}/restore",
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -212,6 +212,13 @@ class Collection:
         """Maps each reference field to the name or alias of the collection that it refers to; audit fields left out."""
         nested = {name: child.items.ref for name, child in self.fields.items() if child.items and child.items.ref}
         return {**{name: child.ref for name, child in self.fields.items() if child.ref}, **nested}
+
+    def referring(self, collections: Iterable[Collection]) -> Iterator[tuple[Collection, str]]:
+        """Yield each collection whose records refer to one of this collection, with the field that does."""
+        for collection in collections:
+            for name, target in collection.references.items():
+                if target in (self.name, self.alias) and not collection.plain:
+                    yield collection, name
 
     @cached_property
     def links(self) -> tuple[Link, ...]:

@@ -22,8 +22,9 @@ from handlers.actor import Actor
 from handlers.data.cause import CAUSE
 from handlers.data.collection import HISTORY, Collection
 from handlers.data.detached import start_detached
+from handlers.schema.errors import NOT_FOUND, ApiError, invalid
 from handlers.schema.fields import anything, integer, text, timestamp
-from handlers.schema.values import RecordId, Values
+from handlers.schema.values import Operators, RecordId, Values
 from handlers.tasks import end
 
 log = logging.getLogger("tradewind.database")
@@ -33,6 +34,8 @@ _MANY, _MANY_BYTES = 16, 32 << 10
 _TOO_MANY, _TOO_MANY_BYTES = 64, 4 << 20
 _FEW = 4  # notes that are not worth measuring
 _MOST_WAITING = 10_000
+_ROWS_AT_ONCE = 10  # of moved changes, which may be large
+_MOST_BYTES = 8 << 20  # of the changes on a page
 
 CHANGES = Collection(
     name="core_history",
@@ -65,11 +68,12 @@ class Change(NamedTuple):
     after: Values
 
 
-def note(actor: Actor, now: datetime, action: str = "update") -> Values:
+def note(actor: Actor, now: datetime, values: Values, operators: Operators | None = None) -> Values:
     """Return who writes when and why, for a note; an update has the action of the request where that has a name."""
     cause = CAUSE.get()
-    named = cause.action if action == "update" and cause.action else action
-    return {"at": now, "user_id": actor.user_id, "request_id": cause.request_id, "action": named}
+    deleted = {**(operators or {}).get("$set", {}), **values}.get("deleted")
+    action = (cause.action or "update") if deleted is None else "delete" if deleted else "restore"
+    return {"at": now, "user_id": actor.user_id, "request_id": cause.request_id, "action": action}
 
 
 def changes_in(collection: Collection, document: Document) -> list[Change]:
@@ -117,8 +121,23 @@ class History:
             return found
         id = document["_id"]
         wanted = {"_id": {"$gte": _id_of(collection, id, first), "$lte": _id_of(collection, id, last)}}
-        rows = await self._driver.find(CHANGES.name, wanted, sort=[("_id", -1)], limit=last - first + 1)
-        return [*found, *(_moved(row) for row in rows)]
+        size = 0
+        async for row in self._driver.stream(CHANGES.name, wanted, sort=[("_id", -1)], batch=_ROWS_AT_ONCE):
+            found.append(_moved(row))
+            size += len(encode(row))
+            if size > _MOST_BYTES and len(found) > 1:
+                raise invalid("page_size", "maximum")
+        return found
+
+    async def page(self, collection: Collection, id: RecordId, skip: int, size: int) -> tuple[list[Change], int]:
+        """Return `size` changes of a record after the newest `skip`, and how many it has had; it may be deleted.
+
+        Raises 40400 for a record that does not exist, and 40001 for a page of more than 8 MiB with several changes.
+        """
+        document = await self._driver.find_one(collection.name, {"_id": id})
+        if document is None:
+            raise ApiError(NOT_FOUND)
+        return await self.read(collection, document, skip, size), total_changes(document)
 
     async def look_after(self, collection: Collection, document: Document) -> None:
         """Have the notes of a record moved that has just been written, where they have become many."""

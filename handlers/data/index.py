@@ -10,6 +10,7 @@ from typing import Any
 from config.database import Filter, IndexSpec
 
 LIVE: Mapping[str, Any] = {"deleted": False}
+DELETED: Mapping[str, Any] = {"deleted": True}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from handlers.data.links import Link
 from handlers.data.locks import lock_records
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.visibility import Visibility
-from handlers.schema.errors import FieldError, ValidationFailed
+from handlers.schema.errors import CONFLICT, ApiError, FieldError, ValidationFailed
+from handlers.schema.messages import REFERENCES_GONE, Message
 from handlers.schema.values import Values
 
 Result = TypeVar("Result")
@@ -78,6 +79,17 @@ class References:
             found = {row["_id"] for row in await self._context.driver.find(target.name, wanted, fields=["_id"])}
             faults += [FieldError(place, "reference") for place, id in places if id not in found]
         return faults
+
+    async def check_restored(self, record: Values) -> None:
+        """Check the references of a deleted record; raises 40901 with the names of the fields that fail."""
+        try:
+            await self.check(record)
+        except ValidationFailed as failure:
+            fields = self._collection.fields
+            labels = [fields[fault.field].label or Message(fault.field, fault.field) for fault in failure.errors]
+            zh, en = "、".join(label.zh for label in labels), ", ".join(label.en for label in labels)
+            reason = Message(REFERENCES_GONE.zh.format(fields=zh), REFERENCES_GONE.en.format(fields=en))
+            raise ApiError(CONFLICT, reason) from failure
 
     def _checked(self) -> Iterator[tuple[str, str]]:
         """The fields that are checked, with the names of the collections that they refer to."""

@@ -33,12 +33,20 @@ _RECORDS_AT_ONCE = 20
 
 
 class Store:
-    """The records of `collection` that `actor` may see under `scope`; `now` is the moment of the request."""
+    """The records of `collection` that `actor` may see under `scope`; `deleted`: the deleted ones instead of the live."""
 
-    def __init__(self, context: DataContext, collection: Collection, actor: Actor, scope: Scope, now: datetime) -> None:
+    def __init__(
+        self,
+        context: DataContext,
+        collection: Collection,
+        actor: Actor,
+        scope: Scope,
+        now: datetime,
+        deleted: bool = False,
+    ) -> None:
         self._context = context
         self._driver = context.driver
-        self._visibility = Visibility(collection, scope)
+        self._visibility = Visibility(collection, scope, deleted)
         self.collection = collection
         self.actor = actor
         self.scope = self._visibility.scope
@@ -194,11 +202,13 @@ class Store:
 
     async def update_many(self, filter: Filter, operators: Operators) -> int:
         """Change every visible record that matches with MongoDB update operators; return how many changed."""
-        action = "delete" if operators.get("$set", {}).get("deleted") else "update"
         matching = self._visibility.filter(filter)
         if not self.collection.plain:
             await self._context.history.make_room(self.collection, matching)
-        changed = await self._driver.update_many(self.collection.name, matching, self._change({}, operators, action))
+        try:
+            changed = await self._driver.update_many(self.collection.name, matching, self._change({}, operators))
+        except DuplicateKey as error:
+            raise self._duplicate_error(error) from error
         self._tell(None)
         return changed
 
@@ -215,10 +225,15 @@ class Store:
         key = self.collection.parse_id(id)
         deletion = {"deleted": True, "deleted_at": self._now}
         matching = self._visibility.filter({"_id": key}, where)
-        changed = await self._driver.update_one(self.collection.name, matching, self._change(deletion, None, "delete"))
+        changed = await self._driver.update_one(self.collection.name, matching, self._change(deletion, None))
         if changed is None:
             raise await self._update_error(key, None, otherwise, reason)
         await self._written(changed)
+
+    @property
+    def deleted(self) -> Store:
+        """The deleted records that the actor would see."""
+        return Store(self._context, self.collection, self.actor, self.scope, self._now, deleted=True)
 
     async def remove(self, filter: Filter) -> int:
         """Delete records of a plain collection permanently; return how many were deleted."""
@@ -228,8 +243,8 @@ class Store:
 
     async def upsert(self, id: RecordId, values: Values, operators: Operators | None = None) -> Document:
         """Change or insert the record of a plain collection with this `_id`."""
-        update = {**({"$set": dict(values)} if values else {}), **(operators or {})}
-        changed = await self._driver.update_one(self.collection.name, {"_id": id}, update, upsert=True)
+        change = self._change(values, operators)
+        changed = await self._driver.update_one(self.collection.name, {"_id": id}, change, upsert=True)
         self._tell(id)
         return self._record(changed or {"_id": id})
 
@@ -238,12 +253,9 @@ class Store:
         return await self._update_where(filter, self._change(values, None))
 
     async def update_unversioned(self, filter: Filter, update: Operators | Sequence[Operators]) -> Document | None:
-        """As `update_where`, with update operators, and without a new version or audit stamp: for technical fields.
-
-        The history has what it changes of other fields.
-        """
+        """As `update_where`, with update operators, and without a new version or audit stamp: for technical fields."""
         if not self.collection.plain:
-            update = recorded_update(self.collection, update, note(self.actor, self._now))
+            update = recorded_update(self.collection, update, note(self.actor, self._now, {}))
         return await self._update_where(filter, update)
 
     async def _update_where(
@@ -280,13 +292,11 @@ class Store:
             **self.collection.derived(values),
         }
 
-    def _change(
-        self, values: Values, operators: Operators | None, action: str = "update"
-    ) -> Operators | Sequence[Operators]:
+    def _change(self, values: Values, operators: Operators | None) -> Operators | Sequence[Operators]:
         if self.collection.plain:
             return {**({"$set": dict(values)} if values else {}), **(operators or {})}
         stamped = {**values, "updated_at": self._now, "updater_id": self.actor.user_id}
-        return recorded_change(self.collection, stamped, operators, note(self.actor, self._now, action))
+        return recorded_change(self.collection, stamped, operators, note(self.actor, self._now, values, operators))
 
     async def _derived_changes(self, key: Any, values: Mapping[str, Any]) -> dict[str, Any]:
         names = self.collection.searchable

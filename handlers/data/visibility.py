@@ -7,24 +7,25 @@ from typing import Any
 
 from config.database import Document, Filter
 from handlers.data.collection import Collection
-from handlers.data.index import LIVE
+from handlers.data.index import DELETED, LIVE
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.schema.values import Record
 
 
 class Visibility:
-    """The records of `collection` that `scope` allows and that are not deleted."""
+    """The records of `collection` that `scope` allows and that are not deleted, or that are where `deleted` is set."""
 
-    __slots__ = ("_collection", "scope")
+    __slots__ = ("_collection", "_deleted", "scope")
 
-    def __init__(self, collection: Collection, scope: Scope) -> None:
+    def __init__(self, collection: Collection, scope: Scope, deleted: bool = False) -> None:
         self._collection = collection
+        self._deleted = deleted
         self.scope = scope if collection.scoped else ALL_ROWS
 
     @property
     def live(self) -> Mapping[str, Any]:
-        """The filter on records that are not deleted."""
-        return {} if self._collection.plain else LIVE
+        """The filter on records that are not deleted, or are."""
+        return {} if self._collection.plain else DELETED if self._deleted else LIVE
 
     @property
     def row_filter(self) -> Filter:
@@ -41,7 +42,7 @@ class Visibility:
     def admits(self, document: Document) -> bool:
         """Whether `filter` matches this stored document: documents are read by `_id` for several readers at once."""
         rules = self._collection
-        live = rules.plain or document.get("deleted") is False
+        live = rules.plain or document.get("deleted") is self._deleted
         return live and self.scope.admits(document, rules.scope_department, rules.scope_person, rules.shared)
 
     def parts(self) -> list[Record]:

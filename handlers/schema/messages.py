@@ -85,6 +85,7 @@ TOO_MUCH_ARRIVING = Message("同时上传的数据过多，请稍后重试", "To
 STATUS = Message("状态", "Status")
 NOT_IN_STATE = Message("当前状态不允许该操作", "The current state does not allow this")
 UNLISTED_ADDRESS = Message("仅对设置中列出的地址开放", "Only for the addresses that a setting lists")
+REFERENCES_GONE = Message("引用的记录已不存在：{fields}", "It refers to records that no longer exist: {fields}")
 # the message of each validation rule
 RULES: dict[str, Message] = {
     "required": Message("必填", "is required"),

@@ -47,5 +47,6 @@ ROUTES: tuple[Route, ...] = crud(
     resource="approval:delegation",
     noun="delegation",
     only=("list", "read", "create", "delete"),
+    without=("restore",),  # only the person themselves delegates
     create=create,
 )

@@ -164,6 +164,7 @@ ROUTES: tuple[Route, ...] = (
         resource="crm:payment-plan",
         noun="payment plan",
         only=("read", "create", "update", "delete"),
+        without=("restore",),  # the contract may have been planned anew
         read=read,
         create=create,
         update=update,

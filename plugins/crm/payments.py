@@ -99,6 +99,7 @@ ROUTES: tuple[Route, ...] = crud(
     resource="crm:payment",
     noun="payment",
     only=("list", "read", "create", "delete"),
+    without=("restore",),  # a deletion takes the amount back from contract, plan and account
     create=create,
     delete=delete,
     errors=(STALE,),

@@ -116,6 +116,7 @@ ROUTES: tuple[Route, ...] = (
         resource="system:department",
         noun="department",
         only=("read", "create", "update", "delete"),
+        without=("restore",),  # its place in the tree may have moved
         create=create,
         update=update,
         delete=delete,

@@ -185,6 +185,7 @@ ROUTES: tuple[Route, ...] = (
         resource="system:menu",
         noun="menu",
         only=("create", "update", "delete"),
+        without=("restore",),  # its place in the tree may have moved
         create=create,
         update=update,
         delete=delete,

@@ -42,6 +42,7 @@ ACTIONS = {
     "create": Message("新增", "Create"),
     "update": Message("修改", "Change"),
     "delete": Message("删除", "Delete"),
+    "restore": Message("恢复", "Restore"),
     "export": Message("导出", "Export"),
     "import": Message("导入", "Import"),
 }

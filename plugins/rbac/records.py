@@ -80,6 +80,7 @@ ROLES = Collection(
             ref="rbac_menus",
             on_delete="keep",
             description="Writing it takes the permission system:role:grant, as PUT …/menus does.",
+            history=False,
         ),
         "status": STATUS,
         "sort": integer(label=("排序", "Sort order"), minimum=0, maximum=1_000_000, default=0, sort=True),

@@ -17,6 +17,7 @@ from plugins.api import (
     integer,
     invalid,
     obj,
+    restore,
     route,
 )
 from plugins.rbac.limits import (
@@ -108,6 +109,16 @@ async def delete(req: Request) -> None:
     await req.transaction(work)
 
 
+async def undelete(req: Request) -> dict[str, Any]:
+    """Restore a deleted role, without menus."""
+
+    async def work() -> dict[str, Any]:
+        await may_change_role(req, await req.store(ROLES).deleted.get(req.path["id"]))
+        return await _add_menus_to(req, await restore(req.service.database, req.store(ROLES), req.path["id"]))
+
+    return await req.transaction(work)
+
+
 async def set_menus(req: Request) -> dict[str, Any]:
     """Grant exactly these menus and buttons. The caller must hold them, and everything that the role granted before."""
     wanted = _drop_duplicates(req.body["menu_ids"])
@@ -171,6 +182,7 @@ ROUTES: tuple[Route, ...] = (
         create=create,
         update=update,
         delete=delete,
+        restore=undelete,
         refusals=(*_REFUSALS, *conflicts(ROLE_HELD)),
     ),
     route(

@@ -18,6 +18,7 @@ from plugins.api import (
     conflicts,
     crud,
     obj,
+    restore,
     route,
     text,
 )
@@ -139,6 +140,16 @@ async def delete(req: Request) -> None:
     await req.transaction(work)
 
 
+async def undelete(req: Request) -> dict[str, Any]:
+    """Restore a deleted account; its sessions stay ended."""
+
+    async def work() -> dict[str, Any]:
+        await may_manage(req, await req.store(USERS).deleted.get(req.path["id"]))
+        return await restore(req.service.database, req.store(USERS), req.path["id"])
+
+    return await req.transaction(work)
+
+
 async def reset_password(req: Request) -> dict[str, Any]:
     """Set a random password and return it, this once. It must be changed at the next log-in."""
     user = await req.store(USERS).get(req.path["id"])
@@ -196,6 +207,7 @@ ROUTES: tuple[Route, ...] = (
         create=create,
         update=update,
         delete=delete,
+        restore=undelete,
         refusals=_REFUSALS,
     ),
     route(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -66,11 +66,17 @@ class Maker:
         made = self._hand_made.get(name_of(route))
         if made is not None:
             return await made(self, route)
+        read = f"GET {route.path.removesuffix('/history')}"
+        if route.path.endswith("/history") and read in self._hand_made:
+            of_record = await self._hand_made[read](self, self._routes[read])
+            return replace(of_record, route=route, path=f"{of_record.path}/history")
         return await self.derived(route, only_required=only_required)
 
     async def derived(self, route: Route, *, only_required: bool = False) -> Exercise:
         """The request that the declaration alone gives."""
         path, record = await self._path(route)
+        if route.path.endswith("/{id}/restore"):
+            expect(await self.admin.delete(path.removesuffix("/restore")))
         body = await self._body(route, record, only_required) if route.body is not None else None
         query = {name: await sample(child, self.refer) for name, child in route.query.items() if child.required}
         # routes for everybody who is logged in act on the caller, so each request gets a caller of its own

@@ -1,0 +1,161 @@
+"""What `crud` adds to the life of a record: its history, the list of the deleted ones, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from handlers.data.collection import THE_USERS, Collection
+from handlers.data.history import CHANGES, Change
+from handlers.data.listing import Page, rows_before
+from handlers.data.restoring import restore
+from handlers.lifecycle import refusal
+from handlers.ports import Authorizer
+from handlers.request import Request
+from handlers.route import Handler, Refusal, Route
+from handlers.schema.errors import FORBIDDEN, NOT_FOUND, ApiError
+from handlers.schema.fields import anything, array, boolean, integer, obj, text, timestamp
+from handlers.schema.messages import Message
+from handlers.schema.projection import project
+from handlers.schema.values import Record
+
+_SYSTEM = Message("系统", "System")
+_FOR_RESTORERS = Message("查看已删除的记录需要恢复权限", "To see deleted records takes the permission to restore them")
+DELETED_REFUSED = Refusal(FORBIDDEN, _FOR_RESTORERS)
+NOT_DELETED = Refusal(
+    NOT_FOUND, hint=Message("没有可见的已删除记录", "No deleted record with this id is visible to the caller")
+)
+DELETED = boolean(
+    default=False,
+    nullable=False,
+    label=("已删除", "Deleted"),
+    description="true lists the deleted records, for holders of the permission to restore them.",
+)
+
+_FIELD_CHANGE = obj(
+    "FieldChange",
+    {
+        "field": text(label=("字段", "Field"), nullable=False),
+        "label": text(label=("字段名称", "Label"), nullable=False, description="In the reader's language."),
+        "before": anything(label=("变更前", "Before")),
+        "after": anything(label=("变更后", "After")),
+    },
+    nullable=False,
+)
+RECORD_CHANGE = obj(
+    "RecordChange",
+    {
+        "at": timestamp(label=("时间", "At"), nullable=False),
+        "user_id": integer(label=("操作人", "User"), minimum=0, nullable=False, description="0: the service itself."),
+        "user_name": text(label=("操作人姓名", "Name of the user"), nullable=False),
+        "action": text(
+            label=("操作", "Action"),
+            nullable=False,
+            example="update",
+            description="`create`, `update`, `delete`, `restore`, or the last part of the path of an action.",
+        ),
+        "request_id": text(label=("请求编号", "Request id")),
+        "version": integer(label=("版本", "Version"), minimum=1, nullable=False, description="The version after it."),
+        "changes": array(_FIELD_CHANGE, label=("变更内容", "Changes"), max_items=1000, nullable=False),
+    },
+    nullable=False,
+)
+HISTORY_QUERY = {name: CHANGES.list_query[name] for name in ("page", "page_size", "with_total", "cursor")}
+
+
+def historian(collection: Collection, read: Handler, restoring: Route | None) -> Handler:
+    """Make a handler that returns a page of the changes of a record to whoever may `read` it, the newest first.
+
+    Whoever may use the route `restoring` reads the history of a deleted one.
+    """
+
+    async def list_changes(req: Request) -> Page:
+        record = await _find(req, collection, read, restoring)
+        skip, size = rows_before(req.query), req.query["page_size"]
+        changes, total = await req.service.database.history.page(collection, record["id"], skip, size)
+        names = await _names(req, changes)
+        items = [_entry(req, collection, record, change, names) for change in changes]
+        return Page(
+            items=items,
+            total=total if req.query["with_total"] else None,
+            page=req.query["page"],
+            page_size=size,
+            next_cursor=str(skip + size) if total > skip + size else None,
+        )
+
+    return list_changes
+
+
+async def _find(req: Request, collection: Collection, read: Handler, restoring: Route | None) -> Record:
+    try:
+        record: Any = await read(req)
+    except ApiError as error:
+        if error.kind is not NOT_FOUND or restoring is None or await _refusal(req, restoring):
+            raise
+        req.deleted = collection
+        record = await read(req)
+    return dict(record)
+
+
+async def _refusal(req: Request, needed: Route) -> bool:
+    return await refusal(req.actor, needed, req.part(Authorizer)) is not None
+
+
+async def _names(req: Request, changes: Sequence[Change]) -> dict[int, str]:
+    """What the people are called who made the changes, also those who were deleted."""
+    database = req.service.database
+    names = {0: _SYSTEM.text(req.language)}
+    users = database.referred.get(THE_USERS)
+    if users is None:
+        return names
+    fields = [name for name in (users.label_field, users.code_field) if name]
+    ids = sorted({change.user_id for change in changes} - {0})
+    for row in await database.driver.find(users.name, {"_id": {"$in": ids}}, fields=fields) if ids else ():
+        names[row["_id"]] = next((row[name] for name in fields if row.get(name)), "")
+    return names
+
+
+def _entry(req: Request, collection: Collection, record: Record, change: Change, names: dict[int, str]) -> Record:
+    # what the response with the record leaves out, the history leaves out too
+    shown = [name for name in collection.recorded if name in change.after and name in record]
+    return {
+        "at": change.at,
+        "user_id": change.user_id,
+        "user_name": names.get(change.user_id, ""),
+        "action": change.action,
+        "request_id": change.request_id,
+        "version": change.version,
+        "changes": [
+            {
+                "field": name,
+                "label": label.text(req.language) if (label := field.label) else name,
+                "before": project(field, change.before[name]),
+                "after": project(field, change.after[name]),
+            }
+            for name in shown
+            for field in (collection.recorded[name],)
+        ],
+    }
+
+
+def lister_of_deleted(collection: Collection, handler: Handler, restoring: Route) -> Handler:
+    """Make a handler of a list whose parameter `deleted` lists the deleted records, for whoever may use `restoring`."""
+
+    async def list_records(req: Request) -> object:
+        if req.query["deleted"]:
+            if await _refusal(req, restoring):
+                raise ApiError(FORBIDDEN, _FOR_RESTORERS)
+            req.deleted = collection
+        return await handler(req)
+
+    return list_records
+
+
+def restorer(collection: Collection) -> Handler:
+    """Make a handler that restores a deleted record, and what was deleted with it."""
+
+    async def restore_record(req: Request) -> Record:
+        database = req.service.database
+        return await req.transaction(lambda: restore(database, req.store(collection), req.path["id"]))
+
+    return restore_record

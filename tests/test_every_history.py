@@ -1,0 +1,125 @@
+"""Every resource that `crud` serves has a history, and what is deleted comes back; a new plugin is covered too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from handlers.data.collection import Collection
+from handlers.route import Route
+from plugins.testing import Client, People, expect
+from tests.support.catalogue import CATALOGUE
+from tests.support.valid_requests import Maker, name_of, path_with
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+ROUTES = {name_of(route): route for route in CATALOGUE.routes}
+
+
+def every(ending: str) -> pytest.MarkDecorator:
+    """Run the test for every route of a record whose path ends so."""
+    found = [route for route in CATALOGUE.routes if route.path.endswith(f"/{{id}}/{ending}")]
+    return pytest.mark.parametrize("route", found, ids=name_of)
+
+
+def record_path(route: Route) -> str:
+    return route.path.rpartition("/")[0]
+
+
+def collection_of(route: Route) -> Collection:
+    return next(one for one in CATALOGUE.collections.values() if one.read is ROUTES[f"POST {route.path}"].returns)
+
+
+async def history_of(client: Client, path: str) -> list[dict[str, Any]]:
+    page = expect(await client.get(f"{path}/history?page_size=200"))
+    assert page["total"] == len(page["items"])
+    rows: list[dict[str, Any]] = page["items"]
+    return rows
+
+
+def replayed(history: list[dict[str, Any]]) -> dict[str, Any]:
+    """The fields of a record after all changes, made one after the other, from the oldest."""
+    state: dict[str, Any] = {}
+    for entry in reversed(history):
+        for change in entry["changes"]:
+            assert state.get(change["field"]) == change["before"]
+            state[change["field"]] = change["after"]
+    return state
+
+
+def test_whatever_crud_reads_has_a_history_and_what_it_deletes_can_come_back() -> None:
+    read = {route.path for route in CATALOGUE.routes if route.path.endswith("/{id}/history")}
+    assert len(read) >= 30
+    assert len([path for path in ROUTES if path.endswith("/{id}/restore")]) >= 25
+
+
+@every("history")
+async def test_the_history_of_a_new_record_is_its_creation_and_gives_the_record(route: Route, maker: Maker) -> None:
+    exercise = await maker.exercise(route)
+    record = expect(await exercise.client.get(exercise.path.removesuffix("/history")))
+    history = await history_of(exercise.client, exercise.path.removesuffix("/history"))
+    assert history[-1]["action"] == "create"
+    assert history[-1]["user_id"] == record.get("creator_id", history[-1]["user_id"])
+    assert all(entry["user_name"] for entry in history)
+    collection = CATALOGUE.collections[route.collection]
+    state = replayed(history)
+    for name in collection.recorded:
+        if name in record and record[name] is not None and name in state:
+            assert state[name] == record[name], name
+    assert set(state) <= set(collection.read.response_fields)
+
+
+@every("restore")
+async def test_a_record_is_deleted_listed_restored_and_its_history_tells(route: Route, maker: Maker) -> None:
+    exercise = await maker.exercise(route)
+    path, client = exercise.path.removesuffix("/restore"), exercise.client
+    listed = ROUTES.get(f"GET {record_path(route).rpartition('/')[0]}")
+    if listed is not None and "deleted" in listed.query:
+        rows = expect(await client.get(f"{listed.path}?deleted=true&page_size=200&sort=-id"))["items"]
+        assert exercise.record["id"] in [row["id"] for row in rows]
+        rows = expect(await client.get(f"{listed.path}?page_size=200&sort=-id"))["items"]
+        assert exercise.record["id"] not in [row["id"] for row in rows]
+    readable = f"GET {record_path(route)}" in ROUTES
+    if readable:
+        expect(await client.get(path), 40400)
+        if f"GET {record_path(route)}/history" in ROUTES:
+            assert (await history_of(client, path))[0]["action"] == "delete"
+    restored = expect(await exercise.send())
+    assert restored["id"] == exercise.record["id"]
+    expect(await exercise.send(), 40400)
+    if readable:
+        expect(await client.get(path))
+        if f"GET {record_path(route)}/history" in ROUTES:
+            assert [entry["action"] for entry in (await history_of(client, path))[:2]] == ["restore", "delete"]
+
+
+@every("restore")
+async def test_deleted_records_are_for_holders_of_the_permission_to_restore(
+    route: Route, maker: Maker, people: People
+) -> None:
+    resource = route.access.rpartition(":")[0]
+    exercise = await maker.exercise(route)
+    reader = await people.person([f"{resource}:list", f"{resource}:read", f"{resource}:delete"], scope="all")
+    expect(await reader.post(exercise.path), 40300)
+    if f"GET {record_path(route)}/history" in ROUTES:
+        expect(await reader.get(f"{exercise.path.removesuffix('/restore')}/history"), 40400)
+    listed = ROUTES.get(f"GET {record_path(route).rpartition('/')[0]}")
+    if listed is not None and "deleted" in listed.query:
+        expect(await reader.get(f"{listed.path}?deleted=true"), 40300)
+
+
+@every("history")
+async def test_who_does_not_see_the_record_does_not_see_its_history(route: Route, maker: Maker, people: People) -> None:
+    if not CATALOGUE.collections[route.collection].scoped:
+        return
+    exercise = await maker.exercise(route)
+    stranger = await people.person([route.access], scope="self")
+    expect(await stranger.get(exercise.path.removesuffix("/history")), 40400)
+    expect(await stranger.get(exercise.path), 40400)
+
+
+@every("history")
+async def test_no_password_is_in_any_history(route: Route, maker: Maker) -> None:
+    exercise = await maker.exercise(route)
+    reply = await exercise.client.get(path_with(route, str(exercise.record.get("id", ""))))
+    assert b"assword" not in reply.body
