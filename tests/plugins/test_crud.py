@@ -24,6 +24,7 @@ from plugins.api import (
     text,
     timestamp,
 )
+from plugins.record_history import DELETED, DELETED_REFUSED, RECORD_CHANGE
 from plugins.registry import load_plugins
 from plugins.testing import Client, expect, serving
 from tests.support.labels import labelled
@@ -41,7 +42,7 @@ async def own(req: Request) -> None:
     """A handler of somebody's own."""
 
 
-def test_it_gives_the_five_routes_of_a_resource() -> None:
+def test_it_gives_the_seven_routes_of_a_resource() -> None:
     made = crud(BOXES, at=AT, resource="acme:box", noun="box", plural="boxes")
     assert [(f"{route.method} {route.path}", route.access, route.summary) for route in made] == [
         (f"GET {AT}", "acme:box:list", "List boxes"),
@@ -49,22 +50,27 @@ def test_it_gives_the_five_routes_of_a_resource() -> None:
         (f"POST {AT}", "acme:box:create", "Create a box"),
         (f"PATCH {AT}/{{id}}", "acme:box:update", "Change a box"),
         (f"DELETE {AT}/{{id}}", "acme:box:delete", "Delete a box"),
+        (f"GET {AT}/{{id}}/history", "acme:box:read", "List the changes of a box"),
+        (f"POST {AT}/{{id}}/restore", "acme:box:restore", "Restore a box"),
     ]
 
 
 def test_its_shapes_are_those_of_the_collection() -> None:
-    listed, read, create, update, delete = crud(BOXES, at=AT, resource="acme:box", noun="box")
-    assert (listed.paged, listed.query) == (True, BOXES.list_query)
+    listed, read, create, update, delete, history, restore = crud(BOXES, at=AT, resource="acme:box", noun="box")
+    assert (listed.paged, listed.query) == (True, {**BOXES.list_query, "deleted": DELETED})
+    assert (history.paged, history.returns, restore.returns) == (True, RECORD_CHANGE, BOXES.read)
     assert (create.body, update.body, delete.body) == (BOXES.create, BOXES.update, None)
     assert [route.returns for route in (listed, read, create, update)] == [BOXES.read] * 4
 
 
 def test_its_routes_name_the_collection() -> None:
-    assert {route.collection for route in crud(BOXES, at=AT, resource="acme:box", noun="box")} == {"acme_boxes"}
+    *made, restore = crud(BOXES, at=AT, resource="acme:box", noun="box")
+    assert {route.collection for route in made} == {"acme_boxes"}
+    assert restore.collection == ""  # its scope is that of deleted records
 
 
 def test_its_writes_declare_their_conflicts() -> None:
-    _, _, create, update, _ = crud(BOXES, at=AT, resource="acme:box", noun="box")
+    _, _, create, update, *_ = crud(BOXES, at=AT, resource="acme:box", noun="box")
     assert DUPLICATE in create.errors
     assert {DUPLICATE, STALE} <= set(update.errors)
 
@@ -73,13 +79,25 @@ def test_refusals_are_of_all_writes_and_of_single_actions() -> None:
     every, one = conflicts(Message("都", "Every"), Message("一", "One"))
     said = {"refusals": (every,), "refusals_of": {"delete": (one,)}, "events": ("acme.dated",)}
     made = crud(BOXES, at=AT, resource="acme:box", noun="box", **said)  # type: ignore[arg-type]  # one option of several types
-    assert [route.refusals for route in made] == [(), (), (every,), (every,), (every, one)]
-    assert [route.events for route in made] == [(), (), *[("acme.dated",)] * 3]
+    *others, restore = made
+    assert [route.refusals for route in others] == [(DELETED_REFUSED,), (), (every,), (every,), (every, one), ()]
+    assert restore.refusals[0] == every
+    assert [route.events for route in made] == [(), (), *[("acme.dated",)] * 3, (), ("acme.dated",)]
 
 
 def test_what_is_left_out_does_not_exist() -> None:
     made = crud(BOXES, at=AT, resource="acme:box", noun="box", only=("delete", "list"))
-    assert [route.method for route in made] == ["GET", "DELETE"]
+    assert [(route.method, route.path) for route in made] == [
+        ("GET", AT),
+        ("DELETE", f"{AT}/{{id}}"),
+        ("POST", f"{AT}/{{id}}/restore"),
+    ]
+
+
+def test_history_and_restore_can_be_left_out() -> None:
+    made = crud(BOXES, at=AT, resource="acme:box", noun="box", without=("history", "restore"))
+    assert [route.path.rpartition("/")[2] for route in made] == ["boxes", "{id}", "boxes", "{id}", "{id}"]
+    assert made[0].query == BOXES.list_query
 
 
 def test_an_action_can_have_a_handler_of_its_own() -> None:
@@ -89,7 +107,13 @@ def test_an_action_can_have_a_handler_of_its_own() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"only": ("list", "erase")}, {"craete": own}, {"refusals_of": {"craete": ()}}, {"only": ("list",), "create": own}],
+    [
+        {"only": ("list", "erase")},
+        {"craete": own},
+        {"refusals_of": {"craete": ()}},
+        {"only": ("list",), "create": own},
+        {"without": ("read",)},
+    ],
 )
 def test_an_action_that_is_not_made_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="acme_boxes"):
