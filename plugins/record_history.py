@@ -60,7 +60,10 @@ RECORD_CHANGE = obj(
     },
     nullable=False,
 )
-HISTORY_QUERY = {name: CHANGES.list_query[name] for name in ("page", "page_size", "with_total", "cursor")}
+HISTORY_QUERY = {
+    **{name: CHANGES.list_query[name] for name in ("page", "page_size", "with_total")},
+    "cursor": CHANGES.list_query["cursor"].but(example="20"),
+}
 
 
 def historian(collection: Collection, read: Handler, restoring: Route | None) -> Handler:
@@ -71,8 +74,10 @@ def historian(collection: Collection, read: Handler, restoring: Route | None) ->
 
     async def list_changes(req: Request) -> Page:
         record = await _find(req, collection, read, restoring)
-        skip, size = rows_before(req.query), req.query["page_size"]
-        changes, total = await req.service.database.history.page(collection, record["id"], skip, size)
+        start, size = rows_before(req.query), req.query["page_size"]
+        # a cursor is the number of a change, so that it does not move when changes are added
+        first = {"newest": start} if req.query.get("cursor") is not None else {"skip": start}
+        changes, total = await req.service.database.history.page(collection, record["id"], size, **first)
         names = await _names(req, changes)
         items = [_entry(req, collection, record, change, names) for change in changes]
         return Page(
@@ -80,7 +85,7 @@ def historian(collection: Collection, read: Handler, restoring: Route | None) ->
             total=total if req.query["with_total"] else None,
             page=req.query["page"],
             page_size=size,
-            next_cursor=str(skip + size) if total > skip + size else None,
+            next_cursor=str(changes[-1].n - 1) if changes and changes[-1].n else None,
         )
 
     return list_changes

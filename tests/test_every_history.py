@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from handlers.data.collection import Collection
 from handlers.route import Route
 from plugins.testing import Client, People, expect
 from tests.support.catalogue import CATALOGUE
@@ -24,10 +23,6 @@ def every(ending: str) -> pytest.MarkDecorator:
 
 def record_path(route: Route) -> str:
     return route.path.rpartition("/")[0]
-
-
-def collection_of(route: Route) -> Collection:
-    return next(one for one in CATALOGUE.collections.values() if one.read is ROUTES[f"POST {route.path}"].returns)
 
 
 async def history_of(client: Client, path: str) -> list[dict[str, Any]]:
@@ -67,6 +62,34 @@ async def test_the_history_of_a_new_record_is_its_creation_and_gives_the_record(
         if name in record and record[name] is not None and name in state:
             assert state[name] == record[name], name
     assert set(state) <= set(collection.read.response_fields)
+
+
+CHANGED = [
+    route
+    for route in CATALOGUE.routes
+    if route.method == "PATCH" and f"GET {route.path}/history" in ROUTES and route.path.endswith("/{id}")
+]
+
+
+@pytest.mark.parametrize("route", CHANGED, ids=name_of)
+async def test_replayed_after_a_change_the_history_gives_the_record(route: Route, maker: Maker) -> None:
+    exercise = await maker.exercise(route)
+    before = expect(await exercise.client.get(exercise.path))
+    reply = await exercise.send({"X-Request-ID": "the-change"})
+    changed = expect(reply)
+    changes, *_ = history = await history_of(exercise.client, exercise.path)
+    assert (changes["action"], changes["request_id"], changes["version"]) == (
+        "update",
+        "the-change",
+        changed["version"],
+    )
+    state, recorded = replayed(history), CATALOGUE.collections[route.collection].recorded
+    shown = [name for name in recorded if name in changed]
+    # what the response computes is stored nowhere
+    stored = [name for name in shown if name in state]
+    assert {name: state[name] for name in stored} == {name: changed[name] for name in stored}
+    different = {name for name in shown if changed[name] != before.get(name)}
+    assert {change["field"] for change in changes["changes"]} == different & {*recorded}
 
 
 @every("restore")

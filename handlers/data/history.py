@@ -129,15 +129,21 @@ class History:
                 raise invalid("page_size", "maximum")
         return found
 
-    async def page(self, collection: Collection, id: RecordId, skip: int, size: int) -> tuple[list[Change], int]:
-        """Return `size` changes of a record after the newest `skip`, and how many it has had; it may be deleted.
+    async def page(
+        self, collection: Collection, id: RecordId, size: int, skip: int = 0, newest: int | None = None
+    ) -> tuple[list[Change], int]:
+        """Return `size` changes of a record, and how many it has had; it may be deleted.
+
+        They are those after the latest `skip`, or those from number `newest` down.
 
         Raises 40400 for a record that does not exist, and 40001 for a page of more than 8 MiB with several changes.
         """
         document = await self._driver.find_one(collection.name, {"_id": id})
         if document is None:
             raise ApiError(NOT_FOUND)
-        return await self.read(collection, document, skip, size), total_changes(document)
+        total = total_changes(document)
+        start = skip if newest is None else max(total - 1 - newest, 0)
+        return await self.read(collection, document, start, size), total
 
     async def look_after(self, collection: Collection, document: Document) -> None:
         """Have the notes of a record moved that has just been written, where they have become many."""
