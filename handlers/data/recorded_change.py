@@ -22,10 +22,10 @@ def recorded_change(
 ) -> Sequence[Stage]:
     """Return the update pipeline for `values` and update operators, which increases the version and adds `note`.
 
-    Raises ValueError for an operator that has no equivalent in a pipeline, and for a path into a field.
+    Raises ValueError for an operator that has no equivalent in a pipeline, and for a path to an item of a list.
     """
     new: dict[str, Any] = dict(_expressions(operators or {}))
-    before = {name: _old(name) for name in new if name in collection.recorded}
+    before = {name: _old(name) for name in map(_field_of, new) if name in collection.recorded}
     for name, value in values.items():
         new[name] = given = _literal(value)
         if name in collection.recorded:
@@ -39,10 +39,10 @@ def recorded_update(
 ) -> Operators | Sequence[Stage]:
     """Return `update` so that it adds `note` where it writes fields that the history of `collection` shows."""
     if isinstance(update, Mapping):
-        names = {name for changes in update.values() for name in changes}
+        names = {_field_of(name) for changes in update.values() for name in changes}
         stages: Sequence[Stage] = ()
     else:
-        names = {name for stage in update for name in _names(stage)}
+        names = {_field_of(name) for stage in update for name in _names(stage)}
         stages = update
     before = {name: _old(name) for name in sorted(names) if name in collection.recorded}
     if not before:
@@ -70,6 +70,10 @@ def _names(stage: Stage) -> Iterator[str]:
             raise ValueError(f"the history of a record cannot follow the stage {operator} of an update")
 
 
+def _field_of(path: str) -> str:
+    return path.partition(".")[0]
+
+
 def _old(name: str) -> Stage:
     return {"$ifNull": [f"${name}", None]}
 
@@ -86,8 +90,8 @@ def _expressions(operators: Operators) -> Iterator[tuple[str, Any]]:
         if translate is None:
             raise ValueError(f"the history of a record cannot follow {operator}; it can {', '.join(_OPERATORS)}")
         for name, value in changes.items():
-            if "." in name:
-                raise ValueError(f"the history of a record cannot follow {name}: change the whole field")
+            if any(part.isdigit() or part.startswith("$") for part in name.split(".")):
+                raise ValueError(f"the history of a record cannot follow {name}: change the whole list")
             yield name, translate(f"${name}", value)
 
 

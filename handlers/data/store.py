@@ -141,11 +141,11 @@ class Store:
         """Insert a record with its audit fields; 40900 for a duplicate key, 40001 for a missing reference."""
         await self._references().check(values)
         document = {**self.collection.defaults, **values, **self._stamp(values)}
-        document["_id"] = id if id is not None else await self._new_id()
+        document["_id"] = id if id is not None else await _new_id(self._context, self.collection)
         try:
             await self._driver.insert(self.collection.name, [document])
         except DuplicateKey as error:
-            raise self._duplicate_error(error) from error
+            raise _duplicate_error(self.collection, error) from error
         self._tell(document["_id"])
         return self._record(document)
 
@@ -157,12 +157,17 @@ class Store:
         for values in rows:
             if len(documents) % _RECORDS_AT_ONCE == 0:
                 await asyncio.sleep(0)  # computing search values takes time: let other requests run
-            stamped = {**self.collection.defaults, **values, **self._stamp(values), "_id": await self._new_id()}
+            stamped = {
+                **self.collection.defaults,
+                **values,
+                **self._stamp(values),
+                "_id": await _new_id(self._context, self.collection),
+            }
             documents.append(stamped)
         try:
             await self._driver.insert(self.collection.name, documents)
         except DuplicateKey as error:
-            raise self._duplicate_error(error) from error
+            raise _duplicate_error(self.collection, error) from error
         self._tell(None)
         return [self._record(document) for document in documents]
 
@@ -195,7 +200,7 @@ class Store:
         try:
             changed = await self._driver.update_one(self.collection.name, matching, self._change(changes, operators))
         except DuplicateKey as error:
-            raise self._duplicate_error(error) from error
+            raise _duplicate_error(self.collection, error) from error
         if changed is None:
             raise await self._update_error(key, version, otherwise, reason)
         return await self._written(changed)
@@ -208,7 +213,7 @@ class Store:
         try:
             changed = await self._driver.update_many(self.collection.name, matching, self._change({}, operators))
         except DuplicateKey as error:
-            raise self._duplicate_error(error) from error
+            raise _duplicate_error(self.collection, error) from error
         self._tell(None)
         return changed
 
@@ -315,20 +320,11 @@ class Store:
             return ApiError(STALE)
         return ApiError(otherwise, reason)
 
-    def _duplicate_error(self, error: DuplicateKey) -> ApiError:
-        names = [name for name in error.fields if name in self.collection.all_fields] or ["id"]
-        return ApiError(DUPLICATE, data={"field": names[-1]})
-
     def _references(self) -> References:
         return References(self._context, self.collection, self.scope)
 
     def _unscoped(self, collection: Collection) -> Store:
         return Store(self._context, collection, self.actor, ALL_ROWS, self._now)
-
-    async def _new_id(self) -> Any:
-        if self.collection.ids == "integer":
-            return await self._context.next_number(self.collection.name)
-        return ObjectId()
 
     def _tell(self, id: Any) -> None:
         self._context.tell(self.collection.name, id)
@@ -339,3 +335,14 @@ class Store:
         for name in self.collection.hidden:
             document.pop(name, None)
         return {**self.collection.blank, **document}
+
+
+def _duplicate_error(collection: Collection, error: DuplicateKey) -> ApiError:
+    names = [name for name in error.fields if name in collection.all_fields] or ["id"]
+    return ApiError(DUPLICATE, data={"field": names[-1]})
+
+
+async def _new_id(context: DataContext, collection: Collection) -> Any:
+    if collection.ids == "integer":
+        return await context.next_number(collection.name)
+    return ObjectId()

@@ -131,6 +131,7 @@ OPERATORS: list[tuple[dict[str, Any], Any, Any]] = [
     ({"$min": {"notes": 2}}, 3, 2),
     ({"$min": {"notes": 2}}, 1, 1),
     ({"$unset": {"notes": ""}}, 1, None),
+    ({"$set": {"notes.a.b": None}}, {"a": {"b": 1, "c": 2}}, {"a": {"b": None, "c": 2}}),
     ({"$set": {"notes": {"$ref": "$x", "a.b": "$$NOW"}}}, 1, {"$ref": "$x", "a.b": "$$NOW"}),
 ]
 
@@ -150,7 +151,12 @@ async def test_an_operator_does_what_mongodb_does_and_leaves_it(
 
 @pytest.mark.parametrize(
     "operators",
-    [{"$bit": {"likes": {"or": 1}}}, {"$set": {"title.a": 1}}, {"$pull": {"title": {"$gt": 1}}}],
+    [
+        {"$bit": {"likes": {"or": 1}}},
+        {"$set": {"title.0.a": 1}},
+        {"$set": {"title.$[].a": 1}},
+        {"$pull": {"title": {"$gt": 1}}},
+    ],
     ids=str,
 )
 async def test_an_operator_that_the_history_cannot_follow_is_refused(database: Database, operators: Any) -> None:
