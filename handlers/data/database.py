@@ -67,7 +67,7 @@ class Database:
         self, collection: Collection, actor: Actor = SYSTEM, scope: Scope = ALL_ROWS, now: datetime | None = None
     ) -> Store:
         """Return `collection` as `actor` sees it under `scope`; without an actor, as the service itself does."""
-        return Store(self, collection, actor, scope, now or utc_now())
+        return Store(self, collection, actor, scope, now or utc_now(), False)
 
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run `work` so that all its writes happen or none; it may run more than once.

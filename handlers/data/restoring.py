@@ -22,6 +22,6 @@ async def restore(context: DataContext, store: Store, id: RecordId) -> Document:
     await References(context, store.collection, store.scope).check_restored(record)
     restored = await store.deleted.update(id, {}, operators=_RESTORED)
     for collection, field in store.collection.referring(context.collections.values()):
-        others = Store(context, collection, store.actor, ALL_ROWS, restored["updated_at"], deleted=True)
+        others = Store(context, collection, store.actor, ALL_ROWS, restored["updated_at"], True)
         await others.update_many({field: restored["id"], "deleted_at": record["deleted_at"]}, _RESTORED)
     return restored

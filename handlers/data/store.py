@@ -36,13 +36,7 @@ class Store:
     """The records of `collection` that `actor` may see under `scope`; `deleted`: the deleted ones instead of the live."""
 
     def __init__(
-        self,
-        context: DataContext,
-        collection: Collection,
-        actor: Actor,
-        scope: Scope,
-        now: datetime,
-        deleted: bool = False,
+        self, context: DataContext, collection: Collection, actor: Actor, scope: Scope, now: datetime, deleted: bool
     ) -> None:
         self._context = context
         self._driver = context.driver
@@ -238,7 +232,7 @@ class Store:
     @property
     def deleted(self) -> Store:
         """The deleted records that the actor would see."""
-        return Store(self._context, self.collection, self.actor, self.scope, self._now, deleted=True)
+        return Store(self._context, self.collection, self.actor, self.scope, self._now, True)
 
     async def remove(self, filter: Filter) -> int:
         """Delete records of a plain collection permanently; return how many were deleted."""
@@ -324,7 +318,7 @@ class Store:
         return References(self._context, self.collection, self.scope)
 
     def _unscoped(self, collection: Collection) -> Store:
-        return Store(self._context, collection, self.actor, ALL_ROWS, self._now)
+        return Store(self._context, collection, self.actor, ALL_ROWS, self._now, False)
 
     def _tell(self, id: Any) -> None:
         self._context.tell(self.collection.name, id)
