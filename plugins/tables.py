@@ -5,14 +5,14 @@ An import creates and changes records through the routes of `crud`, so that the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypedDict, Unpack
 
 from handlers.data.collection import Collection
 from handlers.declarations import Catalogue
 from handlers.request import Request
-from handlers.route import Route, route
-from handlers.schema.errors import MEDIA_TYPE, TOO_LARGE
+from handlers.route import Handler, Refusal, Route, route
+from handlers.schema.errors import MEDIA_TYPE, NOT_FOUND, TOO_LARGE
 from handlers.schema.fields import Field, array, choice
 from handlers.schema.messages import Message
 from handlers.schema.values import Record
@@ -22,7 +22,7 @@ from handlers.tables.exporting import MEDIA
 from handlers.tables.handlers import Export, ListImports, ReadImport, StartImport, Template
 from handlers.tables.records import TABLE_IMPORTS, form_of, summary_of
 from handlers.tables.rows import RecordWriter
-from handlers.tables.table import ImportLimits, ReadPage, RowWriter, Table, Tell
+from handlers.tables.table import ImportLimits, RowWriter, Table, Tell
 
 ACTIONS = ("export", "import")
 NOTIFICATION_EVENT, PROGRESS_EVENT = "notification.send", "notification.progress"
@@ -30,6 +30,7 @@ DONE = Message(
     "{title}导入完成：新增 {created}，更新 {updated}，失败 {failed}",
     "{title} imported: {created} new, {updated} changed, {failed} failed",
 )
+_OF_OTHERS = Message("该导入属于其他数据", "The import is one of other records")
 _KIND = "import_progress"
 _PAGING = ("page", "page_size", "with_total", "cursor")
 _FORM, _SUMMARY = form_of(TABLE_IMPORTS.title), summary_of(TABLE_IMPORTS)
@@ -53,7 +54,9 @@ class TableOptions(TypedDict, total=False):
     imports: Collection
     rows: Collection
     limits: Callable[[Service], ImportLimits]
-    page: ReadPage
+    lister: Handler
+    query: Mapping[str, Field]
+    lines: str
     strict: bool
     plain_ids: bool
 
@@ -97,7 +100,9 @@ def _declare_export(table: Table, at: str, resource: str) -> Route:
         example=[table.shown[-1].name],
         description="The columns, in this order, with commas between them.",
     )
-    filters = {name: field for name, field in table.collection.list_query.items() if name not in _PAGING}
+    filters = {
+        name: field for name, field in (table.query or table.collection.list_query).items() if name not in _PAGING
+    }
     return route(
         f"GET {at}/export",
         Export(table),
@@ -143,6 +148,7 @@ def _declare_import(table: Table, at: str, resource: str, form: Field) -> Iterat
         summary="Read how far an import is",
         access=access,
         record=table.imports,
+        refusals=(Refusal(NOT_FOUND, hint=_OF_OTHERS),) if table.of_imports else (),
     )
 
 

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from handlers.data.collection import Collection
 from handlers.schema.errors import FieldError, ValidationFailed
 from handlers.schema.fields import Field
 from handlers.schema.messages import Language, Message
+from handlers.tables.archives import MAX_CELL
 from handlers.tables.cells import header_key
 
 ID = "id"
@@ -56,6 +58,10 @@ class TableColumn:
             return max(most, _SHORT_CELL) if "enum" in self.field.rules or self.field.dictionary else most
         return _SHORT_CELL
 
+    def as_id(self, id: Any) -> Any:
+        """An id as a body contains it."""
+        return id if isinstance(id, int) else str(id)
+
     def header(self, language: Language | None) -> str:
         """Its header: the name, or the label in a language."""
         return self.name if language is None else self.label.text(language)
@@ -65,10 +71,11 @@ class Columns:
     """The columns of `collection`: its id, the fields that clients write, then those that they only read.
 
     An import ignores the last, so that an export can be imported again; it refuses them where it is `strict`.
+    `lines` is a list of objects whose parts are columns.
     """
 
-    def __init__(self, collection: Collection, *, strict: bool = False) -> None:
-        self.all = tuple(_unambiguous(list(_list_columns(collection))))
+    def __init__(self, collection: Collection, *, strict: bool = False, lines: str = "") -> None:
+        self.all = tuple(_unambiguous(list(_list_columns(collection, lines))))
         self._imported = [one for one in self.all if one.writable or one.name == ID or not strict]
         self.by_name: Mapping[str, TableColumn] = {column.name: column for column in self.all}
 
@@ -108,9 +115,14 @@ class Columns:
         return [column for column in found if column is not None]
 
 
-def _list_columns(collection: Collection) -> Iterator[TableColumn]:
+def _list_columns(collection: Collection, lines: str) -> Iterator[TableColumn]:
     yield TableColumn(ID, collection.id_field, Message("ID", "ID"), writable=False, required=False)
-    shown = {name: field for name, field in collection.fields.items() if not (field.write_only or field.secret)}
+    shown = {name: field for name, field in collection.fields.items() if _fits(field)}
+    if lines:
+        of_line = collection.fields[lines].items
+        shown[lines] = collection.fields[lines].but(
+            kind="object", fields=of_line.fields if of_line else None, items=None
+        )
     for name, field in shown.items():
         if not field.read_only:
             yield from _columns_of(name, field)
@@ -118,6 +130,12 @@ def _list_columns(collection: Collection) -> Iterator[TableColumn]:
     for name, field in {**shown, **audit}.items():
         if field.read_only:
             yield from _columns_of(name, field)
+
+
+def _fits(field: Field) -> bool:
+    """Whether clients read it, and every value of it fits into a cell."""
+    too_long = field.kind == "text" and int(field.rules.get("maxLength", 0)) > MAX_CELL
+    return not (field.write_only or field.secret or too_long)
 
 
 def _columns_of(name: str, field: Field) -> Iterator[TableColumn]:

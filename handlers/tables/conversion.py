@@ -103,13 +103,21 @@ def _convert(column: TableColumn, text: str, zone: ZoneInfo) -> Any:
     if column.as_json:
         return _parse_json(text)
     if column.field.kind == "array":
-        return split_list(text)
+        items = column.field.items if column.ref is None else None
+        return [_convert_item(items, one, zone) if items else one for one in split_list(text)]
     if column.ref is not None:
         return text.strip()
     try:
         return _convert_plain(column.field, text, zone)
     except ValueError:
         return text  # validation reports what is wrong with it
+
+
+def _convert_item(items: Field, value: Any, zone: ZoneInfo) -> Any:
+    try:
+        return _convert_plain(items, value, zone) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 def _convert_plain(field: Field, text: str, zone: ZoneInfo) -> Any:
@@ -139,13 +147,14 @@ def _parse_json(text: str) -> Any:
         return text
 
 
-def split_list(text: str) -> Any:
+def split_list(text: str) -> list[Any]:
     """The texts of a cell with several."""
     if text.startswith("["):
         try:
-            return json.loads(text)
+            values: list[Any] = json.loads(text)
         except (ValueError, RecursionError):
             return [text]
+        return values
     return [part.strip() for part in text.split(_SEPARATOR) if part.strip()]
 
 

@@ -6,6 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -83,15 +84,19 @@ class _Source:
         return await self._read(cursor)
 
     async def _read(self, cursor: str | None) -> Page:
+        # parents before the records below them, so that an import finds them
+        order = {"sort": "id"} if self._table.below_itself else {}
         query = {
+            **order,
             **self._query,
             "page": 1,
             "page_size": _PAGE_SIZE,
             "with_total": cursor is None,
             "cursor": cursor,
         }
-        if self._table.page is not None:
-            return await self._table.page(self._req, query)
+        if self._table.lister is not None:
+            page: Page = await self._table.lister(replace(self._req, query=query))
+            return page
         return await self._req.store(self._table.collection).page(query, fields=self._fields)
 
 
@@ -99,12 +104,18 @@ class CellWriter:
     """Makes the cells of records. With a `language`, headers and values are labels in it."""
 
     def __init__(
-        self, req: Request, columns: Sequence[TableColumn], language: Language | None, labels: ValueLabels | None
+        self,
+        req: Request,
+        table: Table,
+        columns: Sequence[TableColumn],
+        language: Language | None,
+        labels: ValueLabels | None,
     ) -> None:
         self.headers: list[str] = [column.header(language) for column in columns]
         self._columns = columns
         self._language = language
         self._labels = labels
+        self._lines = table.lines
         self._zone = req.service.settings.zone if language is not None else None
         self._callings: dict[str, Callings] = {}
 
@@ -114,7 +125,7 @@ class CellWriter:
     ) -> CellWriter:
         """Make one for a request."""
         labels = await ValueLabels.load(req.service, table.columns) if language is not None else None
-        made = cls(req, columns, language, labels)
+        made = cls(req, table, columns, language, labels)
         if language is None and table.plain_ids:
             return made
         for column in columns:
@@ -125,7 +136,9 @@ class CellWriter:
         return made
 
     async def rows(self, records: Sequence[Record]) -> list[Cells]:
-        """The cells of each record."""
+        """The cells of each record, or of each of its lines."""
+        if self._lines:
+            records = [{**one, self._lines: line} for one in records for line in one[self._lines] or [{}]]
         texts = {}
         for name, callings in self._callings.items():
             found = (value_at(record, name) for record in records)

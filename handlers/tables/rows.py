@@ -30,6 +30,7 @@ from handlers.tables.table import Table
 from handlers.tables.values import ValueLabels
 
 _YIELD_EVERY = 10
+_REHEARSED = "rehearsed"  # no fault: the record would be there
 
 
 def find_route(catalogue: Catalogue, body: Field) -> Route | None:
@@ -50,7 +51,9 @@ class RecordWriter:
         self._create = find_route(catalogue, table.collection.create)
         self._update = find_route(catalogue, table.collection.update)
         self._labels: ValueLabels | None = None
-        self._rehearsed: set[str] = set()  # codes and names of rows of a dry run, whose records are not there
+        # rows of the file may refer to rows above them, by the id that these had where the file comes from
+        self._written: dict[str, Any] = {}
+        self._rehearsed: set[str] = set()  # ids, codes and names of rows of a dry run, whose records are not there
 
     async def write(self, req: Request, rows: TableRows, *, dry_run: bool) -> ImportReport:
         """Write these rows: `RowWriter` says how."""
@@ -89,10 +92,16 @@ class RecordWriter:
             await self._check_permission(req, route, known.key(row))
         if not pending:
             result = await _handle(req, route, place, checked, existing)
-            known.add(result if isinstance(result, dict) else {})
+            self._note(row, known, result if isinstance(result, dict) else {}, dry_run)
         if dry_run:
-            self._rehearsed |= {str(row[name]) for name in key_fields(self._table.collection) if name in row}
+            named = (ID, *key_fields(self._table.collection))
+            self._rehearsed |= {str(row[name]) for name in named if name in row}
         return "created" if existing is None else "updated"
+
+    def _note(self, row: Record, known: _Known, result: Record, dry_run: bool) -> None:
+        known.add(result)
+        if not dry_run and ID in row and "id" in result:
+            self._written[str(row[ID])] = result["id"]
 
     def _is_written(self, name: str) -> bool:
         column = self._table.columns.by_name.get(name)
@@ -127,10 +136,10 @@ class RecordWriter:
             if column.name not in row or column.name == ID or column.as_json:
                 continue
             if column.ref is not None and column.writable:
-                found, rule = await references.find(req, column, row[column.name])
-                if rule == "reference" and column.ref == self._table.collection.name:
-                    pending = pending or row[column.name] in self._rehearsed
-                if rule and not pending:
+                found, rule = await self._refer(req, column, row[column.name], references)
+                if rule == _REHEARSED:
+                    pending = True
+                elif rule:
                     faults.append(FieldError(column.name, rule))
                 given[column.name] = found
                 if found is None:
@@ -138,6 +147,16 @@ class RecordWriter:
             elif self._labels is not None:
                 given[column.name] = self._labels.value(column, row[column.name])
         return given, faults, pending
+
+    async def _refer(
+        self, req: Request, column: TableColumn, cell: Any, references: TableReferences
+    ) -> tuple[Any, str | None]:
+        if column.ref == self._table.collection.name and isinstance(cell, str):
+            if cell in self._written:
+                return column.as_id(self._written[cell]), None
+            if cell in self._rehearsed:
+                return None, _REHEARSED
+        return await references.find(req, column, cell)
 
 
 async def _handle(req: Request, route: Route, place: int, checked: Record, existing: Record | None) -> Any:
@@ -174,7 +193,7 @@ class TableReferences:
         for text in _texts(cell):
             fitting = self._found[column.name].get(text) or await self._find_again(req, column, text)
             rules += [] if len(fitting) == 1 else ["ambiguous" if fitting else "reference"]
-            ids += [str(id) if not isinstance(id, int) else id for id in fitting]
+            ids += [column.as_id(id) for id in fitting]
         if rules:
             return None, rules[0]
         return (ids if column.field.kind == "array" else ids[0]), None

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
 from handlers.data.collection import Collection
-from handlers.data.listing import Page
 from handlers.request import Request
+from handlers.route import Handler
 from handlers.schema.fields import Field
-from handlers.schema.values import Query, Record
+from handlers.schema.values import Record
 from handlers.service import Service
 from handlers.tables.columns import ID, Columns, TableColumn
 from handlers.tables.records import TABLE_IMPORT_ROWS, TABLE_IMPORTS
 from handlers.tables.report import ImportReport, TableRows
-
-ReadPage = Callable[[Request, Query], Awaitable[Page]]
 
 
 @dataclass(frozen=True)
@@ -61,8 +59,8 @@ class Table:
     """The tables of `collection`.
 
     `resource` is that of its permissions, `file_name` begins the names of exports. `imports` and `rows` store imports;
-    `summary` is an import as lists show it. `page` reads a page of what is exported, where the collection's list has
-    rules of its own. `writer` makes what writes rows. `strict`: only columns that clients write are imported, and
+    `summary` is an import as lists show it. `lister` and `query` are the handler and the parameters of the list, where
+    these are not those of `crud`. `lines` is a list of objects whose parts are columns: each is a row. `writer` makes what writes rows. `strict`: only columns that clients write are imported, and
     exported by themselves. `plain_ids`: with names as headers, references are ids.
     """
 
@@ -75,14 +73,16 @@ class Table:
     imports: Collection = TABLE_IMPORTS
     rows: Collection = TABLE_IMPORT_ROWS
     limits: Callable[[Service], ImportLimits] = core_limits
-    page: ReadPage | None = None
+    lister: Handler | None = None
+    query: Mapping[str, Field] | None = None
+    lines: str = ""
     strict: bool = False
     plain_ids: bool = False
 
     @cached_property
     def columns(self) -> Columns:
         """Its columns."""
-        return Columns(self.collection, strict=self.strict)
+        return Columns(self.collection, strict=self.strict, lines=self.lines)
 
     @cached_property
     def shown(self) -> tuple[TableColumn, ...]:
@@ -90,6 +90,11 @@ class Table:
         readable = () if self.strict else [one for one in self.columns.all if not one.writable]
         extra = [one for one in readable if not one.as_json and one.name not in (ID, "updated_at", "updater_id")]
         return (self.columns.by_name[ID], *self.columns.writable, *extra)
+
+    @property
+    def below_itself(self) -> bool:
+        """Whether records refer to others of the collection, as in a tree."""
+        return self.collection.name in self.collection.references.values()
 
     @property
     def of_imports(self) -> Mapping[str, Any]:

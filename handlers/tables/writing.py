@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import xlsxwriter  # type: ignore[import-untyped]
 
-from handlers.tables.archives import MAX_ROWS
+from handlers.tables.archives import MAX_CELL, MAX_ROWS
 
 _LIST_CHARACTERS = 255  # of the choices of a cell together, which Excel takes
 _TEXT_FORMAT = "@"  # keeps leading zeros and long numbers
@@ -27,6 +27,8 @@ def write_workbook(pieces: Iterator[bytes], target: str) -> None:
                 # the writer would drop further rows silently
                 raise ValueError(f"a worksheet holds no more than {MAX_ROWS} rows")
             for column, cell in enumerate(row):
+                if isinstance(cell, str) and len(cell) > MAX_CELL:
+                    raise ValueError(f"a cell holds no more than {MAX_CELL} characters")
                 if isinstance(cell, str) or (cell is not None and float(f"{cell:.16G}") != cell):
                     # the writer keeps only 16 digits of a number
                     sheet.write_string(number, column, str(cell))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Message, Plugin
-from plugins.cms import articles, categories, demo, feeds, previews, public, publication, revisions, site
+from plugins.cms import articles, categories, demo, feeds, previews, public, publication, revisions, site, tables
 from plugins.cms.dictionaries import DICTIONARIES
 from plugins.cms.lifespan import prepare, start
 from plugins.cms.menus import MENUS, PERMISSIONS
@@ -30,6 +30,7 @@ plugin = Plugin(
         *revisions.ROUTES,
         *categories.ROUTES,
         *site.ROUTES,
+        *tables.ROUTES,
     ),
     menus=MENUS,
     permissions=PERMISSIONS,

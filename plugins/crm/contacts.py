@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import STALE, Request, Route, crud, tables
+from plugins.api import STALE, Request, Route, crud
 from plugins.crm import customer_children
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
 from plugins.crm.records import CONTACTS, CUSTOMERS
@@ -49,17 +49,14 @@ async def _unset_other_primaries(req: Request, contact: Record) -> None:
         await req.system_store(CONTACTS).update_many(others, {"$set": {"is_primary": False}})
 
 
-ROUTES: tuple[Route, ...] = (
-    *crud(
-        CONTACTS,
-        at="/api/v1/crm/contacts",
-        resource="crm:contact",
-        noun="contact",
-        create=create,
-        update=update,
-        delete=delete,
-        errors=(STALE,),
-        refusals=(REFUSES_READERS,),
-    ),
-    *tables(CONTACTS, at="/api/v1/crm/contacts", resource="crm:contact"),
+ROUTES: tuple[Route, ...] = crud(
+    CONTACTS,
+    at="/api/v1/crm/contacts",
+    resource="crm:contact",
+    noun="contact",
+    create=create,
+    update=update,
+    delete=delete,
+    errors=(STALE,),
+    refusals=(REFUSES_READERS,),
 )

@@ -139,7 +139,13 @@ PAYMENTS = Collection(
         "paid_at": timestamp(
             label=("回款时间", "Paid at"), past=True, sort=True, filter=True, description="Now when left out."
         ),
-        "method": text(label=("回款方式", "Payment method"), max_length=32, filter=True, example="transfer"),
+        "method": text(
+            dictionary="crm_payment_method",
+            label=("回款方式", "Payment method"),
+            max_length=32,
+            filter=True,
+            example="transfer",
+        ),
         "remark": text(label=("备注", "Remarks"), max_length=2000, search=True),
         "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's owner when it was received."),
     },

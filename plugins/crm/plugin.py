@@ -18,6 +18,7 @@ from plugins.crm import (
     payments,
     pool,
     receivables,
+    tables,
 )
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.dashboards import DASHBOARDS
@@ -56,6 +57,7 @@ plugin = Plugin(
         *contracts.ROUTES,
         *payment_plans.ROUTES,
         *payments.ROUTES,
+        *tables.ROUTES,
     ),
     menus=MENUS,
     permissions=PERMISSIONS,

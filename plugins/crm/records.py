@@ -85,10 +85,28 @@ CUSTOMERS = Collection(
             example="C-0001",
         ),
         "industry": text(
-            label=("所属行业", "Industry"), max_length=64, filter=True, sort=True, example="manufacturing"
+            dictionary="crm_customer_industry",
+            label=("所属行业", "Industry"),
+            max_length=64,
+            filter=True,
+            sort=True,
+            example="manufacturing",
         ),
-        "level": text(label=("客户级别", "Level"), max_length=32, filter=True, sort=True, example="A"),
-        "source": text(label=("客户来源", "Source"), max_length=64, filter=True, example="referral"),
+        "level": text(
+            dictionary="crm_customer_level",
+            label=("客户级别", "Level"),
+            max_length=32,
+            filter=True,
+            sort=True,
+            example="A",
+        ),
+        "source": text(
+            dictionary="crm_customer_source",
+            label=("客户来源", "Source"),
+            max_length=64,
+            filter=True,
+            example="referral",
+        ),
         "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="021-5555 0100"),
         "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="office@example.com"),
         "website": link(label=("网址", "Website"), own=False, bare=True, max_length=300, example="https://example.com"),
@@ -103,7 +121,13 @@ CUSTOMERS = Collection(
             description="Null: in the public pool.",
         ),
         "status": text(
-            label=("客户状态", "Status"), max_length=32, min_length=1, filter=True, default="active", example="active"
+            dictionary="crm_customer_status",
+            label=("客户状态", "Status"),
+            max_length=32,
+            min_length=1,
+            filter=True,
+            default="active",
+            example="active",
         ),
         "tags": array(
             text(max_length=50, min_length=1),
@@ -177,7 +201,9 @@ LEADS = Collection(
         "company": text(label=("公司名称", "Company"), max_length=200, sort="folded", search=True, example="晨光科技"),
         "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="13900000000"),
         "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="liu@example.com"),
-        "source": text(label=("线索来源", "Source"), max_length=64, filter=True, example="website"),
+        "source": text(
+            dictionary="crm_lead_source", label=("线索来源", "Source"), max_length=64, filter=True, example="website"
+        ),
         "status": LEAD_STATES.choice(label=("线索状态", "Status"), filter=True, sort=True, read_only=False),
         "owner_id": OWNER,
         "remark": text(label=("备注", "Remarks"), max_length=2000),
@@ -237,7 +263,9 @@ OPPORTUNITIES = Collection(
             description="Percent; by the stage when left out.",
         ),
         "expected_close_date": day(label=("预计成交日期", "Expected close date"), sort=True, filter=True),
-        "source": text(label=("商机来源", "Source"), max_length=64, filter=True, example="referral"),
+        "source": text(
+            dictionary="crm_lead_source", label=("商机来源", "Source"), max_length=64, filter=True, example="referral"
+        ),
         "remark": text(label=("备注", "Remarks"), max_length=2000),
         "owner_id": OWNER,
         "won_reason": text(label=("赢单原因", "Reason won"), read_only=True),
@@ -276,7 +304,9 @@ FOLLOW_UPS = Collection(
         "content": text(
             label=("跟进内容", "Content"), required=True, max_length=5000, search=True, example="拜访客户，确认需求"
         ),
-        "method": text(label=("跟进方式", "Method"), max_length=32, filter=True, example="visit"),
+        "method": text(
+            dictionary="crm_follow_up_method", label=("跟进方式", "Method"), max_length=32, filter=True, example="visit"
+        ),
         "position": POSITION.but(
             label=("签到位置", "Check-in position"), description="Where the person checked in, WGS-84."
         ),

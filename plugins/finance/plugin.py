@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Message, Plugin
-from plugins.finance import accounts, claims, demo, invoices, open_items, periods, vouchers
+from plugins.finance import accounts, claims, demo, invoices, open_items, periods, tables, vouchers
 from plugins.finance.dashboards import DASHBOARDS
 from plugins.finance.dictionaries import DICTIONARIES
 from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS
@@ -29,6 +29,7 @@ plugin = Plugin(
         *claims.ROUTES,
         *invoices.ROUTES,
         *open_items.ROUTES,
+        *tables.ROUTES,
     ),
     menus=MENUS,
     permissions=PERMISSIONS,

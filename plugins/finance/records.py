@@ -21,7 +21,9 @@ from plugins.finance.messages import ACCOUNT_USED
 MAX_AMOUNT = "9999999999999.99"
 VOUCHER_KINDS = ("income", "expense", "transfer")
 REMARK = text(label=("备注", "Remarks"), max_length=2000)
-CATEGORY = text(label=("收支类别", "Category"), max_length=64, filter=True, example="office")
+CATEGORY = text(
+    dictionary="finance_category", label=("收支类别", "Category"), max_length=64, filter=True, example="office"
+)
 COUNTERPARTY = text(label=("往来单位", "Counterparty"), max_length=200, filter=True, search=True, example="晨光科技")
 
 ACCOUNTS = Collection(

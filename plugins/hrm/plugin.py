@@ -16,6 +16,7 @@ from plugins.hrm import (
     positions,
     punches,
     shifts,
+    tables,
 )
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
 from plugins.hrm.dashboards import DASHBOARDS
@@ -51,6 +52,7 @@ plugin = Plugin(
         *leaves.ROUTES,
         *allowances.ROUTES,
         *entries.ROUTES,
+        *tables.ROUTES,
     ),
     menus=MENUS,
     permissions=PERMISSIONS,

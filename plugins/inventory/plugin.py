@@ -13,6 +13,7 @@ from plugins.inventory import (
     shipments,
     stock,
     stock_counts,
+    tables,
     transfers,
 )
 from plugins.inventory.dashboards import DASHBOARDS
@@ -47,6 +48,7 @@ plugin = Plugin(
         *stock_counts.ROUTES,
         *stock.ROUTES,
         *ledger.ROUTES,
+        *tables.ROUTES,
     ),
     menus=MENUS,
     permissions=PERMISSIONS,

@@ -1,7 +1,7 @@
 """The plugin rbac: users, roles, menus, departments."""
 
 from plugins.api import Authorizer, Message, Plugin
-from plugins.rbac import demo, departments, explain, menu_records, menus, roles, users
+from plugins.rbac import demo, departments, explain, menu_records, menus, roles, tables, users
 from plugins.rbac.first_start import prepare
 from plugins.rbac.lifespan import start
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
@@ -22,6 +22,7 @@ plugin = Plugin(
         *users.ROUTES,
         *departments.ROUTES,
         *explain.ROUTES,
+        *tables.ROUTES,
     ),
     menus=menus.MENUS,
     emits=(users.SESSIONS_VOID,),

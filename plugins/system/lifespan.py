@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from plugins.api import Catalogue, Service
+from plugins.api import Catalogue, DictionaryLabels, Service
 from plugins.system.configs import Configs
 from plugins.system.declared_dictionaries import synchronise
+from plugins.system.dictionary_labels import StoredLabels
 
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Provide the settings."""
+    """Provide the settings, and the labels of dictionaries."""
     service.provide(Configs, Configs(service.database, service.part(Catalogue).options))
+    service.provide(DictionaryLabels, StoredLabels(service.database))
     yield
 
 

@@ -1,11 +1,21 @@
 """The plugin system: dictionaries, settings, the operation log, data reset."""
 
-from plugins.api import DATA_RESET, Message, Plugin
+from plugins.api import DATA_RESET, Dictionary, Item, Message, Plugin
 from plugins.system import configs, data_reset, dictionaries, dictionary_items, operation_logs
 from plugins.system.lifespan import prepare, start
 from plugins.system.menus import MENUS
 from plugins.system.options import OPTIONS
 from plugins.system.records import CONFIGS, DICTIONARIES
+
+# what every field with these two values is called by in tables
+STATUS = Dictionary(
+    "system_status",
+    Message("启用状态", "Status"),
+    (
+        Item("enabled", Message("启用", "Enabled"), "green"),
+        Item("disabled", Message("停用", "Disabled"), "gray"),
+    ),
+)
 
 plugin = Plugin(
     name="system",
@@ -23,5 +33,6 @@ plugin = Plugin(
     ),
     menus=MENUS,
     emits=(DATA_RESET,),
+    dictionaries=(STATUS,),
     options=OPTIONS,
 )

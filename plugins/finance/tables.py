@@ -1,0 +1,15 @@
+"""Tables of finance. What is booked is exported only: it comes from requests that somebody answers for."""
+
+from __future__ import annotations
+
+from plugins.api import Route, tables
+from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES
+from plugins.finance.records import ACCOUNTS, VOUCHERS
+
+_EXPORT = ("export",)
+ROUTES: tuple[Route, ...] = (
+    *tables(ACCOUNTS, at="/api/v1/finance/accounts", resource="finance:account"),
+    *tables(VOUCHERS, at="/api/v1/finance/vouchers", resource="finance:voucher", only=_EXPORT),
+    *tables(EXPENSE_CLAIMS, at="/api/v1/finance/expense-claims", resource="finance:expense-claim", only=_EXPORT),
+    *tables(INVOICES, at="/api/v1/finance/invoices", resource="finance:invoice", only=_EXPORT),
+)

@@ -1,0 +1,27 @@
+"""Tables of inventory. Documents are exported with a row for each line, and made by their own requests only."""
+
+from __future__ import annotations
+
+from plugins.api import Route, tables
+from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
+from plugins.inventory.records import PRODUCTS, STOCK, SUPPLIERS, WAREHOUSES
+
+_EXPORT = ("export",)
+ROUTES: tuple[Route, ...] = (
+    *tables(PRODUCTS, at="/api/v1/inventory/products", resource="inventory:product"),
+    *tables(WAREHOUSES, at="/api/v1/inventory/warehouses", resource="inventory:warehouse"),
+    *tables(SUPPLIERS, at="/api/v1/inventory/suppliers", resource="inventory:supplier"),
+    *tables(STOCK, at="/api/v1/inventory/stock", resource="inventory:stock", only=_EXPORT),
+    *tables(
+        PURCHASE_ORDERS,
+        at="/api/v1/inventory/purchase-orders",
+        resource="inventory:purchase-order",
+        only=_EXPORT,
+        lines="lines",
+    ),
+    *tables(
+        SALES_ORDERS, at="/api/v1/inventory/sales-orders", resource="inventory:sales-order", only=_EXPORT, lines="lines"
+    ),
+    *tables(RECEIPTS, at="/api/v1/inventory/receipts", resource="inventory:receipt", only=_EXPORT, lines="lines"),
+    *tables(DELIVERIES, at="/api/v1/inventory/deliveries", resource="inventory:delivery", only=_EXPORT, lines="lines"),
+)
