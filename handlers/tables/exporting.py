@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
@@ -95,8 +95,7 @@ class _Source:
             "cursor": cursor,
         }
         if self._table.lister is not None:
-            page: Page = await self._table.lister(replace(self._req, query=query))
-            return page
+            return cast(Page, await self._table.lister(replace(self._req, query=query)))
         return await self._req.store(self._table.collection).page(query, fields=self._fields)
 
 
