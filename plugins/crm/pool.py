@@ -20,7 +20,6 @@ from plugins.api import (
     Service,
     Store,
     conflicts,
-    integer,
     route,
     utc_now,
 )
@@ -29,13 +28,10 @@ from plugins.crm.messages import CLAIM_LIMIT, IN_POOL, NOT_FOR_YOU, NOT_IN_POOL
 from plugins.crm.options import CLAIM_LIMIT_KEY, RETURN_DAYS_KEY
 from plugins.crm.ownership import REFUSES_READERS, Stores, build_sharing, get_editable, propagate_owner
 from plugins.crm.records import CUSTOMERS
+from plugins.rbac.api import USERS
 from plugins.system.api import Configs
 
 RELEASED_EVENT = "crm.customer.released"
-# one document per person: concurrent claims of a person conflict here, so that the limit holds
-CLAIMANTS = Collection(
-    name="crm_claimants", title="Claimant", fields={"claims": integer()}, ids="integer", plain=True, default_sort="id"
-)
 _RACE = timedelta(minutes=1)
 _BATCH = 500
 Record = dict[str, Any]
@@ -69,8 +65,8 @@ async def claim(req: Request) -> Record:
     limit = await req.part(Configs).value(CLAIM_LIMIT_KEY)
 
     async def work() -> Record | None:
-        # an increment changes the document each time; without a change there would be no write conflict
-        await req.system_store(CLAIMANTS).upsert(me, {}, {"$inc": {"claims": 1}})
+        # concurrent claims of a person wait for each other, so that the limit holds
+        await req.service.database.lock(USERS, me)
         customer = await pool.find_one({"_id": key, "owner_id": None})
         if customer is None:
             return None

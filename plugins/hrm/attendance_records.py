@@ -197,7 +197,7 @@ DAYS = Collection(
     states=DAY_STATES,
 )
 
-# one per employee, which every transaction about their attendance changes: it serves as a lock
+# one per employee: what is to be computed of their attendance
 MARKS = Collection(
     name="hrm_attendance_marks",
     title="AttendanceMark",
@@ -207,7 +207,6 @@ MARKS = Collection(
         "stale": boolean(description="All results are to be made again."),
         "attended_to": day(description="The last day for which there are results."),
         "last_punch_id": object_id(),
-        "turns": integer(),
     },
     indexes=(Index("stale"), Index("attended_to")),
 )

@@ -3,7 +3,7 @@
 A change of a few days recomputes them in its own transaction. A change of many days of many people, such as that of a
 shift, marks the people as stale in its transaction; `reconcile` recomputes them right after it. A job does the same,
 and also starts new days and finishes those that are over. Every transaction about an employee's attendance first
-updates their mark, which serves as a lock across processes.
+locks the employee.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ class Reconciliation(SingleFlight):
 
 
 async def lock(service: Service, employee_id: Any) -> Record:
-    """Lock the attendance of an employee until the transaction ends, and return the mark."""
-    return await service.database.store(MARKS).upsert(employee_id, {}, {"$inc": {"turns": 1}})
+    """Lock an employee, and so their attendance, until the transaction ends, and return their mark."""
+    await service.database.lock(EMPLOYEES, employee_id)
+    return await service.database.store(MARKS).find_one({"_id": employee_id}) or dict(MARKS.blank)
 
 
 async def mark_stale(service: Service, employee_id: Any) -> None:
@@ -62,7 +63,7 @@ async def reconcile(service: Service, now: datetime | None = None) -> None:
     waiting = {"$or": [{"stale": True}, {"attended_to": {"$lt": today}}]}
     failed: list[Any] = []
     while marks := await service.database.store(MARKS).find(
-        {**waiting, "_id": {"$nin": failed}}, limit=_BATCH, fields=["turns"]
+        {**waiting, "_id": {"$nin": failed}}, limit=_BATCH, fields=["stale"]
     ):
         for one in marks:
             await _try(service, one["id"], partial(_catch_up, service, one["id"], now), failed)

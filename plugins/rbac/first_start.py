@@ -7,9 +7,8 @@ import logging
 from plugins.api import Catalogue, Service
 from plugins.rbac.declared_menus import synchronise
 from plugins.rbac.passwords import Passwords
-from plugins.rbac.records import DEPARTMENTS, MENUS, USERS
+from plugins.rbac.records import USERS
 from plugins.rbac.settings import RbacSettings
-from plugins.rbac.tree import lock_counter_of
 from plugins.rbac.users import FIRST_USER, credentials
 
 log = logging.getLogger("tradewind.rbac")
@@ -17,9 +16,6 @@ log = logging.getLogger("tradewind.rbac")
 
 async def prepare(service: Service) -> None:
     """Write the declared menus into the database, and create user 1 if it is missing."""
-    for collection in (DEPARTMENTS, MENUS):
-        # create the counter here, as two transactions cannot both create it
-        await service.database.next_number(lock_counter_of(collection))
     await service.database.transaction(lambda: synchronise(service.database, service.part(Catalogue)))
     users = service.database.store(USERS)
     if await users.find_one({"_id": FIRST_USER}):

@@ -34,12 +34,7 @@ async def change_tree(req: Request, collection: Collection, work: Callable[[], A
     """Run `work` in a transaction that excludes other changes of the same tree, so that two moves form no cycle."""
 
     async def exclusive_work() -> Result:
-        await req.service.database.next_number(lock_counter_of(collection), outside_transaction=False)
+        await req.service.database.lock(collection, "tree")
         return await work()
 
     return await req.transaction(exclusive_work)
-
-
-def lock_counter_of(collection: Collection) -> str:
-    """Return the name of the counter that each change of the tree increments, which serialises the changes."""
-    return f"{collection.name}:tree"
