@@ -10,7 +10,7 @@ import hashlib
 import logging
 import re
 import time
-from collections.abc import AsyncIterable, Mapping
+from collections.abc import AsyncIterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -21,6 +21,7 @@ from config.logs import log_request, request_context
 from handlers.actor import ANONYMOUS, Actor
 from handlers.data.cause import CAUSE, Cause
 from handlers.data.listing import Page
+from handlers.data.record_names import RecordNames
 from handlers.docs.response_checks import ResponseChecks
 from handlers.idempotency import respond_once
 from handlers.metrics import Metrics
@@ -48,6 +49,7 @@ from handlers.schema.errors import (
     unavailable,
 )
 from handlers.schema.fields import MAX_TEXT
+from handlers.schema.naming import References, add_names, collect
 from handlers.schema.projection import project
 from handlers.schema.redaction import redacted
 from handlers.schema.validation import MAX_ERRORS
@@ -253,15 +255,16 @@ def _add_etag(request: Request, response: Response) -> Response:
 
 async def _run_handler(request: Request, route: Route) -> bytes:
     result = await route.handler(request)
-    body = _envelope(request, route, result)
+    body = await _envelope(request, route, result)
     request.part(ResponseChecks).check(route, result, body)
     return body
 
 
-def _envelope(request: Request, route: Route, result: object) -> bytes:
-    """The envelope around the fields that the route declares."""
+async def _envelope(request: Request, route: Route, result: object) -> bytes:
+    """The envelope around the fields that the route declares, with the names of what they refer to."""
     if isinstance(result, Page):
         items = [project(route.returns, item) for item in result.items]
+        await _name(request, route, items)
         page = {
             "total": result.total,
             "page": result.page,
@@ -269,7 +272,16 @@ def _envelope(request: Request, route: Route, result: object) -> bytes:
             "next_cursor": result.next_cursor,
         }
         return ok({"items": items, **page}, request.language)
-    return ok(project(route.returns, result), request.language)
+    shown = project(route.returns, result)
+    await _name(request, route, [shown])
+    return ok(shown, request.language)
+
+
+async def _name(request: Request, route: Route, shown: Sequence[object]) -> None:
+    if route.returns.holds_names:
+        found = References(set)
+        collect(route.returns, shown, found)
+        add_names(route.returns, shown, await request.part(RecordNames).look_up(found, request.language))
 
 
 def conclude(request: Request, status: int, code: int, milliseconds: float) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from bson import ObjectId
 
 from config.database import DatabaseUnavailable, Driver
-from handlers.data.collection import Collection
+from handlers.data.collection import THE_USERS, Collection
 from handlers.data.index import Index
 from handlers.schema.envelope import to_json
 from handlers.schema.fields import anything, integer, number, text, timestamp
@@ -36,7 +36,7 @@ OPERATION_LOGS = Collection(
     default_sort="-at",
     fields={
         "at": timestamp(label=("操作时间", "Time"), nullable=False, sort=True, filter=True),
-        "user_id": integer(label=("操作人", "User"), nullable=False, filter=True),
+        "user_id": integer(label=("操作人", "User"), nullable=False, filter=True, ref=THE_USERS, on_delete="keep"),
         "username": text(label=("用户名", "Username"), nullable=False, filter=True),
         "permission": text(label=("权限标识", "Permission"), filter=True),
         "summary": text(label=("操作内容", "Summary")),

@@ -148,6 +148,7 @@ from handlers.schema.values import (
 # -- Data
 from handlers.data.collection import new_id as new_id  # a new id for a record
 from handlers.data.dangling import remove_dangling as remove_dangling  # remove references to lost records
+from handlers.data.record_names import RecordNames as RecordNames  # what records are called now, by their ids
 from handlers.data.database import (
     Database as Database,  # transactions, and stores without a request
     utc_now as utc_now,  # the current time in UTC, as MongoDB stores it

@@ -173,7 +173,14 @@ def _past_fault(path: str, field: Field) -> str | None:
     return f"{path} is past, which is for days and timestamps."
 
 
-_FIELD_CHECKS = (_pattern_fault, _default_fault, _past_fault)
+def _named_by_fault(path: str, field: Field) -> str | None:
+    inside = (field.items.fields or {}) if field.items is not None else {}
+    if field.named_by is None or (field.named_by in inside and inside[field.named_by].ref):
+        return None
+    return f"{path} is named by {field.named_by}, which is no reference in its objects."
+
+
+_FIELD_CHECKS = (_pattern_fault, _default_fault, _past_fault, _named_by_fault)
 
 
 def _route_problems(plugin: Plugin, route: Route, menus: Iterable[Menu], shapes: _ShapeFaults) -> Iterator[str]:
@@ -231,7 +238,8 @@ def _collection_problems(
     for name, target in collection.references.items():
         if target not in known and name not in collection.optional_references:
             yield f"{where}: {name} refers to {target}, a collection that no loaded plugin declares."
-    for option, name in (("label", collection.label), ("code", collection.code)):
+    disabled = collection.disabled[0] if collection.disabled else ""
+    for option, name in (("label", collection.label), ("code", collection.code), ("disabled field", disabled)):
         if name and name not in collection.fields:
             yield f"{where} has the {option} {name}, which is no field of it."
     if collection.default_sort.removeprefix("-") not in collection.sortable:

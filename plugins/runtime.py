@@ -27,6 +27,7 @@ from handlers.confined.pool import Confined
 from handlers.data.database import PREPARE_SECONDS, AlikeRecords, Database, Lease
 from handlers.data.indexing import SearchIndexing
 from handlers.data.orphans import end_orphans_for_ever
+from handlers.data.record_names import RecordNames
 from handlers.declarations import Catalogue
 from handlers.docs.response_checks import ResponseChecks
 from handlers.docs.system import Description, Readiness
@@ -35,6 +36,7 @@ from handlers.http.draining import drain
 from handlers.jobs import Jobs
 from handlers.metrics import Metrics
 from handlers.operation_log import OPERATION_LOGS, OperationLog, expiring_after
+from handlers.pickers import Pickers
 from handlers.rate_limit import RateLimit
 from handlers.routing import Router
 from handlers.service import Service
@@ -202,7 +204,9 @@ def _assemble(
         say=say,
     )
     service.provide(Catalogue, catalogue)
+    service.provide(Pickers, Pickers(catalogue))
     service.provide(Router, Router(catalogue.routes))
+    service.provide(RecordNames, RecordNames(service.database))
     service.provide(Jobs, Jobs(service.database))
     service.provide(Confined, Confined(settings.confined_processes, settings.confined_megabytes << 20))
     service.provide(Lanes, Lanes.open(service.part(Confined)))

@@ -110,7 +110,8 @@ PLUGIN_API = """
     Action Actor Approval Response ApiError Authenticator Authorizer Catalogue Collection Confined Dashboard Database
     DatabaseUnavailable Dictionary EnvironmentSettings ErrorKind Events Field FieldError FieldOptions Form FormFile
     Handler HasSettings Hook Index Item Jobs Lane Language Lease Menu Message CachedSnapshot Option OwnRequests Page Period
-    Plugin Query RateLimit Record RecordCache Refusal Request Route RouteOptions Router Scope Service SingleFlight
+    Plugin Query RateLimit Record RecordCache RecordNames Refusal Request Route RouteOptions Router Scope Service
+    SingleFlight
     StateMachine Step Store TooCostly Transition ValidationFailed Work WorkFailed
 
     Accounts DictionaryLabels ImportLimits ImportNotices ImportReport Table TableColumn TableReferences TableRows

@@ -16,7 +16,7 @@ from tornado.ioloop import IOLoop
 
 from config.database import open_driver
 from config.settings import Settings
-from handlers.data.collection import Collection
+from handlers.data.collection import Collection, named
 from handlers.data.database import Database, utc_now
 from handlers.data.store import Store
 from handlers.route import Route
@@ -53,7 +53,7 @@ POOLS: Mapping[str, list[Any]] = {
 
 
 async def no_reference(collection: str) -> Any:
-    return 1 if CATALOGUE.collections[collection].ids == "integer" else "65f0c0ffee65f0c0ffee65f0"
+    return 1 if named(CATALOGUE.collections.values())[collection].ids == "integer" else "65f0c0ffee65f0c0ffee65f0"
 
 
 async def rows_of(collection: Collection, *, anything: bool) -> list[dict[str, Any]]:

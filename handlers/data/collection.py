@@ -61,6 +61,7 @@ class Collection:
     `code`: the field with its code; `code_field` has the default. A record without a label is called by its code.
     `alias`: a second name for references. The core refers to people as `users`, to departments as `departments`.
     `states`: the life of a record.
+    `disabled`: a field and its value in records that are not to be chosen any more; `disabled_value` has the default.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Collection:
     code: str = ""
     alias: str = ""
     states: StateMachine | None = None
+    disabled: tuple[str, object] | None = None
 
     @cached_property
     def label_field(self) -> str:
@@ -91,6 +93,14 @@ class Collection:
     def code_field(self) -> str:
         """The name of the field with the code of a record; empty where there is none."""
         return self.code or self._first_text("code", "number")
+
+    @cached_property
+    def disabled_value(self) -> tuple[str, object] | None:
+        """The field and its value in disabled records: by default of `status` or `enabled`; None where there is none."""
+        status, enabled = self.fields.get("status"), self.fields.get("enabled")
+        if self.disabled is None and status is not None and "disabled" in status.rules.get("enum", ()):
+            return "status", "disabled"
+        return ("enabled", False) if self.disabled is None and enabled is not None else self.disabled
 
     def _first_text(self, *names: str) -> str:
         return next((name for name in names if name in self.fields and self.fields[name].kind == "text"), "")

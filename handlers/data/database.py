@@ -110,6 +110,10 @@ class Database:
         else:
             changed.append((collection, id))
 
+    def is_changed_here(self, collection: str) -> bool:
+        """Whether the running transaction changed the collection: only its own reads see that before the commit."""
+        return any(name == collection for name, _ in _uncommitted.get() or ())
+
     async def next_number(self, name: str, *, outside_transaction: bool = True) -> int:
         """Return the next whole number of the sequence `name`, from 1.
 

@@ -131,7 +131,7 @@ def _is_alike(field: Field, above: tuple[Field, ...] = ()) -> bool:
     """Whether the shape is the same in a request and in a response."""
     if field in above:
         return True
-    if field.kind in ("money", "quantity") or field.default is not None:
+    if field.kind in ("money", "quantity") or field.default is not None or field.siblings:
         return False
     children = (field.fields or {}).values()
     if not all(child.required and not child.read_only and not child.write_only for child in children):

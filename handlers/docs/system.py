@@ -19,6 +19,7 @@ from handlers.http.addresses import listed, networks
 from handlers.lifecycle import Response
 from handlers.metrics import Metrics
 from handlers.operation_log import OperationLog
+from handlers.pickers import PICKER_ROUTE
 from handlers.request import Request
 from handlers.route import PUBLIC, Refusal, Route, route
 from handlers.schema.envelope import to_json
@@ -267,4 +268,5 @@ CORE_ROUTES: tuple[Route, ...] = (
         etag=True,
         tag="meta",
     ),
+    PICKER_ROUTE,
 )

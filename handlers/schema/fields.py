@@ -13,6 +13,7 @@ from typing import Literal, Protocol, TypedDict, TypeVar, Unpack
 
 from config.settings import EnvironmentSettings
 from handlers.schema.messages import Bilingual, Message
+from handlers.schema.siblings import name_beside
 from handlers.schema.values import Keywords
 
 PluginSettings = TypeVar("PluginSettings", bound=EnvironmentSettings)
@@ -72,6 +73,7 @@ class FieldOptions(TypedDict, total=False):
     ref_optional: bool
     on_delete: OnDelete | None
     held: Message | None
+    named_by: str | None
     past: bool
     dictionary: str | None
     check: Callable[[HasSettings, str], str | None] | None
@@ -105,6 +107,7 @@ class Field:
     `on_delete`: what the deletion of the record that it refers to does. `restrict`, the default, refuses it (40901) with
     the message `held`, or with one that counts the records; `cascade` deletes this record too; `clear` empties the
     field; `keep`, the default of `read_only` fields, leaves it as it is, as in a record of the past.
+    `named_by`: of a list of objects: the reference in each by which the list is named, `collaborator_names`.
     `past`: a day or moment of a past event; a body with one later than tomorrow is refused.
     `history`: the history of a record shows it; False for what follows from other records, or is a trace of use.
     `documented`: part of the OpenAPI document; an alias that is still accepted is not.
@@ -131,6 +134,7 @@ class Field:
     ref_optional: bool = False
     on_delete: OnDelete | None = None
     held: Message | None = None
+    named_by: str | None = None
     past: bool = False
     dictionary: str | None = None
     check: Callable[[HasSettings, str], str | None] | None = None
@@ -184,9 +188,57 @@ class Field:
         fields = self.fields or {}
         return tuple((name, fields[name]) for name in self.response_fields if fields[name].holds_fields)
 
+    @cached_property
+    def siblings(self) -> tuple[Sibling, ...]:
+        """The names that a response shows beside the references of an object."""
+        shown = {name: child for name, child in (self.fields or {}).items() if not child.write_only}
+        return tuple(_sibling(shown, name, target) for name, child in shown.items() if (target := _referred(child)))
+
+    @cached_property
+    def named_fields(self) -> tuple[tuple[str, Field], ...]:
+        """Those of the `nested_fields` that contain references with names."""
+        return tuple((name, child) for name, child in self.nested_fields if child.holds_names)
+
+    @cached_property
+    def holds_names(self) -> bool:
+        """Whether a response shows names in it."""
+        return any(child.siblings for _, child in fields_in(self))
+
     def but(self, **changes: Unpack[FieldChanges]) -> Field:
         """A copy with `changes`."""
         return replace(self, **changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Sibling:
+    """The name of the record, or the names of the records, that the field `beside` refers to.
+
+    `target` is the name or alias of their collection. `many`: a list of names, in the order of the references. `own`:
+    the object declares a field of this name itself, whose value is shown where no record is found.
+    """
+
+    name: str
+    beside: str
+    reference: Field
+    target: str
+    many: bool
+    own: bool
+
+
+def _sibling(fields: Mapping[str, Field], beside: str, target: str) -> Sibling:
+    many = fields[beside].kind == "array"
+    name = name_beside(beside, many)
+    return Sibling(name, beside, fields[beside], target, many, own=name in fields)
+
+
+def _referred(field: Field) -> str | None:
+    """The collection that a field, or each item of a list, refers to."""
+    if field.kind != "array" or field.items is None:
+        return field.ref
+    if field.named_by is not None:
+        by = (field.items.fields or {}).get(field.named_by)
+        return by.ref if by is not None else None
+    return field.ref or field.items.ref
 
 
 def _field(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from handlers.schema.fields import AMOUNT_DIGITS, Field, Kind
+from handlers.schema.naming import name_shape
 
 JsonSchema = dict[str, Any]
 Mode = Literal["input", "reply"]
@@ -57,6 +58,8 @@ def object_schema(field: Field, mode: Mode, component: Callable[[Field, Mode], J
         for name, child in (field.fields or {}).items()
         if not (child.read_only if mode == "input" else child.write_only) and (child.documented or component is None)
     }
+    if mode == "reply":
+        fields |= {sibling.name: name_shape(sibling) for sibling in field.siblings if not sibling.own}
     required = [name for name, child in fields.items() if child.required or mode == "reply"]
     schema: JsonSchema = {
         "type": "object",

@@ -86,6 +86,10 @@ STATUS = Message("状态", "Status")
 NOT_IN_STATE = Message("当前状态不允许该操作", "The current state does not allow this")
 UNLISTED_ADDRESS = Message("仅对设置中列出的地址开放", "Only for the addresses that a setting lists")
 REFERENCES_GONE = Message("引用的记录已不存在：{fields}", "It refers to records that no longer exist: {fields}")
+FOR_WRITERS = Message(
+    "仅对可以提交引用该集合的表单的人开放", "Only for those who may send a form that refers to this collection"
+)
+NOT_REFERRED = Message("没有表单引用这样的集合", "No form refers to a collection of this name")
 # the message of each validation rule
 RULES: dict[str, Message] = {
     "required": Message("必填", "is required"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plugins.api import FieldError, Request, Route, ValidationFailed, crud, invalid, route
 from plugins.approval.conditions import check_storable, matches
 from plugins.approval.flow import Assignee
-from plugins.approval.names import get_name
+from plugins.approval.names import list_names
 from plugins.approval.people import resolve_approvers, resolve_people
 from plugins.approval.records import DEFINITIONS, INITIATOR, SIMULATE_BODY, SIMULATION
 from plugins.rbac.api import DEPARTMENTS, ROLES, USERS, Directory
@@ -41,18 +41,21 @@ async def simulate(req: Request) -> dict[str, Any]:
     nodes, approval = [], {"initiator_id": initiator_id}
     for node in definition["nodes"]:
         asked = await resolve_approvers(req.service, node["approvers"], approval, req.now)
-        nodes.append({**node, "approvers": [await _add_name(req, one) for one in asked]})
+        nodes.append({**node, "approvers": await _add_names(req, asked)})
     copies = await resolve_people(req.service, definition["copies"], initiator_id)
     return {
         "matches": matches(definition["conditions"], req.body.get("record") or {}),
         "nodes": nodes,
-        "copies": [await _add_name(req, Assignee(user_id)) for user_id in copies],
+        "copies": await _add_names(req, [*map(Assignee, copies)]),
     }
 
 
-async def _add_name(req: Request, one: Assignee) -> dict[str, Any]:
-    name = await get_name(req.service, one.user_id)
-    return {"user_id": one.user_id, "name": name, "on_behalf_of": one.on_behalf_of}
+async def _add_names(req: Request, asked: Sequence[Assignee]) -> list[dict[str, Any]]:
+    named = await list_names(req, (one.user_id for one in asked))
+    return [
+        {"user_id": one.user_id, "name": person["name"], "on_behalf_of": one.on_behalf_of}
+        for one, person in zip(asked, named, strict=True)
+    ]
 
 
 async def _validate(req: Request, values: Mapping[str, Any]) -> dict[str, Any]:

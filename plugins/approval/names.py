@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import Page, Request, Route, Service, invalid, route
+from plugins.api import Page, RecordNames, Request, Route, invalid, route
 from plugins.approval.records import COLLEAGUE, COLLEAGUE_QUERY
-from plugins.rbac.api import USERS, Directory
+from plugins.rbac.api import USERS
 
 
-async def get_name(service: Service, user_id: int) -> str:
-    """The name of a user; empty for a deleted one."""
-    user = await service.part(Directory).user(user_id) or {}
-    return str(user.get("real_name") or user.get("username") or "")
+async def list_names(req: Request, user_ids: Iterable[int]) -> list[dict[str, Any]]:
+    """The people with these ids by name, in the same order."""
+    ids = list(user_ids)
+    names = (await req.part(RecordNames).look_up({USERS.name: ids}, req.language))[USERS.name]
+    return [{"id": id, "name": names.get(id, "")} for id in ids]
 
 
 async def add_people(req: Request, instance: Mapping[str, Any]) -> dict[str, Any]:
     """Add the names of all people that an approval mentions."""
     acted = (step["user_id"] for step in instance["history"])
     mentioned = {instance["initiator_id"], *(instance.get("shared_with") or ()), *acted}
-    return {**instance, "people": await _list_names(req, sorted(mentioned))}
+    return {**instance, "people": await list_names(req, sorted(mentioned))}
 
 
 async def add_names(req: Request, page: Page) -> Page:
-    """Add the names of the initiator and of the current approvers to each row."""
+    """Add the names of the current approvers to each row."""
     items = [
         {
             **row,
-            "initiator_name": await get_name(req.service, row["initiator_id"]),
-            "waiting_for": await _list_names(req, row.get("todo") or ()),
+            "waiting_for": await list_names(req, row.get("todo") or ()),
         }
         for row in page.items
     ]
@@ -57,12 +56,6 @@ async def list_colleagues(req: Request) -> Page:
         for user in page.items
     ]
     return replace(page, items=items)
-
-
-async def _list_names(req: Request, user_ids: Iterable[int]) -> list[dict[str, Any]]:
-    ids = list(user_ids)
-    names = await asyncio.gather(*(get_name(req.service, user_id) for user_id in ids))
-    return [{"id": id, "name": name} for id, name in zip(ids, names, strict=True)]
 
 
 ROUTES: tuple[Route, ...] = (

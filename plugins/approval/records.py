@@ -142,9 +142,11 @@ TASK = obj(
     {
         "node": text(label=("节点", "Node"), nullable=False),
         "round": integer(label=("轮次", "Round"), nullable=False),
-        "user_id": integer(label=("处理人", "Assignee"), nullable=False),
+        "user_id": integer(label=("处理人", "Assignee"), nullable=False, ref="users"),
         "on_behalf_of": integer(
-            label=("代谁处理", "On behalf of"), description="Who delegated or transferred it to them, or had it before."
+            label=("代谁处理", "On behalf of"),
+            description="Who delegated or transferred it to them, or had it before.",
+            ref="users",
         ),
         "status": TASK_STATES.choice(label=("处理状态", "Status")),
         "acted_at": timestamp(label=("处理时间", "Acted at")),
@@ -155,7 +157,7 @@ STEP = obj(
     "ApprovalStep",
     {
         "at": timestamp(label=("时间", "Time"), nullable=False),
-        "user_id": integer(label=("操作人", "User"), nullable=False),
+        "user_id": integer(label=("操作人", "User"), nullable=False, ref="users"),
         "action": text(label=("操作", "Action"), nullable=False),
         "node": text(label=("节点", "Node")),
         "to": text(label=("目标", "To")),
@@ -196,7 +198,9 @@ INSTANCES = Collection(
         "biz_type": text(label=("业务类型", "Business type"), filter=True, read_only=True, nullable=False),
         "resource_id": text(label=("业务单据", "Source record"), read_only=True, max_length=100, filter=True),
         "status": STATES.choice(label=("审批状态", "Status"), filter=True),
-        "initiator_id": integer(label=("发起人", "Initiator"), filter=True, read_only=True, nullable=False),
+        "initiator_id": integer(
+            label=("发起人", "Initiator"), filter=True, read_only=True, nullable=False, ref="users"
+        ),
         "nodes": array(NODE, label=("审批节点", "Nodes"), max_items=30, read_only=True, nullable=False),
         "node": text(
             label=("当前节点", "Current node"),
@@ -209,7 +213,9 @@ INSTANCES = Collection(
         "history": array(
             STEP, label=("审批记录", "History"), max_items=10_000, read_only=True, nullable=False, history=False
         ),
-        "copied": array(integer(), label=("抄送人", "Copied people"), max_items=1000, read_only=True, nullable=False),
+        "copied": array(
+            integer(), label=("抄送人", "Copied people"), max_items=1000, read_only=True, nullable=False, ref="users"
+        ),
         "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True, sort=True),
         "finished_at": timestamp(label=("完成时间", "Finished at"), read_only=True, sort=True),
     },
@@ -268,7 +274,7 @@ COLLEAGUE_QUERY = {
 }
 COLLEAGUE = obj(
     "ApprovalColleague",
-    {"id": integer(nullable=False), "name": text(nullable=False), "department_id": integer()},
+    {"id": integer(nullable=False), "name": text(nullable=False), "department_id": integer(ref="departments")},
     nullable=False,
 )
 
@@ -285,6 +291,7 @@ DELEGATIONS = Collection(
             read_only=True,
             nullable=False,
             description="Who is away: the caller.",
+            ref="users",
         ),
         "delegate_id": integer(
             label=("代理人", "Delegate"), minimum=1, ref="rbac_users", on_delete="keep", required=True, filter=True
@@ -324,7 +331,7 @@ REASSIGN_BODY = obj(
     "ApprovalReassign",
     {
         **_COMMENT_FIELD,
-        "from_user_id": integer(minimum=1, required=True, description="Whose task it is."),
+        "from_user_id": integer(minimum=1, required=True, description="Whose task it is.", ref="users"),
         "user_id": integer(minimum=1, ref="rbac_users", required=True, description="The new assignee."),
     },
     nullable=False,
@@ -332,14 +339,18 @@ REASSIGN_BODY = obj(
 SIMULATE_BODY = obj(
     "ApprovalSimulate",
     {
-        "initiator_id": integer(minimum=1, example=1, description="The caller by default."),
+        "initiator_id": integer(minimum=1, example=1, description="The caller by default.", ref="users"),
         "record": mapping(anything(), example={"amount": "1200.00"}),
     },
     nullable=False,
 )
 _ASKED = obj(
     "ApprovalAsked",
-    {"user_id": integer(nullable=False), "name": text(nullable=False), "on_behalf_of": integer()},
+    {
+        "user_id": integer(nullable=False, ref="users"),
+        "name": text(nullable=False),
+        "on_behalf_of": integer(ref="users"),
+    },
     nullable=False,
 )
 SIMULATION = obj(

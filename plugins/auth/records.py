@@ -14,7 +14,7 @@ SESSIONS = Collection(
     watched=True,
     default_sort="-last_seen_at",
     fields={
-        "user_id": integer(label=("用户", "User"), nullable=False, filter=True),
+        "user_id": integer(label=("用户", "User"), nullable=False, filter=True, ref="users", on_delete="keep"),
         "username": text(label=("用户名", "Username"), nullable=False),
         "address": text(label=("IP 地址", "IP address"), nullable=False),
         "user_agent": text(label=("客户端", "User agent")),
@@ -63,7 +63,7 @@ LOGIN_LOGS = Collection(
             filter=True,
             description="A name that nobody has is masked; a filter by it finds it.",
         ),
-        "user_id": integer(label=("用户", "User"), filter=True),
+        "user_id": integer(label=("用户", "User"), filter=True, ref="users", on_delete="keep"),
         "code": integer(label=("结果码", "Result code"), nullable=False, filter=True),
         "address": text(label=("IP 地址", "IP address"), nullable=False, filter=True),
         "user_agent": text(label=("客户端", "User agent")),

@@ -9,7 +9,9 @@ from plugins.crm.states import CONTRACT_STATES, PLAN_STATES
 
 VERSION = integer(minimum=1, description="Checked when given.")
 _CONTRACT_ID = object_id(label=("合同", "Contract"), required=True, ref="crm_contracts", filter=True)
-_OF_CONTRACT = object_id(label=("客户", "Customer"), read_only=True, filter=True, description="The contract's.")
+_OF_CONTRACT = object_id(
+    label=("客户", "Customer"), read_only=True, filter=True, description="The contract's.", ref="crm_customers"
+)
 
 CONTRACTS = Collection(
     name="crm_contracts",
@@ -62,7 +64,7 @@ CONTRACTS = Collection(
             description="The sum of its payment plans.",
         ),
         "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True),
-        "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True),
+        "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True, ref="users"),
         "decided_at": timestamp(
             label=("审批时间", "Decided at"), read_only=True, description="When it was approved or rejected."
         ),

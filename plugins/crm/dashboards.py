@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from plugins.api import Dashboard, Message, Request, Store, by_day, by_month, exact, period_of
+from plugins.api import Dashboard, Message, RecordNames, Request, Store, by_day, by_month, exact, period_of
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.payments import PAYABLE
 from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
 from plugins.crm.states import OPPORTUNITY_STAGES
-from plugins.rbac.api import Directory
 
 Part = dict[str, Any]
 _NONE = Message("未填写", "Unspecified")
@@ -82,10 +81,10 @@ async def sales_ranking(req: Request) -> Part:
         ],
         collection_scan=by_payments and not where,
     )
-    directory = req.part(Directory)
+    names = (await req.part(RecordNames).look_up({"users": [row["_id"] for row in rows]}, req.language))["users"]
     return {
         "items": [
-            {**row, "rank": number, "user_id": row["_id"], "name": await directory.name(row["_id"])}
+            {**row, "rank": number, "user_id": row["_id"], "name": names.get(row["_id"], "")}
             for number, row in enumerate(rows, 1)
         ]
     }

@@ -18,7 +18,7 @@ CANDIDATE = obj(
         "name": text(max_length=200, nullable=False),
         "code": text(max_length=64),
         "phone": text(max_length=50),
-        "owner_id": integer(minimum=1),
+        "owner_id": integer(minimum=1, ref="users"),
         "created_at": timestamp(nullable=False),
         "matches": array(text(max_length=10), max_items=2, nullable=False, description="`name`, `phone` or both."),
     },

@@ -141,7 +141,13 @@ CUSTOMERS = Collection(
         "last_follow_at": timestamp(label=("最后跟进时间", "Last followed up at"), past=True, sort=True, filter=True),
         "next_follow_at": timestamp(label=("下次跟进时间", "Next follow-up at"), sort=True, filter=True),
         "collaborators": array(
-            COLLABORATOR, label=("协作人", "Collaborators"), max_items=50, read_only=True, default=[], nullable=False
+            COLLABORATOR,
+            label=("协作人", "Collaborators"),
+            named_by="user_id",
+            max_items=50,
+            read_only=True,
+            default=[],
+            nullable=False,
         ),
     },
     indexes=(
@@ -208,9 +214,9 @@ LEADS = Collection(
         "owner_id": OWNER,
         "remark": text(label=("备注", "Remarks"), max_length=2000),
         "converted_at": timestamp(label=("转化时间", "Converted at"), read_only=True),
-        "customer_id": object_id(label=("客户", "Customer"), read_only=True, filter=True),
-        "contact_id": object_id(label=("联系人", "Contact"), read_only=True),
-        "opportunity_id": object_id(label=("商机", "Opportunity"), read_only=True),
+        "customer_id": object_id(label=("客户", "Customer"), read_only=True, filter=True, ref="crm_customers"),
+        "contact_id": object_id(label=("联系人", "Contact"), read_only=True, ref="crm_contacts"),
+        "opportunity_id": object_id(label=("商机", "Opportunity"), read_only=True, ref="crm_opportunities"),
     },
     indexes=(Index("owner_id", "-created_at"), Index("status", "-created_at"), Index("source")),
     internal=(EDITORS,),
@@ -224,7 +230,7 @@ STAGE_CHANGE = obj(
         "from_stage": STAGE.but(label=("原阶段", "From stage")),
         "stage": STAGE.but(label=("新阶段", "To stage"), nullable=False),
         "at": timestamp(label=("变更时间", "Changed at"), nullable=False),
-        "user_id": integer(label=("变更人", "Changed by"), minimum=0, nullable=False),
+        "user_id": integer(label=("变更人", "Changed by"), minimum=0, nullable=False, ref="users"),
         "reason": text(label=("原因", "Reason")),
     },
 )

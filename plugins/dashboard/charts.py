@@ -113,7 +113,8 @@ ROUTES: tuple[Route, ...] = (
         access="dashboard:chart:sales-ranking",
         query=_RANKING,
         returns=_items(
-            "RankedPerson", {"rank": _COUNT, "user_id": _COUNT, "name": _NAME, "amount": _AMOUNT, "count": _COUNT}
+            "RankedPerson",
+            {"rank": _COUNT, "user_id": _COUNT.but(ref="users"), "name": _NAME, "amount": _AMOUNT, "count": _COUNT},
         ),
     ),
     dashboard_route(
@@ -126,7 +127,7 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/dashboard/employee-distribution",
         summary="Show the employees by department",
         access="dashboard:chart:employee-distribution",
-        returns=_items("DepartmentSlice", {"department_id": integer(minimum=1), **_SLICE}),
+        returns=_items("DepartmentSlice", {"department_id": integer(minimum=1, ref="departments"), **_SLICE}),
     ),
     dashboard_route(
         "GET /api/dashboard/headcount-trend",
@@ -152,7 +153,7 @@ ROUTES: tuple[Route, ...] = (
         returns=_items(
             "WarehouseStock",
             {
-                "warehouse_id": object_id(nullable=False),
+                "warehouse_id": object_id(nullable=False, ref="inventory_warehouses"),
                 "name": _NAME,
                 "quantity": quantity(nullable=False),
                 "value": _AMOUNT,

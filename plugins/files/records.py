@@ -34,7 +34,7 @@ OBJECTS = Collection(
         "content_type": _media,
         "sha256": text(max_length=64, description="Null for a file that went straight to S3."),
         "etag": text(max_length=200, description="What the storage calls this very content."),
-        "uploader_id": integer(minimum=0, nullable=False),
+        "uploader_id": integer(minimum=0, nullable=False, ref="users", on_delete="keep"),
         "uploader_name": text(max_length=200),
         "attached": boolean(nullable=False, description="Whether something holds on to it; else it is swept."),
         "state": FILE_STATES.choice(),

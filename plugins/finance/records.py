@@ -110,8 +110,10 @@ VOUCHERS = Collection(
         "category": CATEGORY,
         "counterparty": COUNTERPARTY,
         "remark": REMARK,
-        "invoice_id": object_id(label=("发票", "Invoice"), read_only=True, filter=True),
-        "claim_id": object_id(label=("报销单", "Expense claim"), read_only=True, filter=True),
+        "invoice_id": object_id(label=("发票", "Invoice"), read_only=True, filter=True, ref="finance_invoices"),
+        "claim_id": object_id(
+            label=("报销单", "Expense claim"), read_only=True, filter=True, ref="finance_expense_claims"
+        ),
         "open_item_id": object_id(
             label=("应付款项", "Open item"),
             read_only=True,
@@ -119,8 +121,8 @@ VOUCHERS = Collection(
             ref="finance_open_items",
             description="The payable that it pays.",
         ),
-        "reverses_id": object_id(label=("被冲销凭证", "Reverses"), read_only=True, filter=True),
-        "reversed_by_id": object_id(label=("冲销凭证", "Reversed by"), read_only=True),
+        "reverses_id": object_id(label=("被冲销凭证", "Reverses"), read_only=True, filter=True, ref="finance_vouchers"),
+        "reversed_by_id": object_id(label=("冲销凭证", "Reversed by"), read_only=True, ref="finance_vouchers"),
     },
     indexes=(
         Index("number", unique=True),

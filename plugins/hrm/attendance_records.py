@@ -71,6 +71,7 @@ PUNCHES = Collection(
             read_only=True,
             filter=True,
             description="Null: of an employee without an account.",
+            ref="users",
         ),
         "at": timestamp(
             label=("打卡时间", "Punched at"),
@@ -96,7 +97,11 @@ PUNCHES = Collection(
             description="Whether it makes a daily result.",
         ),
         "place_id": object_id(
-            label=("打卡地点", "Place"), read_only=True, filter=True, description="Where it was, or the nearest place."
+            label=("打卡地点", "Place"),
+            read_only=True,
+            filter=True,
+            description="Where it was, or the nearest place.",
+            ref=PLACES.name,
         ),
         "method": choice(
             "gps",
@@ -173,8 +178,8 @@ DAYS = Collection(
             nullable=False,
         ),
         "employee_name": text(label=("员工姓名", "Employee name"), max_length=100, read_only=True, nullable=False),
-        "user_id": integer(label=("用户账号", "User account"), read_only=True, filter=True),
-        "department_id": integer(label=("部门", "Department"), read_only=True, filter=True),
+        "user_id": integer(label=("用户账号", "User account"), read_only=True, filter=True, ref="users"),
+        "department_id": integer(label=("部门", "Department"), read_only=True, filter=True, ref="departments"),
         "day": day(label=("考勤日期", "Working day"), sort=True, filter=True, read_only=True, nullable=False),
         "status": DAY_STATES.choice(
             label=("考勤状态", "Status"), filter=True, description="`pending`: nothing can be said yet."
@@ -215,7 +220,7 @@ TODAY = obj(
     "AttendanceToday",
     {
         "day": day(nullable=False, description="The working day that a punch of now belongs to."),
-        "employee_id": object_id(),
+        "employee_id": object_id(ref=EMPLOYEES.name),
         "working": boolean(nullable=False),
         "start": text(description="Of the shift."),
         "end": text(description="Of the shift."),

@@ -6,11 +6,10 @@ import asyncio
 from itertools import accumulate
 from typing import Any
 
-from plugins.api import Dashboard, Period, Request, period_of
+from plugins.api import Dashboard, Period, RecordNames, Request, period_of
 from plugins.hrm.attendance_records import DAYS
 from plugins.hrm.messages import UNASSIGNED
 from plugins.hrm.records import EMPLOYEES
-from plugins.rbac.api import DEPARTMENTS
 
 Part = dict[str, Any]
 _PRESENT = ("normal", "late", "early_leave", "missed")
@@ -25,11 +24,9 @@ async def employee_distribution(req: Request) -> Part:
         {"$group": {"_id": "$department_id", "value": {"$sum": 1}}},
         {"$sort": {"value": -1, "_id": 1}},
     ]
-    rows, named = await asyncio.gather(
-        req.store(EMPLOYEES).aggregate(counted, collection_scan=True),
-        req.system_store(DEPARTMENTS).aggregate([{"$project": {"name": 1}}]),
-    )
-    names = {one["_id"]: one["name"] for one in named}
+    rows = await req.store(EMPLOYEES).aggregate(counted, collection_scan=True)
+    looked_up = await req.part(RecordNames).look_up({"departments": [row["_id"] for row in rows]})
+    names = looked_up["departments"]
     none = UNASSIGNED.text(req.language)
     return {
         "items": [

@@ -22,8 +22,8 @@ LEAVES = Collection(
             label=("结束时间", "Ends at"), required=True, sort=True, filter=True, example="2026-12-02T10:00:00.000Z"
         ),
         "reason": text(label=("请假事由", "Reason"), max_length=500, example="回家探亲"),
-        "user_id": integer(label=("申请人", "Applicant"), filter=True, read_only=True, nullable=False),
-        "employee_id": object_id(label=("员工", "Employee"), read_only=True, filter=True),
+        "user_id": integer(label=("申请人", "Applicant"), filter=True, read_only=True, nullable=False, ref="users"),
+        "employee_id": object_id(label=("员工", "Employee"), read_only=True, filter=True, ref=EMPLOYEES.name),
         "employee_name": text(label=("员工姓名", "Employee name"), max_length=100, read_only=True),
         "days": quantity(
             label=("请假天数", "Days"),
@@ -36,9 +36,9 @@ LEAVES = Collection(
         ),
         "status": LEAVE_STATES.choice(label=("审批状态", "Status"), filter=True, sort=True),
         "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True),
-        "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True),
+        "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True, ref="users"),
         "decided_at": timestamp(label=("审批时间", "Decided at"), read_only=True),
-        "decided_by": integer(label=("审批人", "Decided by"), minimum=0, read_only=True),
+        "decided_by": integer(label=("审批人", "Decided by"), minimum=0, read_only=True, ref="users"),
         "decision_reason": text(label=("审批意见", "Decision reason"), max_length=1000, read_only=True),
         "entered_by": integer(
             label=("代录人", "Entered by"), read_only=True, description="Who entered it for somebody else."
@@ -101,7 +101,7 @@ _BALANCE = {
 BALANCES = obj(
     "LeaveBalances",
     {
-        "employee_id": object_id(),
+        "employee_id": object_id(ref=EMPLOYEES.name),
         "year": integer(nullable=False),
         "items": array(obj("LeaveBalance", _BALANCE, nullable=False), max_items=len(LEAVE_TYPES), nullable=False),
     },

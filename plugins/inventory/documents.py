@@ -111,7 +111,7 @@ PURCHASE_ORDERS = Collection(
             "supplier_id": object_id(
                 label=("供应商", "Supplier"), required=True, ref=SUPPLIERS.name, held=IN_USE, filter=True
             ),
-            "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True),
+            "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True, ref="users"),
             "reason": text(
                 label=("驳回原因", "Reason"),
                 max_length=1000,
@@ -172,7 +172,9 @@ def _shipment(title: str, order: Collection) -> dict[str, Field]:
         "order_number": text(
             label=("订单编号", "Order number"), max_length=32, read_only=True, nullable=False, search=True
         ),
-        "warehouse_id": object_id(label=("仓库", "Warehouse"), read_only=True, nullable=False, filter=True),
+        "warehouse_id": object_id(
+            label=("仓库", "Warehouse"), read_only=True, nullable=False, filter=True, ref=WAREHOUSES.name
+        ),
         "day": day(label=("业务日期", "Date"), read_only=True, nullable=False, filter=True, sort=True),
         "lines": _lines(f"{title}Line", line).but(read_only=True),
         "amount": _AMOUNT.but(sort=True, description="At the prices of the order."),

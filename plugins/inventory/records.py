@@ -154,9 +154,11 @@ SUPPLIERS = Collection(
 
 _WAREHOUSE_OWNER = {
     "warehouse_creator_id": integer(
-        label=("仓库创建人", "Warehouse created by"), minimum=0, read_only=True, nullable=False
+        label=("仓库创建人", "Warehouse created by"), minimum=0, read_only=True, nullable=False, ref="users"
     ),
-    "warehouse_department_id": integer(label=("仓库所属部门", "Warehouse's department"), minimum=1, read_only=True),
+    "warehouse_department_id": integer(
+        label=("仓库所属部门", "Warehouse's department"), minimum=1, read_only=True, ref="departments"
+    ),
 }
 
 STOCK = Collection(
@@ -219,8 +221,12 @@ STOCK_ENTRIES = Collection(
     scope_department="warehouse_department_id",
     scope_person="warehouse_creator_id",
     fields={
-        "product_id": object_id(label=("商品", "Product"), read_only=True, nullable=False, filter=True),
-        "warehouse_id": object_id(label=("仓库", "Warehouse"), read_only=True, nullable=False, filter=True),
+        "product_id": object_id(
+            label=("商品", "Product"), read_only=True, nullable=False, filter=True, ref=PRODUCTS.name
+        ),
+        "warehouse_id": object_id(
+            label=("仓库", "Warehouse"), read_only=True, nullable=False, filter=True, ref=WAREHOUSES.name
+        ),
         "kind": choice(
             *ENTRY_KINDS, label=("出入库类型", "Movement type"), read_only=True, nullable=False, filter=True
         ),

@@ -35,7 +35,7 @@ MESSAGES = Collection(
     scope_person="user_id",
     default_sort="-id",
     fields={
-        "user_id": integer(label=("接收人", "Recipient"), minimum=1, nullable=False, read_only=True),
+        "user_id": integer(label=("接收人", "Recipient"), minimum=1, nullable=False, read_only=True, ref="users"),
         "kind": text(
             label=("消息类型", "Kind"),
             max_length=64,

@@ -25,13 +25,6 @@ class Directory:
         """Return the user record, or None. Callers must not change it."""
         return await self._users.get(id)
 
-    async def name(self, id: int) -> str:
-        """Return the display name of a user, deleted ones included; empty if the id was never used."""
-        user = await self.user(id) or await self._database.driver.find_by_id(
-            USERS.name, id, fields=("real_name", "username")
-        )
-        return str(user.get("real_name") or user["username"]) if user else ""
-
     async def by_username(self, username: str) -> dict[str, Any] | None:
         """Return the user record with this name, read from the database."""
         return await self._database.store(USERS).find_one({"username": username})

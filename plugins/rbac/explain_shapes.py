@@ -52,7 +52,7 @@ _USER = obj(
         "status": text(nullable=False),
         "is_super": boolean(nullable=False),
         "must_change_password": boolean(nullable=False),
-        "department_id": integer(),
+        "department_id": integer(ref="departments"),
         "roles": array(_ROLE, max_items=1000, nullable=False),
     },
     nullable=False,

@@ -30,7 +30,12 @@ DEPARTMENTS = Collection(
             filter=True,
         ),
         "ancestors": array(
-            integer(), label=("所有上级部门", "All departments above"), read_only=True, nullable=False, default=[]
+            integer(),
+            label=("所有上级部门", "All departments above"),
+            read_only=True,
+            nullable=False,
+            default=[],
+            ref="departments",
         ),
         "name": text(label=("部门名称", "Department name"), required=True, max_length=100, search=True),
         "code": text(label=("部门编码", "Department code"), max_length=64, pattern=r"^[A-Za-z0-9._-]+$"),
@@ -92,6 +97,7 @@ ROLES = Collection(
 MENUS = Collection(
     name="rbac_menus",
     title="Menu",
+    label="title",
     noun=Message("菜单", "menu"),
     ids="integer",
     watched=True,
@@ -127,7 +133,13 @@ MENUS = Collection(
             default=[],
         ),
         "role_ids": array(
-            integer(minimum=1), label=("角色", "Roles"), read_only=True, nullable=False, default=[], max_items=10_000
+            integer(minimum=1),
+            label=("角色", "Roles"),
+            read_only=True,
+            nullable=False,
+            default=[],
+            max_items=10_000,
+            ref="rbac_roles",
         ),
         "withdrawn": boolean(
             label=("已失效", "Withdrawn"),
@@ -203,7 +215,7 @@ MENU_NODE = tree_of(
     "OwnMenuNode",
     {
         "id": integer(nullable=False),
-        "parent_id": integer(),
+        "parent_id": integer(ref="rbac_menus"),
         "type": choice("directory", "menu", "link", nullable=False),
         "code": text(nullable=False),
         "name": text(nullable=False),

@@ -283,6 +283,20 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         [ACME, other(collections=(replace(THINGS, name="other_things", title="Other", alias="acme_things"),))],
         "Plugin other declares the collection acme_things, which is declared by acme too.",
     ),
+    "list that is named by no reference": (
+        [
+            things(
+                fields={
+                    "parts": array(
+                        obj(None, {"colour": text(label=("颜色", "Colour"))}),
+                        label=("部件", "Parts"),
+                        named_by="colour",
+                    )
+                }
+            )
+        ],
+        "Plugin acme: collection acme_things: parts is named by colour, which is no reference in its objects.",
+    ),
     "pattern that clients cannot compile": (
         [other(routes=(get(AT, query={"name": text(pattern=r"[\"]")}),))],
         f"Plugin other: route GET {AT}: the pattern of name is none that clients can compile (ECMA-262, flag u): Invalid character escape.",

@@ -69,7 +69,7 @@ def _one_of_many(collection: Collection, name: str, value: object, number: int) 
 
 def _any_id(database: Database) -> Any:
     async def refer(collection: str) -> Any:
-        return 1 if database.collections[collection].ids == "integer" else "65f0c0ffee65f0c0ffee65f0"
+        return 1 if database.referred[collection].ids == "integer" else "65f0c0ffee65f0c0ffee65f0"
 
     return refer
 

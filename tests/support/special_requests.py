@@ -86,7 +86,14 @@ _TABLES: Mapping[str, HandMade] = {
     for route in CATALOGUE.routes
     if isinstance(route.handler, StartImport | ReadImport)
 }
+
+
+async def options(maker: Maker, route: Route) -> Exercise:
+    return Exercise(await maker.person(), route, path_with(route, "crm_customers"))
+
+
 HAND_MADE: Mapping[str, HandMade] = {
+    "GET /api/v1/meta/options/{collection}": options,
     f"POST {AUTH}/login": log_in,
     f"POST {AUTH}/refresh": refresh,
     f"PUT {AUTH}/password": change_password,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from handlers.data.collection import Collection
+from handlers.data.collection import Collection, named
 from handlers.declarations import Catalogue
 from handlers.route import SIGNED_IN, Route
 from plugins.testing import PASSWORD, Client, Reply, expect, unique
@@ -59,6 +59,7 @@ class Maker:
         self.admin = admin
         self.catalogue = catalogue
         self._hand_made = hand_made
+        self._referred = named(catalogue.collections.values())
         self._routes = {name_of(route): route for route in catalogue.routes}
 
     async def exercise(self, route: Route, *, only_required: bool = False) -> Exercise:
@@ -95,8 +96,8 @@ class Maker:
         return made
 
     async def refer(self, collection: str) -> Any:
-        """The `id` of a new record."""
-        return (await self.record(collection))["id"]
+        """The `id` of a new record of the collection with this name or alias."""
+        return (await self.record(self._referred[collection].name))["id"]
 
     async def person(self) -> Client:
         """A new super administrator, logged in."""

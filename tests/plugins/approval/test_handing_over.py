@@ -163,7 +163,7 @@ async def test_colleagues_are_found_without_regard_to_data_scope(admin: Client, 
     await disable(admin, gone)
     found = [expect(await me.get(f"{AT}/people?q={one.user['username']}"))["items"] for one in (first, gone)]
     name = {"id": id_of(first), "name": first.user["username"]}
-    assert found == [[{**name, "department_id": None}], []]
+    assert found == [[{**name, "department_id": None, "department_name": None}], []]
 
 
 async def test_approvers_read_the_files_of_a_request(admin: Client, people: People) -> None:

@@ -1,0 +1,125 @@
+"""What records are called: the names beside references in responses. Deleted records and other people's have one too.
+
+The names of watched collections are kept in memory until they change, those of others are read once for each response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+
+from lru import LRU
+
+from config.database import Document
+from handlers.actor import SYSTEM
+from handlers.data.collection import THE_USERS, Collection
+from handlers.data.database import Database
+from handlers.schema.errors import ApiError
+from handlers.schema.messages import Language, Message
+from handlers.schema.values import RecordId
+
+_KEPT = 50_000  # names of one collection in memory
+_SERVICE = Message("系统", "System")
+
+
+class RecordNames:
+    """The names of the records of all collections of one process."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._kept = {one.name: _Kept() for one in database.collections.values() if one.watched and one.label_field}
+        for name, kept in self._kept.items():
+            database.changes.listen(name, kept.forget)
+
+    async def look_up(
+        self, wanted: Mapping[str, Iterable[RecordId]], language: Language = "zh"
+    ) -> Mapping[str, Mapping[RecordId, str]]:
+        """Return the names of the records with these ids, by the name or alias of the collection; unknown ids left out.
+
+        The actor of jobs and of the start has no record; it is called the system.
+        """
+        found = {}
+        for target, ids in wanted.items():
+            collection = self._database.referred.get(target)
+            found[target] = {} if collection is None else await self._of(collection, {*ids} - {None})
+            if collection is not None and collection.alias == THE_USERS:
+                found[target][SYSTEM.user_id] = _SERVICE.text(language)
+        return found
+
+    async def _of(self, collection: Collection, ids: set[RecordId]) -> dict[RecordId, str]:
+        kept = self._kept.get(collection.name)
+        if kept is None or self._database.is_changed_here(collection.name):
+            return await self._read(collection, ids)
+        names = kept.among(ids)
+        missing = ids - names.keys()
+        if missing:
+            keep = kept.keeper()
+            read = await self._read(collection, missing)
+            # a transaction reads as of its start, which may be before the last change
+            if not self._database.driver.in_transaction:
+                keep(read)
+            names |= read
+        return names
+
+    async def _read(self, collection: Collection, ids: set[RecordId]) -> dict[RecordId, str]:
+        """Read names by one command, without data scope and soft delete."""
+        given = {id: _stored_id(collection, id) for id in ids if id != SYSTEM.user_id}
+        fields = [name for name in (collection.label_field, collection.code_field) if name]
+        if not given or not fields:
+            return {}
+        driver, wanted = self._database.driver, list(given.values())
+        if len(wanted) == 1:
+            one = await driver.find_by_id(
+                collection.name, wanted[0], fields=fields
+            )  # read with those of other requests
+            rows = [one] if one else []
+        else:
+            matching = {"_id": {"$in": wanted}}
+            rows = await driver.find(collection.name, matching, fields=["_id", *fields], limit=len(wanted))
+        called = {row["_id"]: name for row in rows if (name := name_of(collection, row))}
+        return {id: called[stored] for id, stored in given.items() if stored in called}
+
+
+class _Kept:
+    """Names in memory. A name that was read before a change is not kept after it."""
+
+    def __init__(self) -> None:
+        self._names: LRU[RecordId, str] = LRU(_KEPT)
+        self._changes = 0
+
+    def forget(self, id: RecordId) -> None:
+        """Forget the name of a record that changed, or all names with None."""
+        self._changes += 1
+        if id is None:
+            self._names.clear()
+        else:
+            self._names.pop(id, None)
+
+    def among(self, ids: Iterable[RecordId]) -> dict[RecordId, str]:
+        """Those of the names that are in memory."""
+        get = self._names.get
+        return {id: name for id in ids if (name := get(id)) is not None}
+
+    def keeper(self) -> Callable[[Mapping[RecordId, str]], None]:
+        """A function that keeps names which are read from now on, unless something changed meanwhile."""
+        before = self._changes
+
+        def keep(names: Mapping[RecordId, str]) -> None:
+            if self._changes == before:
+                for id, name in names.items():
+                    self._names[id] = name
+
+        return keep
+
+
+def name_of(collection: Collection, record: Document) -> str | None:
+    """What a record is called: its label, or its code where that is empty."""
+    values = (record.get(field) for field in (collection.label_field, collection.code_field) if field)
+    return next((str(value) for value in values if value not in (None, "")), None)
+
+
+def _stored_id(collection: Collection, id: RecordId) -> RecordId:
+    """An id that went through JSON as the collection stores it."""
+    with suppress(ApiError):
+        return collection.parse_id(id) if isinstance(id, str) else id
+    return id

@@ -1,0 +1,98 @@
+"""Names beside references: `collect` finds the references of a response, and `add_names` puts the names beside them.
+
+Both work on many values of one shape at once, field by field, because lists are what most responses are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from handlers.schema.fields import Field, Sibling, array, text
+from handlers.schema.values import Record, RecordId
+
+MAX_NAME = 10_000  # longer than any field by which records are called
+Names = Mapping[str, Mapping[RecordId, str]]  # what records are called, by the collection as references call it
+References = defaultdict[str, set[RecordId]]
+
+
+def name_shape(sibling: Sibling) -> Field:
+    """The shape of a name in responses."""
+    reference, note = sibling.reference, f"What `{sibling.beside}` is called now; read-only."
+    name = text(max_length=MAX_NAME, read_only=True, label=reference.label)
+    if not sibling.many:
+        return name.but(description=note)
+    listed = array(name, max_items=reference.rules["maxItems"], nullable=reference.nullable)
+    return listed.but(items=name, label=reference.label, read_only=True, description=f"{note} In the same order.")
+
+
+def collect(shape: Field, values: Sequence[Any], found: References) -> None:
+    """Add the ids that these projected values of `shape` refer to, by the collection as references call it."""
+    given = [value for value in values if value is not None]
+    if not given or not shape.holds_names:
+        return
+    if shape.kind != "object":
+        _collect_inside(shape, given, found)
+        return
+    for sibling in shape.siblings:
+        held = [value[sibling.beside] for value in given]
+        if sibling.many:
+            held = [_id_in(sibling, one) for several in held if several for one in several]
+        found[sibling.target].update(held)
+    for name, child in shape.named_fields:
+        collect(child, [value[name] for value in given], found)
+
+
+def _collect_inside(shape: Field, values: Sequence[Any], found: References) -> None:
+    if shape.items is not None:
+        collect(shape.items, [item for value in values for item in _items(shape, value)], found)
+
+
+def add_names(shape: Field, values: Sequence[Any], names: Names) -> None:
+    """Put the names into these projected values of `shape`; null for an unknown id, unless the value has a name."""
+    given = [value for value in values if value is not None]
+    if not given or not shape.holds_names:
+        return
+    if shape.kind != "object":
+        _add_inside(shape, given, names)
+        return
+    for sibling in shape.siblings:
+        known = names.get(sibling.target, {})
+        if sibling.many:
+            _add_lists(sibling, given, known)
+        elif sibling.own:
+            _add_known(sibling, given, known)
+        else:
+            name, beside, get = sibling.name, sibling.beside, known.get
+            for value in given:
+                value[name] = get(value[beside])
+    for name, child in shape.named_fields:
+        add_names(child, [value[name] for value in given], names)
+
+
+def _add_inside(shape: Field, values: Sequence[Any], names: Names) -> None:
+    if shape.items is not None:
+        add_names(shape.items, [item for value in values for item in _items(shape, value)], names)
+
+
+def _add_lists(sibling: Sibling, values: Sequence[Record], known: Mapping[RecordId, str]) -> None:
+    for value in values:
+        several = value[sibling.beside]
+        value[sibling.name] = None if several is None else [known.get(_id_in(sibling, one)) for one in several]
+
+
+def _add_known(sibling: Sibling, values: Sequence[Record], known: Mapping[RecordId, str]) -> None:
+    for value in values:
+        name = known.get(value[sibling.beside])
+        if name is not None:
+            value[sibling.name] = name
+
+
+def _items(shape: Field, value: Any) -> Any:
+    return value if shape.kind == "array" else value.values()
+
+
+def _id_in(sibling: Sibling, item: Any) -> RecordId:
+    by = sibling.reference.named_by
+    return item[by] if by else item
