@@ -29,11 +29,11 @@ class Jobs:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    def every(self, seconds: float, name: str, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+    def every(self, seconds: float, name: str, work: Callable[[], Awaitable[object]]) -> asyncio.Task[None]:
         """Run `work` once in every `seconds`, on one of all instances; another takes over when that one dies."""
         return self.spawn(name, self._repeat(seconds, name, work))
 
-    async def _repeat(self, seconds: float, name: str, work: Callable[[], Awaitable[None]]) -> None:
+    async def _repeat(self, seconds: float, name: str, work: Callable[[], Awaitable[object]]) -> None:
         while True:
             lease = Lease(self._database, f"job:{name}", seconds)
             try:
@@ -45,7 +45,7 @@ class Jobs:
                 log.exception("job failed", extra={"job": name})
             await asyncio.sleep(min(seconds / 2, max(_RETRY_SECONDS, seconds / 10)))
 
-    async def _run_held(self, lease: Lease, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+    async def _run_held(self, lease: Lease, seconds: float, work: Callable[[], Awaitable[object]]) -> None:
         # the lease is not released after the work, so that no other instance runs it in the same period
         running = asyncio.ensure_future(work())
         try:

@@ -51,6 +51,9 @@ from plugins.transitions import (
 
 # -- Events between plugins that need not be loaded together
 from plugins.protocols import (
+    APPROVAL_CANCELLED as APPROVAL_CANCELLED,  # end the approval of a record
+    APPROVAL_FINISHED as APPROVAL_FINISHED,  # how an approval ended
+    APPROVAL_REQUESTED as APPROVAL_REQUESTED,  # start the approval of a record
     DATA_RESET as DATA_RESET,  # all records of some plugins were removed
     DATED as DATED,  # a record is dated on a day, which may be in a closed month
     NOTIFY as NOTIFY,  # put a message into inboxes

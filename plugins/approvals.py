@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final
 
 from handlers.data.collection import Collection
 from handlers.declarations import Catalogue
@@ -19,11 +18,8 @@ from handlers.schema.envelope import as_json
 from handlers.schema.messages import Message
 from handlers.schema.values import Payload, ReadOnlyRecord, Record
 from handlers.service import Service
+from plugins.protocols import APPROVAL_CANCELLED, APPROVAL_REQUESTED
 from plugins.steps import Step
-
-REQUESTED: Final = "approval.requested"
-CANCELLED: Final = "approval.cancelled"
-FINISHED: Final = "approval.finished"
 
 
 @dataclass(frozen=True)
@@ -64,11 +60,11 @@ class Approval:
             shown = {**shown, **await self.record(step)}
         title = self.title(shown) if self.title else _title_of(step.collection, shown)
         own = people_behind(step.record)
-        await step.emit(REQUESTED, title=title, record=shown, own=own, **refer_to(step))
+        await step.emit(APPROVAL_REQUESTED, title=title, record=shown, own=own, **refer_to(step))
 
     async def cancel(self, step: Step) -> None:
         """End the approval of a record that was decided or withdrawn at the record itself."""
-        await step.emit(CANCELLED, reason=step.reason, **refer_to(step))
+        await step.emit(APPROVAL_CANCELLED, reason=step.reason, **refer_to(step))
 
 
 def refer_to(step: Step) -> Record:

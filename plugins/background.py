@@ -33,4 +33,4 @@ class Job:
 
     name: str
     every: int | float | str
-    work: Callable[[Service], Awaitable[None]]
+    work: Callable[[Service], Awaitable[object]]

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 
 from handlers.events import Event, name_of
+from plugins.declared_states import machines_of
 from plugins.plugin import Plugin
 from plugins.protocols import PROTOCOLS
 
@@ -26,8 +27,9 @@ def event_problems(plugins: Sequence[Plugin]) -> Iterator[str]:
 
 
 def emitted_names(plugin: Plugin) -> frozenset[str]:
-    """The names of the events that the plugin emits."""
-    return frozenset(event.name for event in plugin.emits)
+    """The names of the events that the plugin emits, also by transitions."""
+    moves = [move for machine in machines_of(plugin) for move in machine.transitions.values()]
+    return frozenset([event.name for event in plugin.emits] + [move.event for move in moves if move.event])
 
 
 def _values_of(plugin: Plugin) -> list[Event]:
@@ -47,7 +49,7 @@ def _listener_problems(plugin: Plugin, emitted: set[str]) -> Iterator[str]:
 def _route_problems(plugin: Plugin) -> Iterator[str]:
     for route in plugin.routes:
         for event in route.events:
-            if isinstance(event, Event) and event not in plugin.emits:
+            if isinstance(event, Event) and event not in (*plugin.emits, *PROTOCOLS):
                 where = f"Plugin {plugin.name}: route {route.method} {route.path}"
                 yield f"{where} emits {event.name}, which is not in the emits of the plugin."
 

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from handlers.data.collection import Collection
 from handlers.data.database import utc_now
+from handlers.events import Event
 from handlers.own_requests import people_behind, refuse_own
 from handlers.request import Request
 from handlers.route import Refusal
@@ -53,7 +54,7 @@ class Action:
     returns: Field | None = None
     errors: tuple[ErrorKind, ...] = ()
     refusals: tuple[Refusal, ...] = ()
-    events: tuple[str, ...] = ()
+    events: tuple[Event | str, ...] = ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from handlers.data.collection import Collection
 from handlers.data.states import StateMachine
 from handlers.declarations import Dictionary, Menu, Option
 from handlers.events import Event
-from handlers.route import Refusal, Route
+from handlers.route import Route
 from handlers.schema.errors import ErrorKind
 from handlers.schema.messages import Message
 from handlers.service import Service
@@ -29,9 +29,8 @@ class Plugin:
     time, and must be repeatable. `demo`: loads demonstration data into a new database. `permissions`: titles of actions
     other than list, read, create, update and delete. `options`: settings that administrators change while the service
     runs; `settings`: those of the environment. `dashboards`: its parts of the dashboards that the plugin `dashboard`
-    serves. `emits`: the events that it emits, in whatever plugin they begin; `listens`: what it does on events; `jobs`:
-    what it does periodically. `event_refusals`: the refusals that its listener of an event may raise, by event; a route that emits the
-    event (`events`) has these refusals besides its own.
+    serves. `emits`: the events that it emits, besides those of transitions and those that all plugins know;
+    `listens`: what it does on events; `jobs`: what it does periodically.
     """
 
     name: str
@@ -51,7 +50,6 @@ class Plugin:
     emits: tuple[Event, ...] = ()
     listens: tuple[Listener, ...] = ()
     jobs: tuple[Job, ...] = ()
-    event_refusals: Mapping[str, tuple[Refusal, ...]] = field(default_factory=dict)
     settings: type[EnvironmentSettings] | None = None
     provides: tuple[type, ...] = ()
     start: Callable[[Service], AbstractAsyncContextManager[None]] | None = None

@@ -1,5 +1,7 @@
-"""Events between plugins that need not be loaded together: both sides declare the same value, and neither imports the
-other. Listening for one is right even if no loaded plugin emits it."""
+"""Events between plugins that need not be loaded together: both sides use the same value, and neither imports the other.
+
+Every plugin may emit them and listen for them, whatever other plugins are loaded.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +33,31 @@ DATA_RESET = Event("system.data_reset", modules=Iterable)
 DATED = Event("finance.dated", day=str)
 """A record is dated on this business day; a listener refuses one in a closed month."""
 
+APPROVAL_REQUESTED = Event(
+    "approval.requested",
+    biz_type=str,
+    resource_id=str,
+    title=_Text,
+    record=Mapping,
+    own=Iterable,
+    initiator_id=int | None,
+)
+"""Starts the approval of a record. The people `own` do not decide on it."""
+
+APPROVAL_CANCELLED = Event("approval.cancelled", biz_type=str, resource_id=str, reason=str | None)
+"""Ends the approval of a record that was decided, withdrawn or deleted at the record itself."""
+
+APPROVAL_FINISHED = Event(
+    "approval.finished",
+    biz_type=str,
+    resource_id=str,
+    outcome=str,
+    by=int | None,
+    reason=str | None,
+    instance_id=str | None,
+)
+"""How an approval ended: the outcome is `approved`, `rejected`, `returned` or `withdrawn`."""
+
 _OWED = {
     "biz_type": str,
     "resource_id": str,
@@ -49,4 +76,14 @@ RECEIVABLE_CHANGED = Event("finance.receivable.changed", **_OWED)
 PAYABLE_CHANGED = Event("finance.payable.changed", **_OWED)
 """What is owed to a supplier for a record. With `paid`, its payments are entered where it comes from."""
 
-PROTOCOLS = (NOTIFY, NOTIFY_PROGRESS, DATA_RESET, DATED, RECEIVABLE_CHANGED, PAYABLE_CHANGED)
+PROTOCOLS = (
+    APPROVAL_CANCELLED,
+    APPROVAL_FINISHED,
+    APPROVAL_REQUESTED,
+    DATA_RESET,
+    DATED,
+    NOTIFY,
+    NOTIFY_PROGRESS,
+    PAYABLE_CHANGED,
+    RECEIVABLE_CHANGED,
+)

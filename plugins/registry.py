@@ -24,7 +24,8 @@ from plugins.declarations import CORE, CORE_COLLECTIONS, all_of, problems_of
 from plugins.declared_states import machines_of
 from plugins.declared_types import type_problems
 from plugins.plugin import Plugin
-from plugins.transitions import action_titles
+from plugins.protocols import APPROVAL_FINISHED
+from plugins.transitions import action_titles, refusals_of_outcomes
 
 GROUP = "tradewind.plugins"
 _CORE = Path(__file__).parent
@@ -186,11 +187,12 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
 
 def _with_refusals_of_listeners(plugins: Iterable[Plugin], route: Route) -> Route:
     """The route with the refusals of the listeners of its events besides its own."""
-    names = [name_of(event) for event in route.events]
-    further = [one for name in names for plugin in plugins for one in plugin.event_refusals.get(name, ())]
-    listeners = [one for plugin in plugins for one in plugin.listens]
-    further += [one for name in names for each in listeners if name_of(each.event) == name for one in each.refusals]
-    return replace(route, refusals=(*route.refusals, *further)) if further else route
+    names = {name_of(event) for event in route.events}
+    listeners = [one for plugin in plugins for one in plugin.listens if name_of(one.event) in names]
+    further = [refusal for listener in listeners for refusal in listener.refusals]
+    if APPROVAL_FINISHED.name in names:
+        further += [refusal for plugin in plugins for refusal in refusals_of_outcomes(plugin.routes)]
+    return replace(route, refusals=tuple(dict.fromkeys((*route.refusals, *further)))) if further else route
 
 
 def _with_refusals_of_holders(holders: Holders, route: Route) -> Route:

@@ -46,6 +46,7 @@ from handlers.tables.records import TABLE_IMPORTS
 from handlers.tables.running import resume_imports
 from plugins.background import Job
 from plugins.plugin import Plugin
+from plugins.protocols import PROTOCOLS
 from plugins.registry import freeze
 from plugins.transitions import listen_to_approvals
 
@@ -139,6 +140,7 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
     operations.start()
     stack.push_async_callback(operations.stop)
     listen_to_approvals(service, service.part(Catalogue).routes)
+    service.events.declare(PROTOCOLS)
     for plugin in plugins:
         service.events.declare(plugin.emits)
         for listener in plugin.listens:

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from handlers.data.collection import Collection
 from handlers.data.store import Store
+from handlers.events import Event
 from handlers.request import Request
 from handlers.schema.calendar import day_of
 from handlers.schema.errors import STALE, ApiError
@@ -54,7 +55,7 @@ class Step:
             return self.request.system_store(collection)
         return self.service.database.store(collection, now=self.now)
 
-    async def emit(self, event: str, **payload: object) -> None:
+    async def emit(self, event: Event | str, **payload: object) -> None:
         """Send an event to the listeners of other plugins, in the same transaction."""
         await self.service.events.emit(event, {"request": self.request, **payload})
 

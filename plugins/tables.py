@@ -23,9 +23,9 @@ from handlers.tables.handlers import Export, ListImports, ReadImport, StartImpor
 from handlers.tables.records import TABLE_IMPORTS, form_of, summary_of
 from handlers.tables.rows import RecordWriter
 from handlers.tables.table import ImportLimits, RowWriter, Table, Tell
+from plugins.protocols import NOTIFY, NOTIFY_PROGRESS
 
 ACTIONS = ("export", "import")
-NOTIFICATION_EVENT, PROGRESS_EVENT = "notification.send", "notification.progress"
 DONE = Message(
     "{title}导入完成：新增 {created}，更新 {updated}，失败 {failed}",
     "{title} imported: {created} new, {updated} changed, {failed} failed",
@@ -164,7 +164,7 @@ class ImportNotices:
         counts = {name: record[name] for name in ("done", "total", "created", "updated", "unchanged", "failed")}
         data = {"import_id": str(record["id"]), **counts}
         await req.emit(
-            PROGRESS_EVENT,
+            NOTIFY_PROGRESS,
             user_ids=[record["creator_id"]],
             kind=_KIND,
             key=f"import:{record['id']}",
@@ -179,7 +179,7 @@ class ImportNotices:
         title = menu.title if menu is not None else Message(table.file_name, table.file_name)
         counts = {name: record[name] for name in ("created", "updated", "failed")}
         await req.emit(
-            NOTIFICATION_EVENT,
+            NOTIFY,
             user_ids=[record["creator_id"]],
             kind=_KIND,
             title=Message(DONE.zh.format(title=title.zh, **counts), DONE.en.format(title=title.en, **counts)),

@@ -17,8 +17,9 @@ from handlers.schema.fields import Field, obj
 from handlers.schema.messages import Message
 from handlers.schema.values import Record, RecordId
 from handlers.service import Service
-from plugins.approvals import FINISHED, REQUESTED, Approval
+from plugins.approvals import Approval
 from plugins.lifecycles import VERSION_BODY, Action, ActionHandler, Find, Lifecycle
+from plugins.protocols import APPROVAL_FINISHED, APPROVAL_REQUESTED
 from plugins.steps import Hook
 
 Value = TypeVar("Value")
@@ -83,7 +84,7 @@ def _declare(life: Lifecycle, action: Action, errors: tuple[ErrorKind, ...], ref
     moves = [machine.transitions[name] for name in action.names]
     refused = [machine.refuse(name) for name in action.names]
     decides = (REFUSES_OWN,) if any(move.decides for move in moves) else ()
-    asks = (REQUESTED,) if life.approval is not None and life.approval.submit in action.names else ()
+    asks = (APPROVAL_REQUESTED,) if life.approval is not None and life.approval.submit in action.names else ()
     body = _body(life.collection, action)
     stale = (STALE,) if body is not None and "version" in (body.fields or {}) else ()
     in_other_states = [Refusal(error.kind, error.reason) for error in refused]
@@ -148,9 +149,17 @@ def action_titles(routes: Iterable[Route]) -> dict[str, Message]:
     return titles
 
 
+def refusals_of_outcomes(routes: Iterable[Route]) -> Iterator[Refusal]:
+    """The refusals of the actions that outcomes of approvals make."""
+    for _, handler in action_handlers(routes):
+        approval = handler.life.approval
+        if approval is not None and set(handler.action.names) & {approval.done, approval.refused, approval.withdrawn}:
+            yield from handler.action.refusals
+
+
 def listen_to_approvals(service: Service, routes: Iterable[Route]) -> None:
     """Apply the outcomes of approvals to the records that they are about, for as long as the service runs."""
     lives = {id(handler.life): handler.life for _, handler in action_handlers(routes)}
     for life in lives.values():
         if life.approval is not None:
-            service.events.listen(FINISHED, partial(life.apply_outcome, service))
+            service.events.listen(APPROVAL_FINISHED, partial(life.apply_outcome, service))

@@ -117,7 +117,8 @@ PLUGIN_API = """
     Accounts DictionaryLabels ImportLimits ImportNotices ImportReport Table TableColumn TableReferences TableRows
     ValueLabels import_rows_of imported_tables imports_of parse_row resume_imports row_body tables
 
-    DATA_RESET DATED NOTIFY NOTIFY_PROGRESS PAYABLE_CHANGED RECEIVABLE_CHANGED Event Job Listener
+    APPROVAL_CANCELLED APPROVAL_FINISHED APPROVAL_REQUESTED DATA_RESET DATED NOTIFY NOTIFY_PROGRESS PAYABLE_CHANGED
+    RECEIVABLE_CHANGED Event Job Listener
 
     respond_once anything array as_json boolean by_day by_month change_state choice conflicts crud day day_of exact
     integer invalid json_schema last_days last_months link mapping may_decide_on_own money network_of new_id number obj

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from plugins.api import (
+    APPROVAL_FINISHED,
     CONFLICT,
     FORBIDDEN,
     REFUSES_OWN,
@@ -19,7 +20,7 @@ from plugins.api import (
     route,
 )
 from plugins.approval import flow
-from plugins.approval.engine import FINISHED_EVENT, activate_node, advance, begin, build_context, save, send_reminders
+from plugins.approval.engine import activate_node, advance, begin, build_context, save, send_reminders
 from plugins.approval.flow import Approval, Assignee
 from plugins.approval.instances import is_in_scope
 from plugins.approval.messages import (
@@ -268,7 +269,7 @@ ROUTES: tuple[Route, ...] = (
         returns=SHOWN,
         collection=INSTANCES.name,
         refusals=(*_TASK_REFUSALS, REFUSES_OWN),
-        events=(FINISHED_EVENT,),
+        events=(APPROVAL_FINISHED,),
     ),
     route(
         "POST /api/v1/approvals/instances/{id}/reject",
@@ -279,7 +280,7 @@ ROUTES: tuple[Route, ...] = (
         returns=SHOWN,
         collection=INSTANCES.name,
         refusals=(*_TASK_REFUSALS, REFUSES_OWN),
-        events=(FINISHED_EVENT,),
+        events=(APPROVAL_FINISHED,),
     ),
     route(
         "POST /api/v1/approvals/instances/{id}/send-back",
@@ -290,7 +291,7 @@ ROUTES: tuple[Route, ...] = (
         returns=SHOWN,
         collection=INSTANCES.name,
         refusals=(*_TASK_REFUSALS, REFUSES_OWN),
-        events=(FINISHED_EVENT,),
+        events=(APPROVAL_FINISHED,),
     ),
     route(
         "POST /api/v1/approvals/instances/{id}/transfer",

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import Request, Route, crud, day_of, invalid
-from plugins.approval.engine import SEND_EVENT
+from plugins.api import (
+    NOTIFY,
+    Request,
+    Route,
+    crud,
+    day_of,
+    invalid,
+)
 from plugins.approval.messages import DELEGATED
 from plugins.approval.records import DELEGATIONS
 
@@ -31,7 +37,7 @@ async def _notify_delegate(req: Request, made: dict[str, Any]) -> None:
     first, last = (day_of(made[name], req.service.settings.zone).isoformat() for name in ("starts_at", "ends_at"))
     title = DELEGATED.filled(name=req.actor.name or req.actor.username, first=first, last=last)
     await req.emit(
-        SEND_EVENT,
+        NOTIFY,
         user_ids=[made["delegate_id"]],
         kind="approval_delegation",
         title=title,

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from plugins.api import Actor, Message, Request, Service, Store
+from plugins.api import (
+    APPROVAL_FINISHED,
+    NOTIFY,
+    Actor,
+    Event,
+    Message,
+    Request,
+    Service,
+    Store,
+)
 from plugins.approval import flow
 from plugins.approval.flow import Approval
 from plugins.approval.messages import ASKED, COPIED, ENDED, NOT_ALLOWED, REMINDED
@@ -19,8 +28,6 @@ from plugins.approval.people import resolve_approvers, resolve_people
 from plugins.approval.records import DEFINITIONS, INSTANCES
 from plugins.approval.states import STATES
 
-REQUESTED_EVENT, CANCELLED_EVENT, FINISHED_EVENT = "approval.requested", "approval.cancelled", "approval.finished"
-SEND_EVENT = "notification.send"
 _LINK = "/approval/instances/{id}"
 
 
@@ -37,7 +44,7 @@ class ApprovalContext:
         """The store of all approvals, which notes the actor in changes."""
         return self.service.database.store(INSTANCES, self.actor, now=self.now)
 
-    async def emit(self, event: str, **payload: Any) -> None:
+    async def emit(self, event: Event, **payload: Any) -> None:
         """Emit an event to other plugins."""
         await self.service.events.emit(event, {"request": self.request, **payload})
 
@@ -116,7 +123,7 @@ async def _finish(context: ApprovalContext, instance: Mapping[str, Any]) -> None
     if instance["resource_id"] is not None:
         last = instance["history"][-1]
         await context.emit(
-            FINISHED_EVENT,
+            APPROVAL_FINISHED,
             biz_type=instance["biz_type"],
             resource_id=instance["resource_id"],
             outcome=instance["status"],
@@ -134,6 +141,4 @@ async def _notify(
     id, title = str(instance["id"]), instance["title"]
     data = {"instance_id": id, "biz_type": instance["biz_type"], "resource_id": instance["resource_id"]}
     text = Message(sentence.zh.replace("{title}", title), sentence.en.replace("{title}", title))
-    await context.emit(
-        SEND_EVENT, user_ids=sorted(to), kind=kind, title=text, link=_LINK.format(id=id), data=data, **more
-    )
+    await context.emit(NOTIFY, user_ids=sorted(to), kind=kind, title=text, link=_LINK.format(id=id), data=data, **more)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from plugins.api import Message, OwnRequests, Plugin, conflicts
-from plugins.approval import actions, definitions, delegations, demo, instances, names
+from plugins.api import (
+    APPROVAL_CANCELLED,
+    APPROVAL_REQUESTED,
+    Listener,
+    Message,
+    OwnRequests,
+    Plugin,
+    conflicts,
+)
+from plugins.approval import actions, definitions, delegations, demo, instances, names, requests
 from plugins.approval.dashboards import DASHBOARDS
 from plugins.approval.dictionaries import DICTIONARIES
-from plugins.approval.engine import REQUESTED_EVENT
 from plugins.approval.lifespan import start
 from plugins.approval.menus import MENUS, PERMISSIONS
 from plugins.approval.messages import ALREADY_PENDING, NO_DEFINITION, TOO_LONG
@@ -26,7 +33,10 @@ plugin = Plugin(
     state_machines=(TASK_STATES,),
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
-    event_refusals={REQUESTED_EVENT: conflicts(NO_DEFINITION, ALREADY_PENDING, TOO_LONG)},
+    listens=(
+        Listener(APPROVAL_REQUESTED, requests.on_requested, conflicts(NO_DEFINITION, ALREADY_PENDING, TOO_LONG)),
+        Listener(APPROVAL_CANCELLED, requests.on_cancelled),
+    ),
     routes=(
         *definitions.ROUTES,
         *instances.ROUTES,

@@ -11,10 +11,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import CONFLICT, SYSTEM, Actor, ApiError, Message, Service, utc_now
+from plugins.api import (
+    APPROVAL_FINISHED,
+    CONFLICT,
+    SYSTEM,
+    Actor,
+    ApiError,
+    Message,
+    Service,
+    utc_now,
+)
 from plugins.approval import flow
 from plugins.approval.conditions import matches
-from plugins.approval.engine import FINISHED_EVENT, ApprovalContext, begin, save
+from plugins.approval.engine import ApprovalContext, begin, save
 from plugins.approval.messages import ALREADY_PENDING, NO_DEFINITION
 from plugins.approval.options import WITHOUT_DEFINITION
 from plugins.approval.records import DEFINITIONS
@@ -75,7 +84,7 @@ async def _apply_fallback(context: ApprovalContext, payload: Mapping[str, Any]) 
     if chosen == "leave":
         return
     await context.emit(
-        FINISHED_EVENT,
+        APPROVAL_FINISHED,
         **_resource_key(payload),
         outcome="approved",
         by=context.actor.user_id,

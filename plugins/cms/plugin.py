@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from plugins.api import Message, Plugin
+from plugins.api import (
+    DATA_RESET,
+    Job,
+    Listener,
+    Message,
+    Plugin,
+)
 from plugins.cms import articles, categories, demo, feeds, previews, public, publication, revisions, site, tables
 from plugins.cms.dictionaries import DICTIONARIES
-from plugins.cms.lifespan import prepare, start
+from plugins.cms.lifespan import prepare, restore_defaults, start
 from plugins.cms.menus import MENUS, PERMISSIONS
 from plugins.cms.records import ARTICLES, CATEGORIES, REVISIONS, SITE
 from plugins.cms.settings import CmsSettings
@@ -17,6 +23,8 @@ plugin = Plugin(
     settings=CmsSettings,
     start=start,
     prepare=prepare,
+    listens=(Listener(DATA_RESET, restore_defaults),),
+    jobs=(Job("cms.publish", "cms_publish_seconds", publication.publish_due),),
     demo=demo.load,
     collections=(CATEGORIES, ARTICLES, REVISIONS, SITE),
     biz_types={"ARTICLE": ARTICLES},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import INVALID, STALE, CachedSnapshot, Database, Request, Route, route
@@ -31,11 +30,6 @@ class Site:
         store = self._database.store(SITE)
         if await store.find_one({"_id": _ID}) is None:
             await store.create({}, id=_ID)
-
-    async def restore_defaults(self, payload: Mapping[str, Any]) -> None:
-        """Create the record again after a data reset that included cms."""
-        if "cms" in payload["modules"]:
-            await self.prepare()
 
 
 async def read(req: Request) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from plugins.api import (
     Catalogue,
+    Event,
     Field,
     FieldError,
     ImportLimits,
@@ -37,7 +38,7 @@ from plugins.crm.settings import CrmSettings
 from plugins.rbac.api import Policy
 
 Record = dict[str, Any]
-IMPORTED_EVENT = "crm.customer.imported"
+IMPORTED_EVENT = Event("crm.customer.imported", customer_import=dict)
 _INSERT_SIZE, _YIELD_EVERY = 100, 20
 _ID = re.compile(r"^[0-9a-f]{24}$")
 

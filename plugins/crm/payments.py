@@ -6,7 +6,20 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from plugins.api import CONFLICT, STALE, ApiError, Collection, Request, Route, conflicts, crud, day_of, exact
+from plugins.api import (
+    CONFLICT,
+    DATED,
+    STALE,
+    ApiError,
+    Collection,
+    Event,
+    Request,
+    Route,
+    conflicts,
+    crud,
+    day_of,
+    exact,
+)
 from plugins.crm import customer_children, receivables
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.messages import NOT_PAYABLE, OVERPAID
@@ -14,8 +27,8 @@ from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
 from plugins.crm.records import CUSTOMERS
 
 Record = dict[str, Any]
-RECEIVED_EVENT, REMOVED_EVENT = "crm.payment.received", "crm.payment.removed"
-DATED_EVENT = "finance.dated"
+RECEIVED_EVENT = Event("crm.payment.received", payment=dict, contract=dict)
+REMOVED_EVENT = Event("crm.payment.removed", payment=dict)
 PAYABLE = ("in_force", "completed")
 
 
@@ -57,7 +70,7 @@ async def delete(req: Request) -> None:
 
 async def _announce_day(req: Request, moment: datetime) -> None:
     """Announce the business day of a payment or its removal. Listeners that keep the books may refuse it."""
-    await req.emit(DATED_EVENT, day=day_of(moment, req.service.settings.zone).isoformat())
+    await req.emit(DATED, day=day_of(moment, req.service.settings.zone).isoformat())
 
 
 async def _receive(req: Request, contract_id: Any, plan_id: Any, amount: Any) -> None:
@@ -105,5 +118,5 @@ ROUTES: tuple[Route, ...] = crud(
     errors=(STALE,),
     refusals=(REFUSES_READERS,),
     refusals_of={"create": conflicts(OVERPAID, NOT_PAYABLE)},
-    events=(DATED_EVENT,),
+    events=(DATED,),
 )

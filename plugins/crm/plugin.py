@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from plugins.api import Message, Plugin
+from plugins.api import (
+    Job,
+    Message,
+    Plugin,
+)
 from plugins.crm import (
     contacts,
     contracts,
@@ -18,13 +22,13 @@ from plugins.crm import (
     payments,
     pool,
     receivables,
+    reminders,
     tables,
 )
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.dashboards import DASHBOARDS
 from plugins.crm.dictionaries import DICTIONARIES
 from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
-from plugins.crm.lifespan import start
 from plugins.crm.menus import MENUS, PERMISSIONS
 from plugins.crm.options import OPTIONS
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
@@ -38,7 +42,12 @@ plugin = Plugin(
     title=Message("客户关系", "Customers"),
     requires=("rbac", "system"),
     settings=CrmSettings,
-    start=start,
+    emits=(pool.RELEASED_EVENT, payments.RECEIVED_EVENT, payments.REMOVED_EVENT, customer_tables.IMPORTED_EVENT),
+    jobs=(
+        Job("crm.pool", "crm_pool_seconds", pool.return_neglected),
+        Job("crm.reminders", "crm_reminder_seconds", reminders.remind),
+        Job("crm.imports", "crm_import_resume_seconds", customer_tables.resume),
+    ),
     demo=demo.load,
     collections=(*_AROUND_CUSTOMERS, *_MONEY, IMPORTS, IMPORT_ROWS),
     biz_types={"CUSTOMER": CUSTOMERS, receivables.BIZ_TYPE: CONTRACTS},

@@ -13,6 +13,7 @@ from plugins.api import (
     STALE,
     ApiError,
     Collection,
+    Event,
     Page,
     Refusal,
     Request,
@@ -31,7 +32,7 @@ from plugins.crm.records import CUSTOMERS
 from plugins.rbac.api import USERS
 from plugins.system.api import Configs
 
-RELEASED_EVENT = "crm.customer.released"
+RELEASED_EVENT = Event("crm.customer.released", customer=dict, owner_id=int)
 _RACE = timedelta(minutes=1)
 _BATCH = 500
 Record = dict[str, Any]

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plugins.api import Request, Service
+from plugins.api import (
+    RECEIVABLE_CHANGED,
+    Request,
+    Service,
+)
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.records import CUSTOMERS
 
 Record = dict[str, Any]
 BIZ_TYPE = "CONTRACT"
-EVENT = "finance.receivable.changed"
 _OWED = ("in_force", "completed", "terminated")
 
 
@@ -28,7 +31,7 @@ async def publish(service: Service, request: Request | None, contract_id: Any) -
     plans = await stores(PLANS).find({"contract_id": contract["id"]}, sort="due_date")
     ended = contract["status"] == "terminated"
     await service.events.emit(
-        EVENT,
+        RECEIVABLE_CHANGED,
         {
             "request": request,
             "biz_type": BIZ_TYPE,

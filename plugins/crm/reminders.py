@@ -10,7 +10,15 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from plugins.api import Collection, Message, Service, Store, day_of, utc_now
+from plugins.api import (
+    NOTIFY,
+    Collection,
+    Message,
+    Service,
+    Store,
+    day_of,
+    utc_now,
+)
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.messages import FOLLOW_UP_DUE, PAYMENT_DUE, PAYMENT_OVERDUE
 from plugins.crm.options import REMINDER_DAYS_KEY
@@ -19,7 +27,6 @@ from plugins.crm.records import CUSTOMERS
 from plugins.system.api import Configs
 
 Record = dict[str, Any]
-SEND_EVENT = "notification.send"
 # older dates send no reminder: an import of old data must not flood people
 _LATEST_FOLLOW_UP, _LATEST_PAYMENT = timedelta(days=7), timedelta(days=30)
 
@@ -71,7 +78,7 @@ async def _send(service: Service, of: Collection, row: Record, still: Record, no
     async def work() -> None:
         noted = await _store(service, of).update_unversioned({"_id": row["id"], **still}, {"$set": note})
         if noted is not None:
-            await service.events.emit(SEND_EVENT, {"user_ids": [noted["owner_id"]], **message})
+            await service.events.emit(NOTIFY, {"user_ids": [noted["owner_id"]], **message})
 
     await service.database.transaction(work)
 

@@ -14,6 +14,7 @@ from plugins.api import (
     Approval,
     Request,
     Route,
+    Service,
     Step,
     change_state,
     conflicts,
@@ -80,7 +81,7 @@ async def _book(step: Step) -> None:
     )
 
 
-async def reopen_payment(payload: Mapping[str, Any]) -> None:
+async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
     """Make a claim payable again after the voucher that paid it was reversed."""
     voucher, req = payload["voucher"], payload["request"]
     if voucher["claim_id"]:

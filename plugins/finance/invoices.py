@@ -12,6 +12,7 @@ from plugins.api import (
     ApiError,
     Request,
     Route,
+    Service,
     Step,
     change_state,
     conflicts,
@@ -97,7 +98,7 @@ def _payment_action(step: Step) -> str:
     return "pay" if add_payment(step) == exact(step.record["total"]) else "pay-part"
 
 
-async def reopen_payment(payload: Mapping[str, Any]) -> None:
+async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
     """Take a payment off its invoice after the voucher was reversed."""
     voucher, req = payload["voucher"], payload["request"]
     if voucher["invoice_id"]:

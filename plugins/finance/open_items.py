@@ -35,7 +35,6 @@ from plugins.finance.messages import MORE_THAN_OPEN, PAID_ELSEWHERE, PERIOD_CLOS
 from plugins.finance.settling import add_payment, get_amount, in_books
 from plugins.finance.vouchers import Record, book, get_day
 
-RECEIVABLE_EVENT, PAYABLE_EVENT = "finance.receivable.changed", "finance.payable.changed"
 UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
 INVOICE = "INVOICE"
 _COPIED_FROM_EVENT = ("number", "counterparty", "amount", "due_on")
@@ -150,7 +149,7 @@ def _payment_action(step: Step) -> str:
     return "pay" if add_payment(step) >= exact(step.record["amount"]) else "pay-part"
 
 
-async def reopen_payment(payload: Mapping[str, Any]) -> None:
+async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
     """Take a payment off its payable after the voucher was reversed."""
     voucher, req = payload["voucher"], payload["request"]
     if voucher["open_item_id"]:

@@ -29,8 +29,7 @@ from plugins.api import (
 from plugins.finance.messages import NO_MONTH, PERIOD_CLOSED, PERIOD_NOT_OVER
 from plugins.finance.records import PERIODS
 
-DATED_EVENT = "finance.dated"
-# what the listener of DATED_EVENT may refuse
+# what the listener for DATED may refuse
 DATED_REFUSALS = conflicts(PERIOD_CLOSED)
 _MONTH = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 

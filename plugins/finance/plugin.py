@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from plugins.api import Message, Plugin
+from functools import partial
+
+from plugins.api import (
+    DATED,
+    PAYABLE_CHANGED,
+    RECEIVABLE_CHANGED,
+    Listener,
+    Message,
+    Plugin,
+)
 from plugins.finance import accounts, claims, demo, invoices, open_items, periods, tables, vouchers
 from plugins.finance.dashboards import DASHBOARDS
 from plugins.finance.dictionaries import DICTIONARIES
 from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS
-from plugins.finance.lifespan import start
 from plugins.finance.menus import MENUS, PERMISSIONS
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
 
@@ -15,9 +23,16 @@ plugin = Plugin(
     name="finance",
     title=Message("财务", "Finance"),
     requires=("rbac",),
-    start=start,
     demo=demo.load,
-    event_refusals={periods.DATED_EVENT: periods.DATED_REFUSALS},
+    emits=(vouchers.REVERSED_EVENT,),
+    listens=(
+        Listener(vouchers.REVERSED_EVENT, claims.reopen_payment),
+        Listener(vouchers.REVERSED_EVENT, invoices.reopen_payment),
+        Listener(vouchers.REVERSED_EVENT, open_items.reopen_payment),
+        Listener(DATED, periods.check_open, periods.DATED_REFUSALS),
+        Listener(RECEIVABLE_CHANGED, partial(open_items.update_from_event, "out")),
+        Listener(PAYABLE_CHANGED, partial(open_items.update_from_event, "in")),
+    ),
     collections=(ACCOUNTS, VOUCHERS, PERIODS, EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS),
     biz_types={"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES},
     dictionaries=DICTIONARIES,

@@ -6,13 +6,24 @@ from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Request, Route, conflicts, crud, day_of, exact, invalid, route, store_money
+from plugins.api import (
+    Event,
+    Request,
+    Route,
+    conflicts,
+    crud,
+    day_of,
+    exact,
+    invalid,
+    route,
+    store_money,
+)
 from plugins.finance.messages import ALREADY_REVERSED, PERIOD_CLOSED
 from plugins.finance.periods import ensure_period, take_number
 from plugins.finance.records import ACCOUNTS, REVERSE_BODY, VOUCHERS
 
 Record = dict[str, Any]
-REVERSED_EVENT = "finance.voucher.reversed"
+REVERSED_EVENT = Event("finance.voucher.reversed", voucher=dict, reversal=dict)
 _COPIED_BY_REVERSALS = (
     "kind",
     "account_id",

@@ -26,7 +26,7 @@ async def get_closed_day(service: Service) -> date | None:
     return date.fromisoformat(chosen) if chosen else None
 
 
-async def refuse_closing_ahead(payload: Mapping[str, Any]) -> None:
+async def refuse_closing_ahead(_: Service, payload: Mapping[str, Any]) -> None:
     """Raise 40901 for closing a day that is not over."""
     req: Request = payload["request"]
     day = payload["values"].get(_CLOSED_TO)

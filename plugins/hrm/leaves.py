@@ -12,6 +12,7 @@ from typing import Any
 
 from plugins.api import (
     CONFLICT,
+    NOTIFY,
     Action,
     ApiError,
     Approval,
@@ -47,7 +48,6 @@ from plugins.hrm.results import Record, lock, recompute
 from plugins.hrm.states import LEAVE_STATES
 from plugins.hrm.timetable import Calendar, begins_on, working_days, working_minutes
 
-SEND_EVENT = "notification.send"
 # states of leave that change daily results
 _OF_RESULTS = ("approved", "cancelled")
 _LONGEST = timedelta(days=366)
@@ -126,7 +126,7 @@ async def notify(req: Request, leave: Mapping[str, Any]) -> None:
         LEAVE_DECIDED.en.format(day=day, days=days, outcome=outcome.en.lower()),
     )
     await req.emit(
-        SEND_EVENT,
+        NOTIFY,
         user_ids=[leave["user_id"]],
         kind="leave_result",
         title=title,

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from plugins.api import Message, Plugin, conflicts
+from plugins.api import (
+    Job,
+    Listener,
+    Message,
+    Plugin,
+    conflicts,
+)
 from plugins.hrm import (
     allowances,
     attendance,
@@ -15,19 +21,23 @@ from plugins.hrm import (
     places,
     positions,
     punches,
+    results,
     shifts,
     tables,
 )
 from plugins.hrm.attendance_records import DAYS, MARKS, PUNCHES
+from plugins.hrm.closing import refuse_closing_ahead
 from plugins.hrm.dashboards import DASHBOARDS
 from plugins.hrm.dictionaries import DICTIONARIES
 from plugins.hrm.leave_records import ALLOWANCES, LEAVES
 from plugins.hrm.lifespan import start
 from plugins.hrm.menus import MENUS, PERMISSIONS
-from plugins.hrm.messages import CLOSED, NOT_OVER
+from plugins.hrm.messages import NOT_OVER
 from plugins.hrm.options import OPTIONS
 from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
 from plugins.system.api import CONFIG_CHANGING_EVENT
+
+_SETTLE_SECONDS = 60
 
 plugin = Plugin(
     name="hrm",
@@ -39,7 +49,8 @@ plugin = Plugin(
     biz_types={"EMPLOYEE": EMPLOYEES, "LEAVE": LEAVES},
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
-    event_refusals={"approval.finished": conflicts(CLOSED), CONFIG_CHANGING_EVENT: conflicts(NOT_OVER)},
+    listens=(Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),),
+    jobs=(Job("hrm.settle", _SETTLE_SECONDS, results.reconcile),),
     routes=(
         *employees.ROUTES,
         *positions.ROUTES,

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import (
+    DATED,
     FieldError,
     Request,
     ValidationFailed,
@@ -18,8 +19,6 @@ from plugins.api import (
     times,
 )
 from plugins.inventory.records import PRODUCTS, WAREHOUSES
-
-DATED_EVENT = "finance.dated"
 
 Record = dict[str, Any]
 Line = Mapping[str, Any]
@@ -104,7 +103,7 @@ async def date_movement(req: Request) -> str:
     Call it inside the transaction: it emits the event that lets finance refuse a day in a closed month.
     """
     day: str = req.body.get("day") or get_today(req)
-    await req.emit(DATED_EVENT, day=day)
+    await req.emit(DATED, day=day)
     return day
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Request, exact, store_money
+from plugins.api import (
+    PAYABLE_CHANGED,
+    Request,
+    exact,
+    store_money,
+)
 from plugins.inventory.lines import compute_cost
 from plugins.inventory.records import SUPPLIERS
 
-EVENT = "finance.payable.changed"
 BIZ_TYPE = "PURCHASE_ORDER"
 
 
@@ -18,7 +22,7 @@ async def announce(req: Request, order: dict[str, Any]) -> None:
     received = (compute_cost(line, exact(line["received"])) for line in order["lines"])
     supplier = await req.system_store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
     await req.emit(
-        EVENT,
+        PAYABLE_CHANGED,
         biz_type=BIZ_TYPE,
         resource_id=str(order["id"]),
         number=order["number"],

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import STALE, Action, Approval, Route, Step, conflicts, crud, transitions
+from plugins.api import (
+    DATED,
+    STALE,
+    Action,
+    Approval,
+    Route,
+    Step,
+    conflicts,
+    crud,
+    transitions,
+)
 from plugins.inventory import payables
 from plugins.inventory.documents import PURCHASE_ORDERS, REJECT_BODY, SHIP_BODY
-from plugins.inventory.lines import DATED_EVENT
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOTHING_OPEN, WAREHOUSE_GONE
 from plugins.inventory.order_shipping import add_shipment, choose_shipping, ship_with
 from plugins.inventory.orders import make_create_handler, make_delete_handler, make_update_handler
@@ -81,7 +90,7 @@ ROUTES: tuple[Route, ...] = (
             choose=partial(choose_shipping, PURCHASE),
             values=partial(add_shipment, PURCHASE),
             after=_announce_payable,
-            events=(DATED_EVENT,),
+            events=(DATED,),
             refusals=conflicts(NOTHING_OPEN, MORE_THAN_OPEN, WAREHOUSE_GONE),
         ),
         approval=Approval(done="confirm", record=describe),

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import STALE, Action, Route, conflicts, crud, transitions
+from plugins.api import (
+    DATED,
+    STALE,
+    Action,
+    Route,
+    conflicts,
+    crud,
+    transitions,
+)
 from plugins.inventory.documents import SALES_ORDERS, SHIP_BODY
-from plugins.inventory.lines import DATED_EVENT
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOT_ENOUGH, NOTHING_OPEN
 from plugins.inventory.order_shipping import add_shipment, choose_shipping, ship_with
 from plugins.inventory.orders import make_create_handler, make_delete_handler, make_update_handler
@@ -53,7 +60,7 @@ ROUTES: tuple[Route, ...] = (
             before=ship_with(SALE),
             choose=partial(choose_shipping, SALE),
             values=partial(add_shipment, SALE),
-            events=(DATED_EVENT,),
+            events=(DATED,),
             refusals=conflicts(NOTHING_OPEN, MORE_THAN_OPEN, NOT_ENOUGH),
         ),
     ),

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from plugins.api import Request, Route, conflicts, crud, exact, new_id, share, store_money, store_quantity, times
+from plugins.api import (
+    DATED,
+    Request,
+    Route,
+    conflicts,
+    crud,
+    exact,
+    new_id,
+    share,
+    store_money,
+    store_quantity,
+    times,
+)
 from plugins.inventory.documents import STOCK_COUNTS
 from plugins.inventory.lines import (
-    DATED_EVENT,
     Record,
     add_up,
     date_movement,
@@ -74,6 +85,6 @@ ROUTES: tuple[Route, ...] = crud(
     noun="stock count",
     only=("list", "read", "create"),
     create=count,
-    events=(DATED_EVENT,),
+    events=(DATED,),
     refusals_of={"create": conflicts(WAREHOUSE_GONE)},
 )

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from plugins.api import Request, Route, conflicts, crud, exact, invalid, new_id, store_money
+from plugins.api import (
+    DATED,
+    Request,
+    Route,
+    conflicts,
+    crud,
+    exact,
+    invalid,
+    new_id,
+    store_money,
+)
 from plugins.inventory.documents import TRANSFERS
 from plugins.inventory.lines import (
-    DATED_EVENT,
     ENABLED,
     Record,
     add_up,
@@ -50,6 +59,6 @@ ROUTES: tuple[Route, ...] = crud(
     noun="transfer",
     only=("list", "read", "create"),
     create=transfer,
-    events=(DATED_EVENT,),
+    events=(DATED,),
     refusals_of={"create": conflicts(NOT_ENOUGH, WAREHOUSE_GONE)},
 )

@@ -11,6 +11,7 @@ from plugins.api import (
     ApiError,
     CachedSnapshot,
     Database,
+    Event,
     FieldError,
     Option,
     Page,
@@ -30,7 +31,7 @@ from plugins.system.pages import PAGING, page_of
 from plugins.system.records import CONFIG, CONFIG_BODY, CONFIGS
 
 Record = dict[str, Any]
-CHANGING_EVENT = "system.config.changing"
+CHANGING_EVENT = Event("system.config.changing", values=dict)
 _SHOWN = 64  # most faults, and most characters of an unknown key, that a response repeats
 
 

@@ -1,6 +1,6 @@
 """The plugin system: dictionaries, settings, the operation log, data reset."""
 
-from plugins.api import DATA_RESET, Dictionary, Item, Message, Plugin
+from plugins.api import Dictionary, Item, Message, Plugin
 from plugins.system import configs, data_reset, dictionaries, dictionary_items, operation_logs
 from plugins.system.lifespan import prepare, start
 from plugins.system.menus import MENUS
@@ -32,7 +32,7 @@ plugin = Plugin(
         *data_reset.ROUTES,
     ),
     menus=MENUS,
-    emits=(DATA_RESET,),
+    emits=(configs.CHANGING_EVENT,),
     dictionaries=(STATUS,),
     options=OPTIONS,
 )
