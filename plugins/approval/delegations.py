@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import (
-    NOTIFY,
-    Request,
-    Route,
-    crud,
-    day_of,
-    invalid,
-)
+from plugins.api import NOTIFY, Request, Route, crud, day_of, invalid
 from plugins.approval.messages import DELEGATED
 from plugins.approval.records import DELEGATIONS
 

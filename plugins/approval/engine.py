@@ -11,16 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from plugins.api import (
-    APPROVAL_FINISHED,
-    NOTIFY,
-    Actor,
-    Event,
-    Message,
-    Request,
-    Service,
-    Store,
-)
+from plugins.api import APPROVAL_FINISHED, NOTIFY, Actor, Event, Message, Request, Service, Store
 from plugins.approval import flow
 from plugins.approval.flow import Approval
 from plugins.approval.messages import ASKED, COPIED, ENDED, NOT_ALLOWED, REMINDED

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import (
-    APPROVAL_CANCELLED,
-    APPROVAL_REQUESTED,
-    Listener,
-    Message,
-    OwnRequests,
-    Plugin,
-    conflicts,
-)
+from plugins.api import APPROVAL_CANCELLED, APPROVAL_REQUESTED, Listener, Message, OwnRequests, Plugin, conflicts
 from plugins.approval import actions, definitions, delegations, demo, instances, names, requests
 from plugins.approval.dashboards import DASHBOARDS
 from plugins.approval.dictionaries import DICTIONARIES

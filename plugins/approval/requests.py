@@ -11,16 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import (
-    APPROVAL_FINISHED,
-    CONFLICT,
-    SYSTEM,
-    Actor,
-    ApiError,
-    Message,
-    Service,
-    utc_now,
-)
+from plugins.api import APPROVAL_FINISHED, CONFLICT, SYSTEM, Actor, ApiError, Message, Service, utc_now
 from plugins.approval import flow
 from plugins.approval.conditions import matches
 from plugins.approval.engine import ApprovalContext, begin, save

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import (
-    DATA_RESET,
-    Job,
-    Listener,
-    Message,
-    Plugin,
-)
+from plugins.api import DATA_RESET, Job, Listener, Message, Plugin
 from plugins.cms import articles, categories, demo, feeds, previews, public, publication, revisions, site, tables
 from plugins.cms.dictionaries import DICTIONARIES
 from plugins.cms.lifespan import prepare, restore_defaults, start

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import (
-    Job,
-    Message,
-    Plugin,
-)
+from plugins.api import Job, Message, Plugin
 from plugins.crm import (
     contacts,
     contracts,

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plugins.api import (
-    RECEIVABLE_CHANGED,
-    Request,
-    Service,
-)
+from plugins.api import RECEIVABLE_CHANGED, Request, Service
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.records import CUSTOMERS
 

@@ -10,15 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from plugins.api import (
-    NOTIFY,
-    Collection,
-    Message,
-    Service,
-    Store,
-    day_of,
-    utc_now,
-)
+from plugins.api import NOTIFY, Collection, Message, Service, Store, day_of, utc_now
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.messages import FOLLOW_UP_DUE, PAYMENT_DUE, PAYMENT_OVERDUE
 from plugins.crm.options import REMINDER_DAYS_KEY

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import (
-    DATED,
-    PAYABLE_CHANGED,
-    RECEIVABLE_CHANGED,
-    Listener,
-    Message,
-    Plugin,
-)
+from plugins.api import DATED, PAYABLE_CHANGED, RECEIVABLE_CHANGED, Listener, Message, Plugin
 from plugins.finance import accounts, claims, demo, invoices, open_items, periods, tables, vouchers
 from plugins.finance.dashboards import DASHBOARDS
 from plugins.finance.dictionaries import DICTIONARIES

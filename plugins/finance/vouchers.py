@@ -6,18 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import (
-    Event,
-    Request,
-    Route,
-    conflicts,
-    crud,
-    day_of,
-    exact,
-    invalid,
-    route,
-    store_money,
-)
+from plugins.api import Event, Request, Route, conflicts, crud, day_of, exact, invalid, route, store_money
 from plugins.finance.messages import ALREADY_REVERSED, PERIOD_CLOSED
 from plugins.finance.periods import ensure_period, take_number
 from plugins.finance.records import ACCOUNTS, REVERSE_BODY, VOUCHERS

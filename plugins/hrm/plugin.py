@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import (
-    Job,
-    Listener,
-    Message,
-    Plugin,
-    conflicts,
-)
+from plugins.api import Job, Listener, Message, Plugin, conflicts
 from plugins.hrm import (
     allowances,
     attendance,

@@ -5,12 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import (
-    PAYABLE_CHANGED,
-    Request,
-    exact,
-    store_money,
-)
+from plugins.api import PAYABLE_CHANGED, Request, exact, store_money
 from plugins.inventory.lines import compute_cost
 from plugins.inventory.records import SUPPLIERS
 

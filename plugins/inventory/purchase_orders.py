@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import (
-    DATED,
-    STALE,
-    Action,
-    Approval,
-    Route,
-    Step,
-    conflicts,
-    crud,
-    transitions,
-)
+from plugins.api import DATED, STALE, Action, Approval, Route, Step, conflicts, crud, transitions
 from plugins.inventory import payables
 from plugins.inventory.documents import PURCHASE_ORDERS, REJECT_BODY, SHIP_BODY
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOTHING_OPEN, WAREHOUSE_GONE

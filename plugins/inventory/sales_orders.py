@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import (
-    DATED,
-    STALE,
-    Action,
-    Route,
-    conflicts,
-    crud,
-    transitions,
-)
+from plugins.api import DATED, STALE, Action, Route, conflicts, crud, transitions
 from plugins.inventory.documents import SALES_ORDERS, SHIP_BODY
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOT_ENOUGH, NOTHING_OPEN
 from plugins.inventory.order_shipping import add_shipment, choose_shipping, ship_with

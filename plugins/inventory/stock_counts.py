@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from plugins.api import (
-    DATED,
-    Request,
-    Route,
-    conflicts,
-    crud,
-    exact,
-    new_id,
-    share,
-    store_money,
-    store_quantity,
-    times,
-)
+from plugins.api import DATED, Request, Route, conflicts, crud, exact, new_id, share, store_money, store_quantity, times
 from plugins.inventory.documents import STOCK_COUNTS
 from plugins.inventory.lines import (
     Record,

@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import (
-    DATED,
-    Request,
-    Route,
-    conflicts,
-    crud,
-    exact,
-    invalid,
-    new_id,
-    store_money,
-)
+from plugins.api import DATED, Request, Route, conflicts, crud, exact, invalid, new_id, store_money
 from plugins.inventory.documents import TRANSFERS
 from plugins.inventory.lines import (
     ENABLED,
