@@ -1,12 +1,12 @@
 """The stand-in for WeCom beside a demo server, so that a visitor can try the QR-code log-in."""
 
+import contextlib
+import ctypes
 import os
+import signal
 import socket
 import subprocess
 from collections.abc import Sequence
-from functools import partial
-
-from config.parent_death import stop_with_parent
 
 CORP, AGENT, SECRET = "ww-tradewind-demo", "1000002", "wecom-simulator-secret"
 FIRST_PORT = 8100
@@ -37,14 +37,15 @@ def start_wecom(python: str, arguments: "Sequence[str]") -> None:
         "--api",
         f"http://127.0.0.1:{_port(arguments)}",
     ]
-    end_with_parent = partial(_end_with, os.getpid())
-    subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=end_with_parent)
+    subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=_end_with_parent)
     print(f"WeCom log-in to try: {address}/", flush=True)
 
 
-def _end_with(parent: int) -> None:
+def _end_with_parent() -> None:
     os.nice(10)  # the server starts first
-    stop_with_parent(parent)  # elsewhere than on Linux the stand-in hears Ctrl-C by itself
+    # elsewhere than on Linux the stand-in hears Ctrl-C by itself
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _port(arguments: "Sequence[str]") -> str:

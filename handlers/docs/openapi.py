@@ -12,7 +12,8 @@ from handlers.docs.tags import described_tags, tags_of
 from handlers.route import PUBLIC, Route
 from handlers.schema.envelope import PAGE_FIELDS
 from handlers.schema.fields import NOTHING, Field, array, obj, text
-from handlers.schema.json_schema import JsonSchema, Mode, json_schema
+from handlers.schema.json_schema import LABEL, JsonSchema, Mode, json_schema
+from handlers.schema.messages import Language
 
 _TITLE = "Tradewind"
 _ABOUT = """Back end of a business platform.
@@ -26,8 +27,11 @@ Times are RFC 3339 in UTC. Days and times that are sent lie between 1970-01-01 a
 _SWITCHED = "A WebSocket (RFC 6455). Its messages are JSON, as x-websocket-messages says."
 
 
-def describe(routes: Iterable[Route], version: str) -> dict[str, Any]:
-    """The OpenAPI document of `routes`. Raises `NameTaken` when two shapes or two errors have one name."""
+def describe(routes: Iterable[Route], version: str, language: Language = "en") -> dict[str, Any]:
+    """The OpenAPI document of `routes`, in which the titles of fields are their labels in `language`.
+
+    Raises `NameTaken` when two shapes or two errors have one name.
+    """
     from apispec import APISpec  # late: it takes a moment, and most processes never serve the document
 
     routes = tuple(routes)
@@ -52,7 +56,16 @@ def describe(routes: Iterable[Route], version: str) -> dict[str, Any]:
         spec.path(path=path, operations=operations)
     document: dict[str, Any] = spec.to_dict()
     document["components"] = {part: dict(sorted(named.items())) for part, named in document["components"].items()}
-    return document
+    titled: dict[str, Any] = _in_language(document, language)
+    return titled
+
+
+def _in_language(part: Any, language: Language) -> Any:
+    """The part of a document with the labels of fields in one language as titles."""
+    if isinstance(part, dict):
+        title = {"title": part[LABEL][language]} if isinstance(part.get(LABEL), dict) else {}
+        return {**{name: _in_language(one, language) for name, one in part.items() if name != LABEL}, **title}
+    return [_in_language(one, language) for one in part] if isinstance(part, list) else part
 
 
 def check_names(routes: Iterable[Route]) -> dict[str, JsonSchema]:
@@ -63,7 +76,8 @@ def check_names(routes: Iterable[Route]) -> dict[str, JsonSchema]:
         for field, mode in _shapes(route):
             json_schema(field, mode, components.named)
     components.failures({kind for route in routes for kind in route.every_error})
-    return components.schemas
+    schemas: dict[str, JsonSchema] = _in_language(components.schemas, "en")
+    return schemas
 
 
 def _shapes(route: Route) -> Iterator[tuple[Field, Mode]]:

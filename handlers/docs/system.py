@@ -7,7 +7,7 @@ import logging
 import math
 from collections.abc import Callable, Mapping
 from contextvars import Context
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -25,7 +25,7 @@ from handlers.route import PUBLIC, Refusal, Route, route
 from handlers.schema.envelope import to_json
 from handlers.schema.errors import NOT_FOUND, ApiError, unavailable
 from handlers.schema.fields import array, choice, integer, mapping, obj, text
-from handlers.schema.messages import NOT_READY, STOPPING, UNLISTED_ADDRESS
+from handlers.schema.messages import NOT_READY, STOPPING, UNLISTED_ADDRESS, Language
 from handlers.service import ReadinessCheck
 
 log = logging.getLogger("tradewind.system")
@@ -105,21 +105,22 @@ async def metrics(req: Request) -> bytes:
 
 
 class Description:
-    """The OpenAPI document of this process, built once, on the first request for it."""
+    """The OpenAPI document of this process, built once for each language, on the first request for it."""
 
     def __init__(self, routes: tuple[Route, ...]) -> None:
         self._routes = routes
+        self._texts: dict[Language, bytes] = {}
 
-    @cached_property
-    def text(self) -> bytes:
+    def text(self, language: Language) -> bytes:
         """The document as JSON; building it takes a fifth of a second."""
-        return to_json(describe(self._routes, VERSION))
+        if language not in self._texts:
+            self._texts[language] = to_json(describe(self._routes, VERSION, language))
+        return self._texts[language]
 
 
 async def openapi(req: Request) -> bytes:
-    """The OpenAPI 3.1 document."""
-    description = req.part(Description)
-    return await asyncio.to_thread(lambda: description.text)
+    """The OpenAPI 3.1 document; the titles of fields are in the caller's language."""
+    return await asyncio.to_thread(req.part(Description).text, req.language)
 
 
 async def docs(req: Request) -> Response:

@@ -11,6 +11,7 @@ from handlers.schema.naming import name_shape
 
 JsonSchema = dict[str, Any]
 Mode = Literal["input", "reply"]
+LABEL = "x-label"  # a keyword of ours with the label of a field in both languages; documents have a title instead
 
 
 def json_schema(
@@ -87,7 +88,7 @@ def _or_null(schema: JsonSchema) -> JsonSchema:
 
 
 def _notes(field: Field, mode: Mode) -> JsonSchema:
-    notes: JsonSchema = {"title": field.label.en, "x-label": field.label._asdict()} if field.label else {}
+    notes: JsonSchema = {LABEL: field.label._asdict()} if field.label else {}
     words = [field.description] if field.description else []
     if mode == "input" and field.past:
         words.append("Not later than tomorrow.")
