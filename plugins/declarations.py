@@ -31,6 +31,7 @@ from plugins.declared_events import event_problems
 from plugins.declared_labels import label_problems
 from plugins.declared_references import deletion_problems, reference_problems
 from plugins.declared_states import machines_of, state_problems
+from plugins.declared_tables import table_problems
 from plugins.declared_types import type_problems
 from plugins.plugin import Plugin
 
@@ -75,6 +76,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
             yield from _error_problems(plugin, kind)
         yield from state_problems(plugin)
         yield from _function_problems(plugin)
+        yield from table_problems(f"Plugin {plugin.name}", plugin.routes, all_of(plugins, lambda one: one.routes))
         for biz_type, collection in plugin.biz_types.items():
             if collection not in known:
                 what = f"business type {biz_type} is the collection {collection.name}"

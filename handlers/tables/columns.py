@@ -118,7 +118,7 @@ class Columns:
 def _list_columns(collection: Collection, lines: str) -> Iterator[TableColumn]:
     yield TableColumn(ID, collection.id_field, Message("ID", "ID"), writable=False, required=False)
     shown = {name: field for name, field in collection.fields.items() if _fits(field)}
-    if lines:
+    if lines in collection.fields:
         of_line = collection.fields[lines].items
         shown[lines] = collection.fields[lines].but(
             kind="object", fields=of_line.fields if of_line else None, items=None

@@ -44,6 +44,7 @@ from plugins.api import (
     obj,
     object_id,
     route,
+    tables,
     text,
     transitions,
 )
@@ -636,6 +637,21 @@ def problems(plugins: Sequence[Plugin]) -> list[str]:
 
 def test_a_plugin_without_a_fault_is_taken() -> None:
     assert "acme" in freeze([*GOOD, ACME]).plugins
+
+
+def test_an_import_of_records_that_no_route_creates_is_refused() -> None:
+    routes = tables(THINGS, at=AT, resource="acme:thing")
+    assert problems([acme(routes=(*routes, *crud(THINGS, at=AT, resource="acme:thing", only=("list",))))]) == [
+        f"Plugin acme: {AT}/import imports acme_things, but no route creates one from its body; "
+        'leave the import out with only=("export",).'
+    ]
+
+
+def test_lines_of_a_table_that_are_none_are_refused() -> None:
+    routes = (*ACME.routes, *tables(THINGS, at=AT, resource="acme:thing", only=("export",), lines="name"))
+    assert problems([acme(routes=routes)]) == [
+        f"Plugin acme: {AT}/export has the lines name, which is no list of objects."
+    ]
 
 
 @pytest.mark.parametrize(("plugins", "sentence"), BROKEN.values(), ids=BROKEN.keys())
