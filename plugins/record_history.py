@@ -8,6 +8,7 @@ from typing import Any
 from handlers.data.collection import THE_USERS, Collection
 from handlers.data.history import CHANGES, Change
 from handlers.data.listing import Page, rows_before
+from handlers.data.record_names import RecordNames
 from handlers.data.restoring import restore
 from handlers.lifecycle import refusal
 from handlers.ports import Authorizer
@@ -16,10 +17,10 @@ from handlers.route import Handler, Refusal, Route
 from handlers.schema.errors import FORBIDDEN, NOT_FOUND, ApiError
 from handlers.schema.fields import anything, array, boolean, integer, obj, text, timestamp
 from handlers.schema.messages import Message
+from handlers.schema.naming import References, add_names, collect
 from handlers.schema.projection import project
 from handlers.schema.values import Record
 
-_SYSTEM = Message("系统", "System")
 _FOR_RESTORERS = Message("查看已删除的记录需要恢复权限", "To see deleted records takes the permission to restore them")
 DELETED_REFUSED = Refusal(FORBIDDEN, _FOR_RESTORERS)
 NOT_DELETED = Refusal(
@@ -46,8 +47,9 @@ RECORD_CHANGE = obj(
     "RecordChange",
     {
         "at": timestamp(label=("时间", "At"), nullable=False),
-        "user_id": integer(label=("操作人", "User"), minimum=0, nullable=False, description="0: the service itself."),
-        "user_name": text(label=("操作人姓名", "Name of the user"), nullable=False),
+        "user_id": integer(
+            label=("操作人", "User"), minimum=0, nullable=False, ref=THE_USERS, description="0: the service itself."
+        ),
         "action": text(
             label=("操作", "Action"),
             nullable=False,
@@ -78,8 +80,8 @@ def historian(collection: Collection, read: Handler, restoring: Route | None) ->
         # a cursor is the number of a change, so that it does not move when changes are added
         first = {"newest": start} if req.query.get("cursor") is not None else {"skip": start}
         changes, total = await req.service.database.history.page(collection, record["id"], size, **first)
-        names = await _names(req, changes)
-        items = [_entry(req, collection, record, change, names) for change in changes]
+        items = [_entry(req, collection, record, change) for change in changes]
+        await _add_names(req, collection, items)
         return Page(
             items=items,
             total=total if req.query["with_total"] else None,
@@ -106,27 +108,24 @@ async def _refusal(req: Request, needed: Route) -> bool:
     return await refusal(req.actor, needed, req.part(Authorizer)) is not None
 
 
-async def _names(req: Request, changes: Sequence[Change]) -> dict[int, str]:
-    """What the people are called who made the changes, also those who were deleted."""
-    database = req.service.database
-    names = {0: _SYSTEM.text(req.language)}
-    users = database.referred.get(THE_USERS)
-    if users is None:
-        return names
-    fields = [name for name in (users.label_field, users.code_field) if name]
-    ids = sorted({change.user_id for change in changes} - {0})
-    for row in await database.driver.find(users.name, {"_id": {"$in": ids}}, fields=fields) if ids else ():
-        names[row["_id"]] = next((row[name] for name in fields if row.get(name)), "")
-    return names
+async def _add_names(req: Request, collection: Collection, entries: Sequence[Record]) -> None:
+    """Put the names beside the references within the values, such as those of lines."""
+    changes = [change for entry in entries for change in entry["changes"]]
+    values = [(collection.recorded[one["field"]], [one["before"], one["after"]]) for one in changes]
+    found = References(set)
+    for field, both in values:
+        collect(field, both, found)
+    names = await req.part(RecordNames).look_up(found, req.language)
+    for field, both in values:
+        add_names(field, both, names)
 
 
-def _entry(req: Request, collection: Collection, record: Record, change: Change, names: dict[int, str]) -> Record:
+def _entry(req: Request, collection: Collection, record: Record, change: Change) -> Record:
     # what the response with the record leaves out, the history leaves out too
     shown = [name for name in collection.recorded if name in change.after and name in record]
     return {
         "at": change.at,
         "user_id": change.user_id,
-        "user_name": names.get(change.user_id, ""),
         "action": change.action,
         "request_id": change.request_id,
         "version": change.version,
