@@ -18,6 +18,19 @@ from handlers.schema.validation import Checker
 from handlers.schema.values import Body
 
 
+# the titles of the permissions that `crud` and tables make
+ACTION_TITLES: Mapping[str, Message] = {
+    "list": Message("查询", "List"),
+    "read": Message("查看", "Read"),
+    "create": Message("新增", "Create"),
+    "update": Message("修改", "Change"),
+    "delete": Message("删除", "Delete"),
+    "restore": Message("恢复", "Restore"),
+    "export": Message("导出", "Export"),
+    "import": Message("导入", "Import"),
+}
+
+
 @dataclass(frozen=True)
 class Item:
     """One entry of a dictionary: the value on the wire, its label, and a colour for tags."""
@@ -111,6 +124,23 @@ class Catalogue:
             owner = max((plugin for plugin in self.plugins if name.startswith(f"{plugin}_")), key=len, default="core")
             if owner in modules:
                 yield collection
+
+    @cached_property
+    def summaries(self) -> Mapping[str, Message]:
+        """What each route does, by method and path, in both languages as far as the declarations say it."""
+        return {route.name: self._summary(route) for route in self.routes}
+
+    def _summary(self, route: Route) -> Message:
+        collection = self.collections.get(route.collection) or self._returned.get(id(route.returns))
+        noun = collection.noun.zh if collection else ""
+        if title := self.permission_titles.get(route.access):
+            return Message(f"{noun}：{title.zh}" if noun else title.zh, route.summary)
+        action = ACTION_TITLES.get(route.access.rpartition(":")[2])
+        return Message(f"{action.zh}{noun}" if action and noun else route.summary, route.summary)
+
+    @cached_property
+    def _returned(self) -> Mapping[int, Collection]:
+        return {id(collection.read): collection for collection in self.collections.values()}
 
     @property
     def permissions(self) -> tuple[str, ...]:

@@ -255,6 +255,8 @@ def _add_etag(request: Request, response: Response) -> Response:
 
 async def _run_handler(request: Request, route: Route) -> bytes:
     result = await route.handler(request)
+    if route.method == "POST" and isinstance(result, dict) and result.get("id") is not None:
+        request.created_id = str(result["id"])
     body = await _envelope(request, route, result)
     request.part(ResponseChecks).check(route, result, body)
     return body
@@ -303,7 +305,8 @@ def conclude(request: Request, status: int, code: int, milliseconds: float) -> N
             "user_id": request.actor.user_id,
         }
     )
-    if route and route.writes and route.logged and request.actor is not ANONYMOUS:
+    noted = route is not None and (route.writes or request.rows is not None) and route.logged
+    if route and noted and request.actor is not ANONYMOUS:
         request.part(OperationLog).record(_operation(request, route, status, code, milliseconds))
 
 
@@ -323,7 +326,8 @@ def _operation(request: Request, route: Route, status: int, code: int, milliseco
         "address": request.remote_ip,
         "user_agent": request.headers.get("User-Agent", "")[:500],
         "request_id": request.id,
-        "resource_id": next((value[:MAX_TEXT] for value in request.path.values()), None),
+        "resource_id": next((value[:MAX_TEXT] for value in request.path.values()), request.created_id),
+        "rows": request.rows,
         "exemption": request.exemption,
         "body": redacted(_logged_body(request), route.body),
     }

@@ -1,4 +1,4 @@
-"""The operation log: every write by a logged-in user, refused ones too.
+"""The operation log: every write by a logged-in user, refused ones too, and every export.
 
 Entries wait in a bounded queue and are written in batches, so no response waits for them. An entry that does not fit
 goes to the process log as a line of its own. Entries in the queue are written before the process ends.
@@ -50,6 +50,7 @@ OPERATION_LOGS = Collection(
         "user_agent": text(label=("客户端", "User agent")),
         "request_id": text(label=("请求编号", "Request ID"), nullable=False, filter=True),
         "resource_id": text(label=("记录 ID", "Record ID"), filter=True),
+        "rows": integer(label=("行数", "Rows"), minimum=0, description="Of the table that was exported or imported."),
         "exemption": text(
             label=("豁免规则", "Exemption"),
             max_length=64,

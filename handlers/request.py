@@ -72,6 +72,7 @@ class Request:
     `behind_unnamed_proxy`: a proxy forwarded the request that is not trusted, or that does not name the client;
     `remote_ip` is then the address of the proxy.
     `rows`: how many rows of a table the request exports or imports; the operation log records it.
+    `created_id`: the id of the record that the request created, for the operation log.
     `deleted`: the stores of this collection have its deleted records instead of the live ones.
     `left`: the client disconnected before its response. The handler runs to its end, so that nothing is half done.
     """
@@ -99,6 +100,7 @@ class Request:
     response_headers: dict[str, str] = field(default_factory=dict)
     exemption: str | None = None
     rows: int | None = None
+    created_id: str | None = None
     deleted: Collection | None = None
     left: bool = False
     behind_unnamed_proxy: bool = False

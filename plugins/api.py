@@ -12,6 +12,7 @@ from handlers.data.states import (
     Transition as Transition,  # one transition: the states that it starts from, and the one that it leads to
 )
 from handlers.declarations import (
+    ACTION_TITLES as ACTION_TITLES,  # the titles of the permissions that `crud` and tables make
     Catalogue as Catalogue,  # the declarations of all loaded plugins, checked
     Dictionary as Dictionary,  # an enumeration that clients show
     Item as Item,  # an entry of a dictionary

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from plugins.api import Catalogue, Database, Menu, Message, Route
+from plugins.api import ACTION_TITLES, Catalogue, Database, Menu, Message, Route
 from plugins.rbac.menu_records import KEPT_WHEN_EDITED
-from plugins.rbac.messages import ACTIONS
 from plugins.rbac.records import MENUS
 
 
@@ -110,4 +109,4 @@ def _list_apis(routes: Sequence[Route]) -> list[dict[str, str]]:
 
 def _title_of_action(code: str) -> Message:
     action = code.rpartition(":")[2]
-    return ACTIONS.get(action) or Message(action, action.replace("-", " ").capitalize())
+    return ACTION_TITLES.get(action) or Message(action, action.replace("-", " ").capitalize())

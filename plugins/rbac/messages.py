@@ -36,17 +36,6 @@ WIDER_SCOPE = Message("不能授予超出自己数据范围的权限", "You cann
 SUPER_BY_SUPER = Message("仅超级管理员可设置超级管理员", "Only a super administrator may set is_super")
 OWN_DELETE = Message("不能删除或停用自己", "You cannot delete or disable yourself")
 OWN_PASSWORD = Message("请通过修改密码接口修改自己的密码", "Change your own password under /api/v1/auth/password")
-ACTIONS = {
-    "list": Message("查询", "List"),
-    "read": Message("查看", "Read"),
-    "create": Message("新增", "Create"),
-    "update": Message("修改", "Change"),
-    "delete": Message("删除", "Delete"),
-    "restore": Message("恢复", "Restore"),
-    "export": Message("导出", "Export"),
-    "import": Message("导入", "Import"),
-}
-
 # shown by GET /api/v1/system/authorization/explain
 NO_ROUTE = Message("没有接口响应 {method} {path}", "No route matches {method} {path}")
 WRONG_METHOD = Message("该路径只接受 {methods}", "This path takes only {methods}")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from plugins.api import OPERATION_LOGS, Page, Request, Route, route
+from plugins.api import OPERATION_LOGS, Catalogue, Page, Request, Route, route
 from plugins.rbac.api import OUTCOME, log_filter
 
 
 async def list_operations(req: Request) -> Page:
     """Return a page of the write requests by users in the caller's data scope, with their outcome."""
-    return await req.system_store(OPERATION_LOGS).page(req.query, await log_filter(req))
+    page = await req.system_store(OPERATION_LOGS).page(req.query, await log_filter(req))
+    summaries = req.part(Catalogue).summaries
+    for entry in page.items:
+        known = summaries.get(f"{entry['method']} {entry['route']}")
+        entry["summary"] = known.text(req.language) if known else entry["summary"]
+    return page
 
 
 ROUTES: tuple[Route, ...] = (

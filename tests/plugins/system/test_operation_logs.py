@@ -111,3 +111,24 @@ async def test_an_identifier_of_any_length_fits_into_the_log(admin: Client) -> N
     expect(await admin.call("DELETE", f"{CUSTOMERS}/{'x' * 600}", headers=sent), 40400)
     [entry] = await logged(admin, f"request_id={request_id}", 1)
     assert entry["resource_id"] == "x" * 500
+
+
+async def test_a_creation_names_its_record_and_says_in_the_language_of_the_reader_what_it_was(
+    people: People, admin: Client
+) -> None:
+    person = await people.person(["crm:customer:create"])
+    made = expect(await person.post(CUSTOMERS, {"name": unique("logged")}))
+    query = f"user_id={person.user['userId']}&method=POST&path={quote(CUSTOMERS)}"
+    (entry,) = await logged(admin, query, 1)
+    assert (entry["resource_id"], entry["summary"]) == (made["id"], "新增客户")
+    (read,) = expect(await admin.get(f"{LOGS}?{query}", headers={"Accept-Language": "en"}))["items"]
+    assert read["summary"] == "Create a customer"
+
+
+async def test_an_export_is_logged_with_its_rows(people: People, admin: Client) -> None:
+    person = await people.person(["crm:customer:create", "crm:customer:export"])
+    for _ in range(2):
+        expect(await person.post(CUSTOMERS, {"name": unique("exported")}))
+    assert (await person.get(f"{CUSTOMERS}/export?format=csv")).status == 200
+    (entry,) = await logged(admin, f"user_id={person.user['userId']}&method=GET", 1)
+    assert (entry["rows"], entry["summary"], entry["code"]) == (2, "导出客户", 0)
