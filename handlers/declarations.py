@@ -17,7 +17,6 @@ from handlers.schema.messages import Message
 from handlers.schema.validation import Checker
 from handlers.schema.values import Body
 
-
 # the titles of the permissions that `crud` and tables make
 ACTION_TITLES: Mapping[str, Message] = {
     "list": Message("查询", "List"),
