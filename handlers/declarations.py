@@ -130,7 +130,7 @@ class Catalogue:
         return {route.name: self._summary(route) for route in self.routes}
 
     def _summary(self, route: Route) -> Message:
-        collection = self.collections.get(route.collection) or self._returned.get(id(route.returns))
+        collection = self.collections.get(route.collection) or self._by_resource.get(route.access.rpartition(":")[0])
         noun = collection.noun.zh if collection else ""
         if title := self.permission_titles.get(route.access):
             return Message(f"{noun}：{title.zh}" if noun else title.zh, route.summary)
@@ -138,8 +138,13 @@ class Catalogue:
         return Message(f"{action.zh}{noun}" if action and noun else route.summary, route.summary)
 
     @cached_property
-    def _returned(self) -> Mapping[int, Collection]:
-        return {id(collection.read): collection for collection in self.collections.values()}
+    def _by_resource(self) -> Mapping[str, Collection]:
+        found: dict[str, Collection] = {}
+        for route in self.routes:
+            resource, _, action = route.access.rpartition(":")
+            if action in ("list", "read") and route.collection in self.collections:
+                found.setdefault(resource, self.collections[route.collection])
+        return found
 
     @property
     def permissions(self) -> tuple[str, ...]:
