@@ -63,7 +63,7 @@ async def run(bench: Bench) -> None:
                 await in_thread(replica_set.wait_for_health)
                 _tell(bench, load, measured)
                 for label, probe in (("two servers", first), ("motor", second)):
-                    _tell_liveness(bench, label, probe)
+                    _tell_liveness(bench, label, probe, measured)
                 await tell_books(bench, NAME, load, servers, replica_set.uri)
     finally:
         for server in servers:
@@ -142,13 +142,18 @@ def _tell(bench: Bench, load: Load, measured: list[Measured]) -> None:
         bench.tell(NAME, f"{fault} ({len(rows)}x), longest time without success", f"{gap:.1f} s")
 
 
-def _tell_liveness(bench: Bench, label: str, probe: Liveness) -> None:
+def _tell_liveness(bench: Bench, label: str, probe: Liveness, measured: list[Measured]) -> None:
     waits, echo = probe.result()
-    late = [seconds for _, seconds in waits.probes if seconds * 1000 > LIVENESS_MS]
+    late = [(began, seconds) for began, seconds in waits.probes if seconds * 1000 > LIVENESS_MS]
     late_echo = [seconds for _, seconds in echo.probes if seconds * 1000 > LIVENESS_MS]
     figure = (
         f"slowest {waits.slowest_ms()} ms, {len(late)} of {len(waits.probes)} over {LIVENESS_MS} ms "
         f"(echo: {echo.slowest_ms()} ms, {len(late_echo)}), failed {len(waits.failed)}"
     )
     holds = not waits.failed and waits.slowest_ms() <= max(LIVENESS_MS, 2 * echo.slowest_ms() + LIVENESS_MS)
+    for each in measured:
+        found = [(began - each.began, seconds) for began, seconds in late if each.began <= began <= each.ended]
+        if found:
+            moments = ", ".join(f"{seconds * 1000:.0f} ms at {at:.1f} s" for at, seconds in found)
+            print(f"      {each.fault}: {moments}", flush=True)
     bench.tell(NAME, f"liveness, {label}", figure, f"{LIVENESS_MS} ms, beside the echo's", holds)
