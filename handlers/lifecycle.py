@@ -48,7 +48,7 @@ from handlers.schema.errors import (
     invalid,
     unavailable,
 )
-from handlers.schema.fields import MAX_TEXT
+from handlers.schema.fields import MAX_TEXT, Field
 from handlers.schema.naming import References, add_names, collect
 from handlers.schema.projection import project
 from handlers.schema.redaction import redacted
@@ -266,7 +266,7 @@ async def _envelope(request: Request, route: Route, result: object) -> bytes:
     """The envelope around the fields that the route declares, with the names of what they refer to."""
     if isinstance(result, Page):
         items = [project(route.returns, item) for item in result.items]
-        await _name(request, route, items)
+        await name_references(request, route.returns, items)
         page = {
             "total": result.total,
             "page": result.page,
@@ -275,15 +275,16 @@ async def _envelope(request: Request, route: Route, result: object) -> bytes:
         }
         return ok({"items": items, **page}, request.language)
     shown = project(route.returns, result)
-    await _name(request, route, [shown])
+    await name_references(request, route.returns, [shown])
     return ok(shown, request.language)
 
 
-async def _name(request: Request, route: Route, shown: Sequence[object]) -> None:
-    if route.returns.holds_names:
+async def name_references(request: Request, shape: Field, shown: Sequence[object]) -> None:
+    """Put the names of what they refer to into these projected values of `shape`."""
+    if shape.holds_names:
         found = References(set)
-        collect(route.returns, shown, found)
-        add_names(route.returns, shown, await request.part(RecordNames).look_up(found, request.language))
+        collect(shape, shown, found)
+        add_names(shape, shown, await request.part(RecordNames).look_up(found, request.language))
 
 
 def conclude(request: Request, status: int, code: int, milliseconds: float) -> None:

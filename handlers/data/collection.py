@@ -243,7 +243,11 @@ class Collection:
     @cached_property
     def looked_up(self) -> dict[str, str]:
         """The references that are looked up on a write: those that only the service writes are not."""
-        return {name: target for name, target in self.references.items() if not self.fields[name].read_only}
+        return (
+            {}
+            if self.plain
+            else {name: target for name, target in self.references.items() if not self.fields[name].read_only}
+        )
 
     @cached_property
     def optional_references(self) -> frozenset[str]:

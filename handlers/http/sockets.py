@@ -10,7 +10,7 @@ import asyncio
 import logging
 import secrets
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from tornado import httputil
@@ -21,12 +21,13 @@ from config.database import DatabaseUnavailable, begin_waiting
 from handlers.docs.response_checks import ResponseChecks
 from handlers.http.addresses import Network, client_address, context_address
 from handlers.http.request_head import bearer_of
-from handlers.lifecycle import admit, authenticate, find_route, refusal, route_of
+from handlers.lifecycle import admit, authenticate, find_route, name_references, refusal, route_of
 from handlers.ports import Authorizer
 from handlers.request import Request
 from handlers.schema.envelope import failed, to_json
 from handlers.schema.errors import INTERNAL, ApiError, unavailable
 from handlers.schema.messages import language_of
+from handlers.schema.projection import project
 from handlers.schema.validation import parse_json
 from handlers.service import Service
 from handlers.tasks import within
@@ -175,9 +176,14 @@ class Socket(WebSocketHandler):
             self._task.cancel()
 
     async def send(self, value: Any) -> None:
-        """Send a JSON message; raises `WebSocketClosedError` when the client is gone."""
+        """Send a JSON message with the names of what it refers to; raises `WebSocketClosedError` without a client."""
+        route = route_of(self._asked)
+        shape = route.messages.get(str(value.get("type"))) if isinstance(value, Mapping) else None
+        if shape is not None and shape.holds_names:
+            value = project(shape, value)
+            await name_references(self._asked, shape, [value])
         message = to_json(value).decode()
-        self._sockets.service.part(ResponseChecks).check_message(route_of(self._asked), value, message)
+        self._sockets.service.part(ResponseChecks).check_message(route, value, message)
         await self.write_message(message)
 
     async def __aiter__(self) -> AsyncIterator[Any]:

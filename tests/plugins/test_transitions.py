@@ -8,6 +8,7 @@ import pytest
 
 from handlers.data.states import StateMachine, Transition
 from plugins.api import (
+    APPROVAL_REQUESTED,
     REFUSES_OWN,
     STALE,
     Action,
@@ -79,7 +80,7 @@ def test_a_body_has_the_fields_of_the_action_and_the_version() -> None:
 def test_an_action_that_asks_for_approval_says_so() -> None:
     approval = Approval(submit="open", done="send", refused="lose", withdrawn="lose")
     opened, sent = transitions(LETTERS, act("open"), act("send"), approval=approval)
-    assert (opened.events, sent.events) == (("acme.letter.opened", "approval.requested"), ())
+    assert (opened.events, sent.events) == (("acme.letter.opened", APPROVAL_REQUESTED), ())
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,9 @@ class Company:
         )
 
     async def _order(self, number: int) -> None:
-        product = await self._made(PRODUCTS, {"sku": f"sku {number}", "name": "thing"})
+        # not deleted, because an order refers to it
+        named = completed(PRODUCTS, {"sku": f"sku {number}", "name": "thing"})
+        product = await self.database.store(PRODUCTS, self.actor()).create(named)
         selling = self.chance.random() < 0.5
         states, done = (SALES_STATES, "delivered") if selling else (PURCHASE_STATES, "received")
         supplier = await self.database.store(SUPPLIERS).create({"code": f"s {number}", "name": "supplier"})

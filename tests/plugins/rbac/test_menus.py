@@ -54,6 +54,7 @@ async def test_a_node_has_the_fields_that_vben_admin_takes_for_a_route(people: P
     assert set(page) == {
         "id",
         "parent_id",
+        "parent_name",
         "type",
         "code",
         "name",
@@ -146,6 +147,7 @@ async def test_all_menus_are_a_tree_of_full_records_with_buttons(people: People)
     assert {
         "id",
         "parent_id",
+        "parent_name",
         "type",
         "code",
         "name",
