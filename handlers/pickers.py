@@ -100,7 +100,7 @@ def _page_query(store: Store, query: Query) -> tuple[Mapping[str, object], Filte
 
 
 def _searched(store: Store, q: str | None) -> Filter:
-    """The filter of the records whose label or code `q` finds; where these are not searched, those that begin with it."""
+    """The filter of the records whose label or code `q` finds, or begins with `q` where these are not searched."""
     collection, wanted = store.collection, (q or "").strip()
     if not wanted:
         return {}
@@ -174,5 +174,6 @@ PICKER_ROUTE = route(
         nullable=False,
     ),
     refusals=(Refusal(FORBIDDEN, hint=FOR_WRITERS), Refusal(NOT_FOUND, hint=NOT_REFERRED)),
-    description="The collection by its name, or as `users` or `departments`. For whoever may send a body that refers to it. Of a collection with data scope the rows that the caller sees, of others all.",
+    description="The collection by its name, or as `users` or `departments`. For whoever may send a body that refers to "
+    "it. Of a collection with data scope the rows that the caller sees, of others all.",
 )

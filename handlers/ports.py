@@ -36,7 +36,7 @@ class OwnRequests(Protocol):
 
 
 class Accounts(Protocol):
-    """Finds people, for work that goes on in their name without a request of theirs. The plugin of users provides it."""
+    """Finds people, for work in their name without a request of theirs. The plugin of users provides it."""
 
     async def actor_of(self, user_id: int) -> Actor | None:
         """The person with their present roles; None for one who is disabled or deleted."""

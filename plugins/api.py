@@ -222,7 +222,7 @@ from handlers.tables.table import (
     Table as Table,  # the tables of a collection
 )
 from handlers.tables.values import ValueLabels as ValueLabels  # the labels of states, choices and dictionaries
-from plugins.tables import ImportNotices as ImportNotices  # tells the person behind an import how far it is
+from plugins.tables import ImportNotices as ImportNotices  # notifies the person behind an import of its progress
 
 # -- Advanced: ports, services, uploads, permissions
 from config.settings import EnvironmentSettings as EnvironmentSettings  # base of a plugin's settings in the environment

@@ -26,7 +26,7 @@ from plugins.steps import Step
 class Approval:
     """The approval of the records of a collection.
 
-    `submit` is the action that asks for it; `done`, `refused` and `withdrawn` are the actions that its outcome leads to.
+    `submit` is the action that asks for it; its outcome leads to the actions `done`, `refused` and `withdrawn`.
     `record` returns what approvers and conditions see besides the record, such as names that the approvers may not look
     up; `title` makes the title of a request from all that they see, by default the code and the name of the record.
     """

@@ -62,8 +62,8 @@ def crud(
     """The routes of `collection` under the path `at`, each with the permission `<resource>:<action>`.
 
     The paths are `at` (list, create) and `at` with `/{id}` (read, update, delete), `/{id}/history` (with read) and
-    `/{id}/restore` (with delete, for holders of `<resource>:restore`, whom `?deleted=true` of the list shows the deleted
-    records); `without` leaves these two out. `resource` is `<module>:<entity>`;
+    `/{id}/restore` (with delete, for holders of `<resource>:restore`, whom `?deleted=true` of the list shows the
+    deleted records); `without` leaves these two out. `resource` is `<module>:<entity>`;
     `noun` names one record in summaries, where the collection's does not; `handlers` replace those of actions, by name.
     `refusals` belong to the actions that write, `refusals_of` to the action of that name; `errors` are further errors
     of `create` and `update`; `events` are events of the actions that write, whose listeners may refuse the request too.

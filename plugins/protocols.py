@@ -1,4 +1,4 @@
-"""Events between plugins that need not be loaded together: both sides use the same value, and neither imports the other.
+"""Events between plugins that need not be loaded together: both use the same value, and neither imports the other.
 
 Every plugin may emit them and listen for them, whatever other plugins are loaded.
 """

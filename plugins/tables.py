@@ -1,4 +1,4 @@
-"""`tables`: export, template and import of a collection as CSV and XLSX, as plain `Route` values; the sibling of `crud`.
+"""`tables`: export, template and import of a collection as CSV and XLSX, as plain `Route` values, as `crud` does.
 
 An import creates and changes records through the routes of `crud`, so that the plugin's own handlers and rules hold.
 """

@@ -96,7 +96,7 @@ class Collection:
 
     @cached_property
     def disabled_value(self) -> tuple[str, object] | None:
-        """The field and its value in disabled records: by default of `status` or `enabled`; None where there is none."""
+        """The field and its value in disabled records, by default of `status` or `enabled`; None without one."""
         status, enabled = self.fields.get("status"), self.fields.get("enabled")
         if self.disabled is None and status is not None and "disabled" in status.rules.get("enum", ()):
             return "status", "disabled"

@@ -1,7 +1,8 @@
 """The history of records: who changed which fields from what to what, in which request.
 
-Every write of a store notes what it changes in the record itself, by the same command (`recorded_change.py`). A note has
-the number `n` of the change and the former values only: the new ones are those that the next note, or the record, has.
+Every write of a store notes what it changes in the record itself, by the same command (`recorded_change.py`). A note
+has the number `n` of the change and the former values only: the new ones are those that the next note, or the record,
+has.
 Notes that have become many move to the collection `core_history`, with both values. They are inserted there before they
 are removed from the record, and a reader reads the record first, so that no change is ever missing or there twice. The
 creation, change 0, costs nothing: it follows from the record and its notes, and moves with the first of them.

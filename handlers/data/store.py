@@ -1,6 +1,6 @@
 """`Store`: one collection as one actor sees it. Handlers read and write data only through stores.
 
-`Visibility` adds soft delete and data scope to every filter; `_stamp` and `_change` write the audit fields and the history.
+`Visibility` adds soft delete and data scope to every filter; `_stamp` and `_change` write audit fields and history.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RECORDS_AT_ONCE = 20
 
 
 class Store:
-    """The records of `collection` that `actor` may see under `scope`; `deleted`: the deleted ones instead of the live."""
+    """The records of `collection` that `actor` may see under `scope`; `deleted`: the deleted ones instead."""
 
     def __init__(
         self, context: DataContext, collection: Collection, actor: Actor, scope: Scope, now: datetime, deleted: bool

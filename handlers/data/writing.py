@@ -39,7 +39,7 @@ def keeps_references(
 ) -> Callable[
     [Callable[Concatenate[S, P], Awaitable[Result]]], Callable[Concatenate[S, P], Coroutine[Any, Any, Result]]
 ]:
-    """Make a method, whose arguments hold the records `rows_of`, keep what it refers to from being deleted meanwhile."""
+    """Make a method, whose arguments hold the records `rows_of`, lock what these refer to against deletion."""
 
     def decorate(
         write: Callable[Concatenate[S, P], Awaitable[Result]],

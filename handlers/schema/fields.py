@@ -104,9 +104,9 @@ class Field:
     `ref`: the collection whose `id` it holds; a dangling reference is refused, unless the field is `read_only`.
     `ref_optional`: the plugin of that collection need not be loaded; without it the reference is not checked.
     `dictionary`: the type of the dictionary whose values it holds; tables show their labels.
-    `on_delete`: what the deletion of the record that it refers to does. `restrict`, the default, refuses it (40901) with
-    the message `held`, or with one that counts the records; `cascade` deletes this record too; `clear` empties the
-    field; `keep`, the default of `read_only` fields, leaves it as it is, as in a record of the past.
+    `on_delete`: what the deletion of the record that it refers to does. `restrict`, the default, refuses it (40901)
+    with the message `held`, or with one that counts the records; `cascade` deletes this record too; `clear` empties
+    the field; `keep`, the default of `read_only` fields, leaves it as it is, as in a record of the past.
     `named_by`: of a list of objects: the reference in each by which the list is named, `collaborator_names`.
     `past`: a day or moment of a past event; a body with one later than tomorrow is refused.
     `history`: the history of a record shows it; False for what follows from other records, or is a trace of use.

@@ -1,4 +1,4 @@
-"""The handlers of a collection's tables. They are values, so that the tables of a service can be found by its routes."""
+"""The handlers of a collection's tables. They are values, so that the routes of a service lead to its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TableReferences in tables: records are called by their code or name there, which a table elsewhere understands too."""
+"""References in tables: records are called by their code or name, which another installation understands too."""
 
 from __future__ import annotations
 

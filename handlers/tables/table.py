@@ -60,8 +60,9 @@ class Table:
 
     `resource` is that of its permissions, `file_name` begins the names of exports. `imports` and `rows` store imports;
     `summary` is an import as lists show it. `lister` and `query` are the handler and the parameters of the list, where
-    these are not those of `crud`. `lines` is a list of objects whose parts are columns: each is a row. `writer` makes what writes rows. `strict`: only columns that clients write are imported, and
-    exported by themselves. `plain_ids`: with names as headers, references are ids.
+    these are not those of `crud`. `lines` is a list of objects whose parts are columns: each is a row. `writer` makes
+    what writes rows. `strict`: only columns that clients write are imported, and exported by themselves.
+    `plain_ids`: with names as headers, references are ids.
     """
 
     collection: Collection

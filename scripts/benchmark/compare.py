@@ -244,7 +244,7 @@ def tokens_for(servers: Sequence[Server], folder: Path, world: Figures) -> dict[
 
 
 def check(work: Work, servers: Sequence[Server]) -> str:
-    """Every server gives the right answer before it is timed; raises RuntimeError for another one. The total of a list."""
+    """Check the response of every server before it is timed; return the total of a list. Raises RuntimeError."""
     call, total = work.calls[0], ""
     expected: Any = None
     for server in servers:

@@ -1,7 +1,8 @@
 """What `scripts/verify-ledgers` does: add up every entry and compare it with what the service keeps as the sum.
 
 Stock against its ledger, account balances against vouchers, paid invoices and payables against their vouchers, voucher
-numbers against their periods, what was received of contracts and payment plans against the payments. Reads one database; changes nothing.
+numbers against their periods, what was received of contracts and payment plans against the payments. Reads one database
+and changes nothing.
 """
 
 from __future__ import annotations
