@@ -113,24 +113,34 @@ def crud(
         ),
     }
     restore = made["restore"] if "restore" in actions else None
-    made["history"] = route(
-        f"GET {record}/history",
-        historian(collection, made["read"].handler, restore),
+    made["history"] = _history(collection, made["read"], restore, one)
+    if restore is not None:
+        made["list"] = _with_deleted(collection, made["list"], restore)
+    return tuple(made[action] for action in (*ACTIONS, *_FURTHER) if action in actions)
+
+
+def _history(collection: Collection, read: Route, restore: Route | None, one: str) -> Route:
+    """The route of the changes of a record, for whoever may read it."""
+    return route(
+        f"GET {read.path}/history",
+        historian(collection, read.handler, restore),
         summary=f"List the changes of {one}",
-        access=f"{resource}:read",
+        access=read.access,
         returns=RECORD_CHANGE,
         query=HISTORY_QUERY,
         paged=True,
         collection=collection.name,
     )
-    if restore is not None:
-        made["list"] = replace(
-            made["list"],
-            handler=lister_of_deleted(collection, made["list"].handler, restore),
-            query={**made["list"].query, "deleted": DELETED},
-            refusals=(*made["list"].refusals, DELETED_REFUSED),
-        )
-    return tuple(made[action] for action in (*ACTIONS, *_FURTHER) if action in actions)
+
+
+def _with_deleted(collection: Collection, listing: Route, restore: Route) -> Route:
+    """The list route with `?deleted=true`, for whoever may restore."""
+    return replace(
+        listing,
+        handler=lister_of_deleted(collection, listing.handler, restore),
+        query={**listing.query, "deleted": DELETED},
+        refusals=(*listing.refusals, DELETED_REFUSED),
+    )
 
 
 def lister(collection: Collection) -> Handler:
