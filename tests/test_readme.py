@@ -171,7 +171,7 @@ async def test_the_first_session_runs_word_for_word() -> None:
     codes = [int(code) for code in re.findall(r'"code":(\d+)', output)]
     assert codes[:4] == [0, 0, 0, 40902], output
     assert "晨光科技" in output
-    assert "Create a customer" in output
+    assert "新增客户" in output
 
 
 async def started(folder: str) -> tuple[asyncio.subprocess.Process, str]:
