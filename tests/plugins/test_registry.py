@@ -120,7 +120,7 @@ def living(action: Action, **options: object) -> Plugin:
     collection = replace(THINGS, fields={**THINGS.fields, "status": LIFE.choice()}, states=LIFE)
     routes = (
         *crud(collection, at=AT, resource="acme:thing", noun="thing"),
-        *transitions(collection, action, **options),  # type: ignore[arg-type]
+        *transitions(collection, action, **options),  # type: ignore[arg-type]  # options of several types
     )
     return acme(collections=(collection,), routes=routes, biz_types={"THING": collection})
 
@@ -403,7 +403,7 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         "Plugin acme: its listener for acme.thing.signed is no async function.",
     ),
     "listener with another number of parameters": (
-        [acme(listens=(Listener(SIGNED, work),))],  # type: ignore[arg-type]
+        [acme(listens=(Listener(SIGNED, work),))],  # type: ignore[arg-type]  # wrong on purpose
         "Plugin acme: its listener for acme.thing.signed must take service and payload.",
     ),
     "job that is not asynchronous": (
@@ -411,7 +411,7 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         "Plugin other: job other.sweep is no async function.",
     ),
     "job with another number of parameters": (
-        [other(jobs=(Job("other.sweep", 5, hear),))],  # type: ignore[arg-type]
+        [other(jobs=(Job("other.sweep", 5, hear),))],  # type: ignore[arg-type]  # wrong on purpose
         "Plugin other: job other.sweep must take service.",
     ),
     "job with a period that is no setting": (
@@ -431,7 +431,7 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         "Plugin other: state machine other_thing never comes to old: no action leads there from new.",
     ),
     "state without an English label": (
-        [other(state_machines=(StateMachine("other_thing", "new", {"new": ("新",)}, {}),))],  # type: ignore[dict-item]
+        [other(state_machines=(StateMachine("other_thing", "new", {"new": ("新",)}, {}),))],  # type: ignore[dict-item]  # wrong on purpose
         "Plugin other: state machine other_thing has no English label for the state new.",
     ),
     "action without a Chinese label": (
@@ -503,7 +503,7 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         "Plugin acme: collection acme_things: name has held, which is for references (ref=).",
     ),
     "unknown rule of a deletion": (
-        [things(fields={"other_id": object_id(label=LABEL, ref="acme_things", on_delete="forget")})],  # type: ignore[arg-type]
+        [things(fields={"other_id": object_id(label=LABEL, ref="acme_things", on_delete="forget")})],  # type: ignore[arg-type]  # wrong on purpose
         "Plugin acme: collection acme_things: other_id has on_delete='forget', which is none of "
         "restrict, cascade, clear, keep.",
     ),

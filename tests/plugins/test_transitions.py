@@ -53,7 +53,7 @@ def not_async(step: Step) -> None:
 
 def act(name: str, **options: object) -> Action:
     """An action that would do."""
-    return Action(f"POST {AT}/{name}", access=f"acme:letter:{name}", **options)  # type: ignore[arg-type]
+    return Action(f"POST {AT}/{name}", access=f"acme:letter:{name}", **options)  # type: ignore[arg-type]  # options of several types
 
 
 def test_a_route_says_all_that_follows_from_the_transition() -> None:
