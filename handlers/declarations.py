@@ -146,7 +146,34 @@ class Catalogue:
                 found.setdefault(resource, self.collections[route.collection])
         return found
 
+    def permission_title(self, code: str) -> Message:
+        """What the button of a permission code says: `Export` of `crm:customer:export`."""
+        action = code.rpartition(":")[2]
+        plain = Message(action, action.replace("-", " ").capitalize())
+        return self.permission_titles.get(code) or ACTION_TITLES.get(action) or plain
+
+    @cached_property
+    def operations(self) -> Mapping[str, Message]:
+        """What each permission code permits, in the words of its button and menu: `export customers`."""
+        menus = {menu.resource: menu.title for menu in reversed(self.menus) if menu.resource}
+        named = ((code, menus.get(code.rpartition(":")[0])) for code in self.permissions)
+        return {code: self._operation(code, menu) for code, menu in named}
+
+    def _operation(self, code: str, menu: Message | None) -> Message:
+        title = self.permission_title(code)
+        button, page = (_inside_sentence(one) for one in (title, menu or Message("", "")))
+        if not page.en:
+            return button
+        if title == ACTION_TITLES.get(code.rpartition(":")[2]):
+            return Message(f"{button.zh}{page.zh}", f"{button.en} {page.en}")
+        return Message(f"{page.zh}：{button.zh}", f"{button.en} ({page.en})")
+
     @property
     def permissions(self) -> tuple[str, ...]:
         """Every permission code, sorted."""
         return tuple(sorted({route.access for route in self.routes if route.guarded}))
+
+
+def _inside_sentence(title: Message) -> Message:
+    """A title as it stands inside a sentence: without the capital letter that begins it."""
+    return Message(title.zh, title.en[:1].lower() + title.en[1:] if title.en[1:2].islower() else title.en)

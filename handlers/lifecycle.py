@@ -25,6 +25,7 @@ from handlers.data.record_names import RecordNames
 from handlers.docs.response_checks import ResponseChecks
 from handlers.idempotency import respond_once
 from handlers.metrics import Metrics
+from handlers.missing_permission import missing_permission
 from handlers.operation_log import OperationLog
 from handlers.ports import Authenticator, Authorizer
 from handlers.rate_limit import RateLimit
@@ -143,15 +144,20 @@ async def authenticate(request: Request) -> None:
 
 async def authorize(request: Request) -> None:
     """Check the rate limit, a required password change and the permission; then set the data scope of the request."""
-    route, actor = route_of(request), request.actor
+    actor = request.actor
     if actor is ANONYMOUS:
         return
     request.part(RateLimit).take(str(actor.user_id))
-    authorizer = request.part(Authorizer)
-    kind = await refusal(actor, route, authorizer)
+    await require_permission(request)
+    request.scope = await request.part(Authorizer).scope_of(actor)
+
+
+async def require_permission(request: Request) -> None:
+    """Raise 40301, 40302 or 40300 where the caller may not use the route; a 40300 names its permission code."""
+    route = route_of(request)
+    kind = await refusal(request.actor, route, request.part(Authorizer))
     if kind is not None:
-        raise ApiError(kind)
-    request.scope = await authorizer.scope_of(actor)
+        raise missing_permission(request, route.access) if kind is FORBIDDEN else ApiError(kind)
 
 
 async def count_attempt(request: Request) -> None:

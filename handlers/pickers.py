@@ -63,7 +63,7 @@ async def list_options(req: Request) -> Record:
         if await refusal(req.actor, writer, authorizer) is None:
             break
     else:
-        raise ApiError(FORBIDDEN)
+        raise ApiError(FORBIDDEN, FOR_WRITERS)
     store = req.store(collection)
     if req.query.get("ids") is not None:
         return {"items": [_option(collection, row) for row in await _by_ids(store, req.query)], "next_cursor": None}
@@ -173,7 +173,7 @@ PICKER_ROUTE = route(
         },
         nullable=False,
     ),
-    refusals=(Refusal(FORBIDDEN, hint=FOR_WRITERS), Refusal(NOT_FOUND, hint=NOT_REFERRED)),
+    refusals=(Refusal(FORBIDDEN, FOR_WRITERS), Refusal(NOT_FOUND, hint=NOT_REFERRED)),
     description="The collection by its name, or as `users` or `departments`. For whoever may send a body that refers to "
     "it. Of a collection with data scope the rows that the caller sees, of others all.",
 )

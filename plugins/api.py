@@ -232,6 +232,7 @@ from handlers.http.multipart import (
     Form as Form,  # a multipart form that is read piece by piece
     FormFile as FormFile,  # a file of such a form
 )
+from handlers.missing_permission import missing_permission as missing_permission  # the 40300 that names a permission
 from handlers.lifecycle import refusal as refusal  # why a person may not use a route
 from handlers.operation_log import OPERATION_LOGS as OPERATION_LOGS  # the collection of the operation log
 from handlers.own_requests import (

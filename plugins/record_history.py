@@ -11,6 +11,7 @@ from handlers.data.listing import Page, rows_before
 from handlers.data.record_names import RecordNames
 from handlers.data.restoring import restore
 from handlers.lifecycle import refusal
+from handlers.missing_permission import missing_permission
 from handlers.ports import Authorizer
 from handlers.request import Request
 from handlers.route import Handler, Refusal, Route
@@ -148,7 +149,7 @@ def lister_of_deleted(collection: Collection, handler: Handler, restoring: Route
     async def list_records(req: Request) -> object:
         if req.query["deleted"]:
             if await _refusal(req, restoring):
-                raise ApiError(FORBIDDEN, _FOR_RESTORERS)
+                raise missing_permission(req, restoring.access, _FOR_RESTORERS)
             req.deleted = collection
         return await handler(req)
 

@@ -30,8 +30,9 @@ pytestmark = pytest.mark.gen_test(timeout=30)
 ROLES = "/api/v1/system/roles"
 
 
-def denied(status: int, code: int, msg: str) -> Reply:
-    body = json.dumps({"code": code, "msg": msg, "data": None}).encode()
+def denied(status: int, code: int, msg: str, permission: str | None = None) -> Reply:
+    data = {"permission": permission, "reason": msg} if code in (40300, 40302) else None
+    body = json.dumps({"code": code, "msg": msg, "data": data}).encode()
     return Reply(status, {"Content-Type": "application/json; charset=utf-8"}, body)
 
 
@@ -54,6 +55,13 @@ async def test_a_denial_with_another_code_than_the_explanation_is_found(
 ) -> None:
     with pytest.raises(AssertionError, match=r"GET .*/system/roles by"):
         await witnessed(await people.person(), "GET", ROLES, denied(status, code, msg))
+
+
+async def test_a_denial_that_names_another_permission_than_the_explanation_is_found(people: People) -> None:
+    person = await people.person()
+    await witnessed(person, "GET", ROLES, denied(403, 40300, "没有权限", "system:role:list"))
+    with pytest.raises(AssertionError, match=r"GET .*/system/roles by"):
+        await witnessed(person, "GET", ROLES, denied(403, 40300, "没有权限", "system:role:read"))
 
 
 async def test_a_refusal_that_no_declaration_tells_is_found(people: People) -> None:

@@ -74,6 +74,10 @@ async def test_without_a_token_it_is_40100(route: Route, anonymous: Client, desc
 async def test_without_the_permission_it_is_refused(route: Route, nobody: Client, described: Described) -> None:
     reply = await nobody.call(route.method, path_with(route, NO_ID))
     expect(described.check(route, reply), 40302 if route.access == SUPER else 40300)
+    reason = reply.data["reason"]
+    assert reply.data == {"permission": route.access if route.guarded else None, "reason": reason}
+    words = CATALOGUE.operations[route.access].zh if route.guarded else ""
+    assert reason == (f"缺少权限：{words}" if route.guarded else "仅超级管理员可操作")
 
 
 @every(lambda route: route.writes and not route.streamed)

@@ -21,8 +21,7 @@ from config.database import DatabaseUnavailable, begin_waiting
 from handlers.docs.response_checks import ResponseChecks
 from handlers.http.addresses import Network, client_address, context_address
 from handlers.http.request_head import bearer_of
-from handlers.lifecycle import admit, authenticate, find_route, name_references, refusal, route_of
-from handlers.ports import Authorizer
+from handlers.lifecycle import admit, authenticate, find_route, name_references, require_permission, route_of
 from handlers.request import Request
 from handlers.schema.envelope import failed, to_json
 from handlers.schema.errors import INTERNAL, ApiError, unavailable
@@ -199,6 +198,4 @@ class Socket(WebSocketHandler):
         request = self._asked
         await authenticate(request)
         # without the rate limit: what the service asks by itself is no request of the person
-        kind = await refusal(request.actor, route_of(request), request.part(Authorizer))
-        if kind is not None:
-            raise ApiError(kind)
+        await require_permission(request)

@@ -7,7 +7,14 @@ from collections.abc import Mapping
 import orjson
 
 from handlers.schema.conversion import encode
-from handlers.schema.errors import MAX_FAULTS, ApiError, ValidationFailed
+from handlers.schema.errors import (
+    FORBIDDEN,
+    MAX_FAULTS,
+    SUPER_ONLY,
+    ApiError,
+    MissingPermission,
+    ValidationFailed,
+)
 from handlers.schema.fields import MAX_TEXT, Field, integer, text
 from handlers.schema.messages import RULES, SUCCESS, Language
 from handlers.schema.projection import project
@@ -46,6 +53,10 @@ def failed(error: ApiError, language: Language = "zh") -> bytes:
 
 def error_data(error: ApiError, language: Language) -> object:
     """The `data` of an error; of a validation failure each field with its rule and message, 100 of them at most."""
+    if isinstance(error, MissingPermission):
+        return {"permission": error.permission, "reason": error.missing.text(language)}
+    if error.kind in (FORBIDDEN, SUPER_ONLY):
+        return {"permission": None, "reason": error.reason.text(language)}
     if not isinstance(error, ValidationFailed):
         return error.data
     return {

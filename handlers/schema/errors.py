@@ -73,6 +73,18 @@ class ValidationFailed(ApiError):
         self.errors = list(errors)
 
 
+class MissingPermission(ApiError):
+    """A 40300 for want of the permission code `permission`; `missing` names it as menus and buttons do.
+
+    `reason` is the message of the response where the rule that refuses has one of its own.
+    """
+
+    def __init__(self, permission: str, missing: Message, reason: Message | None = None) -> None:
+        super().__init__(FORBIDDEN, reason)
+        self.permission = permission
+        self.missing = missing
+
+
 def invalid(field: str, rule: str) -> ValidationFailed:
     """Make the 40001 for one field."""
     return ValidationFailed([FieldError(field, rule)])
@@ -91,6 +103,21 @@ _FAULT = obj("FieldError", {name: text(nullable=False) for name in ("field", "ru
 MAX_FAULTS = 100
 _FAULTS = obj(None, {"errors": array(_FAULT, max_items=MAX_FAULTS, nullable=False)}, nullable=False)
 _TAKEN = obj(None, {"field": text(nullable=False)}, nullable=False)
+_REFUSED = obj(
+    "Refused",
+    {
+        "permission": text(
+            example="crm:customer:export",
+            description="The permission code that is missing; null where no code would do, as for records of others.",
+        ),
+        "reason": text(
+            nullable=False,
+            example="Missing permission: export customers",
+            description="What is missing, in the reader's language, as menus and buttons call it.",
+        ),
+    },
+    nullable=False,
+)
 _TRACE = obj(None, {"request_id": text(nullable=False)}, nullable=False)
 
 
@@ -142,7 +169,8 @@ FORBIDDEN = _kind(
     403,
     "没有权限",
     "Permission denied",
-    "no role → menu → API binding, or granting wider than one holds",
+    "no role → menu → API binding, or granting wider than one holds; `data` says what is missing",
+    _REFUSED,
 )
 PASSWORD_CHANGE_REQUIRED = _kind(
     "password_change_required",
@@ -153,7 +181,13 @@ PASSWORD_CHANGE_REQUIRED = _kind(
     "the password must be changed first",
 )
 SUPER_ONLY = _kind(
-    "super_only", 40302, 403, "仅超级管理员可操作", "Super administrator only", "for the super administrator only"
+    "super_only",
+    40302,
+    403,
+    "仅超级管理员可操作",
+    "Super administrator only",
+    "for the super administrator only; `data` says why",
+    _REFUSED,
 )
 ACCOUNT_DISABLED = _kind(
     "account_disabled", 40303, 403, "账号已停用", "Account disabled", "log-in refused: the account is disabled"

@@ -83,6 +83,7 @@ TOO_MANY_OF_YOURS = Message(
 )
 TOO_MUCH_ARRIVING = Message("同时上传的数据过多，请稍后重试", "Too much is being sent at once; try later")
 STATUS = Message("状态", "Status")
+MISSING_PERMISSION = Message("缺少权限：{operation}", "Missing permission: {operation}")
 NOT_IN_STATE = Message("当前状态不允许该操作", "The current state does not allow this")
 UNLISTED_ADDRESS = Message("仅对设置中列出的地址开放", "Only for the addresses that a setting lists")
 REFERENCES_GONE = Message("引用的记录已不存在：{fields}", "It refers to records that no longer exist: {fields}")

@@ -20,6 +20,7 @@ from plugins.api import (
     conflicts,
     crud,
     invalid,
+    missing_permission,
     route,
 )
 from plugins.crm.bodies import COLLABORATORS, TRANSFER, TRANSFER_MANY, TRANSFERRED
@@ -33,6 +34,7 @@ from plugins.crm.ownership import (
     get_editable,
     may_change_owner,
     may_edit,
+    permission_to_own,
     propagate_owner,
     propagate_sharing,
     resolve_owner,
@@ -82,7 +84,7 @@ async def update(req: Request) -> Record:
         if version != before["version"]:
             raise ApiError(STALE)  # another request may have changed the owner
         if not await may_change_owner(req, owner_id):
-            raise ApiError(FORBIDDEN, NO_TRANSFER)
+            raise missing_permission(req, permission_to_own(owner_id), NO_TRANSFER)
     return await change(req, before, values, version)
 
 

@@ -78,10 +78,14 @@ async def find_reference(req: Request, collection: Collection, field: str, id: A
     return record
 
 
+def permission_to_own(owner_id: int | None) -> str:
+    """The permission code that makes this person the owner of a customer; with None, that leaves it without one."""
+    return "crm:customer:transfer" if owner_id is not None else "crm:customer:release"
+
+
 async def may_change_owner(req: Request, owner_id: int | None) -> bool:
     """Whether the caller may transfer a customer to this owner, or release it if `owner_id` is None."""
-    permission = "crm:customer:transfer" if owner_id is not None else "crm:customer:release"
-    return await req.part(Policy).holds(req.actor, permission)
+    return await req.part(Policy).holds(req.actor, permission_to_own(owner_id))
 
 
 async def check_enabled_user(req: Request, field: str, user_id: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from plugins.api import ACTION_TITLES, Catalogue, Database, Menu, Message, Route
+from plugins.api import Catalogue, Database, Menu, Message, Route
 from plugins.rbac.menu_records import KEPT_WHEN_EDITED
 from plugins.rbac.records import MENUS
 
@@ -55,7 +55,7 @@ def list_declarations(catalogue: Catalogue) -> Iterator[dict[str, Any]]:
         yield _describe_menu(menu, [route for route in routes if route.access.endswith(":list")])
         codes = dict.fromkeys(route.access for route in routes if not route.access.endswith(":list"))
         for order, code in enumerate(codes):
-            title = catalogue.permission_titles.get(code) or _title_of_action(code)
+            title = catalogue.permission_title(code)
             yield _describe_button(menu, code, title, order, [route for route in routes if route.access == code])
 
 
@@ -105,8 +105,3 @@ def _describe_button(menu: Menu, code: str, title: Message, order: int, routes: 
 
 def _list_apis(routes: Sequence[Route]) -> list[dict[str, str]]:
     return [{"method": route.method, "path": route.path} for route in routes]
-
-
-def _title_of_action(code: str) -> Message:
-    action = code.rpartition(":")[2]
-    return ACTION_TITLES.get(action) or Message(action, action.replace("-", " ").capitalize())

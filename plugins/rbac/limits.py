@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from plugins.api import FORBIDDEN, SUPER_ONLY, ApiError, Message, Refusal, Request, Scope
+from plugins.api import FORBIDDEN, SUPER_ONLY, ApiError, Message, Refusal, Request, Scope, missing_permission
 from plugins.rbac.messages import (
     DEPARTMENT_OUTSIDE,
     HOLDERS_BEYOND,
@@ -106,7 +106,7 @@ async def may_grant_menus(req: Request, menu_ids: Iterable[int]) -> None:
 async def may_set_menus(req: Request) -> None:
     """Require the API entry of `PUT …/menus` for menus that are granted with the role itself."""
     if not req.actor.is_super and _GRANTING not in (await req.part(Policy).rules()).grant(req.actor.roles).apis:
-        raise make_refusal(NO_GRANTING)
+        raise missing_permission(req, "system:role:grant", NO_GRANTING)
 
 
 async def may_define_scope(req: Request, role: Record) -> None:

@@ -17,7 +17,7 @@ import jwt
 from tornado.httpclient import HTTPRequest
 
 from handlers.route import PUBLIC
-from handlers.schema.errors import CONFLICT, NOT_FOUND, PASSWORD_CHANGE_REQUIRED, UNAUTHENTICATED
+from handlers.schema.errors import CONFLICT, FORBIDDEN, NOT_FOUND, PASSWORD_CHANGE_REQUIRED, UNAUTHENTICATED
 from plugins.auth.sessions import Sessions
 from plugins.rbac.api import USERS, Directory
 from plugins.runtime import Running
@@ -97,7 +97,8 @@ async def _session_of_user_1(server: Running | ServerProcess, url: str) -> Clien
 def agrees(reply: Reply, explanation: dict[str, Any]) -> bool:
     """Whether the explanation gives the reason: by its verdict, or by a condition with the message of the response."""
     if not explanation["allowed"]:
-        return explanation["code"] == reply.code and bool(explanation["reasons"])
+        same = explanation["code"] == reply.code and bool(explanation["reasons"])
+        return same and (reply.code != FORBIDDEN.code or reply.data["permission"] == explanation["route"]["permission"])
     told = [condition["reason"] for condition in explanation["conditions"] if condition["code"] == reply.code]
     return any(_pattern(reason).fullmatch(reply.json["msg"]) for reason in told)
 
