@@ -147,14 +147,14 @@ class Catalogue:
         return found
 
     def permission_title(self, code: str) -> Message:
-        """What the button of a permission code says: `Export` of `crm:customer:export`."""
+        """What the button of a permission code says: `Export` of `acme:agreement:export`."""
         action = code.rpartition(":")[2]
         plain = Message(action, action.replace("-", " ").capitalize())
         return self.permission_titles.get(code) or ACTION_TITLES.get(action) or plain
 
     @cached_property
     def operations(self) -> Mapping[str, Message]:
-        """What each permission code permits, in the words of its button and menu: `export customers`."""
+        """What each permission code permits, in the words of its button and menu: `export agreements`."""
         menus = {menu.resource: menu.title for menu in reversed(self.menus) if menu.resource}
         named = ((code, menus.get(code.rpartition(":")[0])) for code in self.permissions)
         return {code: self._operation(code, menu) for code, menu in named}

@@ -107,12 +107,12 @@ _REFUSED = obj(
     "Refused",
     {
         "permission": text(
-            example="crm:customer:export",
+            example="acme:agreement:export",
             description="The permission code that is missing; null where no code would do, as for records of others.",
         ),
         "reason": text(
             nullable=False,
-            example="Missing permission: export customers",
+            example="Missing permission: export agreements",
             description="What is missing, in the reader's language, as menus and buttons call it.",
         ),
     },
