@@ -25,7 +25,7 @@ class Authorizer(Protocol):
         """Whether an enabled role of the actor grants a menu or button with the permission of this route."""
 
     async def scope_of(self, actor: Actor) -> Scope:
-        """The data scope of the actor: the union of the data scopes of their enabled roles."""
+        """The data scope of the actor: the union of those of their enabled roles, as `Keeping` narrows it."""
 
 
 class OwnRequests(Protocol):

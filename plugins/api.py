@@ -161,6 +161,7 @@ from handlers.data.cached_snapshot import (
     CachedSnapshot as CachedSnapshot,  # a snapshot of a whole collection in memory
     RecordCache as RecordCache,  # some records of a collection in memory
 )
+from handlers.data.keeping import check_keeper as check_keeper  # refuse a record that others keep
 from handlers.data.restoring import restore as restore  # undo a soft delete
 from handlers.data.scope import (
     ALL_ROWS as ALL_ROWS,  # the data scope without a limit

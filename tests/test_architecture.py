@@ -125,6 +125,8 @@ PLUGIN_API = """
     object_id people_behind perform period_of quantity redacted refusal refuse_own remove_dangling restore rounded
     route rows_before share start_of store_money store_quantity text times timestamp transitions tree_of unavailable
     utc_now
+
+    check_keeper
 """.split()  # noqa: SIM905  a list literal has a line for each of them
 
 

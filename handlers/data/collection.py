@@ -61,6 +61,8 @@ class Collection:
     `code`: the field with its code; `code_field` has the default. A record without a label is called by its code.
     `alias`: a second name for references. The core refers to people as `users`, to departments as `departments`.
     `states`: the life of a record.
+    `keepers`: a field with people: what follows a record that names some is only for them, and for who sees every row.
+    `follows`: a reference to such a record, which the rows follow.
     `disabled`: a field and its value in records that are not to be chosen any more; `disabled_value` has the default.
     """
 
@@ -82,6 +84,8 @@ class Collection:
     code: str = ""
     alias: str = ""
     states: StateMachine | None = None
+    keepers: str = ""
+    follows: str = ""
     disabled: tuple[str, object] | None = None
 
     @cached_property
@@ -127,12 +131,12 @@ class Collection:
         moment = timestamp(read_only=True, nullable=False)
         return {
             "version": integer(label=_VERSION, minimum=1, read_only=True, nullable=False),
-            "creator_id": person.but(label=("创建人", "Created by"), filter=self.scoped),
+            "creator_id": person.but(label=("创建人", "Created by"), filter=True),
             "creator_department_id": integer(
                 label=("创建部门", "Creator's department"),
                 minimum=1,
                 read_only=True,
-                filter=self.scoped,
+                filter=True,
                 ref=THE_DEPARTMENTS,
             ),
             "created_at": moment.but(label=("创建时间", "Created at"), sort=True, filter=True),

@@ -19,6 +19,7 @@ from handlers.data.changes import Changes
 from handlers.data.collection import Collection, named
 from handlers.data.history import History
 from handlers.data.holders import find_holders
+from handlers.data.keeping import Keeping
 from handlers.data.locks import held_locks, lock_records
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.single_flight import SingleFlight
@@ -56,8 +57,9 @@ class Database:
         self.collections = {collection.name: collection for collection in collections}
         self.referred = named(self.collections.values())
         self.holders = find_holders(self.collections.values())
-        watched = [name for name, collection in self.collections.items() if collection.watched]
+        watched = [name for name, one in self.collections.items() if one.watched or one.keepers]
         self.changes = Changes(driver, watched)
+        self.keeping = Keeping(driver, self.collections.values(), self.changes)
         self.counts = SingleFlight()
         self.history = History(driver)
         self.outdated: set[str] = set()  # collections whose search fields `SearchIndexing` still has to rebuild

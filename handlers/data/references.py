@@ -104,7 +104,8 @@ class References:
             return False
         driver, visibility = self._context.driver, Visibility(collection, self._scope)
         if not isinstance(value, list):
-            fields = ("deleted", collection.scope_department, collection.scope_person, "shared_with")
+            further = (collection.follows,) if collection.follows else ()
+            fields = ("deleted", collection.scope_department, collection.scope_person, "shared_with", *further)
             found = await driver.find_by_id(collection.name, value, fields=fields)
             return found is not None and visibility.admits(found)
         wanted = list(dict.fromkeys(value))

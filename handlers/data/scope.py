@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from config.database import Filter
-from handlers.schema.values import ReadOnlyRecord
+from handlers.schema.values import ReadOnlyRecord, RecordId
 
 _MOST_RUNS = 4  # each costs a command
 NO_ROWS: dict[str, Any] = {"_id": {"$in": []}}
@@ -17,13 +17,15 @@ NO_ROWS: dict[str, Any] = {"_id": {"$in": []}}
 class Scope:
     """The union of a person's roles: every row, or the rows of some departments and of one creator.
 
-    `user_id` is the person, who also sees rows that were shared with them, unless the scope is empty.
+    `user_id` is the person, who also sees rows that were shared with them, unless the scope is empty. `withheld` are the
+    ids of records that name keepers other than the person: rows that follow them are not visible.
     """
 
     everything: bool = False
     department_ids: frozenset[int] = frozenset()
     creator_id: int | None = None
     user_id: int | None = None
+    withheld: frozenset[RecordId] = frozenset()
 
     @cached_property
     def _ids(self) -> tuple[int, ...]:

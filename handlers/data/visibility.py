@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from config.database import Document, Filter
@@ -21,6 +22,8 @@ class Visibility:
         self._collection = collection
         self._deleted = deleted
         self.scope = scope if collection.scoped else ALL_ROWS
+        if collection.follows and scope.withheld:
+            self.scope = replace(self.scope, withheld=scope.withheld)
 
     @property
     def live(self) -> Mapping[str, Any]:
@@ -31,7 +34,15 @@ class Visibility:
     def row_filter(self) -> Filter:
         """The filter of the data scope; empty where every row is visible."""
         rules = self._collection
-        return self.scope.filter(rules.scope_department, rules.scope_person, rules.shared)
+        scoped = self.scope.filter(rules.scope_department, rules.scope_person, rules.shared)
+        withheld = self._withheld
+        return {"$and": [scoped, withheld]} if scoped and withheld else scoped or withheld
+
+    @property
+    def _withheld(self) -> Filter:
+        """The filter on rows that follow no record of other keepers; empty where there is no such record."""
+        follows, withheld = self._collection.follows, self.scope.withheld
+        return {follows: {"$nin": sorted(withheld)}} if follows and withheld else {}
 
     def filter(self, *filters: Filter | None) -> Record:
         """The filter on visible records that match all of `filters`."""
@@ -43,10 +54,14 @@ class Visibility:
         """Whether `filter` matches this stored document: documents are read by `_id` for several readers at once."""
         rules = self._collection
         live = rules.plain or document.get("deleted") is self._deleted
-        return live and self.scope.admits(document, rules.scope_department, rules.scope_person, rules.shared)
+        kept = rules.follows and document.get(rules.follows) in self.scope.withheld
+        return (
+            live and not kept and self.scope.admits(document, rules.scope_department, rules.scope_person, rules.shared)
+        )
 
     def parts(self) -> list[Record]:
         """Filters that match disjoint sets of records and together match what `filter()` does."""
         rules, live = self._collection, self.live
         parts = self.scope.parts(rules.scope_department, rules.scope_person, rules.shared)
-        return [{**live, **part} for part in parts]
+        withheld = self._withheld
+        return [{**live, **part, **({"$and": [withheld]} if withheld else {})} for part in parts]

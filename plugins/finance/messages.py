@@ -8,6 +8,8 @@ ALREADY_REVERSED = Message(
     "凭证已冲销，或本身是冲销凭证", "The voucher has already been reversed, or is itself a reversal"
 )
 ACCOUNT_USED = Message("账户已有凭证，不能删除", "The account has vouchers and cannot be deleted")
+STILL_CASHIER = Message("仍是账户的出纳，不能删除", "The person is still cashier of accounts and cannot be deleted")
+NOT_CASHIER = Message("只有该账户的出纳可以冲销", "Only the cashiers of the account may reverse this")
 NOT_EDITABLE = Message("当前状态不能修改", "It cannot be changed in this state")
 NOT_DELETABLE = Message("当前状态不能删除", "It cannot be deleted in this state")
 NOT_IN_STATE = Message("当前状态不允许该操作", "Its state does not allow this")

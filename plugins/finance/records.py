@@ -6,6 +6,7 @@ from plugins.api import (
     Collection,
     Index,
     Message,
+    array,
     boolean,
     choice,
     day,
@@ -16,7 +17,7 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.finance.messages import ACCOUNT_USED
+from plugins.finance.messages import ACCOUNT_USED, STILL_CASHIER
 
 MAX_AMOUNT = "9999999999999.99"
 VOUCHER_KINDS = ("income", "expense", "transfer")
@@ -30,7 +31,7 @@ ACCOUNTS = Collection(
     name="finance_accounts",
     title="Account",
     noun=Message("账户", "account"),
-    scoped=True,
+    keepers="cashier_ids",
     fields={
         "code": text(
             label=("账户编码", "Account code"),
@@ -58,6 +59,16 @@ ACCOUNTS = Collection(
             filter=True,
             description="The sum of its vouchers.",
             history=False,
+        ),
+        "cashier_ids": array(
+            integer(minimum=1, ref="rbac_users", held=STILL_CASHIER),
+            label=("出纳", "Cashiers"),
+            unique=True,
+            max_items=100,
+            default=[],
+            nullable=True,
+            description="Who books on it, besides those who see every row; everybody with the permission where it "
+            "names nobody.",
         ),
         "status": choice(
             "enabled", "disabled", label=("状态", "Status"), default="enabled", filter=True, nullable=False

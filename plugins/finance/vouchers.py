@@ -6,13 +6,29 @@ from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Event, Request, Route, conflicts, crud, day_of, exact, invalid, route, store_money
-from plugins.finance.messages import ALREADY_REVERSED, PERIOD_CLOSED
+from plugins.api import (
+    FORBIDDEN,
+    ApiError,
+    Event,
+    Refusal,
+    Request,
+    Route,
+    check_keeper,
+    conflicts,
+    crud,
+    day_of,
+    exact,
+    invalid,
+    route,
+    store_money,
+)
+from plugins.finance.messages import ALREADY_REVERSED, NOT_CASHIER, PERIOD_CLOSED
 from plugins.finance.periods import ensure_period, take_number
 from plugins.finance.records import ACCOUNTS, REVERSE_BODY, VOUCHERS
 
 Record = dict[str, Any]
 REVERSED_EVENT = Event("finance.voucher.reversed", voucher=dict, reversal=dict)
+_ACCOUNTS = ("account_id", "to_account_id")
 _COPIED_BY_REVERSALS = (
     "kind",
     "account_id",
@@ -39,8 +55,11 @@ async def book_in_transaction(req: Request, day: str, work: Callable[[], Awaitab
 async def book(req: Request, values: Record) -> Record:
     """Write a voucher and change the balances. Call it inside a transaction.
 
-    Raises 40901 if the month is closed, and 40001 if an account is disabled; reversals may use disabled accounts.
+    Raises 40901 if the month is closed, and 40001 if an account is disabled or has other cashiers; reversals may use
+    disabled accounts.
     """
+    for field in _ACCOUNTS:
+        check_keeper(req.scope, values.get(field), field)
     usable = {} if values.get("reverses_id") else {"status": "enabled"}
     number = await take_number(req, values["day"][:7])
     voucher = await req.store(VOUCHERS).create({**values, "number": number})
@@ -50,7 +69,7 @@ async def book(req: Request, values: Record) -> Record:
             {"_id": account_id, **usable}, {"$inc": {"balance": store_money(change)}}
         )
         if account is None:
-            raise invalid("account_id" if account_id == voucher["account_id"] else "to_account_id", "reference")
+            raise invalid(_ACCOUNTS[account_id != voucher["account_id"]], "reference")
     return voucher
 
 
@@ -78,6 +97,8 @@ async def create(req: Request) -> Record:
 async def reverse(req: Request) -> Record:
     """Book the opposite of a voucher, dated `day` or today, and link the two. Returns the reversal."""
     found = await req.store(VOUCHERS).get(req.path["id"])
+    if not req.scope.withheld.isdisjoint(found[field] for field in _ACCOUNTS):
+        raise ApiError(FORBIDDEN, NOT_CASHIER)
     day = get_day(req)
 
     async def work() -> Record:
@@ -122,6 +143,6 @@ ROUTES: tuple[Route, ...] = (
         access="finance:voucher:reverse",
         body=REVERSE_BODY,
         record=VOUCHERS,
-        refusals=conflicts(ALREADY_REVERSED, PERIOD_CLOSED),
+        refusals=(Refusal(FORBIDDEN, NOT_CASHIER, exempt_super=True), *conflicts(ALREADY_REVERSED, PERIOD_CLOSED)),
     ),
 )

@@ -15,11 +15,11 @@ _ZERO = Decimal(0)
 
 
 async def stock_value_by_warehouse(req: Request) -> Part:
-    """Return quantity and value of the stock in each warehouse that the caller can see, by name; empty ones too."""
+    """Return quantity and value of the stock in each warehouse whose stock the caller sees, by name; empty ones too."""
     sums = {"quantity": {"$sum": "$quantity"}, "value": {"$sum": "$value"}}
     rows, warehouses = await asyncio.gather(
         req.store(STOCK).aggregate([{"$group": {"_id": "$warehouse_id", **sums}}], collection_scan=True),
-        req.store(WAREHOUSES).find(sort="name", fields=["name"]),
+        req.store(WAREHOUSES).find({"_id": {"$nin": sorted(req.scope.withheld)}}, sort="name", fields=["name"]),
     )
     held = {row["_id"]: row for row in rows}
     return {

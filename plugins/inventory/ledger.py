@@ -7,7 +7,7 @@ from plugins.inventory.records import STOCK_ENTRIES
 
 
 async def list_entries(req: Request) -> Page:
-    """List the movements in the warehouses that the caller can see."""
+    """List the movements in the warehouses whose stock the caller sees."""
     return await req.store(STOCK_ENTRIES).page(req.query)
 
 

@@ -11,6 +11,7 @@ from plugins.api import (
     FieldError,
     Request,
     ValidationFailed,
+    check_keeper,
     day_of,
     exact,
     invalid,
@@ -30,7 +31,7 @@ async def find_products(
 ) -> dict[Any, Record]:
     """Return the products of the lines by id. `where` restricts them further, such as to enabled ones for purchases.
 
-    Raises 40001 for each line that repeats a product, or whose product the caller cannot see or `where` excludes.
+    Raises 40001 for each line that repeats a product, or whose product does not exist or `where` excludes.
     """
     ids = [line["product_id"] for line in lines]
     matching = {"_id": {"$in": ids}, **(where or {})}
@@ -48,12 +49,13 @@ async def find_products(
 async def find_warehouse(
     req: Request, id: Any, field: str = "warehouse_id", where: Mapping[str, Any] | None = None
 ) -> Record:
-    """Return the warehouse. Raises 40001 for `field` if the caller cannot see it or it does not match `where`."""
+    """Return the warehouse. Raises 40001 for `field` if it does not match `where`, or has keepers besides the caller."""
     if id is None:
         raise invalid(field, "required")
     found = await req.store(WAREHOUSES).find_one({"_id": id, **(where or {})})
     if found is None:
         raise invalid(field, "reference")
+    check_keeper(req.scope, id, field)
     return found
 
 

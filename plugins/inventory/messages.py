@@ -6,6 +6,7 @@ NOT_ENOUGH = Message(
     "库存不足：{sku} 现有 {held}，需要 {wanted}", "Not enough stock: {sku} has {held}, but {wanted} are needed"
 )
 STOCK_LEFT = Message("仍有库存，不能删除", "It still has stock and cannot be deleted")
+STILL_KEEPER = Message("仍是仓库的仓管员，不能删除", "The person still keeps warehouses and cannot be deleted")
 IN_USE = Message("已被单据使用，不能删除", "It is used by orders and cannot be deleted")
 NOT_A_DRAFT = Message("只有草稿可以修改", "Only a draft can be changed")
 NOT_DELETABLE = Message("只有草稿或已取消的订单可以删除", "Only a draft or a cancelled order can be deleted")

@@ -10,6 +10,7 @@ from plugins.api import (
     FieldOptions,
     Index,
     Message,
+    array,
     choice,
     integer,
     money,
@@ -18,7 +19,7 @@ from plugins.api import (
     text,
 )
 from plugins.api import day as calendar_day
-from plugins.inventory.messages import STOCK_LEFT
+from plugins.inventory.messages import STILL_KEEPER, STOCK_LEFT
 
 MAX_QUANTITY = "999999999.9999"
 MAX_PRICE = "999999999.99"
@@ -36,7 +37,6 @@ PRODUCTS = Collection(
     code="sku",
     title="Product",
     noun=Message("商品", "product"),
-    scoped=True,
     fields={
         "sku": text(
             label=("商品编码", "SKU"),
@@ -90,7 +90,7 @@ WAREHOUSES = Collection(
     name="inventory_warehouses",
     title="Warehouse",
     noun=Message("仓库", "warehouse"),
-    scoped=True,
+    keepers="keeper_ids",
     fields={
         "code": text(
             label=("仓库编码", "Warehouse code"),
@@ -113,6 +113,16 @@ WAREHOUSES = Collection(
         "manager_id": integer(
             label=("仓库负责人", "Manager"), minimum=1, filter=True, ref="rbac_users", on_delete="keep"
         ),
+        "keeper_ids": array(
+            integer(minimum=1, ref="rbac_users", held=STILL_KEEPER),
+            label=("仓管员", "Keepers"),
+            unique=True,
+            max_items=100,
+            default=[],
+            nullable=True,
+            description="Who sees its stock and moves goods there, besides those who see every row; everybody with the "
+            "permission where it names nobody.",
+        ),
         "status": _STATUS,
         "remark": text(label=("备注", "Remarks"), max_length=2000),
     },
@@ -123,7 +133,6 @@ SUPPLIERS = Collection(
     name="inventory_suppliers",
     title="Supplier",
     noun=Message("供应商", "supplier"),
-    scoped=True,
     fields={
         "code": text(
             label=("供应商编码", "Supplier code"),
@@ -165,10 +174,7 @@ STOCK = Collection(
     name="inventory_stock",
     title="Stock",
     noun=Message("库存", "stock row"),
-    scoped=True,
-    # who sees a warehouse sees what is in it, whoever brought it there
-    scope_department="warehouse_department_id",
-    scope_person="warehouse_creator_id",
+    follows="warehouse_id",
     fields={
         "product_id": object_id(
             ref=PRODUCTS.name,
@@ -217,9 +223,7 @@ STOCK_ENTRIES = Collection(
     name="inventory_stock_entries",
     title="StockEntry",
     noun=Message("库存流水", "stock entry"),
-    scoped=True,
-    scope_department="warehouse_department_id",
-    scope_person="warehouse_creator_id",
+    follows="warehouse_id",
     fields={
         "product_id": object_id(
             label=("商品", "Product"), read_only=True, nullable=False, filter=True, ref=PRODUCTS.name

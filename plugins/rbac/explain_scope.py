@@ -45,7 +45,7 @@ class View:
             return self._conclude(False, messages.RECORD_MISSING)
         own = self._req.store(self._collection)
         if await own.find_one({"_id": key}) is None:
-            certain = own.scope.everything
+            certain = not own.row_filter
             reason = messages.RECORD_MISSING if certain else messages.RECORD_UNKNOWN
             return self._conclude(False if certain else None, reason)
         if await self._store(self._scope).find_one({"_id": key}) is None:

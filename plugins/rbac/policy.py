@@ -129,7 +129,8 @@ class Policy:
         """Layer 3: return the rows that the actor sees."""
         if actor.is_super:
             return Scope(everything=True, user_id=actor.user_id)
-        return (await self.rules()).scope(actor.roles, actor.user_id, actor.department_id)
+        scope = (await self.rules()).scope(actor.roles, actor.user_id, actor.department_id)
+        return await self._database.keeping.narrow(scope, actor.user_id)
 
     async def holds(self, actor: Actor, permission: str) -> bool:
         """Return whether the actor has a permission code; super administrators have all."""

@@ -568,6 +568,15 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         "Collections restrict each other's deletion in a circle: acme_lines → acme_things → acme_lines. "
         'None of their records could ever be deleted: give one of the references on_delete="clear" or "cascade".',
     ),
+    "keepers that are no people": (
+        [things(fields={"name": text(label=LABEL)}, keepers="name")],
+        "Plugin acme: collection acme_things has the keepers name, which is no list of references to users "
+        "among its fields.",
+    ),
+    "rows that follow records without keepers": (
+        [things(fields={"other_id": object_id(label=LABEL, ref="acme_things")}, follows="other_id")],
+        "Plugin acme: collection acme_things follows other_id, which is no reference to records with keepers.",
+    ),
     "field called id": (
         [fields(id=text())],
         "Plugin acme: collection acme_things has a field called id, which the core writes itself.",

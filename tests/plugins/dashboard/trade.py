@@ -188,7 +188,10 @@ class Company:
         )
 
     async def _stock(self, number: int) -> None:
-        warehouse = await self._made(WAREHOUSES, {"code": f"w {number}", "name": f"warehouse {number}"})
+        keepers = self.chance.choice([[], [self._person(), self._person()]])
+        warehouse = await self._made(
+            WAREHOUSES, {"code": f"w {number}", "name": f"warehouse {number}", "keeper_ids": keepers}
+        )
         for product in range(self.chance.randrange(3)):
             await self.database.store(STOCK).create(
                 {

@@ -1,0 +1,70 @@
+"""Records that name keepers: what follows them is for these people alone, and for who sees every row.
+
+Nobody but the people whom a warehouse names sees its stock or moves goods there, while everybody sees the warehouse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from lru import LRU
+
+from config.database import Driver
+from handlers.data.cached_snapshot import CachedSnapshot
+from handlers.data.changes import Changes
+from handlers.data.collection import Collection
+from handlers.data.scope import Scope
+from handlers.schema.errors import invalid
+from handlers.schema.values import RecordId
+
+_PEOPLE = 10_000  # people whose records of other keepers are cached
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The records that name keepers, deleted ones too: their past is still not for others."""
+
+    keepers: Mapping[RecordId, frozenset[int]]
+    _withheld: LRU[int, frozenset[RecordId]] = field(default_factory=lambda: LRU(_PEOPLE))
+
+    def withheld(self, user_id: int) -> frozenset[RecordId]:
+        """The records of which the person is no keeper."""
+        found = self._withheld.get(user_id)
+        if found is None:
+            found = frozenset(id for id, people in self.keepers.items() if user_id not in people)
+            self._withheld[user_id] = found
+        return found
+
+
+class Keeping:
+    """The keepers of all records, as a snapshot in memory that changes on any instance invalidate."""
+
+    def __init__(self, driver: Driver, collections: Iterable[Collection], changes: Changes) -> None:
+        self._driver = driver
+        self._collections = [collection for collection in collections if collection.keepers]
+        self._kept = CachedSnapshot(self._load)
+        for collection in self._collections:
+            changes.listen(collection.name, self._kept.invalidate)
+
+    async def narrow(self, scope: Scope, user_id: int) -> Scope:
+        """Return the data scope without what follows records of other keepers; that of all rows as it is."""
+        if scope.everything or not self._collections:
+            return scope
+        withheld = (await self._kept.current()).withheld(user_id)
+        return replace(scope, withheld=withheld) if withheld else scope
+
+    async def _load(self) -> _Kept:
+        keepers: dict[RecordId, frozenset[int]] = {}
+        for collection in self._collections:
+            field = collection.keepers
+            named = {"deleted": {"$in": [False, True]}, field: {"$gte": 0}}  # as the index of the field has them
+            rows = await self._driver.find(collection.name, named, fields=[field])
+            keepers |= {row["_id"]: frozenset(row[field]) for row in rows}
+        return _Kept(keepers)
+
+
+def check_keeper(scope: Scope, id: RecordId, field: str) -> None:
+    """Raise 40001 for `field` where the record that it names has keepers and the person is none of them."""
+    if id in scope.withheld:
+        raise invalid(field, "keeper")
