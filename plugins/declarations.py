@@ -30,6 +30,7 @@ from handlers.tables.records import TABLE_IMPORT_ROWS, TABLE_IMPORTS
 from plugins.declared_events import event_problems
 from plugins.declared_keepers import keeper_problems
 from plugins.declared_labels import label_problems
+from plugins.declared_owners import owner_problems
 from plugins.declared_references import deletion_problems, reference_problems
 from plugins.declared_states import machines_of, state_problems
 from plugins.declared_tables import table_problems
@@ -67,6 +68,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
             yield from _collection_problems(plugin, collection, named(known).keys(), shapes)
             yield from reference_problems(f"Plugin {plugin.name}: collection {collection.name}", collection)
             yield from keeper_problems(f"Plugin {plugin.name}: collection {collection.name}", collection, named(known))
+            yield from owner_problems(f"Plugin {plugin.name}: collection {collection.name}", collection, named(known))
         for declared in plugin.routes:
             yield from _route_problems(plugin, declared, menus, shapes)
             yield from _reference_problems(plugin, declared, known, kinds)

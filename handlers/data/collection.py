@@ -60,9 +60,9 @@ class Collection:
     `label`: the field by which a record is called; `label_field` has the default.
     `code`: the field with its code; `code_field` has the default. A record without a label is called by its code.
     `alias`: a second name for references. The core refers to people as `users`, to departments as `departments`.
-    `states`: the life of a record.
     `keepers`: a field with people: what follows a record that names some is only for them, and for who sees every row.
     `follows`: a reference to such a record, which the rows follow.
+    `owner`: the field with the person who is responsible for a record. `states`: the life of a record.
     `disabled`: a field and its value in records that are not to be chosen any more; `disabled_value` has the default.
     """
 
@@ -83,6 +83,7 @@ class Collection:
     label: str = ""
     code: str = ""
     alias: str = ""
+    owner: str = ""
     states: StateMachine | None = None
     keepers: str = ""
     follows: str = ""

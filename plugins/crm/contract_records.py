@@ -19,6 +19,7 @@ CONTRACTS = Collection(
     noun=Message("合同", "contract"),
     scoped=True,
     shared=True,
+    owner="owner_id",
     fields={
         "number": text(
             label=("合同编号", "Contract number"),
@@ -92,6 +93,7 @@ PLANS = Collection(
     label="sequence",
     scoped=True,
     shared=True,
+    owner="owner_id",
     fields={
         "contract_id": _CONTRACT_ID.but(on_delete="cascade"),
         "customer_id": _OF_CONTRACT,
@@ -131,6 +133,7 @@ PAYMENTS = Collection(
     noun=Message("回款", "payment"),
     scoped=True,
     shared=True,
+    owner="owner_id",
     fields={
         "contract_id": _CONTRACT_ID,
         "customer_id": _OF_CONTRACT,

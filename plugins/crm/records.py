@@ -66,6 +66,7 @@ CUSTOMERS = Collection(
     noun=Message("客户", "customer"),
     scoped=True,
     shared=True,
+    owner="owner_id",
     fields={
         "name": text(
             label=("客户名称", "Customer name"),
@@ -176,6 +177,7 @@ CONTACTS = Collection(
     noun=Message("联系人", "contact"),
     scoped=True,
     shared=True,
+    owner="owner_id",
     fields={
         "customer_id": OF_CUSTOMER,
         "name": text(label=("姓名", "Name"), required=True, max_length=100, sort="folded", search=True, example="王芳"),
@@ -202,6 +204,7 @@ LEADS = Collection(
     noun=Message("线索", "lead"),
     scoped=True,
     shared=True,
+    owner="owner_id",
     fields={
         "name": text(label=("姓名", "Name"), required=True, max_length=100, sort="folded", search=True, example="刘洋"),
         "company": text(label=("公司名称", "Company"), max_length=200, sort="folded", search=True, example="晨光科技"),
@@ -242,6 +245,7 @@ OPPORTUNITIES = Collection(
     noun=Message("商机", "opportunity"),
     scoped=True,
     shared=True,
+    owner="owner_id",
     fields={
         "customer_id": CUSTOMER_ID,
         "name": text(
@@ -302,6 +306,7 @@ FOLLOW_UPS = Collection(
     noun=Message("跟进记录", "follow-up"),
     scoped=True,
     shared=True,
+    owner="owner_id",
     fields={
         "customer_id": OF_CUSTOMER,
         # a follow-up is of the past: with whom and about what stays

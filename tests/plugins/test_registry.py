@@ -625,6 +625,34 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         [other(settings=int)],
         "Plugin other: settings must be type[EnvironmentSettings] | None, and is a type.",
     ),
+    "owner that is not declared": (
+        [things(fields=labelled({"name": text(required=True), "owner_id": integer(ref="users")}))],
+        'Plugin acme: collection acme_things has owner_id and does not declare it: write owner="owner_id".',
+    ),
+    "owner that is no field": (
+        [things(owner="keeper_id")],
+        "Plugin acme: collection acme_things has the owner keeper_id, which is no field of it.",
+    ),
+    "owner that is no person": (
+        [things(owner="name")],
+        "Plugin acme: collection acme_things has the owner name, which does not refer to users.",
+    ),
+    "owner beside other rows": (
+        [
+            things(
+                owner="owner_id",
+                scope_department="place_id",
+                fields=labelled(
+                    {
+                        "name": text(required=True),
+                        "owner_id": integer(ref="users"),
+                        "place_id": integer(ref="departments"),
+                    }
+                ),
+            )
+        ],
+        "Plugin acme: collection acme_things has an owner and rows by place_id: only one of them can say whose it is.",
+    ),
     "port that nobody provides": (
         [plugin for plugin in GOOD if plugin.name != "auth"],
         "No plugin provides Authenticator; load the plugins auth and rbac, or others that do.",
