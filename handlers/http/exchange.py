@@ -15,7 +15,7 @@ from handlers.http.addresses import Network, client_address
 from handlers.http.connection import Connection
 from handlers.http.receiving import Receiving
 from handlers.http.request_head import RequestHead
-from handlers.http.responder import Responder
+from handlers.http.responder import OpenRequests, Responder
 from handlers.http.sockets import Sockets
 from handlers.http.streams import BodyStream
 from handlers.http.unnamed_proxies import UnnamedProxies
@@ -24,7 +24,6 @@ from handlers.request import Request
 from handlers.routing import Router
 from handlers.schema.envelope import failed, ok
 from handlers.schema.errors import BAD_REQUEST, HEADERS_TOO_LARGE, NOT_FOUND, TOO_LARGE, ApiError
-from handlers.service import Service
 from handlers.tasks import run_eagerly
 
 log = logging.getLogger("tradewind.http")
@@ -34,10 +33,9 @@ _PAUSE_SECONDS = 0.25
 _UPLOAD_SECONDS = 24 * 3600.0  # a stream has a limit on idleness, not on its length
 
 
-class Counting(Protocol):
+class Counting(OpenRequests, Protocol):
     """What an exchange needs of the front that it belongs to."""
 
-    service: Service
     proxies: tuple[Network, ...]
     receiving: Receiving
     unnamed_proxies: UnnamedProxies
@@ -48,12 +46,6 @@ class Counting(Protocol):
 
     def is_handshake(self, start: httputil.RequestStartLine, headers: httputil.HTTPHeaders) -> bool:
         """Whether this is a sound request for a WebSocket that there is."""
-
-    def opened(self) -> None:
-        """A request is being served."""
-
-    def closed(self) -> None:
-        """A response was sent, or the client went away."""
 
 
 class Exchange(httputil.HTTPMessageDelegate):
@@ -67,7 +59,7 @@ class Exchange(httputil.HTTPMessageDelegate):
     _upgraded: httputil.HTTPMessageDelegate | None = None
     _asked: Request | None = None
     _serving = False
-    _responded = False
+    _responder: Responder  # from the head on
 
     def __init__(self, front: Counting, connection: Connection) -> None:
         self._front = front
@@ -78,7 +70,7 @@ class Exchange(httputil.HTTPMessageDelegate):
     @property
     def under_way(self) -> bool:
         """Whether its head has arrived, and no response was written yet."""
-        return not self._responded and hasattr(self, "_start")
+        return hasattr(self, "_responder") and not self._responder.closed
 
     # -- the request arrives
 
@@ -96,10 +88,7 @@ class Exchange(httputil.HTTPMessageDelegate):
             return self._upgraded.headers_received(start_line, headers)
         self._id = request_head.request_id or _new_id()
         self._language = request_head.language
-        self._responder = Responder(
-            self._service, self._connection, start_line.method, request_head, self._id, self._note_response
-        )
-        self._front.opened()
+        self._responder = Responder(self._front, self._connection, start_line.method, request_head, self._id)
         streamed = self._is_streamed()
         self._refusal = self._refused(streamed)
         if self._refusal is not None and self._request_head.length > _DRAIN_BYTES:
@@ -149,7 +138,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         if self._size > self._service.settings.max_body_bytes:
             self._refusal = self._refusal or ApiError(TOO_LARGE)
             self._drop()
-            if self._size > _DRAIN_BYTES and not self._responded:
+            if self._size > _DRAIN_BYTES and not self._responder.closed:
                 self._responder.send(self._failure(self._refusal), close=True)
         elif self._refusal is None:
             self._chunks.append(chunk)
@@ -185,7 +174,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         elif self._stream is not None:
             self._stream.end()
             self._drained.set()
-        elif not self._responded:
+        elif not self._responder.closed:
             self._serving = True
             run_eagerly(self._respond())
 
@@ -203,15 +192,10 @@ class Exchange(httputil.HTTPMessageDelegate):
         if self._stream is not None:
             self._stream.lose()
             self._drained.set()
-        if not self._responded and not self._serving:
-            self._responded = True
-            self._front.closed()
+        if self.under_way and not self._serving:
+            self._responder.close()
 
     # -- the response
-
-    def _note_response(self) -> None:
-        self._responded = True
-        self._front.closed()
 
     async def _respond(self) -> None:
         if self._refusal is not None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from email.utils import formatdate
 from functools import lru_cache
+from typing import Protocol
 
 from tornado import iostream
 
@@ -28,28 +29,46 @@ _PREFLIGHT = {
 }
 
 
+class OpenRequests(Protocol):
+    """Counts the requests without a response."""
+
+    service: Service
+
+    def opened(self) -> None:
+        """A request is being served."""
+
+    def closed(self) -> None:
+        """A response was sent, or the client went away."""
+
+
 class Responder:
-    """The response side of an exchange. `sent` is called once, when the response is on its way or broken off."""
+    """The response side of an exchange; `closed` once the response was sent or broken off, or the client went away.
+
+    It holds no reference to its exchange: a cycle would keep each request in memory until the next garbage collection.
+    """
+
+    __slots__ = ("_connection", "_id", "_method", "_open_requests", "_request_head", "_service", "closed")
 
     def __init__(
-        self,
-        service: Service,
-        connection: Connection,
-        method: str,
-        request_head: RequestHead,
-        id: str,
-        sent: Callable[[], None],
+        self, open_requests: OpenRequests, connection: Connection, method: str, request_head: RequestHead, id: str
     ) -> None:
-        self._service = service
+        self._open_requests = open_requests
+        self._service = open_requests.service
         self._connection = connection
         self._method = method
         self._request_head = request_head
         self._id = id
-        self._sent = sent
+        self.closed = False
+        open_requests.opened()
+
+    def close(self) -> None:
+        """Note that no response is going to be sent any more."""
+        self.closed = True
+        self._open_requests.closed()
 
     def send(self, response: Response, close: bool = False) -> None:
         """Send a whole response, and `close` the connection behind it."""
-        self._sent()
+        self.close()
         if self._is_usual(response, close):
             self._send_usual(response)
             return
@@ -95,7 +114,7 @@ class Responder:
             log.exception("response broken off", extra={"request_id": self._id})
             self._break_off("the source failed")
         finally:
-            self._sent()
+            self.close()
             await _let_go(response.stream)
 
     async def _write(self, chunk: bytes, seconds: float) -> None:
