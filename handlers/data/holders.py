@@ -12,7 +12,7 @@ from config.database import Driver, Filter
 from handlers.data.collection import Collection, named
 from handlers.data.index import LIVE
 from handlers.data.links import Link
-from handlers.data.locks import lock_records
+from handlers.data.locks import exclude_sharers
 from handlers.schema.errors import CONFLICT, ApiError
 from handlers.schema.fields import OnDelete
 from handlers.schema.messages import Message
@@ -107,7 +107,7 @@ class Release:
         if not fresh or not holders:
             return
         self._deleted[collection].update(fresh)
-        await lock_records(self._driver, [(collection, id) for id in fresh])
+        await exclude_sharers(self._driver, [(collection, id) for id in fresh])
         for holder in holders:
             if holder.link.on_delete == "cascade":
                 await self._delete(holder, fresh)

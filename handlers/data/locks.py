@@ -2,12 +2,16 @@
 
 A lock is a document of `core_locks` that every holder changes, so that MongoDB aborts one of two transactions, which
 runs again after the other. The record itself stays as it is: no new version, no audit stamp, no notification.
+
+A write that refers to a record shares it with others that do: it locks one of its places, and a deletion locks them all.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from typing import Any
 
 from config.database import Driver, DuplicateKey, WriteConflict
@@ -17,6 +21,7 @@ from handlers.schema.fields import integer, timestamp
 from handlers.schema.values import RecordId
 
 _KEPT_SECONDS = 86_400  # longer than any transaction
+_PLACES = 8  # two writes that refer to one record wait for each other once in so many times
 LOCKS = Collection(
     name="core_locks",
     title="Lock",
@@ -36,23 +41,62 @@ async def lock_records(driver: Driver, records: Iterable[tuple[str, RecordId]]) 
     Where another transaction holds one of them, this one starts again after it; `DatabaseUnavailable` where that takes
     longer than the time limit. Raises RuntimeError outside a transaction.
     """
+    await _lock(driver, [_key(record) for record in records])
+
+
+async def share_records(driver: Driver, records: Iterable[tuple[str, RecordId]]) -> None:
+    """Keep records from being deleted until the transaction ends; others may do so too. Errors as in `lock_records`."""
+    place = _choose_place()
+    await _lock(driver, [f"{_key(record)}/{place}" for record in records])
+
+
+async def exclude_sharers(driver: Driver, records: Iterable[tuple[str, RecordId]]) -> None:
+    """Lock records, also against transactions that share them. Errors as in `lock_records`."""
+    keys = [_key(record) for record in records]
+    await _lock(driver, [*keys, *(f"{key}/{place}" for key in keys for place in range(_PLACES))])
+
+
+def _key(record: tuple[str, RecordId]) -> str:
+    collection, id = record
+    return f"{collection}:{id}"
+
+
+def _choose_place() -> int:
+    return secrets.randbelow(_PLACES)
+
+
+async def _lock(driver: Driver, keys: Iterable[str]) -> None:
     if not driver.in_transaction:
         raise RuntimeError("a record can be locked within a transaction only")
     held = held_locks.get()
     # in one order, so that transactions of the same records conflict at the first of them
-    wanted = sorted({f"{collection}:{id}" for collection, id in records} - (held or set()))
-    if len(wanted) > 1:
-        changed = await driver.update_many(LOCKS.name, {"_id": {"$in": wanted}}, _CHANGE)
-        missing = wanted if changed < len(wanted) else []
-    else:
-        missing = wanted
-    for key in missing:
-        try:
-            await driver.update_one(LOCKS.name, {"_id": key}, _CHANGE, upsert=True)
-        except DuplicateKey as error:  # another transaction has made it meanwhile
-            raise WriteConflict((LOCKS.name, key)) from error
+    wanted = sorted(set(keys) - (held or set()))
+    if len(wanted) == 1:
+        await _lock_one(driver, wanted[0])
+    elif wanted:
+        await _lock_several(driver, wanted)
     if held is not None:
         held.update(wanted)
+
+
+async def _lock_one(driver: Driver, key: str) -> None:
+    try:
+        await driver.update_one(LOCKS.name, {"_id": key}, _CHANGE, upsert=True)
+    except DuplicateKey as error:  # another transaction has made it meanwhile
+        raise WriteConflict((LOCKS.name, key)) from error
+
+
+async def _lock_several(driver: Driver, keys: list[str]) -> None:
+    those = {"_id": {"$in": keys}}
+    if await driver.update_many(LOCKS.name, those, _CHANGE) == len(keys):
+        return
+    known = {row["_id"] for row in await driver.find(LOCKS.name, those, fields=["_id"])}
+    missing = [key for key in keys if key not in known]
+    now = datetime.now(UTC)
+    try:
+        await driver.insert(LOCKS.name, [{"_id": key, "count": 1, "at": now} for key in missing])
+    except DuplicateKey as error:  # another transaction has made one meanwhile
+        raise WriteConflict((LOCKS.name, missing[0])) from error
 
 
 # MongoDB sees no conflict in a change that leaves the document as it is

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from handlers.data.collection import Collection
 from handlers.data.context import DataContext
 from handlers.data.links import Link
-from handlers.data.locks import lock_records
+from handlers.data.locks import share_records
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.visibility import Visibility
 from handlers.schema.errors import CONFLICT, ApiError, FieldError, ValidationFailed
@@ -38,7 +38,7 @@ class References:
             return await write()
 
         async def work() -> Result:
-            await lock_records(self._context.driver, wanted)
+            await share_records(self._context.driver, wanted)
             return await write()
 
         return await self._context.transaction(work)

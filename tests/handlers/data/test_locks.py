@@ -7,7 +7,7 @@ import pytest
 
 from config.database import DatabaseUnavailable
 from handlers.data.database import Database
-from handlers.data.locks import LOCKS
+from handlers.data.locks import LOCKS, exclude_sharers, share_records
 from plugins.testing import eventually
 from tests.handlers.data.records import NOTES
 
@@ -134,3 +134,31 @@ async def test_a_record_is_locked_once_in_a_transaction(database: Database) -> N
 async def test_a_record_is_locked_within_a_transaction_only(database: Database) -> None:
     with pytest.raises(RuntimeError, match="within a transaction only"):
         await database.lock(NOTES, 1)
+
+
+async def test_writes_that_refer_to_one_record_pass_each_other_and_a_deletion_waits(
+    database: Database, other_instance: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records, order = [(NOTES.name, await note(database))], list[str]()
+    places = iter(range(100))
+    monkeypatch.setattr("handlers.data.locks._choose_place", lambda: next(places))
+    inside, go_on = asyncio.Event(), asyncio.Event()
+
+    async def refer() -> None:
+        await share_records(database.driver, records)
+        inside.set()
+        await go_on.wait()
+        order.append("referred")
+
+    async def delete() -> None:
+        await exclude_sharers(other_instance.driver, records)
+        order.append("deleted")
+
+    referring = asyncio.create_task(database.transaction(refer))
+    await inside.wait()
+    # another writer does not wait for the open transaction
+    await other_instance.transaction(lambda: share_records(other_instance.driver, records))
+    deleting = asyncio.create_task(other_instance.transaction(delete))
+    asyncio.get_running_loop().call_later(0.2, go_on.set)
+    await asyncio.gather(referring, deleting)
+    assert order == ["referred", "deleted"]
