@@ -140,28 +140,34 @@ async def _body(reader: asyncio.StreamReader, status: int, fields: dict[str, str
 
 @dataclass
 class Waits:
-    """How long liveness took: moments and seconds of each probe, and what failed."""
+    """How long liveness took: of each probe the moment, its seconds, and those spent waiting for a processor."""
 
-    probes: list[tuple[float, float]]
+    probes: list[tuple[float, float, float]]
     failed: list[str]
 
     def slowest_ms(self, since: float = 0.0) -> int:
         """The longest wait of the probes that began after `since`, by the monotonic clock."""
-        return round(max((seconds for at, seconds in self.probes if at >= since), default=0.0) * 1000)
+        return round(max((seconds for at, seconds, _ in self.probes if at >= since), default=0.0) * 1000)
+
+    def slowest_running_ms(self) -> int:
+        """The longest wait without the time in which the server was ready to run and had no processor."""
+        return round(max((seconds - queued for _, seconds, queued in self.probes), default=0.0) * 1000)
 
 
 class Liveness:
     """Asks `/api/health` all the time from another process, and beside it a socket that only echoes.
 
-    The echo tells how much of a wait is this machine's: on two busy cores every process waits for its turn.
+    The echo tells how much of a wait is this machine's, and the scheduler how long the servers with these pids waited
+    for a processor: on two busy cores every process waits for its turn.
     """
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, *pids: int) -> None:
         self._port = port
+        self._pids = pids
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Liveness:
-        command = [sys.executable, "-m", "scripts.fault_injection.liveness", str(self._port)]
+        command = [sys.executable, "-m", "scripts.fault_injection.liveness", *map(str, (self._port, *self._pids))]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
         return self
 

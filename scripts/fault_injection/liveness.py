@@ -1,4 +1,7 @@
-"""A process that asks for liveness until its standard input ends: `python -m scripts.fault_injection.liveness PORT`."""
+"""A process that asks for liveness until its standard input ends: `… -m scripts.fault_injection.liveness PORT [PID…]`.
+
+Of each probe it tells how long the event loop of the server, one of these pids, waited for a processor meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import asyncio
 import json
 import sys
 import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from scripts.fault_injection.clients import Connection
@@ -24,8 +29,16 @@ class _Echo(asyncio.Protocol):
         self._transport.write(data)
 
 
-async def watch(port: int) -> dict[str, list[object]]:
-    """Probe the service and the echo in turn; when each probe began, and how long it took."""
+def queued_seconds(pid: int) -> float:
+    """How long the main thread of a process has waited for a processor so far (proc_pid_schedstat)."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+    except FileNotFoundError:
+        return 0.0
+
+
+async def watch(port: int, pids: Sequence[int] = ()) -> dict[str, list[object]]:
+    """Probe the service and the echo in turn: when each probe began, how long it took, and waited for a processor."""
     service: list[object] = []
     echoes: list[object] = []
     failed: list[object] = []
@@ -34,15 +47,18 @@ async def watch(port: int) -> dict[str, list[object]]:
     reader, writer = await asyncio.open_connection("127.0.0.1", echo.sockets[0].getsockname()[1])
     connection = Connection(port)
     while not ended.done():
+        queued = [queued_seconds(pid) for pid in pids]
         began = time.monotonic()
         reply = await connection.call("GET", "/api/health", seconds=_PROBE_SECONDS)
-        service.append((began, time.monotonic() - began))
+        seconds = time.monotonic() - began
+        waited = max((queued_seconds(pid) - before for pid, before in zip(pids, queued, strict=True)), default=0.0)
+        service.append((began, seconds, min(max(waited, 0.0), seconds)))
         if reply.outcome != "0":
             failed.append(reply.outcome)
         began = time.monotonic()
         writer.write(b"x")
         await reader.readexactly(1)
-        echoes.append((began, time.monotonic() - began))
+        echoes.append((began, time.monotonic() - began, 0.0))
         await asyncio.sleep(_PAUSE_SECONDS)
     connection.drop()
     writer.close()
@@ -51,4 +67,4 @@ async def watch(port: int) -> dict[str, list[object]]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(watch(int(sys.argv[1])))))
+    print(json.dumps(asyncio.run(watch(int(sys.argv[1]), [int(pid) for pid in sys.argv[2:]]))))
