@@ -27,6 +27,7 @@ from handlers.idempotency import respond_once
 from handlers.metrics import Metrics
 from handlers.missing_permission import missing_permission
 from handlers.operation_log import OperationLog
+from handlers.passing import is_admitted
 from handlers.ports import Authenticator, Authorizer
 from handlers.rate_limit import RateLimit
 from handlers.request import Request
@@ -156,8 +157,20 @@ async def require_permission(request: Request) -> None:
     """Raise 40301, 40302 or 40300 where the caller may not use the route; a 40300 names its permission code."""
     route = route_of(request)
     kind = await refusal(request.actor, route, request.part(Authorizer))
-    if kind is not None:
-        raise missing_permission(request, route.access) if kind is FORBIDDEN else ApiError(kind)
+    if kind is None or (kind is FORBIDDEN and await _has_pass(request, route)):
+        return
+    raise missing_permission(request, route.access) if kind is FORBIDDEN else ApiError(kind)
+
+
+async def _has_pass(request: Request, route: Route) -> bool:
+    """Whether the caller is asked about the record that they would read, or about what it hangs below."""
+    if request.passage is None or not route.passable:
+        return False
+    try:
+        query = route.check_query(_query(request.raw_query))
+    except ApiError:
+        return False  # without the permission nobody learns what is wrong with the query
+    return await is_admitted(request, route.collection, query)
 
 
 async def count_attempt(request: Request) -> None:

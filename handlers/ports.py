@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from handlers.actor import Actor
+from handlers.data.passes import Passes as Passes
 from handlers.data.scope import Scope
 from handlers.route import Route
 from handlers.schema.messages import Message

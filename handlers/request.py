@@ -11,6 +11,8 @@ from typing import Protocol, TypeVar, cast
 from handlers.actor import ANONYMOUS, Actor
 from handlers.data.collection import Collection
 from handlers.data.database import utc_now
+from handlers.data.passed_store import PassedStore
+from handlers.data.passes import Passage, Passes
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.store import Store
 from handlers.events import Event
@@ -34,6 +36,14 @@ class Endpoint(Protocol):
     @property
     def returns(self) -> Field:
         """The shape of `data`."""
+
+    @property
+    def reads(self) -> bool:
+        """Whether it is a read that ends."""
+
+    @property
+    def paged(self) -> bool:
+        """Whether it is a list with pages."""
 
     @property
     def form(self) -> Field | None:
@@ -105,9 +115,13 @@ class Request:
     left: bool = False
     behind_unnamed_proxy: bool = False
     _leaving: list[Callable[[], None]] | None = None
+    _passage: Passage | None = None
 
     def store(self, collection: Collection) -> Store:
         """A store of `collection` with the caller's data scope; writes carry the caller's audit stamp."""
+        passage = None if self.scope.everything or collection is self.deleted else self.passage
+        if passage is not None and passage.concerns(collection):
+            return PassedStore(self.service.database, collection, self.actor, self.scope, self.now, passage)
         return self._store(collection, self.scope)
 
     def system_store(self, collection: Collection) -> Store:
@@ -117,6 +131,15 @@ class Request:
     def _store(self, collection: Collection, scope: Scope) -> Store:
         store = self.service.database.store(collection, self.actor, scope, self.now)
         return store.deleted if collection is self.deleted else store
+
+    @property
+    def passage(self) -> Passage | None:
+        """What the caller may read because they are asked about it; None in requests that write, and without a plugin."""
+        if self._passage is None and self.route is not None and self.route.reads:
+            passes: Passes | None = self.service.parts.get(Passes)
+            if passes is not None and self.actor is not ANONYMOUS:
+                self._passage = Passage(passes, self.actor, self.service.database.parents, lists=self.route.paged)
+        return self._passage
 
     def part(self, kind: type[Part]) -> Part:
         """A running object that a plugin provides."""

@@ -168,6 +168,21 @@ class Route:
         return self.method != "GET"
 
     @cached_property
+    def reads(self) -> bool:
+        """Whether it is a read that ends: no write, and no WebSocket."""
+        return not self.writes and not self.socket
+
+    @cached_property
+    def passable(self) -> bool:
+        """Whether people who are asked about a record may use it without its permission: to read it or what hangs below.
+
+        That is the route of one record, or of its history, with the permission to read it, and the route of a list.
+        """
+        of_record = self.parameters == ("id",) and self.access.endswith(":read")
+        of_list = self.paged and not self.parameters and self.access.endswith(":list")
+        return self.reads and bool(self.collection) and (of_record or of_list)
+
+    @cached_property
     def action(self) -> str | None:
         """What the history calls an update by this route: `submit` of `POST …/{id}/submit`; None for `update`."""
         verb = self.access.rpartition(":")[2]

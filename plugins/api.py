@@ -234,7 +234,12 @@ from handlers.http.multipart import (
     FormFile as FormFile,  # a file of such a form
 )
 from handlers.missing_permission import missing_permission as missing_permission  # the 40300 that names a permission
-from handlers.lifecycle import refusal as refusal  # why a person may not use a route
+from handlers.lifecycle import (
+    name_references as name_references,  # put the names beside references into values of a shape
+    refusal as refusal,  # why a person may not use a route
+)
+from handlers.data.passes import Passage as Passage  # what the passes of one person admit
+from handlers.passing import pass_for as pass_for  # why a pass admits a record
 from handlers.operation_log import OPERATION_LOGS as OPERATION_LOGS  # the collection of the operation log
 from handlers.own_requests import (
     REFUSES_OWN as REFUSES_OWN,  # declare it: the refusal of `refuse_own`
@@ -248,6 +253,7 @@ from handlers.ports import (
     Authorizer as Authorizer,  # port: what a caller may do and see
     DictionaryLabels as DictionaryLabels,  # port: the labels of dictionaries
     OwnRequests as OwnRequests,  # port: whether people may decide on their own requests
+    Passes as Passes,  # port: what people read because they are asked about it
 )
 from handlers.rate_limit import RateLimit as RateLimit  # at most so many calls a minute for a key
 from handlers.routing import Router as Router  # finds the route of a path

@@ -109,8 +109,8 @@ PLUGIN_API = """
 
     Action Actor Approval Response ApiError Authenticator Authorizer Catalogue Collection Confined Dashboard Database
     DatabaseUnavailable Dictionary EnvironmentSettings ErrorKind Events Field FieldError FieldOptions Form FormFile
-    Handler HasSettings Hook Index Item Jobs Lane Language Lease Menu Message CachedSnapshot Option OwnRequests Page Period
-    Plugin Query RateLimit Record RecordCache RecordNames Refusal Request Route RouteOptions Router Scope Service
+    Handler HasSettings Hook Index Item Jobs Lane Language Lease Menu Message CachedSnapshot Option OwnRequests Page Passage
+    Passes Period Plugin Query RateLimit Record RecordCache RecordNames Refusal Request Route RouteOptions Router Scope Service
     SingleFlight
     StateMachine Step Store TooCostly Transition ValidationFailed Work WorkFailed
 
@@ -121,8 +121,8 @@ PLUGIN_API = """
     RECEIVABLE_CHANGED Event Job Listener
 
     respond_once anything array as_json boolean by_day by_month change_state choice conflicts crud day day_of exact
-    integer invalid json_schema last_days last_months link mapping may_decide_on_own missing_permission money network_of new_id number obj
-    object_id people_behind perform period_of quantity redacted refusal refuse_own remove_dangling restore rounded
+    integer invalid json_schema last_days last_months link mapping may_decide_on_own missing_permission money name_references network_of
+    new_id number obj object_id pass_for people_behind perform period_of quantity redacted refusal refuse_own remove_dangling restore rounded
     route rows_before share start_of store_money store_quantity text times timestamp transitions tree_of unavailable
     utc_now
 

@@ -21,6 +21,7 @@ from handlers.data.history import History
 from handlers.data.holders import find_holders
 from handlers.data.keeping import Keeping
 from handlers.data.locks import held_locks, lock_records
+from handlers.data.passes import find_parents
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.single_flight import SingleFlight
 from handlers.data.store import Store
@@ -57,6 +58,7 @@ class Database:
         self.collections = {collection.name: collection for collection in collections}
         self.referred = named(self.collections.values())
         self.holders = find_holders(self.collections.values())
+        self.parents = find_parents(self.collections.values())
         watched = [name for name, one in self.collections.items() if one.watched or one.keepers]
         self.changes = Changes(driver, watched)
         self.keeping = Keeping(driver, self.collections.values(), self.changes)

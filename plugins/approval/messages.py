@@ -27,5 +27,9 @@ DELEGATED = Message(
     "{name} 在 {first} 至 {last} 期间将审批委托给您", "{name} delegated approvals to you from {first} to {last}"
 )
 REMINDED = Message("催办审批：{title}", "Still waiting for your approval: {title}")
+ASKED_IN = Message(
+    "审批“{title}”的审批人、抄送人或发起人",
+    "Asked in the approval “{title}”, as approver, copied person or initiator",
+)
 COPIED = Message("抄送给您：{title}", "For your information: {title}")
 ENDED = Message("您的审批{outcome}：{title}", "Your request was {outcome}: {title}")

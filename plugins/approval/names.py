@@ -8,6 +8,7 @@ from typing import Any
 
 from plugins.api import Page, RecordNames, Request, Route, invalid, route
 from plugins.approval.records import COLLEAGUE, COLLEAGUE_QUERY
+from plugins.approval.shown_records import add_reference_names
 from plugins.rbac.api import USERS
 
 
@@ -19,10 +20,10 @@ async def list_names(req: Request, user_ids: Iterable[int]) -> list[dict[str, An
 
 
 async def add_people(req: Request, instance: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the names of all people that an approval mentions."""
+    """Add the names of all people that an approval mentions, and of what its record refers to."""
     acted = (step["user_id"] for step in instance["history"])
     mentioned = {instance["initiator_id"], *(instance.get("shared_with") or ()), *acted}
-    return {**instance, "people": await list_names(req, sorted(mentioned))}
+    return {**await add_reference_names(req, instance), "people": await list_names(req, sorted(mentioned))}
 
 
 async def add_names(req: Request, page: Page) -> Page:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from plugins.api import APPROVAL_CANCELLED, APPROVAL_REQUESTED, Listener, Message, OwnRequests, Plugin, conflicts
+from plugins.api import (
+    APPROVAL_CANCELLED,
+    APPROVAL_REQUESTED,
+    Listener,
+    Message,
+    OwnRequests,
+    Passes,
+    Plugin,
+    conflicts,
+)
 from plugins.approval import actions, definitions, delegations, demo, instances, names, requests
 from plugins.approval.dashboards import DASHBOARDS
 from plugins.approval.dictionaries import DICTIONARIES
@@ -17,7 +26,7 @@ plugin = Plugin(
     name="approval",
     title=Message("审批", "Approvals"),
     requires=("rbac", "system"),
-    provides=(OwnRequests,),
+    provides=(OwnRequests, Passes),
     start=start,
     demo=demo.load,
     collections=(DEFINITIONS, INSTANCES, DELEGATIONS),

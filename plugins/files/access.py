@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from plugins.api import NOT_FOUND, ApiError, Authorizer, Catalogue, Collection, Request, invalid, refusal
+from plugins.api import NOT_FOUND, ApiError, Authorizer, Catalogue, Collection, Request, invalid, pass_for, refusal
 from plugins.files.objects import File, Files
 from plugins.files.records import ATTACHMENTS
 
 _CHANGES = ("PATCH", "PUT")
+_MOST_PASSED = 100  # of the records that a file is attached to
 
 
 async def may_read(req: Request, file: File) -> bool:
@@ -38,14 +39,20 @@ async def get_readable_file(req: Request, key: str) -> File:
 async def get_visible_record(req: Request, biz_type: str, resource_id: str) -> dict[str, Any]:
     """Return the business record. Raises 40400 if the caller may not see it, 40001 if no plugin registered the type.
 
-    To see a record takes both a permission to list or read such records and a data scope that includes it.
+    To see a record takes both a permission to list or read such records and a data scope that includes it, or, for
+    requests that only read, being asked about it.
     """
     collection = req.part(Catalogue).biz_types.get(biz_type)
     if collection is None:
         raise invalid("biz_type", "enum")
-    if not await _has_permission(req, collection, ("GET",)):
+    if not await _has_permission(req, collection, ("GET",)) and not await _is_asked(req, collection, resource_id):
         raise ApiError(NOT_FOUND)
     return await req.store(collection).get(resource_id)
+
+
+async def _is_asked(req: Request, collection: Collection, resource_id: str) -> bool:
+    passage = req.passage
+    return passage is not None and await pass_for(passage, req.service, collection, resource_id) is not None
 
 
 async def may_change(req: Request, biz_type: str) -> bool:
@@ -55,9 +62,14 @@ async def may_change(req: Request, biz_type: str) -> bool:
 
 async def _can_see_any(req: Request, biz_type: str, ids: Sequence[str]) -> bool:
     collection = req.part(Catalogue).biz_types[biz_type]
-    if not await _has_permission(req, collection, ("GET",)):
+    attached = {"_id": {"$in": [collection.parse_id(id) for id in ids]}}
+    if await _has_permission(req, collection, ("GET",)) and await req.store(collection).count(attached) > 0:
+        return True
+    passage = req.passage
+    if passage is None or not passage.concerns(collection):
         return False
-    return await req.store(collection).count({"_id": {"$in": [collection.parse_id(id) for id in ids]}}) > 0
+    rows = await req.system_store(collection).find(attached, limit=_MOST_PASSED, fields=passage.fields_of(collection))
+    return await passage.admits(collection, *rows)
 
 
 async def _has_permission(req: Request, collection: Collection, methods: Sequence[str]) -> bool:

@@ -29,6 +29,7 @@ from plugins.api import (
 )
 from plugins.rbac import messages
 from plugins.rbac.directory import Directory
+from plugins.rbac.explain_pass import explain_pass
 from plugins.rbac.explain_scope import View
 from plugins.rbac.explain_shapes import EXPLANATION, QUERY
 from plugins.rbac.policy import Policy, Rules
@@ -57,6 +58,10 @@ async def explain(req: Request) -> Record:
     if record is not None and verdict.kind is None:
         hidden = NOT_FOUND if record["visible"] is False else None
         verdict = Verdict(hidden, (*verdict.reasons, record["why"]))
+    if resource_id and (verdict.kind == FORBIDDEN or (record is not None and not record["visible"])):
+        passed = await explain_pass(req, case.actor, case.route, collection, resource_id)
+        if passed is not None and case.is_passed(verdict):
+            verdict, record = Verdict(None, (passed,)), {"visible": True, "why": passed}
     return {
         "user": case.describe_user(),
         "route": case.describe_route(),
@@ -120,6 +125,11 @@ class Case:
             for grant in self.grants()
         ]
         return Verdict(None, tuple(reasons))
+
+    def is_passed(self, verdict: Verdict) -> bool:
+        """Return whether being asked about the record overrules this verdict."""
+        passable = self.route is not None and self.route.passable
+        return verdict.kind in (None, NOT_FOUND) or (verdict.kind == FORBIDDEN and passable)
 
     async def _explain_no_route(self) -> Verdict:
         error = self.unmatched or ApiError(NOT_FOUND)

@@ -70,6 +70,10 @@ AND = Message("、以及", ", and ")
 MORE = Message("等 {count} 个", "and others, {count} in all")
 RECORD_SEEN = Message("该记录在数据范围内：{rows}", "The record lies within the data scope: {rows}")
 RECORD_OUTSIDE = Message("该记录不在数据范围内：{rows}", "The record lies outside the data scope: {rows}")
+PASSED = Message(
+    "{reason}，可查看该记录及其下级记录和附件，不可修改",
+    "{reason}: may read the record, what hangs below it and its attachments, and change nothing",
+)
 USER_OUTSIDE = Message("没有该用户，或其不在您的数据范围内", "There is no such user, or none within your data scope")
 RECORD_MISSING = Message("没有这条记录", "There is no such record")
 RECORD_UNKNOWN = Message(

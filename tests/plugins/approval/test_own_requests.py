@@ -13,6 +13,7 @@ from handlers.own_requests import OWN_REQUEST
 from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Client, People, Reply, eventually, expect, serving, unique
+from plugins.transitions import action_handlers
 from tests.plugins.approval.flows import (
     ALLOWED,
     DEFINITIONS,
@@ -34,6 +35,7 @@ from tests.plugins.finance.books import AT as FINANCE
 from tests.plugins.hrm.staff import AT as HRM
 from tests.plugins.inventory.goods import AT as INVENTORY
 from tests.plugins.inventory.goods import Goods
+from tests.support.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 CLAIMS, ORDERS, LEAVES = f"{FINANCE}/expense-claims", f"{INVENTORY}/purchase-orders", f"{HRM}/leaves"
@@ -106,6 +108,11 @@ async def decide(kind: Kind, client: Client, record: Record, action: str | None 
 async def status(kind: Kind, client: Client, record: Record) -> str:
     """The state of the record."""
     return str(expect(await client.get(f"{kind.at}/{record['id']}"))["status"])
+
+
+def test_every_kind_of_record_with_an_approval_is_tested_here() -> None:
+    lives = {handler.life.collection.name for _, handler in action_handlers(CATALOGUE.routes) if handler.life.approval}
+    assert {CATALOGUE.biz_types[kind.biz_type].name for kind in KINDS} == lives
 
 
 # -- at the record

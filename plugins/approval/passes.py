@@ -1,0 +1,57 @@
+"""The passes of approvals: who is asked about a record reads it, and what hangs below it.
+
+Nothing is stored for a pass. It follows from the tasks, the copied people and the initiator that an approval has now,
+and ends with them: a task that was transferred, reassigned or cancelled gives none.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plugins.api import APPROVAL_REQUESTED, Actor, Catalogue, Collection, Database, Message
+from plugins.approval.messages import ASKED_IN
+from plugins.approval.records import INSTANCES
+from plugins.approval.states import TASK_STATES
+
+_MOST = 1000  # approvals of the records of one look-up
+_ASKED = ("pending", *(TASK_STATES.after(name) for name, one in TASK_STATES.transitions.items() if one.decides))
+
+
+class ApprovalPasses:
+    """The port `Passes` of the core, over the approvals of all records whose routes ask for one."""
+
+    def __init__(self, database: Database, catalogue: Catalogue) -> None:
+        self._database = database
+        self._types = _biz_types(catalogue)
+
+    def covers(self, collection: Collection) -> bool:
+        """Whether some route asks for the approval of records of this collection."""
+        return collection.name in self._types
+
+    async def reasons(self, actor: Actor, collection: Collection, ids: Sequence[Any]) -> Mapping[Any, Message]:
+        """The approvals in which the actor is asked about these records, by the id of the record."""
+        wanted = {str(id): id for id in ids}
+        about = {"resource_id": {"$in": list(wanted)}, "biz_type": {"$in": self._types[collection.name]}}
+        rows = await self._database.store(INSTANCES).find(
+            {**about, **_asks(actor.user_id)}, fields=["resource_id", "title"], limit=_MOST
+        )
+        return {wanted[row["resource_id"]]: ASKED_IN.filled(title=row["title"]) for row in rows}
+
+
+def _asks(user_id: int) -> Mapping[str, Any]:
+    """The filter on approvals that ask this person, asked them and got their decision, or are theirs."""
+    task = {"tasks": {"$elemMatch": {"user_id": user_id, "status": {"$in": list(_ASKED)}}}}
+    return {"$or": [{"initiator_id": user_id}, {"copied": user_id}, task]}
+
+
+def _biz_types(catalogue: Catalogue) -> Mapping[str, list[str]]:
+    """Collection → its business types, for the collections of routes that ask for an approval."""
+    events = {APPROVAL_REQUESTED, APPROVAL_REQUESTED.name}
+    asking = {route.collection for route in catalogue.routes if not events.isdisjoint(route.events)}
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for biz_type, collection in catalogue.biz_types.items():
+        if collection.name in asking:
+            found[collection.name].append(biz_type)
+    return dict(found)
