@@ -9,6 +9,7 @@ from functools import cached_property
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
 from handlers.data.states import StateMachine
+from handlers.holdings import Holding
 from handlers.route import Route
 from handlers.schema.conversion import decode
 from handlers.schema.errors import ErrorKind
@@ -114,6 +115,7 @@ class Catalogue:
     biz_types: Mapping[str, Collection] = field(default_factory=dict)
     options: tuple[Option, ...] = ()
     dashboards: tuple[Dashboard, ...] = ()
+    holdings: tuple[Holding, ...] = ()
     permission_titles: Mapping[str, Message] = field(default_factory=dict)
 
     def collections_of(self, modules: Sequence[str]) -> Iterator[Collection]:

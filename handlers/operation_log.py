@@ -50,7 +50,11 @@ OPERATION_LOGS = Collection(
         "user_agent": text(label=("客户端", "User agent")),
         "request_id": text(label=("请求编号", "Request ID"), nullable=False, filter=True),
         "resource_id": text(label=("记录 ID", "Record ID"), filter=True),
-        "rows": integer(label=("行数", "Rows"), minimum=0, description="Of the table that was exported or imported."),
+        "rows": integer(
+            label=("行数", "Rows"),
+            minimum=0,
+            description="Of the table that was exported or imported; of a handover, the records that it was about.",
+        ),
         "exemption": text(
             label=("豁免规则", "Exemption"),
             max_length=64,

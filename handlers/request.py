@@ -81,7 +81,7 @@ class Request:
     `exemption` names the rule that the caller was exempt from as a super administrator; the operation log records it.
     `behind_unnamed_proxy`: a proxy forwarded the request that is not trusted, or that does not name the client;
     `remote_ip` is then the address of the proxy.
-    `rows`: how many rows of a table the request exports or imports; the operation log records it.
+    `rows`: how many rows the request exports, imports or hands over; the operation log records it.
     `created_id`: the id of the record that the request created, for the operation log.
     `deleted`: the stores of this collection have its deleted records instead of the live ones.
     `left`: the client disconnected before its response. The handler runs to its end, so that nothing is half done.
@@ -184,7 +184,7 @@ class Request:
         return parse_json(self.raw_body, settings.max_json_depth, settings.max_json_values)
 
     def note_rows(self, count: int) -> None:
-        """Note how many rows of a table the request exports or imports, for the operation log."""
+        """Note how many rows the request exports, imports or hands over, for the operation log."""
         self.rows = count
 
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:

@@ -31,6 +31,11 @@ from handlers.route import (
     route as route,  # declare an endpoint
 )
 from handlers.events import Event as Event  # what a plugin tells others, and what it carries
+from handlers.holdings import (
+    Holding as Holding,  # the records that people are responsible for, to be handed over when one leaves
+    Move as Move,  # some of them on their way to another person, as the `move` of a holding gets it
+    replace_person as replace_person,  # the `move` of holdings without further effects
+)
 from plugins.background import (
     Job as Job,  # work that one instance at a time does periodically
     Listener as Listener,  # what a plugin does on an event
@@ -150,6 +155,7 @@ from handlers.schema.values import (
 )
 
 # -- Data
+from handlers.data.cause import caused_by as caused_by  # the history of writes of work that outlives its request
 from handlers.data.collection import new_id as new_id  # a new id for a record
 from handlers.data.dangling import remove_dangling as remove_dangling  # remove references to lost records
 from handlers.data.record_names import RecordNames as RecordNames  # what records are called now, by their ids

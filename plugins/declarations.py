@@ -28,6 +28,7 @@ from handlers.schema.patterns import syntax_fault
 from handlers.schema.validation import Checker
 from handlers.tables.records import TABLE_IMPORT_ROWS, TABLE_IMPORTS
 from plugins.declared_events import event_problems
+from plugins.declared_holdings import holding_problems
 from plugins.declared_keepers import keeper_problems
 from plugins.declared_labels import label_problems
 from plugins.declared_owners import owner_problems
@@ -79,6 +80,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
         for kind in plugin.errors:
             yield from _error_problems(plugin, kind)
         yield from state_problems(plugin)
+        yield from holding_problems(plugin, named(known))
         yield from _function_problems(plugin)
         yield from table_problems(f"Plugin {plugin.name}", plugin.routes, all_of(plugins, lambda one: one.routes))
         for biz_type, collection in plugin.biz_types.items():

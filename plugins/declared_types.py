@@ -15,6 +15,7 @@ from handlers.data.collection import Collection
 from handlers.data.states import StateMachine, Transition
 from handlers.declarations import Dictionary, Item, Menu, Option
 from handlers.events import Event
+from handlers.holdings import Holding
 from handlers.request import Request
 from handlers.route import Refusal, Route
 from handlers.schema.errors import ErrorKind
@@ -38,6 +39,7 @@ _KINDS = (
     Event,
     Listener,
     Job,
+    Holding,
 )
 # two classes that modules of the declarations may import for type checkers only
 _HINTS = {kind: get_type_hints(kind, localns={"Request": Request, "Service": Service}) for kind in _KINDS}
@@ -67,6 +69,7 @@ def _parts(plugin: Plugin) -> Iterator[tuple[str, Any]]:
         "options": (Option, lambda one: f"option {one.key}"),
         "emits": (Event, lambda one: f"event {one.name}"),
         "listens": (Listener, lambda one: "listener"),
+        "holdings": (Holding, lambda one: f"holding {one.field}"),
         "jobs": (Job, lambda one: f"job {one.name}"),
         "dashboards": (Dashboard, lambda one: f"dashboard {one.name}"),
     }

@@ -12,6 +12,7 @@ from handlers.data.collection import Collection
 from handlers.data.states import StateMachine
 from handlers.declarations import Dictionary, Menu, Option
 from handlers.events import Event
+from handlers.holdings import Holding
 from handlers.route import Route
 from handlers.schema.errors import ErrorKind
 from handlers.schema.messages import Message
@@ -30,7 +31,8 @@ class Plugin:
     other than list, read, create, update and delete. `options`: settings that administrators change while the service
     runs; `settings`: those of the environment. `dashboards`: its parts of the dashboards that the plugin `dashboard`
     serves. `emits`: the events that it emits, besides those of transitions and those that all plugins know;
-    `listens`: what it does on events; `jobs`: what it does periodically.
+    `listens`: what it does on events; `jobs`: what it does periodically. `holdings`: the records that people are
+    responsible for, besides those of collections whose owner anybody may change.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Plugin:
     emits: tuple[Event, ...] = ()
     listens: tuple[Listener, ...] = ()
     jobs: tuple[Job, ...] = ()
+    holdings: tuple[Holding, ...] = ()
     settings: type[EnvironmentSettings] | None = None
     provides: tuple[type, ...] = ()
     start: Callable[[Service], AbstractAsyncContextManager[None]] | None = None

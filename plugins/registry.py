@@ -14,6 +14,7 @@ from os import sep
 from pathlib import Path
 from traceback import extract_tb
 
+from handlers.data.collection import named
 from handlers.data.holders import Holders, find_holders, refusals_to_delete
 from handlers.declarations import Catalogue
 from handlers.docs.system import CORE_ROUTES
@@ -21,6 +22,7 @@ from handlers.events import name_of
 from handlers.route import Route, conflicts
 from handlers.schema.errors import CORE_ERRORS
 from plugins.declarations import CORE, CORE_COLLECTIONS, all_of, problems_of
+from plugins.declared_holdings import holdings_of
 from plugins.declared_states import machines_of
 from plugins.declared_types import type_problems
 from plugins.plugin import Plugin
@@ -180,6 +182,7 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
         biz_types={name: collection for plugin in plugins for name, collection in plugin.biz_types.items()},
         options=tuple(all_of(plugins, lambda plugin: plugin.options)),
         dashboards=tuple(all_of(plugins, lambda plugin: plugin.dashboards)),
+        holdings=tuple(all_of(plugins, lambda plugin: holdings_of(plugin, named(collections)))),
         permission_titles=action_titles(routes)
         | {code: title for plugin in plugins for code, title in plugin.permissions.items()},
     )

@@ -118,7 +118,7 @@ PLUGIN_API = """
     ValueLabels import_rows_of imported_tables imports_of parse_row resume_imports row_body tables
 
     APPROVAL_CANCELLED APPROVAL_FINISHED APPROVAL_REQUESTED DATA_RESET DATED NOTIFY NOTIFY_PROGRESS PAYABLE_CHANGED
-    RECEIVABLE_CHANGED Event Job Listener
+    RECEIVABLE_CHANGED Event Holding Job Listener Move caused_by replace_person
 
     respond_once anything array as_json boolean by_day by_month change_state choice conflicts crud day day_of exact
     integer invalid json_schema last_days last_months link mapping may_decide_on_own missing_permission money name_references network_of

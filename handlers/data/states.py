@@ -105,6 +105,12 @@ class StateMachine:
         refusal = self.transitions[action].refusal or self.refusal
         return ApiError(refusal) if isinstance(refusal, ErrorKind) else ApiError(CONFLICT, refusal)
 
+    @property
+    def ended(self) -> frozenset[str]:
+        """The states that no transition leads out of."""
+        left = {state for one in self.transitions.values() for state in one.sources if state != one.target}
+        return frozenset(self.states) - left
+
     def reachable(self) -> frozenset[str]:
         """The initial state, and those that actions lead to from there."""
         found, waiting = {self.initial}, [self.initial]

@@ -28,6 +28,7 @@ _EXPOSED = ", ".join(
         "ETag",
         "Retry-After",
         "Idempotency-Replayed",
+        "X-Holdings",
     ]
 )
 _VARY = "Origin, Accept-Language"  # the envelope's `msg` is in the caller's language

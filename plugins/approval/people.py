@@ -81,6 +81,12 @@ async def _filter_enabled(service: Service, ids: Iterable[int | None]) -> list[i
     return [id for id in ids if id and (user := await directory.user(id)) and user["status"] == "enabled"]
 
 
+async def find_substitutes(service: Service, approval: Mapping[str, Any], excluded: frozenset[int]) -> list[int]:
+    """Who is asked where the people of a node may not decide: the leader of the initiator, then user 1."""
+    leader = await _find_leader(service, approval["initiator_id"], 1, excluded)
+    return [one for one in (leader, _FIRST_USER) if one is not None]
+
+
 async def _find_leader(
     service: Service, initiator_id: int, level: int, excluded: frozenset[int] = frozenset()
 ) -> int | None:

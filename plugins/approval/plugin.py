@@ -15,6 +15,7 @@ from plugins.api import (
 from plugins.approval import actions, definitions, delegations, demo, instances, names, requests
 from plugins.approval.dashboards import DASHBOARDS
 from plugins.approval.dictionaries import DICTIONARIES
+from plugins.approval.handover import HOLDINGS
 from plugins.approval.lifespan import start
 from plugins.approval.menus import MENUS, PERMISSIONS
 from plugins.approval.messages import ALREADY_PENDING, NO_DEFINITION, TOO_LONG
@@ -32,6 +33,7 @@ plugin = Plugin(
     collections=(DEFINITIONS, INSTANCES, DELEGATIONS),
     biz_types={"APPROVAL": INSTANCES},
     state_machines=(TASK_STATES,),
+    holdings=HOLDINGS,
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     listens=(

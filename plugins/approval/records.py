@@ -304,7 +304,7 @@ DELEGATIONS = Collection(
         ),
         "reason": text(label=("委托原因", "Reason"), max_length=200),
     },
-    indexes=(Index("user_id", "ends_at"),),
+    indexes=(Index("user_id", "ends_at"), Index("delegate_id", "ends_at")),
 )
 
 _COMMENT_FIELD = {"comment": text(max_length=1000, example="同意")}

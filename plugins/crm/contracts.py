@@ -84,13 +84,13 @@ async def update(req: Request) -> Record:
             req, CONTRACTS, before, values, version, where=where, reason=CONTRACT_FIXED
         )
         if any(changed[name] != before[name] for name in ("customer_id", "owner_id")):
-            await _move_plans(req, changed)
+            await move_plans(req, changed)
         return changed
 
     return await req.transaction(work)
 
 
-async def _move_plans(req: Request, contract: Mapping[str, Any]) -> None:
+async def move_plans(req: Request, contract: Mapping[str, Any]) -> None:
     """Move the plans of a contract to its customer and owner."""
     customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
     owner_id = contract["owner_id"]

@@ -24,6 +24,7 @@ from plugins.crm import (
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.dashboards import DASHBOARDS
 from plugins.crm.dictionaries import DICTIONARIES
+from plugins.crm.handover import HOLDINGS
 from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
 from plugins.crm.menus import MENUS, PERMISSIONS
 from plugins.crm.options import OPTIONS
@@ -47,6 +48,7 @@ plugin = Plugin(
     demo=demo.load,
     collections=(*_AROUND_CUSTOMERS, *_MONEY, IMPORTS, IMPORT_ROWS),
     biz_types={"CUSTOMER": CUSTOMERS, receivables.BIZ_TYPE: CONTRACTS},
+    holdings=HOLDINGS,
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     routes=(

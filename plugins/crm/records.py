@@ -159,6 +159,8 @@ CUSTOMERS = Collection(
         Index("owned_since"),
         Index("next_follow_at"),
         Index("2dsphere:point"),
+        # only customers with collaborators are in it
+        Index("collaborators.user_id", where={"collaborators.user_id": {"$type": "number"}}),
     ),
     internal=(
         "pool_left_at",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Job, Listener, Message, Plugin, conflicts
+from plugins.api import Holding, Job, Listener, Message, Plugin, conflicts
 from plugins.hrm import (
     allowances,
     attendance,
@@ -41,6 +41,7 @@ plugin = Plugin(
     demo=demo.load,
     collections=(POSITIONS, SHIFTS, PLACES, GROUPS, EMPLOYEES, PUNCHES, DAYS, MARKS, LEAVES, ALLOWANCES),
     biz_types={"EMPLOYEE": EMPLOYEES, "LEAVE": LEAVES},
+    holdings=(Holding(EMPLOYEES, "user_id", stays=True),),
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     listens=(Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),),

@@ -154,7 +154,7 @@ SALES_ORDERS = Collection(
             ),
         },
     ),
-    indexes=(*_ORDER_INDEXES, Index("customer_id", "-created_at")),
+    indexes=(*_ORDER_INDEXES, Index("customer_id", "-created_at"), Index("salesperson_id", "-created_at")),
     states=SALES_STATES,
 )
 

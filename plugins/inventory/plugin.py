@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Message, Plugin
+from plugins.api import Holding, Message, Plugin
 from plugins.inventory import (
     demo,
     ledger,
@@ -37,6 +37,7 @@ plugin = Plugin(
         payables.BIZ_TYPE: PURCHASE_ORDERS,
         "SALES_ORDER": SALES_ORDERS,
     },
+    holdings=(Holding(WAREHOUSES, "manager_id"), Holding(SALES_ORDERS, "salesperson_id")),
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     routes=(

@@ -36,6 +36,10 @@ WIDER_SCOPE = Message("不能授予超出自己数据范围的权限", "You cann
 SUPER_BY_SUPER = Message("仅超级管理员可设置超级管理员", "Only a super administrator may set is_super")
 OWN_DELETE = Message("不能删除或停用自己", "You cannot delete or disable yourself")
 OWN_PASSWORD = Message("请通过修改密码接口修改自己的密码", "Change your own password under /api/v1/auth/password")
+HOLDS = Message("该用户名下仍有：{holdings}，请先移交", "The person still holds {holdings}: hand these over first")
+HANDOVER_RUNNING = Message("该用户的交接正在进行", "A handover of this person is under way")
+RECEIVER_GONE = Message("接收人已停用或删除", "Whoever should receive it was disabled or deleted meanwhile")
+HANDED_OVER = Message("{name} 的工作已移交给您", "The work of {name} was handed over to you")
 # shown by GET /api/v1/system/authorization/explain
 NO_ROUTE = Message("没有接口响应 {method} {path}", "No route matches {method} {path}")
 WRONG_METHOD = Message("该路径只接受 {methods}", "This path takes only {methods}")

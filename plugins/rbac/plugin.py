@@ -1,8 +1,20 @@
 """The plugin rbac: users, roles, menus, departments."""
 
-from plugins.api import Authorizer, Message, Plugin
-from plugins.rbac import demo, departments, explain, menu_records, menus, roles, tables, users
+from plugins.api import Authorizer, Holding, Job, Message, Plugin
+from plugins.rbac import (
+    demo,
+    departments,
+    explain,
+    handover_running,
+    handovers,
+    menu_records,
+    menus,
+    roles,
+    tables,
+    users,
+)
 from plugins.rbac.first_start import prepare
+from plugins.rbac.handover_records import HANDOVERS
 from plugins.rbac.lifespan import start
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
 from plugins.rbac.settings import RbacSettings
@@ -15,11 +27,14 @@ plugin = Plugin(
     start=start,
     prepare=prepare,
     demo=demo.load,
-    collections=(DEPARTMENTS, ROLES, MENUS, USERS),
+    collections=(DEPARTMENTS, ROLES, MENUS, USERS, HANDOVERS),
+    holdings=(Holding(DEPARTMENTS, "leader_user_id"),),
+    jobs=(Job("rbac.handovers", "handover_resume_seconds", handover_running.resume),),
     routes=(
         *menu_records.ROUTES,
         *roles.ROUTES,
         *users.ROUTES,
+        *handovers.ROUTES,
         *departments.ROUTES,
         *explain.ROUTES,
         *tables.ROUTES,

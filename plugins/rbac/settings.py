@@ -25,3 +25,6 @@ class RbacSettings(EnvironmentSettings):
     bcrypt_queue: int = Field(
         100, ge=1, description="Passwords that may wait for a hashing thread; more are refused with 50300."
     )
+    handover_resume_seconds: float = Field(
+        30, gt=0, description="Period of the job that continues handovers of an instance that stopped, in seconds."
+    )

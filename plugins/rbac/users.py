@@ -22,9 +22,11 @@ from plugins.api import (
     route,
     text,
 )
+from plugins.rbac.holdings import count_holdings, refuse_if_holding
 from plugins.rbac.limits import MANAGING, guard_super, may_give, may_manage, may_place, may_set_super, missing_rights
 from plugins.rbac.messages import (
     DEPARTMENT_OUTSIDE,
+    HOLDS,
     LAST_SUPER,
     OWN_DELETE,
     OWN_PASSWORD,
@@ -37,6 +39,7 @@ from plugins.rbac.passwords import Passwords
 from plugins.rbac.records import USERS
 
 FIRST_USER = 1
+HOLDINGS_HEADER = "X-Holdings"
 NEW_PASSWORD = obj("NewPassword", {"password": text(nullable=False)}, nullable=False)
 # these fields decide what the account can do, or who can log in with it: a WeCom member is linked by user name
 _CONTROL = ("username", "password", "must_change_password", "role_ids", "department_id", "status")
@@ -70,7 +73,7 @@ async def create(req: Request) -> dict[str, Any]:
 
 
 async def update(req: Request) -> dict[str, Any]:
-    """Change an account. A new status, department or role is in force at once."""
+    """Change an account. A new status, department or role is in force at once; a header tells what is left to hand over."""
     values = dict(req.body)
     version = values.pop("version")
     before = await req.store(USERS).get(req.path["id"])
@@ -90,7 +93,17 @@ async def update(req: Request) -> dict[str, Any]:
             await req.emit(SESSIONS_VOID, user_id=user["id"], reason="password" if password else "disabled")
         return user
 
-    return await req.transaction(work)
+    changed = await req.transaction(work)
+    if changed["status"] == "disabled" != before["status"]:
+        await _tell_of_holdings(req, changed["id"])
+    return changed
+
+
+async def _tell_of_holdings(req: Request, user_id: int) -> None:
+    """Set a header with how many records a person holds who can no longer look after them."""
+    held = await count_holdings(req, user_id)
+    if held:
+        req.response_headers[HOLDINGS_HEADER] = str(sum(one.count for one in held))
 
 
 async def _check_update(req: Request, before: dict[str, Any], values: dict[str, Any]) -> None:
@@ -124,7 +137,7 @@ async def _require_super(req: Request) -> None:
 
 
 async def delete(req: Request) -> None:
-    """Soft-delete an account and end its sessions."""
+    """Soft-delete an account that holds nothing any more, and end its sessions."""
     user = await req.store(USERS).get(req.path["id"])
     if user["id"] == FIRST_USER:
         raise ApiError(CONFLICT, USER_ONE)
@@ -133,6 +146,7 @@ async def delete(req: Request) -> None:
     await may_manage(req, user)
 
     async def work() -> None:
+        await refuse_if_holding(req, user["id"])
         await req.store(USERS).delete(user["id"])
         await _require_super(req)
         await req.emit(SESSIONS_VOID, user_id=user["id"], reason="deleted")
@@ -209,6 +223,7 @@ ROUTES: tuple[Route, ...] = (
         delete=delete,
         restore=undelete,
         refusals=_REFUSALS,
+        refusals_of={"delete": conflicts(HOLDS)},
     ),
     route(
         "POST /api/v1/system/users/{id}/reset-password",

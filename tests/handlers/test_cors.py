@@ -73,6 +73,7 @@ async def test_a_response_to_a_listed_origin_may_be_read_with_its_tracing(either
         "ETag",
         "Retry-After",
         "Idempotency-Replayed",
+        "X-Holdings",
     } <= set(reply.headers["Access-Control-Expose-Headers"].split(", "))
 
 

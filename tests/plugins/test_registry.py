@@ -21,6 +21,7 @@ from plugins.api import (
     ErrorKind,
     Event,
     Field,
+    Holding,
     Index,
     Item,
     Job,
@@ -143,7 +144,37 @@ async def work(service: Service) -> None:
 
 
 LATE = ErrorKind("other.late", 60002, 409, TITLE)
+KEEPER = integer(ref="users", on_delete="keep")
+KEPT = replace(THINGS, fields=labelled({"keeper_id": KEEPER}))
+
+
+def kept(*holdings: Holding) -> Plugin:
+    """A plugin whose things have a keeper, with these holdings of them."""
+    return Plugin(name="acme", title=TITLE, collections=(KEPT,), holdings=holdings)
+
+
 BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
+    "reference to people that nobody takes over": (
+        [fields(keeper_id=KEEPER)],
+        "Plugin acme: collection acme_things: keeper_id refers to people, and nothing says who takes it over when one "
+        "leaves. Add it to holdings=(Holding(…),); with stays=True where the record is about the person themselves.",
+    ),
+    "holding of another plugin's records": (
+        [ACME, other(holdings=(Holding(THINGS, "name"),))],
+        "Plugin other: holding name of acme_things is of a collection that the plugin does not declare.",
+    ),
+    "holding that is no reference to people": (
+        [acme(holdings=(Holding(THINGS, "name"),))],
+        "Plugin acme: holding name of acme_things is no reference to people (ref=).",
+    ),
+    "holding that is declared twice": (
+        [kept(Holding(KEPT, "keeper_id"), Holding(KEPT, "keeper_id"))],
+        "Plugin acme: holding keeper_id of acme_things is declared twice.",
+    ),
+    "holding that another function moves": (
+        [kept(Holding(KEPT, "keeper_id", len))],  # type: ignore[arg-type]  # that is the fault
+        "Plugin acme: holding keeper_id of acme_things: move is no async function.",
+    ),
     "path of another plugin": (
         [ACME, other(routes=(get(AT),))],
         f"Plugin other declares the path and method GET {AT}, which is declared by acme too.",

@@ -1,0 +1,114 @@
+"""Holdings: the records that people are responsible for, so that they can be counted, and handed over to somebody else.
+
+A plugin declares them. `replace_person` moves most of them; where a new owner has further effects, the plugin moves
+them itself, as by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from config.database import Filter
+from handlers.data.collection import Collection
+from handlers.data.links import Link
+from handlers.data.store import Store
+from handlers.request import Request
+from handlers.schema.messages import Message
+from handlers.schema.values import Json, ReadOnlyRecord, Record
+
+
+@dataclass(frozen=True)
+class Move:
+    """Records of a holding on their way from one person to another, within one transaction.
+
+    `req` is a request of whoever hands them over; the receiver is enabled.
+    """
+
+    req: Request
+    holding: Holding
+    from_id: int
+    to_id: int
+
+    @property
+    def store(self) -> Store:
+        """All records of the collection, for writes with the audit stamp of whoever hands over."""
+        return self.req.system_store(self.holding.collection)
+
+    def replaced(self, record: ReadOnlyRecord) -> Record:
+        """The changed fields of a record in which the receiver takes the place of the person, each once in a list."""
+        name, *inner = self.holding.field.split(".")
+        return {name: _replaced(record[name], inner, self.from_id, self.to_id)}
+
+
+async def replace_person(move: Move, records: Sequence[ReadOnlyRecord]) -> None:
+    """Put the receiver where the records name the person. For holdings without further effects."""
+    for record in records:
+        await move.store.update(record["id"], move.replaced(record))
+
+
+def _replaced(value: Json, names: Sequence[str], before: int, after: int) -> Json:
+    if isinstance(value, list):
+        items = [_replaced(one, names, before, after) for one in value]
+        return items if names else list(dict.fromkeys(items))
+    if names and isinstance(value, Mapping):
+        name, *inner = names
+        return {**value, name: _replaced(value.get(name), inner, before, after)}
+    return after if not names and value == before else value
+
+
+@dataclass(frozen=True)
+class Holding:
+    """Records of `collection` for which the person in `field` is responsible: `Holding(WAREHOUSES, "keeper_ids")`.
+
+    `field` is the path of a reference to people, such as `nodes.approvers.users`. `where` makes the filter on the
+    records that a person holds at a time; by default those that name them and can still come to another state.
+    `move` gives some of them to another person, all or none; afterwards `where` finds none of them any more. `label`
+    says what the person is for the record, by default as the field does. `stays`: the record is about the person
+    themselves, as an employee's is; it neither moves nor keeps an account from being deleted.
+    """
+
+    collection: Collection
+    field: str
+    move: Callable[[Move, Sequence[Record]], Awaitable[None]] = replace_person
+    where: Callable[[int, datetime], Filter] | None = None
+    label: Message | None = None
+    stays: bool = False
+
+    @cached_property
+    def link(self) -> Link | None:
+        """The reference, or None where the field is none."""
+        return next((link for link in self.collection.links if link.path == self.field), None)
+
+    @cached_property
+    def name(self) -> Message:
+        """What clients show: the noun of the record, and what the person is for it."""
+        noun, part = self.collection.noun, self.label or self._field_label
+        return Message(f"{noun.zh}（{part.zh}）", f"{noun.en} ({part.en.lower()})")
+
+    @property
+    def _field_label(self) -> Message:
+        fields = (self.link.field, *reversed(self.link.arrays)) if self.link is not None else ()
+        return next((field.label for field in fields if field.label is not None), Message(self.field, self.field))
+
+    def filter(self, user_id: int, now: datetime) -> Filter:
+        """The filter on the records that this person holds."""
+        if self.where is not None:
+            return self.where(user_id, now)
+        machine = self.collection.states
+        ended = {machine.field: {"$nin": sorted(machine.ended)}} if machine is not None and machine.ended else {}
+        return {self.field: user_id, **ended}
+
+
+def derived_holdings(collection: Collection, people: Container[str]) -> Iterator[Holding]:
+    """The holdings that follow from the owner and the keepers of a collection, where clients write these.
+
+    `people` are the names by which a field refers to people. An owner that only the service writes follows that of
+    another record.
+    """
+    for name in (getattr(collection, "owner", "") or "owner_id", collection.keepers):
+        one = Holding(collection, name)
+        if one.link is not None and one.link.target in people and not one.link.read_only:
+            yield one

@@ -1,0 +1,99 @@
+"""Handover of approvals: open tasks, requests that wait for their initiator, delegations, and places in flows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from plugins.api import CONFLICT, ApiError, Holding, Message, Move, Record
+from plugins.approval import flow
+from plugins.approval.engine import ApprovalContext, advance, build_context, save
+from plugins.approval.flow import Approval, Assignee
+from plugins.approval.messages import NOT_OF_ONES_OWN
+from plugins.approval.people import find_excluded, find_substitutes
+from plugins.approval.records import DEFINITIONS, DELEGATIONS, INSTANCES
+
+
+async def _move_tasks(move: Move, approvals: Sequence[Record]) -> None:
+    for before in approvals:
+        approval = flow.copy_approval(before)
+        await _reassign(build_context(move.req), approval, move)
+        if approval["status"] == before["status"] and approval["round"] == before["round"]:
+            # the receiver is told of the handover as a whole, not of each task
+            changes = {name: value for name, value in flow.select_stored(approval).items() if value != before.get(name)}
+            await move.store.update(before["id"], changes)
+        else:
+            await save(build_context(move.req), before, approval)
+
+
+async def _reassign(context: ApprovalContext, approval: Approval, move: Move) -> None:
+    """Give the task to the receiver; to a substitute where they were asked already, or may not decide on it."""
+    task = flow.find_task(approval, move.from_id)
+    if task is None:
+        return
+    excluded = frozenset({move.from_id, *await find_excluded(context.service, flow.people_behind(approval))})
+    asked = flow.get_statuses(approval).keys()
+    substitutes = await find_substitutes(context.service, approval, excluded)
+    chosen = next((one for one in (move.to_id, *substitutes) if one not in excluded and one not in asked), None)
+    flow.complete_task(approval, task, "reassigned", context.now, None)
+    enough = bool(approval["todo"]) and flow.get_node(approval, approval["node"])["mode"] == "any"
+    if move.to_id in asked and enough:
+        chosen = None  # one decision counts, and the receiver is asked for it
+    to = str(chosen) if chosen is not None else None
+    flow.add_history(approval, context.actor.user_id, "reassign", context.now, None, to)
+    if chosen is not None:
+        flow.add_task(approval, Assignee(chosen, move.from_id))
+    elif not flow.get_statuses(approval):
+        raise ApiError(CONFLICT, NOT_OF_ONES_OWN)
+    else:
+        await advance(context, approval)
+
+
+async def _move_requests(move: Move, approvals: Sequence[Record]) -> None:
+    for before in approvals:
+        behind = sorted({*(before.get("behind") or ()), move.to_id} - {move.from_id})
+        shared = sorted({*(before.get("shared_with") or ()), move.to_id})
+        await move.store.update(before["id"], {"initiator_id": move.to_id, "behind": behind, "shared_with": shared})
+
+
+async def _end_delegations(move: Move, delegations: Sequence[Record]) -> None:
+    """A delegation of the person is void: what they would be asked, the receiver is."""
+    for one in delegations:
+        await move.store.delete(one["id"])
+
+
+async def _move_delegations(move: Move, delegations: Sequence[Record]) -> None:
+    for one in delegations:
+        if one["user_id"] == move.to_id:
+            await move.store.delete(one["id"])  # nobody stands in for themselves
+        else:
+            await move.store.update(one["id"], move.replaced(one))
+
+
+def _asked(user_id: int, now: datetime) -> Mapping[str, Any]:
+    return {"todo": user_id}
+
+
+def _waiting(user_id: int, now: datetime) -> Mapping[str, Any]:
+    # requests of business records are submitted again at the record, by whoever holds that
+    return {"initiator_id": user_id, "status": {"$in": ["draft", "returned"]}, "resource_id": None}
+
+
+def _to_be_asked(user_id: int, now: datetime) -> Mapping[str, Any]:
+    return {"status": "pending", "nodes.approvers.users": user_id}
+
+
+_APPROVER = Message("审批人", "Approver")
+HOLDINGS = (
+    # before the tasks, so that the nodes that follow ask the receiver
+    Holding(DEFINITIONS, "nodes.approvers.users", label=_APPROVER),
+    Holding(DEFINITIONS, "copies.users", label=Message("抄送人", "Copied person")),
+    Holding(INSTANCES, "nodes.approvers.users", where=_to_be_asked, label=_APPROVER),
+    Holding(INSTANCES, "tasks.user_id", _move_tasks, _asked),
+    Holding(INSTANCES, "initiator_id", _move_requests, _waiting),
+    Holding(DELEGATIONS, "user_id", _end_delegations, lambda id, now: {"user_id": id, "ends_at": {"$gt": now}}),
+    Holding(
+        DELEGATIONS, "delegate_id", _move_delegations, lambda id, now: {"delegate_id": id, "ends_at": {"$gt": now}}
+    ),
+)

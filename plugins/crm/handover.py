@@ -1,0 +1,63 @@
+"""Handover of customers, leads, opportunities and contracts, with the effects that a new owner has by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plugins.api import Holding, Message, Move, Record
+from plugins.crm.contract_records import CONTRACTS
+from plugins.crm.contracts import move_plans
+from plugins.crm.customers import build_owner_change
+from plugins.crm.ownership import build_child_sharing, build_sharing, propagate_owner, propagate_sharing
+from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
+
+
+async def _move_customers(move: Move, customers: Sequence[Record]) -> None:
+    for customer in customers:
+        changed = await move.store.update(customer["id"], build_owner_change(move.req, customer, move.to_id))
+        await propagate_owner(move.req.system_store, changed)
+
+
+async def _move_collaborations(move: Move, customers: Sequence[Record]) -> None:
+    for customer in customers:
+        people = _with_receiver(customer, move)
+        shared = build_sharing(customer["owner_id"], people, customer["creator_id"])
+        changed = await move.store.update(customer["id"], {"collaborators": people, **shared})
+        await propagate_sharing(move.req.system_store, changed)
+
+
+def _with_receiver(customer: Mapping[str, Any], move: Move) -> list[Record]:
+    """The collaborators with the receiver in the person's place; with the wider access where they are one already."""
+    access: dict[int, str] = {}
+    for one in customer["collaborators"]:
+        user_id = move.to_id if one["user_id"] == move.from_id else one["user_id"]
+        access[user_id] = "write" if "write" in (one["access"], access.get(user_id)) else one["access"]
+    access.pop(customer["owner_id"], None)
+    return [{"user_id": user_id, "access": given} for user_id, given in access.items()]
+
+
+async def _move_leads(move: Move, leads: Sequence[Record]) -> None:
+    for lead in leads:
+        shared = build_sharing(move.to_id, (), lead["creator_id"])
+        await move.store.update(lead["id"], {"owner_id": move.to_id, **shared})
+
+
+async def _move_children(move: Move, records: Sequence[Record]) -> None:
+    """Move records of customers of somebody else."""
+    for record in records:
+        customer = await move.req.system_store(CUSTOMERS).get(record["customer_id"])
+        shared = build_child_sharing(customer, move.to_id, record["creator_id"])
+        changed = await move.store.update(record["id"], {"owner_id": move.to_id, **shared})
+        if move.holding.collection is CONTRACTS:
+            await move_plans(move.req, changed)
+
+
+HOLDINGS = (
+    # first, because what belongs to a customer goes with it
+    Holding(CUSTOMERS, "owner_id", _move_customers),
+    Holding(CUSTOMERS, "collaborators.user_id", _move_collaborations, label=Message("协作人", "Collaborator")),
+    Holding(LEADS, "owner_id", _move_leads),
+    Holding(OPPORTUNITIES, "owner_id", _move_children),
+    Holding(CONTRACTS, "owner_id", _move_children),
+)

@@ -1,0 +1,57 @@
+"""What people are responsible for, by the declarations of plugins; and the checks of these.
+
+Nobody can leave in good order while a record names them in a field that no holding tells of: each reference to people
+that clients write is a holding.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+
+from handlers.data.collection import THE_USERS, Collection
+from handlers.holdings import Holding, derived_holdings
+from plugins.plugin import Plugin
+
+
+def holdings_of(plugin: Plugin, known: Mapping[str, Collection]) -> tuple[Holding, ...]:
+    """The holdings that a plugin declares, and those that follow from the owners and keepers of its records.
+
+    `known` are the collections of all plugins by name and alias.
+    """
+    told = {(one.collection.name, one.field) for one in plugin.holdings}
+    people = _people(known)
+    derived = [one for collection in plugin.collections for one in derived_holdings(collection, people)]
+    return (*plugin.holdings, *(one for one in derived if (one.collection.name, one.field) not in told))
+
+
+def _people(known: Mapping[str, Collection]) -> frozenset[str]:
+    """The names by which a field refers to people."""
+    return frozenset({THE_USERS, known[THE_USERS].name} if THE_USERS in known else {THE_USERS})
+
+
+def holding_problems(plugin: Plugin, known: Mapping[str, Collection]) -> Iterator[str]:
+    """A sentence for each fault in the holdings of a plugin, and for each reference to people that none tells of."""
+    people = _people(known)
+    told: set[tuple[str, str]] = set()
+    for holding in holdings_of(plugin, known):
+        place = (holding.collection.name, holding.field)
+        where = f"Plugin {plugin.name}: holding {holding.field} of {holding.collection.name}"
+        if place in told:
+            yield f"{where} is declared twice."
+        told.add(place)
+        if holding.collection not in plugin.collections:
+            yield f"{where} is of a collection that the plugin does not declare."
+        elif holding.link is None or holding.link.target not in people:
+            yield f"{where} is no reference to people (ref=)."
+        if not inspect.iscoroutinefunction(holding.move):
+            yield f"{where}: move is no async function."
+    for collection in plugin.collections:
+        for link in () if collection.plain else collection.links:
+            written = link.target in people and not link.read_only
+            if written and (collection.name, link.path) not in told:
+                yield (
+                    f"Plugin {plugin.name}: collection {collection.name}: {link.path} refers to people, and nothing "
+                    "says who takes it over when one leaves. Add it to holdings=(Holding(…),); with stays=True where "
+                    "the record is about the person themselves."
+                )
