@@ -31,7 +31,7 @@ from plugins.rbac import messages
 from plugins.rbac.directory import Directory
 from plugins.rbac.explain_pass import explain_pass
 from plugins.rbac.explain_scope import View
-from plugins.rbac.explain_shapes import EXPLANATION, QUERY
+from plugins.rbac.explain_shapes import EXPLANATION, OWN_QUERY, QUERY
 from plugins.rbac.policy import Policy, Rules
 from plugins.rbac.records import MENUS, USERS
 
@@ -48,7 +48,23 @@ class Verdict:
 
 async def explain(req: Request) -> Record:
     """Return whether a user may make a request, and why. The user must lie within the caller's data scope."""
-    user = await req.store(USERS).get(req.query["user_id"])
+    return await _explain(req, await req.store(USERS).get(req.query["user_id"]))
+
+
+async def explain_own(req: Request) -> Record:
+    """Return whether the caller may make a request, and why; a record out of sight is as one that does not exist."""
+    user = await req.part(Directory).user(req.actor.user_id)
+    if user is None:
+        raise ApiError(UNAUTHENTICATED)
+    explanation = await _explain(req, user)
+    if explanation["missing"] and not await req.part(Policy).holds(req.actor, "system:role:list"):
+        # which roles exist is for those who may list them
+        explanation["missing"] = [{**need, "roles": []} for need in explanation["missing"]]
+    # a record is told to those alone whom the request would tell it
+    return explanation if explanation["code"] in (0, NOT_FOUND.code) else {**explanation, "record": None}
+
+
+async def _explain(req: Request, user: Record) -> Record:
     case = await Case.of(req, user)
     verdict = await case.decide()
     collection = req.part(Catalogue).collections.get(case.route.collection) if case.route else None
@@ -254,5 +270,15 @@ ROUTES: tuple[Route, ...] = (
         query=QUERY,
         returns=EXPLANATION,
         refusals=(Refusal(NOT_FOUND, hint=messages.USER_OUTSIDE),),
+    ),
+    route(
+        "GET /api/v1/auth/explain",
+        explain_own,
+        summary="Why the caller may or may not do something",
+        access=SIGNED_IN,
+        query=OWN_QUERY,
+        returns=EXPLANATION,
+        description="As the explanation for administrators, about oneself. A record that the caller does not see is "
+        "explained as one that does not exist.",
     ),
 )

@@ -45,8 +45,9 @@ class View:
             return self._conclude(False, messages.RECORD_MISSING)
         own = self._req.store(self._collection)
         if await own.find_one({"_id": key}) is None:
-            certain = not own.row_filter
-            reason = messages.RECORD_MISSING if certain else messages.RECORD_UNKNOWN
+            everything = not own.row_filter
+            reason = messages.RECORD_MISSING if everything else messages.RECORD_UNKNOWN
+            certain = everything or self._actor.user_id == self._req.actor.user_id
             return self._conclude(False if certain else None, reason)
         if await self._store(self._scope).find_one({"_id": key}) is None:
             return self._conclude(False, messages.RECORD_OUTSIDE, rows=self._describe())

@@ -22,6 +22,7 @@ QUERY = {
         description="A record; the path's own `id` where it is left out.",
     ),
 }
+OWN_QUERY = {name: field for name, field in QUERY.items() if name != "user_id"}
 _ROLE = obj(
     "ExplainedRole",
     {
