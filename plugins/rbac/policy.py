@@ -6,8 +6,9 @@ in a set: the grant of a set of roles is computed once and cached until the poli
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from lru import LRU
@@ -78,11 +79,7 @@ class Rules:
 
     def _unite_scopes(self, role_ids: Iterable[int], user_id: int, department_id: int | None) -> Scope:
         reached = [self.reach(self.roles[id], user_id, department_id) for id in role_ids if id in self.roles]
-        if any(scope.everything for scope in reached):
-            return Scope(everything=True, user_id=user_id)
-        departments = frozenset[int]().union(*(scope.department_ids for scope in reached))
-        own = any(scope.creator_id is not None for scope in reached)
-        return Scope(department_ids=departments, creator_id=user_id if own else None, user_id=user_id)
+        return unite(reached, user_id)
 
     def reach(self, role: Mapping[str, Any], user_id: int, department_id: int | None) -> Scope:
         """Return the rows that a user of this department sees by one role."""
@@ -107,12 +104,35 @@ class Rules:
         return sorted(self.roles[id]["code"] for id in role_ids if id in self.roles)
 
 
+def unite(scopes: Sequence[Scope], user_id: int) -> Scope:
+    """Return the rows that a user sees by any of the scopes."""
+    if any(scope.everything for scope in scopes):
+        return Scope(everything=True, user_id=user_id)
+    departments = frozenset[int]().union(*(scope.department_ids for scope in scopes))
+    own = any(scope.creator_id is not None for scope in scopes)
+    return Scope(department_ids=departments, creator_id=user_id if own else None, user_id=user_id)
+
+
+async def load_rules(database: Database) -> Rules:
+    """Return the rules as stored now; inside a transaction, as it has changed them."""
+    roles = {role["id"]: role for role in await database.store(ROLES).find()}
+    menus: dict[int, dict[str, Any]] = {}
+    withdrawn: dict[int, dict[str, Any]] = {}
+    for menu in await database.store(MENUS).find():
+        (withdrawn if menu.get("withdrawn") else menus)[menu["id"]] = menu
+    departments = {one["id"]: one for one in await database.store(DEPARTMENTS).find()}
+    below: dict[int, set[int]] = {id: {id} for id in departments}
+    for id, department in departments.items():
+        for ancestor in department.get("ancestors") or ():
+            below.setdefault(ancestor, {ancestor}).add(id)
+    return Rules(roles, menus, departments, {id: frozenset(ids) for id, ids in below.items()}, withdrawn)
+
+
 class Policy:
     """The port `Authorizer` of the core, over the current snapshot of the rules."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._rules = CachedSnapshot(self._load)
+        self._rules = CachedSnapshot(partial(load_rules, database))
         for collection in (ROLES, MENUS, DEPARTMENTS):
             database.changes.listen(collection.name, self._rules.invalidate)
 
@@ -141,16 +161,3 @@ class Policy:
         if actor.is_super:
             return [EVERYTHING]
         return sorted((await self.rules()).grant(actor.roles).permissions)
-
-    async def _load(self) -> Rules:
-        roles = {role["id"]: role for role in await self._database.store(ROLES).find()}
-        menus: dict[int, dict[str, Any]] = {}
-        withdrawn: dict[int, dict[str, Any]] = {}
-        for menu in await self._database.store(MENUS).find():
-            (withdrawn if menu.get("withdrawn") else menus)[menu["id"]] = menu
-        departments = {one["id"]: one for one in await self._database.store(DEPARTMENTS).find()}
-        below: dict[int, set[int]] = {id: {id} for id in departments}
-        for id, department in departments.items():
-            for ancestor in department.get("ancestors") or ():
-                below.setdefault(ancestor, {ancestor}).add(id)
-        return Rules(roles, menus, departments, {id: frozenset(ids) for id, ids in below.items()}, withdrawn)

@@ -1,0 +1,157 @@
+"""Rehearsals: who would gain or lose which operations and rows by a change of roles, users, menus or departments.
+
+The change itself is made, by the handler that makes it, in a transaction that is rolled back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plugins.api import (
+    Catalogue,
+    Handler,
+    Request,
+    Route,
+    array,
+    boolean,
+    integer,
+    mapping,
+    obj,
+    route,
+    text,
+    undone,
+)
+from plugins.rbac import departments, menu_records, roles, users
+from plugins.rbac.company import Company, Operation, codes_of
+from plugins.rbac.records import USERS
+from plugins.rbac.rehearsed_rows import MOST_COUNTS, RowChanges, RowComparison, TooManyCounts
+
+MOST_PEOPLE = 5_000
+_CHANGE = obj(
+    "RehearsedChange",
+    {
+        "user_id": integer(nullable=False, ref="rbac_users"),
+        "permissions": array(
+            text(nullable=False),
+            max_items=5_000,
+            nullable=False,
+            description="The codes of the operations.",
+        ),
+        "rows": mapping(
+            integer(nullable=False),
+            nullable=False,
+            description="How many rows by collection, by what the data scope shows, listable or not.",
+        ),
+    },
+    nullable=False,
+)
+REHEARSAL = obj(
+    "Rehearsal",
+    {
+        "gains": array(_CHANGE, max_items=MOST_PEOPLE, nullable=False),
+        "losses": array(_CHANGE, max_items=MOST_PEOPLE, nullable=False),
+        "people": integer(
+            nullable=False,
+            description=f"How many people gain or lose anything; {MOST_PEOPLE:,} of them at most are listed.",
+        ),
+        "rows_counted": boolean(
+            nullable=False,
+            description=f"False: it would take more than {MOST_COUNTS:,} counts, so no rows are told.",
+        ),
+    },
+    nullable=False,
+)
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """The company before and after a change, and the comparison of rows; None without one."""
+
+    before: Company
+    after: Company
+    rows: RowComparison | None
+
+
+def rehearser(change: Handler) -> Handler:
+    """Make a handler that tells what `change` would do with the same request. It raises what `change` raises."""
+
+    async def rehearse(req: Request) -> dict[str, Any]:
+        outcome = await undone(req.service.database, lambda: _make(req, change))
+        rows = await outcome.rows.finish() if outcome.rows is not None else RowChanges()
+        return await _describe(req, outcome, rows)
+
+    return rehearse
+
+
+async def _make(req: Request, change: Handler) -> _Outcome:
+    """Make the change within a transaction, and look at the company before and after it."""
+    database, catalogue = req.service.database, req.part(Catalogue)
+    before = await Company.load(database, catalogue)
+    await change(req)
+    after = await Company.load(database, catalogue)
+    rows = RowComparison(database, [one for one in catalogue.collections.values() if one.scoped])
+    try:
+        await rows.count_after(before, after)
+    except TooManyCounts:
+        return _Outcome(before, after, None)
+    return _Outcome(before, after, rows)
+
+
+async def _describe(req: Request, outcome: _Outcome, rows: RowChanges) -> dict[str, Any]:
+    gained, lost = _operations(outcome.after, outcome.before), _operations(outcome.before, outcome.after)
+    affected = {*gained, *lost, *rows.gains, *rows.losses}
+    if not req.scope.everything:
+        affected &= {user["id"] for user in await req.store(USERS).find(fields=["id"])}
+    listed = sorted(affected)[:MOST_PEOPLE]
+    return {
+        "gains": list(_list(listed, gained, rows.gains)),
+        "losses": list(_list(listed, lost, rows.losses)),
+        "people": len(affected),
+        "rows_counted": outcome.rows is not None,
+    }
+
+
+def _operations(there: Company, here: Company) -> dict[int, frozenset[Operation]]:
+    """What people may do `there` and not `here`, without those to whom that is nothing."""
+    people = (id for id in there.people if not (there.is_super(id) and here.is_super(id)))
+    differences = ((id, there.allowed(id) - here.allowed(id)) for id in people)
+    return {id: operations for id, operations in differences if operations}
+
+
+def _list(
+    people: Iterable[int], operations: Mapping[int, frozenset[Operation]], rows: Mapping[int, Mapping[str, int]]
+) -> Iterable[dict[str, Any]]:
+    for id in people:
+        if id in operations or id in rows:
+            yield {"user_id": id, "permissions": codes_of(operations.get(id, ())), "rows": dict(rows.get(id, {}))}
+
+
+def _rehearsal(endpoint: str, access: str, changing: Sequence[Route], noun: str) -> Route:
+    """The route that rehearses the PATCH among these routes; it takes the same body, and refuses what that refuses."""
+    patch = next(one for one in changing if one.method == "PATCH")
+    return route(
+        endpoint,
+        rehearser(patch.handler),
+        summary=f"Rehearse a change of a {noun}",
+        access=access,
+        body=patch.body,
+        returns=REHEARSAL,
+        collection=patch.collection,
+        errors=patch.errors,
+        refusals=patch.refusals,
+        events=patch.events,
+        description="Takes the body of the PATCH and tells who would gain or lose what by it. Nothing is written. It is "
+        "refused as the PATCH would be. People out of the caller's sight are left out.",
+    )
+
+
+ROUTES: tuple[Route, ...] = (
+    _rehearsal("POST /api/v1/system/roles/{id}/rehearse", "system:role:update", roles.ROUTES, "role"),
+    _rehearsal("POST /api/v1/system/users/{id}/rehearse", "system:user:update", users.ROUTES, "user"),
+    _rehearsal("POST /api/v1/system/menus/{id}/rehearse", "system:menu:update", menu_records.ROUTES, "menu"),
+    _rehearsal(
+        "POST /api/v1/system/departments/{id}/rehearse", "system:department:update", departments.ROUTES, "department"
+    ),
+)
