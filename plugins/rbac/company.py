@@ -57,6 +57,7 @@ class Company:
     people: Mapping[int, Mapping[str, Any]]
     rules: Rules
     operations: Operations
+    database: Database
     _scopes: dict[int, Scope] = field(default_factory=dict)
 
     @classmethod
@@ -64,7 +65,7 @@ class Company:
         """Load it; inside a transaction, as that has changed it."""
         rules = await load_rules(database)
         people = {user["id"]: user for user in await database.store(USERS).find(fields=_READ)}
-        return cls(people, rules, Operations(catalogue, rules))
+        return cls(people, rules, Operations(catalogue, rules), database)
 
     def allowed(self, user_id: int) -> frozenset[Operation]:
         """Return what a person may do; nothing for one who is disabled or no longer there."""
@@ -73,11 +74,12 @@ class Company:
             return frozenset()
         return self.operations.of_super() if _is_super(user) else self.operations.of_roles(self._roles(user))
 
-    def scope(self, user_id: int) -> Scope:
+    async def scope(self, user_id: int) -> Scope:
         """Return the rows that a person sees; equal for two moments where these are the same ones."""
         found = self._scopes.get(user_id)
         if found is None:
-            found = self._scopes[user_id] = self._scope(self._active(user_id), user_id)
+            scope = self._scope(self._active(user_id), user_id)
+            found = self._scopes[user_id] = await self.database.keeping.narrow(scope, user_id)
         return found
 
     def _scope(self, user: Mapping[str, Any] | None, user_id: int) -> Scope:

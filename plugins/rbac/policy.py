@@ -132,6 +132,7 @@ class Policy:
     """The port `Authorizer` of the core, over the current snapshot of the rules."""
 
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._rules = CachedSnapshot(partial(load_rules, database))
         for collection in (ROLES, MENUS, DEPARTMENTS):
             database.changes.listen(collection.name, self._rules.invalidate)

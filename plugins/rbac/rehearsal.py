@@ -91,7 +91,7 @@ async def _make(req: Request, change: Handler) -> _Outcome:
     before = await Company.load(database, catalogue)
     await change(req)
     after = await Company.load(database, catalogue)
-    rows = RowComparison(database, [one for one in catalogue.collections.values() if one.scoped])
+    rows = RowComparison(database, [one for one in catalogue.collections.values() if one.scoped or one.follows])
     try:
         await rows.count_after(before, after)
     except TooManyCounts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from plugins.api import Collection, Database, Scope
 from plugins.rbac.company import Company
@@ -71,7 +71,8 @@ class _Pair:
 
     @property
     def either(self) -> Scope:
-        return unite((self.before, self.after), self.user_id)
+        withheld = self.before.withheld & self.after.withheld
+        return replace(unite((self.before, self.after), self.user_id), withheld=withheld)
 
 
 @dataclass
@@ -108,7 +109,7 @@ class RowComparison:
         for place, user_id in enumerate(sorted({*before.people, *after.people})):
             if place % _BREATH == 0:
                 await asyncio.sleep(0)
-            for pair in self._pairs_of(user_id, before.scope(user_id), after.scope(user_id)):
+            for pair in self._pairs_of(user_id, await before.scope(user_id), await after.scope(user_id)):
                 self._pairs.append(pair)
                 scopes = (pair.before, pair.after, pair.either)
                 if pair.collection.name in self._altered:
