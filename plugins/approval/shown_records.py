@@ -30,7 +30,8 @@ def _fitting(shape: Field, value: Any) -> Any:
     if shape.kind == "array" and isinstance(value, list) and shape.items is not None:
         items = [_fitting(shape.items, item) for item in value]
         return None if None in items else items
-    return None if isinstance(value, Mapping | list) else value
+    fits = shape.kind not in ("object", "array", "mapping") and not isinstance(value, Mapping | list)
+    return value if fits else None
 
 
 def _merged(shape: Field, value: Any, shown: Any) -> Any:

@@ -16,7 +16,7 @@ from plugins.runtime import Running
 from plugins.testing import Client, People, Reply, expect, unique
 from plugins.transitions import action_handlers
 from tests.plugins.approval.asked import KINDS, NAMES, Case, Cast, assemble
-from tests.plugins.approval.flows import DEFINITIONS, INSTANCES, id_of, node, requested
+from tests.plugins.approval.flows import DEFINITIONS, EVERYTHING, INSTANCES, id_of, node, requested
 from tests.plugins.files.samples import attach
 from tests.support.catalogue import CATALOGUE
 from tests.support.query_plans import profiled
@@ -268,6 +268,32 @@ async def test_the_record_within_an_approval_has_names_beside_its_ids(
     found = expect(await people.admin.get(f"{INSTANCES}?resource_id={record['id']}&status=pending"))["items"]
     within = expect(await people.admin.get(f"{INSTANCES}/{found[0]['id']}"))["record"]
     assert within == expect(await people.admin.get(path_with(route, str(record["id"]))))
+
+
+@pytest.mark.parametrize("record", [{}, {"lines": "many"}, {"lines": [1, {"product_id": []}], "supplier_id": {"a": 1}}])
+async def test_the_record_within_an_approval_may_have_any_shape(
+    record: dict[str, Any], people: People, tradewind: Running
+) -> None:
+    body = {"name": unique("flow"), "biz_type": "PURCHASE_ORDER", "nodes": [node("first", people.admin)], "priority": 0}
+    flow = expect(await people.admin.post(DEFINITIONS, body))
+    resource_id = await requested(tradewind, "PURCHASE_ORDER", record=record)
+    expect(await people.admin.delete(f"{DEFINITIONS}/{flow['id']}"))
+    found = expect(await people.admin.get(f"{INSTANCES}?resource_id={resource_id}"))["items"]
+    within = expect(await people.admin.get(f"{INSTANCES}/{found[0]['id']}"))["record"]
+    assert {name: within[name] for name in record} == record
+
+
+async def test_all_rows_without_the_permission_are_no_more_than_what_a_person_is_asked_about(
+    people: People, tradewind: Running
+) -> None:
+    made = await assemble(people, tradewind)
+    account = expect(await people.admin.get(f"/api/v1/system/users/{id_of(made.clients['asked'])}"))
+    sees_all = [await people.role(EVERYTHING, "all")]
+    path = f"/api/v1/system/users/{account['id']}"
+    expect(await people.admin.patch(path, {"version": account["version"], "role_ids": sees_all}))
+    for case in made.cases.values():
+        assert await reads(made.clients["asked"], case) == SHOWN
+        assert set((await elsewhere(made.clients["asked"], case)).values()) <= {403, 404}
 
 
 BELOW = [
