@@ -61,7 +61,7 @@ def _replaced(value: Json, names: Sequence[str], before: int, after: int) -> Jso
 
 @dataclass(frozen=True)
 class Holding:
-    """Records of `collection` for which the person in `field` is responsible: `Holding(WAREHOUSES, "keeper_ids")`.
+    """Records of `collection` for which the person in `field` is responsible: `Holding(WAREHOUSES, "manager_id")`.
 
     `field` is the path of a reference to people, such as `nodes.approvers.users`. `where` makes the filter on the
     records that a person holds at a time; by default those that name them and can still come to another state.
@@ -108,7 +108,7 @@ def derived_holdings(collection: Collection, people: Container[str]) -> Iterator
     `people` are the names by which a field refers to people. An owner that only the service writes follows that of
     another record.
     """
-    for name in (getattr(collection, "owner", "") or "owner_id", collection.keepers):
+    for name in (collection.owner, collection.keepers):
         one = Holding(collection, name)
         if one.link is not None and one.link.target in people and not one.link.read_only:
             yield one

@@ -32,7 +32,7 @@ class Plugin:
     runs; `settings`: those of the environment. `dashboards`: its parts of the dashboards that the plugin `dashboard`
     serves. `emits`: the events that it emits, besides those of transitions and those that all plugins know;
     `listens`: what it does on events; `jobs`: what it does periodically. `holdings`: the records that people are
-    responsible for, besides those of collections whose owner anybody may change.
+    responsible for, besides the owners and keepers of collections.
     """
 
     name: str

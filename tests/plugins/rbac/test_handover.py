@@ -150,7 +150,7 @@ def people_of(collection: Collection, company: Company) -> list[Link]:
         return []
     stays = {one.field for one in company.running.catalogue.holdings if one.stays and one.collection is collection}
     links = [link for link in collection.links if link.target in (THE_USERS, "rbac_users")]
-    written = [link for link in links if not link.read_only or link.path == "owner_id"]
+    written = [link for link in links if not link.read_only or link.path == collection.owner]
     past = ("crm_follow_ups", "crm_payments")
     return [link for link in written if link.path not in stays and collection.name not in past]
 
