@@ -45,6 +45,11 @@ class Move:
 
 async def replace_person(move: Move, records: Sequence[ReadOnlyRecord]) -> None:
     """Put the receiver where the records name the person. For holdings without further effects."""
+    link = move.holding.link
+    if link is not None and not link.nested and not link.is_list:
+        ids = [record["id"] for record in records]
+        await move.store.update_many({"_id": {"$in": ids}}, {"$set": {link.path: move.to_id}})
+        return
     for record in records:
         await move.store.update(record["id"], move.replaced(record))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from plugins.api import Holding, Message, Move, Record
@@ -14,9 +15,20 @@ from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
 
 
 async def _move_customers(move: Move, customers: Sequence[Record]) -> None:
-    for customer in customers:
-        changed = await move.store.update(customer["id"], build_owner_change(move.req, customer, move.to_id))
-        await propagate_owner(move.req.system_store, changed)
+    """Move customers with all that belongs to them: those whose people are the same by one command."""
+    for alike in _group(customers, lambda one: (one["creator_id"], repr(one["collaborators"]))):
+        changes = build_owner_change(move.req, alike[0], move.to_id)
+        ids = [one["id"] for one in alike]
+        await move.store.update_many({"_id": {"$in": ids}}, {"$set": changes})
+        await propagate_owner(move.req.system_store, {**alike[0], **changes}, ids[1:])
+
+
+def _group(records: Sequence[Record], key: Callable[[Record], Hashable]) -> Iterable[list[Record]]:
+    """The records with the same key together."""
+    groups: defaultdict[Hashable, list[Record]] = defaultdict(list)
+    for record in records:
+        groups[key(record)].append(record)
+    return groups.values()
 
 
 async def _move_collaborations(move: Move, customers: Sequence[Record]) -> None:
@@ -38,9 +50,9 @@ def _with_receiver(customer: Mapping[str, Any], move: Move) -> list[Record]:
 
 
 async def _move_leads(move: Move, leads: Sequence[Record]) -> None:
-    for lead in leads:
-        shared = build_sharing(move.to_id, (), lead["creator_id"])
-        await move.store.update(lead["id"], {"owner_id": move.to_id, **shared})
+    for alike in _group(leads, lambda one: one["creator_id"]):
+        changes = {"owner_id": move.to_id, **build_sharing(move.to_id, (), alike[0]["creator_id"])}
+        await move.store.update_many({"_id": {"$in": [one["id"] for one in alike]}}, {"$set": changes})
 
 
 async def _move_children(move: Move, records: Sequence[Record]) -> None:

@@ -102,9 +102,13 @@ async def resolve_owner(req: Request, values: Mapping[str, Any]) -> int | None:
     return owner_id if owner_id in (None, req.actor.user_id) else await check_enabled_user(req, "owner_id", owner_id)
 
 
-async def propagate_owner(stores: Stores, customer: Mapping[str, Any]) -> None:
-    """Give the records of a customer to its new owner, or to nobody. `stores` must not apply data scope."""
-    await _set_people(stores, customer, MOVING if customer["owner_id"] is not None else LEFT_WITHOUT_OWNER)
+async def propagate_owner(stores: Stores, customer: Mapping[str, Any], alike: Sequence[Any] = ()) -> None:
+    """Give the records of a customer to its new owner, or to nobody. `stores` must not apply data scope.
+
+    `alike` are the ids of further customers with the same owner and collaborators, whose records go with one command.
+    """
+    moving = MOVING if customer["owner_id"] is not None else LEFT_WITHOUT_OWNER
+    await _set_people(stores, customer, moving, alike)
 
 
 async def propagate_sharing(stores: Stores, customer: Mapping[str, Any]) -> None:
@@ -112,8 +116,10 @@ async def propagate_sharing(stores: Stores, customer: Mapping[str, Any]) -> None
     await _set_people(stores, customer, ())
 
 
-async def _set_people(stores: Stores, customer: Mapping[str, Any], moving: Sequence[Collection]) -> None:
-    of_customer = {"customer_id": customer["id"]}
+async def _set_people(
+    stores: Stores, customer: Mapping[str, Any], moving: Sequence[Collection], alike: Sequence[Any] = ()
+) -> None:
+    of_customer = {"customer_id": {"$in": [customer["id"], *alike]} if alike else customer["id"]}
     for collection in CHILDREN:
         store = stores(collection)
         if collection in moving:

@@ -35,7 +35,7 @@ from plugins.rbac.messages import HANDED_OVER, RECEIVER_GONE
 from plugins.rbac.records import USERS
 
 _LEASE_SECONDS = 5  # how long a handover waits after its instance was killed
-_AT_ONCE = 50
+_AT_ONCE = 100
 log = logging.getLogger("tradewind.rbac")
 
 

@@ -272,8 +272,8 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         "Plugin acme: collection acme_things is sorted by name, which is no sortable field of it.",
     ),
     "reference to an unknown collection": (
-        [fields(owner_id=integer(ref="nowhere_people"))],
-        "Plugin acme: collection acme_things: owner_id refers to nowhere_people, a collection that no loaded plugin declares.",
+        [fields(other_id=integer(ref="nowhere_people"))],
+        "Plugin acme: collection acme_things: other_id refers to nowhere_people, a collection that no loaded plugin declares.",
     ),
     "field without a label": (
         [things(fields={"name": text(), "lines": array(obj(None, {"sku": text()}), label=("明细", "Lines"))})],
