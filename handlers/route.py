@@ -207,6 +207,14 @@ class Route:
         return tuple(_PARAMETER.findall(self.path))
 
     @cached_property
+    def needs_body(self) -> bool:
+        """Whether a request without a body is refused; one for a body that may be empty is not."""
+        shape = self.body
+        return shape is not None and (
+            shape.kind != "object" or any(one.required for one in (shape.fields or {}).values())
+        )
+
+    @cached_property
     def check_body(self) -> Checker | None:
         """The compiled check of the body; the registry compiles it when it freezes."""
         return Checker(self.body) if self.body is not None else None

@@ -42,7 +42,10 @@ from plugins.background import (
 )
 from plugins.approvals import Approval as Approval  # how records of a kind are approved by flows
 from plugins.crud import crud as crud  # the routes to list, read, create, update and delete records
-from plugins.lifecycles import Action as Action  # the route of an action that takes a record from state to state
+from plugins.lifecycles import (
+    VERSION as VERSION,  # the `version` in the body of an action, which is checked when given
+    Action as Action,  # the route of an action that takes a record from state to state
+)
 from plugins.tables import tables as tables  # the routes to export and import records as tables
 from plugins.plugin import Plugin as Plugin  # the declaration of a module
 from plugins.steps import (

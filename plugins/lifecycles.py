@@ -25,7 +25,8 @@ from plugins.steps import Hook, Step, change_state
 
 Find = Callable[[Request, Collection, RecordId], Awaitable[Record]]
 Work = Callable[[], Awaitable[Record]]
-VERSION_BODY = obj("TransitionBody", {"version": integer(minimum=1, description="Checked when given.")}, nullable=False)
+VERSION = integer(minimum=1, description="Checked when given.")
+VERSION_BODY = obj("TransitionBody", {"version": VERSION}, nullable=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +34,9 @@ class Action:
     """A route that takes a record from state to state: `Action("POST /api/v1/acme/agreements/{id}/sign", access=…)`.
 
     It makes the transition that the last part of the path names, or `does`; of several, `choose` returns the one for a
-    step. `summary` is by default the label of the transition with the title of the collection. `body` has fields
-    besides `version`, or is the whole shape, or None for none. `values` returns what else changes; names that begin
+    step. `summary` is by default the label of the transition with the title of the collection. `body` has the fields
+    besides `version`, which every action takes, or is an object with them; without fields that are required the request
+    may come without a body. `values` returns what else changes; names that begin
     with `$` are update operators. `before` may refuse, once the state is known to allow the action; `after` sees the
     changed record. `within` runs the transaction, for what must be done outside it. `respond` makes the response of
     the shape `returns`, which otherwise is the record.
@@ -44,7 +46,7 @@ class Action:
     access: str
     does: tuple[str, ...] = ()
     summary: str = ""
-    body: Field | Mapping[str, Field] | None = VERSION_BODY
+    body: Field | Mapping[str, Field] | None = None
     values: Callable[[Step], ReadOnlyRecord] | None = None
     before: Hook | None = None
     choose: Callable[[Step], str] | None = None

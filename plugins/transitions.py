@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from inspect import iscoroutinefunction, unwrap
 from typing import TypeVar
@@ -18,7 +18,7 @@ from handlers.schema.messages import Message
 from handlers.schema.values import Record, RecordId
 from handlers.service import Service
 from plugins.approvals import Approval
-from plugins.lifecycles import VERSION_BODY, Action, ActionHandler, Find, Lifecycle
+from plugins.lifecycles import VERSION, VERSION_BODY, Action, ActionHandler, Find, Lifecycle
 from plugins.protocols import APPROVAL_FINISHED, APPROVAL_REQUESTED
 from plugins.steps import Hook
 
@@ -85,13 +85,11 @@ def _declare(life: Lifecycle, action: Action, errors: tuple[ErrorKind, ...], ref
     refused = [machine.refuse(name) for name in action.names]
     decides = (REFUSES_OWN,) if any(move.decides for move in moves) else ()
     asks = (APPROVAL_REQUESTED,) if life.approval is not None and life.approval.submit in action.names else ()
-    body = _body(life.collection, action)
-    stale = (STALE,) if body is not None and "version" in (body.fields or {}) else ()
     in_other_states = [Refusal(error.kind, error.reason) for error in refused]
     options: RouteOptions = {
         "record": life.collection,
-        "body": body,
-        "errors": _once((*errors, *action.errors, *stale)),
+        "body": _body(life.collection, action),
+        "errors": _once((*errors, *action.errors, STALE)),
         "refusals": _once((*refusals, *in_other_states, *action.refusals, *decides)),
         "events": _once((*action.events, *filter(None, (move.event for move in moves)), *asks)),
     }
@@ -105,12 +103,14 @@ def _once(values: Iterable[Value]) -> tuple[Value, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def _body(collection: Collection, action: Action) -> Field | None:
-    if action.body is None or isinstance(action.body, Field):
-        return action.body
+def _body(collection: Collection, action: Action) -> Field:
+    """The body of the action, which also takes the `version` that the client has seen."""
+    if action.body is None:
+        return VERSION_BODY
+    if isinstance(action.body, Field):
+        return action.body.but(fields={"version": VERSION, **(action.body.fields or {})})
     name = "".join(part.capitalize() for part in action.names[0].split("-"))
-    fields: Mapping[str, Field] = {**action.body, **(VERSION_BODY.fields or {})}
-    return obj(f"{collection.title}{name}Body", fields, nullable=False)
+    return obj(f"{collection.title}{name}Body", {"version": VERSION, **action.body}, nullable=False)
 
 
 def _summary(collection: Collection, action: Action) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from handlers.own_requests import OWN_REQUEST
 from handlers.route import Route
+from handlers.schema.messages import Language
 from plugins.lifecycles import ActionHandler
 from plugins.runtime import Running
 from plugins.testing import Client, People, Reply, expect
@@ -16,6 +17,7 @@ from plugins.transitions import action_handlers
 from tests.support.catalogue import CATALOGUE
 from tests.support.valid_requests import Exercise, Maker, name_of
 
+LANGUAGES: tuple[Language, ...] = ("zh", "en")
 pytestmark = pytest.mark.gen_test(timeout=120)
 
 
@@ -23,11 +25,6 @@ def decides(route: Route, handler: ActionHandler) -> bool:
     """Whether the action is a decision, which nobody takes on their own request."""
     moves = handler.life.collection.machine.transitions
     return any(moves[name].decides for name in handler.action.names)
-
-
-def takes_a_version(route: Route, handler: ActionHandler) -> bool:
-    """Whether a client may say which version of the record it has seen."""
-    return route.body is not None and "version" in (route.body.fields or {})
 
 
 def every_action(rule: Callable[[Route, ActionHandler], bool] = lambda route, handler: True) -> pytest.MarkDecorator:
@@ -133,7 +130,7 @@ async def test_a_person_does_not_decide_on_their_own_request_in_any_state(
         assert await case.document() == before
 
 
-@every_action(takes_a_version)
+@every_action()
 async def test_another_version_is_stale_and_nothing_is_written(
     route: Route, handler: ActionHandler, maker: Maker, people: People, tradewind: Running
 ) -> None:
@@ -148,3 +145,24 @@ async def test_another_version_is_stale_and_nothing_is_written(
 def test_every_state_machine_is_among_the_constants() -> None:
     declared = {collection.states.name for collection in CATALOGUE.collections.values() if collection.states}
     assert declared <= {machine.name for machine in CATALOGUE.state_machines}
+
+
+async def test_every_transition_is_among_the_constants_as_its_button_is_called(anonymous: Client) -> None:
+    for language in LANGUAGES:
+        constants = expect(await anonymous.get("/api/v1/meta/constants", headers={"Accept-Language": language}))
+        for machine in CATALOGUE.state_machines:
+            shown = {one["action"]: one for one in constants["state_machines"][machine.name]["transitions"]}
+            assert shown == {
+                action: {
+                    "action": action,
+                    "from": list(one.sources),
+                    "to": one.target,
+                    "label": machine.label_of(action).text(language),
+                }
+                for action, one in machine.transitions.items()
+            }
+        for route, handler in action_handlers(CATALOGUE.routes):
+            for name in handler.action.names:
+                label = handler.life.collection.machine.label_of(name)
+                if route.access.endswith(f":{name}"):
+                    assert CATALOGUE.permission_titles[route.access] == label

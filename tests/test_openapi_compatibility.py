@@ -134,7 +134,7 @@ BREAKS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     ),
     "body": (removed(*POST, "requestBody"), "POST /api/things takes no body any more"),
     "new body": (
-        put({"content": {}}, "paths", "/api/things", "get", "requestBody"),
+        put({"required": True, "content": {}}, "paths", "/api/things", "get", "requestBody"),
         "GET /api/things needs a body now",
     ),
     "media type": (
@@ -209,6 +209,7 @@ ADDITIONS: dict[str, Callable[[dict[str, Any]], None]] = {
         json_content({"oneOf": [error(code) for code in (40900, 40901, 40902)]}), *POST, "responses", "409", "content"
     ),
     "status": put({}, *POST, "responses", "423"),
+    "body that need not be given": put({"content": {}}, "paths", "/api/things", "get", "requestBody"),
     "field of a response": put({"type": "string"}, *FIELDS, "name"),
     "field of a request": put({"type": "string"}, *GIVEN, "remark"),
     "field that need not be given": put([], *GIVEN[:-1], "required"),

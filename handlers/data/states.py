@@ -96,6 +96,10 @@ class StateMachine:
         """The state that the action leads to."""
         return self.transitions[action].target
 
+    def label_of(self, action: str) -> Message:
+        """What people call the action; one that only the service takes is called by the state that it leads to."""
+        return self.transitions[action].label or self.states[self.after(action)]
+
     def leads_to(self, before: str, target: str) -> bool:
         """Whether an action leads from one state directly to the other."""
         return any(before in one.sources and target == one.target for one in self.transitions.values())

@@ -110,7 +110,8 @@ def _operation(route: Route, components: Components, records: Mapping[str, Mappi
         operation["x-permission"] = route.access
     if route.body is not None:
         schema = json_schema(route.body, "input", components.named)
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+        content = {"application/json": {"schema": schema}}
+        operation["requestBody"] = {"required": route.needs_body, "content": content}
     if route.form is not None:
         schema = json_schema(route.form, "input", components.named)
         operation["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": schema}}}

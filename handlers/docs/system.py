@@ -168,7 +168,12 @@ async def constants(req: Request) -> dict[str, Any]:
                 "initial": machine.initial,
                 "states": {state: label.text(language) for state, label in machine.states.items()},
                 "transitions": [
-                    {"action": action, "from": list(one.sources), "to": one.target}
+                    {
+                        "action": action,
+                        "from": list(one.sources),
+                        "to": one.target,
+                        "label": machine.label_of(action).text(language),
+                    }
                     for action, one in machine.transitions.items()
                 ],
             }
@@ -208,6 +213,7 @@ _TRANSITION = obj(
         "action": text(nullable=False),
         "from": array(text(nullable=False), nullable=False),
         "to": text(nullable=False),
+        "label": text(nullable=False, description="What a button shows."),
     },
     nullable=False,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plugins.api import (
     BLANK,
+    VERSION,
     Collection,
     Field,
     Index,
@@ -248,13 +249,10 @@ PUBLISH_BODY = obj(
         "publish_at": timestamp(
             description="In the future: scheduled for then. Null: now. Left out: the article's own."
         ),
-        "version": integer(minimum=1, description="Checked when given."),
     },
     nullable=False,
 )
-VERSION_BODY = obj(
-    "ArticleVersionBody", {"version": integer(minimum=1, description="Checked when given.")}, nullable=False
-)
+VERSION_BODY = obj("ArticleVersionBody", {"version": VERSION}, nullable=False)
 
 
 def _pick(collection: Collection, *names: str) -> dict[str, Field]:

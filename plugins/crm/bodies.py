@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from plugins.api import array, choice, integer, money, obj, object_id, text
+from plugins.api import VERSION, array, choice, integer, money, obj, object_id, text
 from plugins.api import day as calendar_day
-from plugins.crm.contract_records import VERSION, reason_body
+from plugins.crm.contract_records import reason_body
 from plugins.crm.records import COLLABORATOR, CONTACTS, CUSTOMERS, LEADS, OPPORTUNITIES
 from plugins.crm.states import OPEN_STAGES
 
@@ -48,7 +48,6 @@ CONVERT = obj(
             },
             description="`null` for no opportunity.",
         ),
-        "version": VERSION,
     },
     nullable=False,
 )
@@ -64,10 +63,7 @@ CONVERTED = obj(
 )
 ADVANCE = obj(
     "AdvanceBody",
-    {
-        "stage": choice(*OPEN_STAGES, example="proposal", description="The next one when left out."),
-        "version": VERSION,
-    },
+    {"stage": choice(*OPEN_STAGES, example="proposal", description="The next one when left out.")},
     nullable=False,
 )
 WIN = reason_body("WinBody", required=False)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Field, Index, Message, day, integer, money, obj, object_id, text, timestamp
+from plugins.api import (
+    VERSION,
+    Collection,
+    Field,
+    Index,
+    Message,
+    day,
+    integer,
+    money,
+    obj,
+    object_id,
+    text,
+    timestamp,
+)
 from plugins.crm.messages import PLAN_PAID
 from plugins.crm.records import CUSTOMER_ID, EDITORS, FOLLOWS_CUSTOMER, OPPORTUNITY_ID, OWNER
 from plugins.crm.states import CONTRACT_STATES, PLAN_STATES
 
-VERSION = integer(minimum=1, description="Checked when given.")
 _CONTRACT_ID = object_id(label=("合同", "Contract"), required=True, ref="crm_contracts", filter=True)
 _OF_CONTRACT = object_id(
     label=("客户", "Customer"), read_only=True, filter=True, description="The contract's.", ref="crm_customers"
@@ -169,9 +181,5 @@ VERSION_BODY = obj("CrmVersionBody", {"version": VERSION}, nullable=False)
 
 
 def reason_body(name: str, *, required: bool) -> Field:
-    """A body with a `reason`, and a `version` that is checked when given."""
-    return obj(
-        name,
-        {"reason": text(required=required, max_length=500, example="预算取消"), "version": VERSION},
-        nullable=False,
-    )
+    """A body with a `reason`."""
+    return obj(name, {"reason": text(required=required, max_length=500, example="预算取消")}, nullable=False)

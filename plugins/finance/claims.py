@@ -109,20 +109,17 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/finance/expense-claims/{id}/submit",
             access="finance:expense-claim:submit",
-            body=None,
             values=_submission,
         ),
         Action(
             "POST /api/v1/finance/expense-claims/{id}/withdraw",
             access="finance:expense-claim:submit",
             summary="Take an expense claim back",
-            body=None,
             values=_decision,
         ),
         Action(
             "POST /api/v1/finance/expense-claims/{id}/approve",
             access="finance:expense-claim:approve",
-            body=None,
             values=_decision,
         ),
         Action(

@@ -21,7 +21,6 @@ from plugins.finance.records import ACCOUNTS, CATEGORY, COUNTERPARTY, MAX_AMOUNT
 from plugins.finance.states import CLAIM_STATES, INVOICE_STATES, OPEN_ITEM_STATES
 
 _SUM = money(label=("金额", "Amount"), read_only=True, nullable=False, sort=True, filter=True)
-_VERSION = integer(minimum=1, description="Checked when given.")
 
 CLAIM_LINE = obj(
     "ExpenseLine",
@@ -201,7 +200,6 @@ PAY_CLAIM_BODY = obj(
     {
         "account_id": object_id(required=True, ref=ACCOUNTS.name),
         "day": day(past=True, description="Today unless given."),
-        "version": _VERSION,
     },
     nullable=False,
 )
@@ -212,7 +210,6 @@ PAY_INVOICE_BODY = obj(
         "account_id": object_id(required=True, ref=ACCOUNTS.name),
         "amount": money(minimum="0.01", maximum=MAX_AMOUNT, description="All that is open unless given."),
         "day": day(past=True, description="Today unless given."),
-        "version": _VERSION,
     },
     nullable=False,
 )

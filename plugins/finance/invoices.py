@@ -130,7 +130,6 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/finance/invoices/{id}/confirm",
             access="finance:invoice:confirm",
-            body=None,
             after=_update_item,
             refusals=conflicts(PERIOD_CLOSED),
         ),
@@ -138,7 +137,6 @@ ROUTES: tuple[Route, ...] = (
             "POST /api/v1/finance/invoices/{id}/void",
             access="finance:invoice:void",
             summary="Declare an invoice void",
-            body=None,
             after=_update_item,
             refusals=conflicts(PERIOD_CLOSED),
         ),

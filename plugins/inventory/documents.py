@@ -285,7 +285,6 @@ SHIP_BODY = obj(
             description="All that is open unless given.",
         ),
         "remark": _REMARK,
-        "version": integer(minimum=1, description="Checked when given."),
     },
     nullable=False,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import DATED, STALE, Action, Approval, Route, Step, conflicts, crud, transitions
+from plugins.api import DATED, Action, Approval, Route, Step, conflicts, crud, transitions
 from plugins.inventory import payables
 from plugins.inventory.documents import PURCHASE_ORDERS, REJECT_BODY, SHIP_BODY
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOTHING_OPEN, WAREHOUSE_GONE
@@ -35,14 +35,12 @@ ROUTES: tuple[Route, ...] = (
             "POST /api/v1/inventory/purchase-orders/{id}/submit",
             access="inventory:purchase-order:submit",
             summary="Ask for approval of a purchase order",
-            body=None,
             values=lambda step: {"submitted_by": step.by, "reason": None},
         ),
         Action(
             "POST /api/v1/inventory/purchase-orders/{id}/withdraw",
             access="inventory:purchase-order:submit",
             summary="Take a purchase order back from approval",
-            body=None,
             values=lambda step: {"reason": step.reason},
         ),
         Action(
@@ -54,22 +52,10 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/inventory/purchase-orders/{id}/confirm",
             access="inventory:purchase-order:confirm",
-            body=None,
             values=lambda step: {"confirmed_at": step.now},
-            errors=(STALE,),
         ),
-        Action(
-            "POST /api/v1/inventory/purchase-orders/{id}/cancel",
-            access="inventory:purchase-order:cancel",
-            body=None,
-            errors=(STALE,),
-        ),
-        Action(
-            "POST /api/v1/inventory/purchase-orders/{id}/close",
-            access="inventory:purchase-order:close",
-            body=None,
-            errors=(STALE,),
-        ),
+        Action("POST /api/v1/inventory/purchase-orders/{id}/cancel", access="inventory:purchase-order:cancel"),
+        Action("POST /api/v1/inventory/purchase-orders/{id}/close", access="inventory:purchase-order:close"),
         Action(
             "POST /api/v1/inventory/purchase-orders/{id}/receive",
             access="inventory:purchase-order:receive",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import DATED, STALE, Action, Route, conflicts, crud, transitions
+from plugins.api import DATED, Action, Route, conflicts, crud, transitions
 from plugins.inventory.documents import SALES_ORDERS, SHIP_BODY
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOT_ENOUGH, NOTHING_OPEN
 from plugins.inventory.order_shipping import add_shipment, choose_shipping, ship_with
@@ -27,22 +27,10 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/inventory/sales-orders/{id}/confirm",
             access="inventory:sales-order:confirm",
-            body=None,
             values=lambda step: {"confirmed_at": step.now},
-            errors=(STALE,),
         ),
-        Action(
-            "POST /api/v1/inventory/sales-orders/{id}/cancel",
-            access="inventory:sales-order:cancel",
-            body=None,
-            errors=(STALE,),
-        ),
-        Action(
-            "POST /api/v1/inventory/sales-orders/{id}/close",
-            access="inventory:sales-order:close",
-            body=None,
-            errors=(STALE,),
-        ),
+        Action("POST /api/v1/inventory/sales-orders/{id}/cancel", access="inventory:sales-order:cancel"),
+        Action("POST /api/v1/inventory/sales-orders/{id}/close", access="inventory:sales-order:close"),
         Action(
             "POST /api/v1/inventory/sales-orders/{id}/deliver",
             access="inventory:sales-order:deliver",

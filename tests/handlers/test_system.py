@@ -134,7 +134,7 @@ async def test_constants_have_state_machines_by_name(
     assert constants["state_machines"]["agreement"] == {
         "initial": "draft",
         "states": {"draft": "Draft", "signed": "Signed"},
-        "transitions": [{"action": "sign", "from": ["draft"], "to": "signed"}],
+        "transitions": [{"action": "sign", "from": ["draft"], "to": "signed", "label": "Signed"}],
     }
 
 

@@ -18,6 +18,7 @@ from plugins.api import (
     Message,
     Step,
     conflicts,
+    obj,
     text,
     transitions,
 )
@@ -57,7 +58,7 @@ def act(name: str, **options: object) -> Action:
 
 
 def test_a_route_says_all_that_follows_from_the_transition() -> None:
-    opened, sent, lost = transitions(LETTERS, act("open"), act("send"), act("lose", body=None))
+    opened, sent, lost = transitions(LETTERS, act("open"), act("send"), act("lose"))
     assert [(route.name, route.access, route.summary, route.collection) for route in (opened, sent, lost)] == [
         (f"POST {AT}/open", "acme:letter:open", "Open an open letter", "acme_letters"),
         (f"POST {AT}/send", "acme:letter:send", "Send an open letter", "acme_letters"),
@@ -67,7 +68,7 @@ def test_a_route_says_all_that_follows_from_the_transition() -> None:
     assert sent.refusals == (*conflicts(OPEN_ONLY), REFUSES_OWN)
     assert [one.kind for one in lost.refusals] == [WORN_OUT]
     assert (opened.events, sent.events) == (("acme.letter.opened",), ())
-    assert (STALE in opened.errors, STALE in lost.errors) == (True, False)
+    assert [STALE in route.errors for route in (opened, sent, lost)] == [True, True, True]
 
 
 def test_a_body_has_the_fields_of_the_action_and_the_version() -> None:
@@ -75,6 +76,14 @@ def test_a_body_has_the_fields_of_the_action_and_the_version() -> None:
     assert route.body is not None
     assert route.body.title == "OpenLetterSendBody"
     assert set(route.body.fields or {}) == {"reason", "version"}
+
+
+def test_a_body_that_is_an_object_already_gets_the_version_too() -> None:
+    shape = obj("SendLetterBody", {"reason": text(required=True)}, nullable=False)
+    opened, sent = transitions(LETTERS, act("open"), act("send", body=shape))
+    assert sent.body is not None
+    assert (sent.body.title, set(sent.body.fields or {})) == ("SendLetterBody", {"reason", "version"})
+    assert (opened.needs_body, sent.needs_body) == (False, True)
 
 
 def test_an_action_that_asks_for_approval_says_so() -> None:

@@ -56,11 +56,11 @@ class _Comparison:
                 yield f"{name} {key[0]} parameter {key[1]} must be given now"
 
     def _body(self, name: str, old: Part | None, new: Part | None) -> Iterator[str]:
-        if old is None and new is not None:
+        if new is not None and new.get("required") and not (old or {}).get("required"):
             yield f"{name} needs a body now"
-        elif old is not None and new is None:
+        if old is not None and new is None:
             yield f"{name} takes no body any more"
-        elif old is not None and new is not None:
+        if old is not None and new is not None:
             yield from self._content(f"{name} body", old["content"], new["content"], "request")
 
     def _responses(self, name: str, old: Part, new: Part) -> Iterator[str]:

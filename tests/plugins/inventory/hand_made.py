@@ -34,7 +34,7 @@ async def close_sale(maker: Maker, route: Route) -> Exercise:
 async def pending_purchase(maker: Maker, route: Route) -> Exercise:
     draft = await maker.record("inventory_purchase_orders")
     pending = expect(await maker.admin.post(f"{PURCHASES}/{draft['id']}/submit"))
-    return _of(maker, route, pending, {"reason": "no"} if route.body else None)
+    return _of(maker, route, pending, {"reason": "no"} if route.path.endswith("/reject") else None)
 
 
 async def transfer(maker: Maker, route: Route) -> Exercise:
