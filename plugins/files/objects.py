@@ -90,19 +90,19 @@ class Files:
             raise ApiError(NOT_FOUND)
         return file
 
-    async def forget(self, key: str) -> None:
-        """Remove the record of a file that does not exist."""
-        await self.records.remove({"_id": key})
+    async def forget(self, key: str) -> bool:
+        """Remove the record of a file that does not exist. Returns False if it is gone already."""
+        return await self.records.remove({"_id": key}) > 0
 
     async def mark_attached(self, key: str) -> bool:
         """Mark the file as attached, so that it is never swept. Returns False if the file is gone already."""
         marked = await self.records.update_where({"_id": key, "state": "stored"}, {"attached": True})
         return marked is not None
 
-    async def remove(self, key: str) -> None:
-        """Remove a file, then its record, so that an interrupted removal is repeated."""
+    async def remove(self, key: str) -> bool:
+        """Remove a file, then its record, so that an interrupted removal is repeated. Returns False if it was gone."""
         await self.storage.discard(key)
-        await self.forget(key)
+        return await self.forget(key)
 
     def spool(self) -> BinaryIO:
         """Return an unnamed temporary file, which disappears with the process."""

@@ -39,15 +39,15 @@ async def sweep(service: Service, files: Files) -> None:
 
 
 async def _sweep_one(files: Files, file: File, named: bool) -> bool:
-    """Remove a file, or keep it for good. Returns whether it was removed."""
+    """Remove a file, or keep it for good. Returns whether this removed it: another sweep may have been faster."""
     in_use = named or await _is_attached(files.database, file["id"])
     if in_use and await _exists(files, file) and await files.mark_attached(file["id"]):
         return False
     # nobody can attach it in this state, and the next sweep completes an interrupted removal
     leaving = {"_id": file["id"], "attached": False}
-    if await files.records.update_where(leaving, {"state": "leaving"}) is not None:
-        await files.remove(file["id"])
-    return True
+    if await files.records.update_where(leaving, {"state": "leaving"}) is None:
+        return False
+    return await files.remove(file["id"])
 
 
 async def _exists(files: Files, file: File) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import timedelta
 from typing import Any
@@ -42,6 +43,20 @@ async def test_an_unattached_file_is_swept(here: Place) -> None:
     stored = await note(here.admin)
     assert await swept(here.running, stored["objectKey"])
     expect(await here.admin.get(f"/api/file/dl?object_key={stored['objectKey']}"), 40400)
+
+
+async def test_of_sweeps_at_the_same_time_each_counts_what_it_removed(
+    here: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    files = here.running.service.part(Files)
+    await sweep(here.running.service, files)
+    stored = [await note(here.admin) for _ in range(10)]
+    for file in stored:
+        await age(here.running, file["objectKey"])
+    with caplog.at_level("INFO", "tradewind.files"):
+        await asyncio.gather(*(sweep(here.running.service, files) for _ in range(3)))
+    counts = [vars(line)["removed"] for line in caplog.records if line.getMessage() == "files swept"]
+    assert (len(counts), sum(counts)) == (3, len(stored))
 
 
 async def test_a_public_file_that_no_record_names_is_swept(here: Place) -> None:
