@@ -14,7 +14,7 @@ from handlers.route import Route
 from handlers.schema.conversion import decode
 from handlers.schema.errors import ErrorKind
 from handlers.schema.fields import Field
-from handlers.schema.messages import Message
+from handlers.schema.messages import Message, as_message
 from handlers.schema.validation import Checker
 from handlers.schema.values import Body
 
@@ -74,6 +74,13 @@ class Menu:
     order: int = 0
     hidden: bool = False
     link: str = ""
+
+
+def page(resource: str, title: tuple[str, str], path: str, icon: str, order: int) -> Menu:
+    """The page of a resource in the menu of its module: `page("acme:agreement", ("协议", "Agreements"), "/acme", …)`."""
+    module = resource.partition(":")[0]
+    code = resource.replace(":", ".")
+    return Menu(code, as_message(title), path, icon, parent=module, resource=resource, order=order)
 
 
 @dataclass(frozen=True)

@@ -2,46 +2,14 @@
 
 from __future__ import annotations
 
-from plugins.api import Menu, Message
+from plugins.api import Menu, Message, page
 
 MENUS = (
     Menu("approval", Message("审批", "Approvals"), path="/approval", icon="lucide:stamp", order=200),
-    Menu(
-        "approval.task",
-        Message("我的审批", "My approvals"),
-        path="/approval/tasks",
-        parent="approval",
-        resource="approval:task",
-        icon="lucide:list-checks",
-        order=1,
-    ),
-    Menu(
-        "approval.instance",
-        Message("审批单", "Requests"),
-        path="/approval/instances",
-        parent="approval",
-        resource="approval:instance",
-        icon="lucide:file-check",
-        order=2,
-    ),
-    Menu(
-        "approval.delegation",
-        Message("审批委托", "Delegations"),
-        path="/approval/delegations",
-        parent="approval",
-        resource="approval:delegation",
-        icon="lucide:user-check",
-        order=3,
-    ),
-    Menu(
-        "approval.definition",
-        Message("审批流程", "Approval flows"),
-        path="/approval/definitions",
-        parent="approval",
-        resource="approval:definition",
-        icon="lucide:workflow",
-        order=4,
-    ),
+    page("approval:task", ("我的审批", "My approvals"), "/approval/tasks", "lucide:list-checks", 1),
+    page("approval:instance", ("审批单", "Requests"), "/approval/instances", "lucide:file-check", 2),
+    page("approval:delegation", ("审批委托", "Delegations"), "/approval/delegations", "lucide:user-check", 3),
+    page("approval:definition", ("审批流程", "Approval flows"), "/approval/definitions", "lucide:workflow", 4),
 )
 
 PERMISSIONS = {

@@ -1,26 +1,10 @@
 """The menus of the plugin, and titles of permissions."""
 
-from plugins.api import Menu, Message
+from plugins.api import Message, page
 
 MENUS = (
-    Menu(
-        "system.session",
-        Message("在线用户", "Who is online"),
-        path="/system/sessions",
-        parent="system",
-        resource="system:session",
-        icon="lucide:monitor-smartphone",
-        order=7,
-    ),
-    Menu(
-        "system.login-log",
-        Message("登录日志", "Log-in log"),
-        path="/system/login-logs",
-        parent="system",
-        resource="system:login-log",
-        icon="lucide:key-round",
-        order=9,
-    ),
+    page("system:session", ("在线用户", "Who is online"), "/system/sessions", "lucide:monitor-smartphone", 7),
+    page("system:login-log", ("登录日志", "Log-in log"), "/system/login-logs", "lucide:key-round", 9),
 )
 
 PERMISSIONS = {

@@ -4,37 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from plugins.api import Menu, Message
+from plugins.api import Menu, Message, page
 
 MENUS = (
     Menu("cms", Message("内容管理", "Content"), path="/cms", icon="lucide:newspaper", order=200),
-    Menu(
-        "cms.article",
-        Message("文章", "Articles"),
-        path="/cms/articles",
-        parent="cms",
-        resource="cms:article",
-        icon="lucide:file-text",
-        order=1,
-    ),
-    Menu(
-        "cms.category",
-        Message("文章分类", "Article categories"),
-        path="/cms/categories",
-        parent="cms",
-        resource="cms:category",
-        icon="lucide:folder-tree",
-        order=2,
-    ),
-    Menu(
-        "cms.site",
-        Message("站点设置", "Site"),
-        path="/cms/site",
-        parent="cms",
-        resource="cms:site",
-        icon="lucide:globe",
-        order=3,
-    ),
+    page("cms:article", ("文章", "Articles"), "/cms/articles", "lucide:file-text", 1),
+    page("cms:category", ("文章分类", "Article categories"), "/cms/categories", "lucide:folder-tree", 2),
+    page("cms:site", ("站点设置", "Site"), "/cms/site", "lucide:globe", 3),
 )
 
 PERMISSIONS: Mapping[str, Message] = {

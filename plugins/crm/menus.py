@@ -2,82 +2,18 @@
 
 from __future__ import annotations
 
-from plugins.api import Menu, Message
+from plugins.api import Menu, Message, page
 
 MENUS = (
     Menu("crm", Message("客户管理", "CRM"), path="/crm", icon="lucide:handshake", order=100),
-    Menu(
-        "crm.customer",
-        Message("客户", "Customers"),
-        path="/crm/customers",
-        parent="crm",
-        resource="crm:customer",
-        icon="lucide:building-2",
-        order=1,
-    ),
-    Menu(
-        "crm.contact",
-        Message("联系人", "Contacts"),
-        path="/crm/contacts",
-        parent="crm",
-        resource="crm:contact",
-        icon="lucide:contact",
-        order=2,
-    ),
-    Menu(
-        "crm.lead",
-        Message("线索", "Leads"),
-        path="/crm/leads",
-        parent="crm",
-        resource="crm:lead",
-        icon="lucide:magnet",
-        order=3,
-    ),
-    Menu(
-        "crm.opportunity",
-        Message("商机", "Opportunities"),
-        path="/crm/opportunities",
-        parent="crm",
-        resource="crm:opportunity",
-        icon="lucide:target",
-        order=4,
-    ),
-    Menu(
-        "crm.follow-up",
-        Message("跟进记录", "Follow-ups"),
-        path="/crm/follow-ups",
-        parent="crm",
-        resource="crm:follow-up",
-        icon="lucide:map-pin",
-        order=5,
-    ),
-    Menu(
-        "crm.contract",
-        Message("合同", "Contracts"),
-        path="/crm/contracts",
-        parent="crm",
-        resource="crm:contract",
-        icon="lucide:file-signature",
-        order=6,
-    ),
-    Menu(
-        "crm.payment-plan",
-        Message("回款计划", "Payment plans"),
-        path="/crm/payment-plans",
-        parent="crm",
-        resource="crm:payment-plan",
-        icon="lucide:calendar-clock",
-        order=7,
-    ),
-    Menu(
-        "crm.payment",
-        Message("回款", "Payments"),
-        path="/crm/payments",
-        parent="crm",
-        resource="crm:payment",
-        icon="lucide:banknote",
-        order=8,
-    ),
+    page("crm:customer", ("客户", "Customers"), "/crm/customers", "lucide:building-2", 1),
+    page("crm:contact", ("联系人", "Contacts"), "/crm/contacts", "lucide:contact", 2),
+    page("crm:lead", ("线索", "Leads"), "/crm/leads", "lucide:magnet", 3),
+    page("crm:opportunity", ("商机", "Opportunities"), "/crm/opportunities", "lucide:target", 4),
+    page("crm:follow-up", ("跟进记录", "Follow-ups"), "/crm/follow-ups", "lucide:map-pin", 5),
+    page("crm:contract", ("合同", "Contracts"), "/crm/contracts", "lucide:file-signature", 6),
+    page("crm:payment-plan", ("回款计划", "Payment plans"), "/crm/payment-plans", "lucide:calendar-clock", 7),
+    page("crm:payment", ("回款", "Payments"), "/crm/payments", "lucide:banknote", 8),
 )
 
 PERMISSIONS = {

@@ -1,53 +1,15 @@
 """The menus of the plugin, and titles of permissions. Administrators edit menus by `menu_records.py`."""
 
-from plugins.api import Menu, Message
+from plugins.api import Menu, Message, page
 
 MENUS = (
     Menu("system", Message("系统管理", "System"), path="/system", icon="lucide:settings", order=900),
-    Menu(
-        "system.user",
-        Message("用户", "Users"),
-        path="/system/users",
-        parent="system",
-        resource="system:user",
-        icon="lucide:users",
-        order=1,
-    ),
-    Menu(
-        "system.role",
-        Message("角色", "Roles"),
-        path="/system/roles",
-        parent="system",
-        resource="system:role",
-        icon="lucide:shield",
-        order=2,
-    ),
-    Menu(
-        "system.menu",
-        Message("菜单", "Menus"),
-        path="/system/menus",
-        parent="system",
-        resource="system:menu",
-        icon="lucide:menu",
-        order=3,
-    ),
-    Menu(
-        "system.department",
-        Message("部门", "Departments"),
-        path="/system/departments",
-        parent="system",
-        resource="system:department",
-        icon="lucide:network",
-        order=4,
-    ),
-    Menu(
-        "system.authorization",
-        Message("权限诊断", "Explain a permission"),
-        path="/system/authorization",
-        parent="system",
-        resource="system:authorization",
-        icon="lucide:circle-help",
-        order=11,
+    page("system:user", ("用户", "Users"), "/system/users", "lucide:users", 1),
+    page("system:role", ("角色", "Roles"), "/system/roles", "lucide:shield", 2),
+    page("system:menu", ("菜单", "Menus"), "/system/menus", "lucide:menu", 3),
+    page("system:department", ("部门", "Departments"), "/system/departments", "lucide:network", 4),
+    page(
+        "system:authorization", ("权限诊断", "Explain a permission"), "/system/authorization", "lucide:circle-help", 11
     ),
 )
 
