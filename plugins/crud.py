@@ -5,8 +5,8 @@ An author may replace the handler of each, and leave actions out with `only`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack, cast
 
 from handlers.data.collection import Collection
@@ -18,6 +18,7 @@ from handlers.schema.errors import DUPLICATE, STALE, ErrorKind
 from handlers.schema.fields import NOTHING
 from handlers.schema.messages import REFERENCES_GONE
 from handlers.schema.values import Record
+from plugins.nouns import noun_of, plural_of, with_article
 from plugins.record_history import (
     DELETED,
     DELETED_REFUSED,
@@ -63,60 +64,102 @@ def crud(
 
     The paths are `at` (list, create) and `at` with `/{id}` (read, update, delete), `/{id}/history` (with read) and
     `/{id}/restore` (with delete, for holders of `<resource>:restore`, whom `?deleted=true` of the list shows the
-    deleted records); `without` leaves these two out. `resource` is `<module>:<entity>`;
-    `noun` names one record in summaries, where the collection's does not; `handlers` replace those of actions, by name.
+    deleted records); `without` leaves these two out. `resource` is `<module>:<entity>`; `noun` and `plural` name
+    records in summaries, by default as the collection does; `handlers` replace those of actions, by name.
     `refusals` belong to the actions that write, `refusals_of` to the action of that name; `errors` are further errors
     of `create` and `update`; `events` are events of the actions that write, whose listeners may refuse the request too.
     Raises ValueError for handlers or refusals of an action that is not in `only`.
     """
-    further = refusals_of or {}
-    followed = {} if collection.plain else _FURTHER
-    actions = {*only, *(action for action, base in followed.items() if base in only and action not in without)}
-    unknown = (set(only) - set(ACTIONS)) | (set(without) - set(_FURTHER)) | ({*handlers, *further} - actions)
-    if unknown:
-        raise ValueError(f"crud of {collection.name} makes no {', '.join(sorted(unknown))}")
-    called = noun or collection.noun.en or collection.title
-    many, one = plural or f"{called}s", f"{'an' if called[0] in 'aeio' else 'a'} {called}"
-    given = cast(Mapping[str, Handler], handlers)
-
-    def declare(action: str, endpoint: str, handler: Handler, summary: str, **own: Unpack[RouteOptions]) -> Route:
-        options: RouteOptions = {"record": collection, **own}
-        return route(endpoint, given.get(action, handler), summary=summary, access=f"{resource}:{action}", **options)
-
-    def declare_write(action: str, endpoint: str, handler: Handler, summary: str, **own: Unpack[RouteOptions]) -> Route:
-        options: RouteOptions = {"refusals": (*refusals, *further.get(action, ())), "events": events, **own}
-        return declare(action, endpoint, handler, summary, **options)
-
-    created, updated = (DUPLICATE, *errors), (DUPLICATE, STALE, *errors)
-    record = f"{at}/{{id}}"
-    made = {
-        "list": declare(
-            "list", f"GET {at}", lister(collection), f"List {many}", paged=True, query=collection.list_query
-        ),
-        "read": declare("read", f"GET {record}", reader(collection), f"Read {one}"),
-        "create": declare_write(
-            "create", f"POST {at}", creator(collection), f"Create {one}", body=collection.create, errors=created
-        ),
-        "update": declare_write(
-            "update", f"PATCH {record}", updater(collection), f"Change {one}", body=collection.update, errors=updated
-        ),
-        "delete": declare_write("delete", f"DELETE {record}", deleter(collection), f"Delete {one}", returns=NOTHING),
-        "restore": declare_write(
-            "restore",
-            f"POST {record}/restore",
-            restorer(collection),
-            f"Restore {one}",
-            refusals=(*refusals, NOT_DELETED, *conflicts(REFERENCES_GONE), *further.get("restore", ())),
-            errors=created,
-            # nothing that the scope of live records could show
-            collection="",
-        ),
-    }
+    actions = _actions(collection, only, without, {*handlers, *(refusals_of or {})})
+    called = noun or noun_of(collection)
+    declared = _Crud(
+        collection, at, resource, called, plural or plural_of(called), refusals, refusals_of or {}, errors, events
+    )
+    made = declared.routes(cast(Mapping[str, Handler], handlers))
     restore = made["restore"] if "restore" in actions else None
-    made["history"] = _history(collection, made["read"], restore, one)
+    made["history"] = _history(collection, made["read"], restore, declared.one)
     if restore is not None:
         made["list"] = _with_deleted(collection, made["list"], restore)
     return tuple(made[action] for action in (*ACTIONS, *_FURTHER) if action in actions)
+
+
+def _actions(collection: Collection, only: Sequence[str], without: Sequence[str], named: Set[str]) -> Set[str]:
+    """The actions to make routes for. Raises ValueError for a name that is none of them."""
+    followed = {} if collection.plain else _FURTHER
+    actions = {*only, *(action for action, base in followed.items() if base in only and action not in without)}
+    unknown = (set(only) - set(ACTIONS)) | (set(without) - set(_FURTHER)) | (named - actions)
+    if unknown:
+        raise ValueError(f"crud of {collection.name} makes no {', '.join(sorted(unknown))}")
+    return actions
+
+
+@dataclass(frozen=True)
+class _Crud:
+    """What the routes of one collection have in common."""
+
+    collection: Collection
+    at: str
+    resource: str
+    noun: str
+    plural: str
+    refusals: tuple[Refusal, ...]
+    refusals_of: Mapping[str, tuple[Refusal, ...]]
+    errors: tuple[ErrorKind, ...]
+    events: tuple[Event | str, ...]
+
+    @property
+    def one(self) -> str:
+        """The noun with its article."""
+        return with_article(self.noun)
+
+    def routes(self, handlers: Mapping[str, Handler]) -> dict[str, Route]:
+        """The route of each action but `history`; `handlers` replace the usual ones."""
+        collection, record = self.collection, f"{self.at}/{{id}}"
+        created, updated = (DUPLICATE, *self.errors), (DUPLICATE, STALE, *self.errors)
+        get = {name: handlers.get(name, make(collection)) for name, make in _HANDLERS.items()}
+        return {
+            "list": self._declare(
+                "list", f"GET {self.at}", get["list"], f"List {self.plural}", paged=True, query=collection.list_query
+            ),
+            "read": self._declare("read", f"GET {record}", get["read"], f"Read {self.one}"),
+            "create": self._declare_write(
+                "create", f"POST {self.at}", get["create"], f"Create {self.one}", body=collection.create, errors=created
+            ),
+            "update": self._declare_write(
+                "update", f"PATCH {record}", get["update"], f"Change {self.one}", body=collection.update, errors=updated
+            ),
+            "delete": self._declare_write(
+                "delete", f"DELETE {record}", get["delete"], f"Delete {self.one}", returns=NOTHING
+            ),
+            "restore": self._declare_write(
+                "restore",
+                f"POST {record}/restore",
+                get["restore"],
+                f"Restore {self.one}",
+                refusals=(
+                    *self.refusals,
+                    NOT_DELETED,
+                    *conflicts(REFERENCES_GONE),
+                    *self.refusals_of.get("restore", ()),
+                ),
+                errors=created,
+                # nothing that the scope of live records could show
+                collection="",
+            ),
+        }
+
+    def _declare_write(
+        self, action: str, endpoint: str, handler: Handler, summary: str, **own: Unpack[RouteOptions]
+    ) -> Route:
+        refusals = (*self.refusals, *self.refusals_of.get(action, ()))
+        options: RouteOptions = {"refusals": refusals, "events": self.events, **own}
+        return self._declare(action, endpoint, handler, summary, **options)
+
+    def _declare(
+        self, action: str, endpoint: str, handler: Handler, summary: str, **own: Unpack[RouteOptions]
+    ) -> Route:
+        options: RouteOptions = {"record": self.collection, **own}
+        return route(endpoint, handler, summary=summary, access=f"{self.resource}:{action}", **options)
 
 
 def _history(collection: Collection, read: Route, restore: Route | None, one: str) -> Route:
@@ -188,3 +231,13 @@ def deleter(collection: Collection) -> Handler:
         await req.store(collection).delete(req.path["id"])
 
     return delete_record
+
+
+_HANDLERS: Mapping[str, Callable[[Collection], Handler]] = {
+    "list": lister,
+    "read": reader,
+    "create": creator,
+    "update": updater,
+    "delete": deleter,
+    "restore": restorer,
+}

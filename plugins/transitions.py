@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from inspect import iscoroutinefunction, unwrap
@@ -19,11 +18,11 @@ from handlers.schema.values import Record, RecordId
 from handlers.service import Service
 from plugins.approvals import Approval
 from plugins.lifecycles import VERSION, VERSION_BODY, Action, ActionHandler, Find, Lifecycle
+from plugins.nouns import noun_of, with_article
 from plugins.protocols import APPROVAL_FINISHED, APPROVAL_REQUESTED
 from plugins.steps import Hook
 
 Value = TypeVar("Value")
-_BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 async def _find_visible(req: Request, collection: Collection, id: RecordId) -> Record:
@@ -117,8 +116,7 @@ def _summary(collection: Collection, action: Action) -> str:
     """The label of the transition with the noun of the collection: `Sign an agreement`."""
     name = action.names[0]
     label = collection.machine.transitions[name].label
-    noun = collection.noun.en or _BETWEEN_WORDS.sub(" ", collection.title).lower()
-    return f"{label.en if label else name.capitalize()} {'an' if noun[0] in 'aeio' else 'a'} {noun}"
+    return f"{label.en if label else name.capitalize()} {with_article(noun_of(collection))}"
 
 
 def action_handlers(routes: Iterable[Route]) -> Iterator[tuple[Route, ActionHandler]]:

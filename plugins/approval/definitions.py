@@ -99,7 +99,6 @@ ROUTES: tuple[Route, ...] = (
         DEFINITIONS,
         at="/api/v1/approvals/definitions",
         resource="approval:definition",
-        noun="approval flow",
         create=create,
         update=update,
     ),

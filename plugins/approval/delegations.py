@@ -44,7 +44,6 @@ ROUTES: tuple[Route, ...] = crud(
     DELEGATIONS,
     at="/api/v1/approvals/delegations",
     resource="approval:delegation",
-    noun="delegation",
     only=("list", "read", "create", "delete"),
     without=("restore",),  # only the person themselves delegates
     create=create,

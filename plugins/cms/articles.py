@@ -96,7 +96,6 @@ ROUTES: tuple[Route, ...] = (
         ARTICLES,
         at="/api/v1/cms/manage/articles",
         resource="cms:article",
-        noun="article",
         only=("read", "create", "delete"),
         create=create,
     ),

@@ -64,8 +64,6 @@ ROUTES: tuple[Route, ...] = (
         CATEGORIES,
         at="/api/v1/cms/manage/categories",
         resource="cms:category",
-        noun="article category",
-        plural="article categories",
         only=("list", "read", "create", "delete"),
         create=create,
     ),

@@ -53,7 +53,6 @@ ROUTES: tuple[Route, ...] = crud(
     CONTACTS,
     at="/api/v1/crm/contacts",
     resource="crm:contact",
-    noun="contact",
     create=create,
     update=update,
     delete=delete,

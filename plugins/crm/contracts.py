@@ -144,7 +144,6 @@ ROUTES: tuple[Route, ...] = (
         CONTRACTS,
         at="/api/v1/crm/contracts",
         resource="crm:contract",
-        noun="contract",
         create=create,
         update=update,
         delete=delete,

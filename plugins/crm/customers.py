@@ -198,7 +198,6 @@ ROUTES: tuple[Route, ...] = (
         CUSTOMERS,
         at="/api/v1/crm/customers",
         resource="crm:customer",
-        noun="customer",
         create=create,
         update=update,
         delete=delete,

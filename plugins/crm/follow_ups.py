@@ -60,7 +60,6 @@ ROUTES: tuple[Route, ...] = crud(
     FOLLOW_UPS,
     at="/api/v1/crm/follow-ups",
     resource="crm:follow-up",
-    noun="follow-up",
     create=create,
     update=update,
     delete=delete,

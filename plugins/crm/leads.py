@@ -121,7 +121,6 @@ ROUTES: tuple[Route, ...] = (
         LEADS,
         at="/api/v1/crm/leads",
         resource="crm:lead",
-        noun="lead",
         create=create,
         update=update,
         delete=delete,

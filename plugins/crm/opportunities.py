@@ -115,8 +115,6 @@ ROUTES: tuple[Route, ...] = (
         OPPORTUNITIES,
         at="/api/v1/crm/opportunities",
         resource="crm:opportunity",
-        noun="opportunity",
-        plural="opportunities",
         create=create,
         update=update,
         delete=delete,

@@ -162,7 +162,6 @@ ROUTES: tuple[Route, ...] = (
         PLANS,
         at="/api/v1/crm/payment-plans",
         resource="crm:payment-plan",
-        noun="payment plan",
         only=("read", "create", "update", "delete"),
         without=("restore",),  # the contract may have been planned anew
         read=read,

@@ -110,7 +110,6 @@ ROUTES: tuple[Route, ...] = crud(
     PAYMENTS,
     at="/api/v1/crm/payments",
     resource="crm:payment",
-    noun="payment",
     only=("list", "read", "create", "delete"),
     without=("restore",),  # a deletion takes the amount back from contract, plan and account
     create=create,

@@ -20,6 +20,5 @@ ROUTES: tuple[Route, ...] = crud(
     ACCOUNTS,
     at="/api/v1/finance/accounts",
     resource="finance:account",
-    noun="account",
     create=create_account,
 )

@@ -98,7 +98,6 @@ ROUTES: tuple[Route, ...] = (
         EXPENSE_CLAIMS,
         at="/api/v1/finance/expense-claims",
         resource="finance:expense-claim",
-        noun="expense claim",
         create=create,
         update=update,
         delete=delete,

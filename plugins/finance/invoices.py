@@ -119,7 +119,6 @@ ROUTES: tuple[Route, ...] = (
         INVOICES,
         at="/api/v1/finance/invoices",
         resource="finance:invoice",
-        noun="invoice",
         create=create,
         update=update,
         delete=delete,

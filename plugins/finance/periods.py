@@ -87,7 +87,7 @@ async def close(req: Request) -> dict[str, Any]:
 
 
 ROUTES: tuple[Route, ...] = (
-    *crud(PERIODS, at="/api/v1/finance/periods", resource="finance:period", noun="period", only=("list",)),
+    *crud(PERIODS, at="/api/v1/finance/periods", resource="finance:period", only=("list",)),
     route(
         "POST /api/v1/finance/periods/{month}/close",
         close,

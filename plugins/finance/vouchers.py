@@ -124,7 +124,6 @@ ROUTES: tuple[Route, ...] = (
         VOUCHERS,
         at="/api/v1/finance/vouchers",
         resource="finance:voucher",
-        noun="voucher",
         only=("list", "read"),
     ),
     route(

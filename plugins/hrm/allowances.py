@@ -164,7 +164,6 @@ ROUTES: tuple[Route, ...] = (
         ALLOWANCES,
         at="/api/v1/hrm/leave-allowances",
         resource="hrm:leave-allowance",
-        noun="leave allowance",
         create=create,
         update=update,
         delete=delete,

@@ -48,5 +48,5 @@ ROUTES: tuple[Route, ...] = (
         access="hrm:attendance:punch",
         returns=TODAY,
     ),
-    *crud(DAYS, at="/api/v1/hrm/attendance", resource="hrm:attendance", noun="daily result", only=("list",)),
+    *crud(DAYS, at="/api/v1/hrm/attendance", resource="hrm:attendance", only=("list",)),
 )

@@ -80,7 +80,6 @@ ROUTES: tuple[Route, ...] = crud(
     EMPLOYEES,
     at="/api/v1/hrm/employees",
     resource="hrm:employee",
-    noun="employee",
     create=create,
     update=update,
     delete=delete,

@@ -39,7 +39,6 @@ ROUTES: tuple[Route, ...] = crud(
     GROUPS,
     at="/api/v1/hrm/attendance-groups",
     resource="hrm:attendance-group",
-    noun="attendance group",
     create=create,
     update=update,
 )

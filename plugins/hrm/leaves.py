@@ -202,7 +202,6 @@ ROUTES: tuple[Route, ...] = (
         LEAVES,
         at="/api/v1/hrm/leaves",
         resource="hrm:leave",
-        noun="leave",
         plural="leave",
         create=create,
         update=update,

@@ -44,8 +44,6 @@ ROUTES: tuple[Route, ...] = crud(
     PLACES,
     at="/api/v1/hrm/places",
     resource="hrm:place",
-    noun="place of attendance",
-    plural="places of attendance",
     create=create,
     update=update,
 )

@@ -9,5 +9,4 @@ ROUTES: tuple[Route, ...] = crud(
     POSITIONS,
     at="/api/v1/hrm/positions",
     resource="hrm:position",
-    noun="position",
 )

@@ -157,9 +157,7 @@ async def review(req: Request) -> Record:
 
 
 ROUTES: tuple[Route, ...] = (
-    *crud(
-        PUNCHES, at="/api/v1/hrm/punches", resource="hrm:punch", noun="punch", plural="punches", only=("list", "read")
-    ),
+    *crud(PUNCHES, at="/api/v1/hrm/punches", resource="hrm:punch", only=("list", "read")),
     route(
         "POST /api/v1/hrm/punches",
         punch,

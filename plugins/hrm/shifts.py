@@ -42,7 +42,6 @@ ROUTES: tuple[Route, ...] = crud(
     SHIFTS,
     at="/api/v1/hrm/shifts",
     resource="hrm:shift",
-    noun="shift",
     create=create,
     update=update,
 )

@@ -26,20 +26,17 @@ ROUTES: tuple[Route, ...] = (
         PRODUCTS,
         at="/api/v1/inventory/products",
         resource="inventory:product",
-        noun="product",
         delete=make_delete_handler(PRODUCTS, "product_id"),
     ),
     *crud(
         WAREHOUSES,
         at="/api/v1/inventory/warehouses",
         resource="inventory:warehouse",
-        noun="warehouse",
         delete=make_delete_handler(WAREHOUSES, "warehouse_id"),
     ),
     *crud(
         SUPPLIERS,
         at="/api/v1/inventory/suppliers",
         resource="inventory:supplier",
-        noun="supplier",
     ),
 )

@@ -23,7 +23,6 @@ ROUTES: tuple[Route, ...] = (
         PURCHASE_ORDERS,
         at="/api/v1/inventory/purchase-orders",
         resource="inventory:purchase-order",
-        noun="purchase order",
         create=make_create_handler(PURCHASE),
         update=make_update_handler(PURCHASE),
         delete=make_delete_handler(PURCHASE),

@@ -16,7 +16,6 @@ ROUTES: tuple[Route, ...] = (
         SALES_ORDERS,
         at="/api/v1/inventory/sales-orders",
         resource="inventory:sales-order",
-        noun="sales order",
         create=make_create_handler(SALE),
         update=make_update_handler(SALE),
         delete=make_delete_handler(SALE),

@@ -43,15 +43,12 @@ ROUTES: tuple[Route, ...] = (
         RECEIPTS,
         at="/api/v1/inventory/receipts",
         resource="inventory:receipt",
-        noun="receipt",
         only=("list", "read"),
     ),
     *crud(
         DELIVERIES,
         at="/api/v1/inventory/deliveries",
         resource="inventory:delivery",
-        noun="delivery",
-        plural="deliveries",
         only=("list", "read"),
     ),
 )

@@ -131,6 +131,5 @@ ROUTES: tuple[Route, ...] = crud(
     STOCK,
     at="/api/v1/inventory/stock",
     resource="inventory:stock",
-    noun="stock row",
     only=("list",),
 )

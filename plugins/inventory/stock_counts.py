@@ -70,7 +70,6 @@ ROUTES: tuple[Route, ...] = crud(
     STOCK_COUNTS,
     at="/api/v1/inventory/stock-counts",
     resource="inventory:stock-count",
-    noun="stock count",
     only=("list", "read", "create"),
     create=count,
     events=(DATED,),

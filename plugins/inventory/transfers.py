@@ -46,7 +46,6 @@ ROUTES: tuple[Route, ...] = crud(
     TRANSFERS,
     at="/api/v1/inventory/transfers",
     resource="inventory:transfer",
-    noun="transfer",
     only=("list", "read", "create"),
     create=transfer,
     events=(DATED,),

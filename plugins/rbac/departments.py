@@ -114,7 +114,6 @@ ROUTES: tuple[Route, ...] = (
         DEPARTMENTS,
         at="/api/v1/system/departments",
         resource="system:department",
-        noun="department",
         only=("read", "create", "update", "delete"),
         without=("restore",),  # its place in the tree may have moved
         create=create,

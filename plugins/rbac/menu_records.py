@@ -183,7 +183,6 @@ ROUTES: tuple[Route, ...] = (
         MENUS,
         at="/api/v1/system/menus",
         resource="system:menu",
-        noun="menu",
         only=("create", "update", "delete"),
         without=("restore",),  # its place in the tree may have moved
         create=create,

@@ -176,7 +176,6 @@ ROUTES: tuple[Route, ...] = (
         ROLES,
         at="/api/v1/system/roles",
         resource="system:role",
-        noun="role",
         list=list_roles,
         read=read,
         create=create,

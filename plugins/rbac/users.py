@@ -216,7 +216,6 @@ ROUTES: tuple[Route, ...] = (
         USERS,
         at="/api/v1/system/users",
         resource="system:user",
-        noun="user",
         list=list_users,
         create=create,
         update=update,

@@ -151,8 +151,6 @@ ROUTES: tuple[Route, ...] = (
         DICTIONARIES,
         at="/api/v1/system/dictionaries",
         resource="system:dictionary",
-        noun="dictionary",
-        plural="dictionaries",
         only=("create", "update", "delete"),
         create=create,
         update=update,
