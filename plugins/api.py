@@ -48,7 +48,10 @@ from plugins.lifecycles import (
     Action as Action,  # the route of an action that takes a record from state to state
 )
 from plugins.tables import tables as tables  # the routes to export and import records as tables
-from plugins.plugin import Plugin as Plugin  # the declaration of a module
+from plugins.plugin import (
+    Plugin as Plugin,  # the declaration of a module
+    routes_of as routes_of,  # the `ROUTES` of modules, one after the other
+)
 from plugins.steps import (
     Hook as Hook,  # the type of a hook: a coroutine function of a `Step`
     Step as Step,  # one transition of one record, as the hooks of its action get it

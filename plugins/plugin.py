@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from types import ModuleType
 
 from config.settings import EnvironmentSettings
 from handlers.dashboards import Dashboard
@@ -58,3 +59,8 @@ class Plugin:
     start: Callable[[Service], AbstractAsyncContextManager[None]] | None = None
     prepare: Callable[[Service], Awaitable[None]] | None = None
     demo: Callable[[Service], Awaitable[None]] | None = None
+
+
+def routes_of(*modules: ModuleType) -> tuple[Route, ...]:
+    """The `ROUTES` of these modules of a plugin, in this order."""
+    return tuple(route for module in modules for route in module.ROUTES)

@@ -2,13 +2,6 @@
 
 from plugins.api import Message
 
-DRAFT = Message("草稿", "Draft")
-PENDING = Message("审批中", "Pending")
-APPROVED = Message("已通过", "Approved")
-REJECTED = Message("已驳回", "Rejected")
-RETURNED = Message("已退回", "Sent back")
-WITHDRAWN = Message("已撤回", "Withdrawn")
-
 NO_TASK = Message("没有待您处理的审批任务", "You have no pending task")
 NOT_ALLOWED = Message("当前状态不允许该操作", "The current status does not allow this")
 ONLY_INITIATOR = Message("仅发起人可操作", "Only the initiator may do this")

@@ -11,6 +11,7 @@ from plugins.api import (
     Passes,
     Plugin,
     conflicts,
+    routes_of,
 )
 from plugins.approval import actions, definitions, delegations, demo, instances, names, requests
 from plugins.approval.dashboards import DASHBOARDS
@@ -40,13 +41,7 @@ plugin = Plugin(
         Listener(APPROVAL_REQUESTED, requests.on_requested, conflicts(NO_DEFINITION, ALREADY_PENDING, TOO_LONG)),
         Listener(APPROVAL_CANCELLED, requests.on_cancelled),
     ),
-    routes=(
-        *definitions.ROUTES,
-        *instances.ROUTES,
-        *actions.ROUTES,
-        *names.ROUTES,
-        *delegations.ROUTES,
-    ),
+    routes=routes_of(definitions, instances, actions, names, delegations),
     menus=MENUS,
     permissions=PERMISSIONS,
     options=OPTIONS,

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from plugins.api import StateMachine, Transition
-from plugins.approval.messages import APPROVED, DRAFT, NOT_ALLOWED, PENDING, REJECTED, RETURNED, WITHDRAWN
+from plugins.approval.messages import NOT_ALLOWED
 
 STATES = StateMachine(
     name="approval_instance",
     initial="draft",
     states={
-        "draft": DRAFT,
-        "pending": PENDING,
-        "approved": APPROVED,
-        "rejected": REJECTED,
-        "returned": RETURNED,
-        "withdrawn": WITHDRAWN,
+        "draft": ("草稿", "Draft"),
+        "pending": ("审批中", "Pending"),
+        "approved": ("已通过", "Approved"),
+        "rejected": ("已驳回", "Rejected"),
+        "returned": ("已退回", "Sent back"),
+        "withdrawn": ("已撤回", "Withdrawn"),
     },
     transitions={
         "submit": Transition(("draft", "returned", "withdrawn"), "pending", ("提交", "Submit")),

@@ -1,6 +1,6 @@
 """The plugin auth: log-in, tokens, sessions, WeCom."""
 
-from plugins.api import Authenticator, Listener, Message, Plugin
+from plugins.api import Authenticator, Listener, Message, Plugin, routes_of
 from plugins.auth import admin_sessions, login, own_password, own_sessions, profile, wecom
 from plugins.auth.lifespan import end_sessions, start
 from plugins.auth.menus import MENUS, PERMISSIONS
@@ -17,14 +17,7 @@ plugin = Plugin(
     provides=(Authenticator,),
     start=start,
     collections=(SESSIONS, LOGIN_LOGS, LOGIN_ATTEMPTS, UNKNOWN_NAMES, WECOM_STATES, WECOM_TOKENS),
-    routes=(
-        *login.ROUTES,
-        *profile.ROUTES,
-        *own_password.ROUTES,
-        *own_sessions.ROUTES,
-        *wecom.ROUTES,
-        *admin_sessions.ROUTES,
-    ),
+    routes=routes_of(login, profile, own_password, own_sessions, wecom, admin_sessions),
     menus=MENUS,
     listens=(Listener(SESSIONS_VOID, end_sessions),),
     permissions=PERMISSIONS,

@@ -2,11 +2,6 @@
 
 from plugins.api import Message
 
-DRAFT = Message("草稿", "Draft")
-SCHEDULED = Message("定时发布", "Scheduled")
-PUBLISHED = Message("已发布", "Published")
-ARCHIVED = Message("已下线", "Archived")
-
 ALREADY_PUBLISHED = Message("文章已发布", "The article is already published")
 NOT_PUBLIC = Message("文章未发布，也未定时发布", "The article is neither published nor scheduled")
 PUBLISHED_SINCE = Message(

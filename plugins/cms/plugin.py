@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import DATA_RESET, Job, Listener, Message, Plugin
+from plugins.api import DATA_RESET, Job, Listener, Message, Plugin, routes_of
 from plugins.cms import articles, categories, demo, feeds, previews, public, publication, revisions, site, tables
 from plugins.cms.dictionaries import DICTIONARIES
 from plugins.cms.lifespan import prepare, restore_defaults, start
@@ -23,17 +23,7 @@ plugin = Plugin(
     collections=(CATEGORIES, ARTICLES, REVISIONS, SITE),
     biz_types={"ARTICLE": ARTICLES},
     dictionaries=DICTIONARIES,
-    routes=(
-        *public.ROUTES,
-        *feeds.ROUTES,
-        *articles.ROUTES,
-        *publication.ROUTES,
-        *previews.ROUTES,
-        *revisions.ROUTES,
-        *categories.ROUTES,
-        *site.ROUTES,
-        *tables.ROUTES,
-    ),
+    routes=routes_of(public, feeds, articles, publication, previews, revisions, categories, site, tables),
     menus=MENUS,
     permissions=PERMISSIONS,
 )

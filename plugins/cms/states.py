@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from plugins.api import StateMachine, Transition
-from plugins.cms.messages import ALREADY_PUBLISHED, ARCHIVED, DRAFT, NOT_PUBLIC, PUBLISHED, SCHEDULED
+from plugins.cms.messages import ALREADY_PUBLISHED, NOT_PUBLIC
 
 _PUBLISH = ("发布", "Publish")
 ARTICLE_STATES = StateMachine(
     name="cms_article",
     initial="draft",
-    states={"draft": DRAFT, "scheduled": SCHEDULED, "published": PUBLISHED, "archived": ARCHIVED},
+    states={
+        "draft": ("草稿", "Draft"),
+        "scheduled": ("定时发布", "Scheduled"),
+        "published": ("已发布", "Published"),
+        "archived": ("已下线", "Archived"),
+    },
     transitions={
         "publish": Transition(("draft", "scheduled", "archived"), "published", _PUBLISH, event="cms.article.published"),
         "schedule": Transition(("draft", "scheduled", "archived"), "scheduled", _PUBLISH),

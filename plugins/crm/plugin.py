@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Job, Message, Plugin
+from plugins.api import Job, Message, Plugin, routes_of
 from plugins.crm import (
     contacts,
     contracts,
@@ -51,20 +51,20 @@ plugin = Plugin(
     holdings=HOLDINGS,
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
-    routes=(
-        *pool.ROUTES,
-        *duplicates.ROUTES,
-        *customers.ROUTES,
-        *nearby.ROUTES,
-        *customer_tables.ROUTES,
-        *contacts.ROUTES,
-        *leads.ROUTES,
-        *opportunities.ROUTES,
-        *follow_ups.ROUTES,
-        *contracts.ROUTES,
-        *payment_plans.ROUTES,
-        *payments.ROUTES,
-        *tables.ROUTES,
+    routes=routes_of(
+        pool,
+        duplicates,
+        customers,
+        nearby,
+        customer_tables,
+        contacts,
+        leads,
+        opportunities,
+        follow_ups,
+        contracts,
+        payment_plans,
+        payments,
+        tables,
     ),
     menus=MENUS,
     permissions=PERMISSIONS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import DATA_RESET, Job, Listener, Message, Plugin
+from plugins.api import DATA_RESET, Job, Listener, Message, Plugin, routes_of
 from plugins.files import attachments, downloads, uploads
 from plugins.files.lifespan import clear_after_reset, start, sweep_all
 from plugins.files.records import ATTACHMENTS, OBJECTS
@@ -16,9 +16,5 @@ plugin = Plugin(
     listens=(Listener(DATA_RESET, clear_after_reset),),
     jobs=(Job("files.sweep", "sweep_seconds", sweep_all),),
     collections=(OBJECTS, ATTACHMENTS),
-    routes=(
-        *uploads.ROUTES,
-        *downloads.ROUTES,
-        *attachments.ROUTES,
-    ),
+    routes=routes_of(uploads, downloads, attachments),
 )

@@ -18,15 +18,5 @@ PAID_ELSEWHERE = Message(
 )
 MORE_THAN_OPEN = Message("金额超过未结金额：{open}", "More than the open amount: {open}")
 
-DRAFT = Message("草稿", "Draft")
-SUBMITTED = Message("审批中", "Submitted")
-APPROVED = Message("已批准", "Approved")
-REJECTED = Message("已驳回", "Rejected")
-PAID = Message("已付清", "Paid")
-CONFIRMED = Message("已确认", "Confirmed")
-PARTLY_PAID = Message("部分付款", "Partly paid")
-OPEN = Message("未结清", "Open")
-VOID = Message("已作废", "Void")
-
 # shown by GET /authorization/explain
 NO_MONTH = Message("月份格式不正确，应如 2026-10", "Not a month; write it as 2026-10")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import DATED, PAYABLE_CHANGED, RECEIVABLE_CHANGED, Listener, Message, Plugin
+from plugins.api import DATED, PAYABLE_CHANGED, RECEIVABLE_CHANGED, Listener, Message, Plugin, routes_of
 from plugins.finance import accounts, claims, demo, invoices, open_items, periods, tables, vouchers
 from plugins.finance.dashboards import DASHBOARDS
 from plugins.finance.dictionaries import DICTIONARIES
@@ -30,15 +30,7 @@ plugin = Plugin(
     biz_types={"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES},
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
-    routes=(
-        *accounts.ROUTES,
-        *vouchers.ROUTES,
-        *periods.ROUTES,
-        *claims.ROUTES,
-        *invoices.ROUTES,
-        *open_items.ROUTES,
-        *tables.ROUTES,
-    ),
+    routes=routes_of(accounts, vouchers, periods, claims, invoices, open_items, tables),
     menus=MENUS,
     permissions=PERMISSIONS,
 )

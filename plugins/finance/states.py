@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from plugins.api import StateMachine, Transition
 from plugins.finance.messages import (
-    APPROVED,
-    CONFIRMED,
-    DRAFT,
     NOT_IN_STATE,
-    OPEN,
-    PAID,
-    PARTLY_PAID,
-    REJECTED,
-    SUBMITTED,
-    VOID,
 )
 
 _DECIDED = "finance.expense.decided"
 CLAIM_STATES = StateMachine(
     name="finance_expense_claim",
     initial="draft",
-    states={"draft": DRAFT, "submitted": SUBMITTED, "approved": APPROVED, "rejected": REJECTED, "paid": PAID},
+    states={
+        "draft": ("草稿", "Draft"),
+        "submitted": ("审批中", "Submitted"),
+        "approved": ("已批准", "Approved"),
+        "rejected": ("已驳回", "Rejected"),
+        "paid": ("已付清", "Paid"),
+    },
     transitions={
         "submit": Transition(("draft", "rejected"), "submitted", ("提交", "Submit"), event="finance.expense.submitted"),
         "withdraw": Transition("submitted", "draft", ("撤回", "Withdraw"), event=_DECIDED),
@@ -37,7 +34,13 @@ _PAY = ("收付款", "Pay")
 INVOICE_STATES = StateMachine(
     name="finance_invoice",
     initial="draft",
-    states={"draft": DRAFT, "confirmed": CONFIRMED, "partly_paid": PARTLY_PAID, "paid": PAID, "void": VOID},
+    states={
+        "draft": ("草稿", "Draft"),
+        "confirmed": ("已确认", "Confirmed"),
+        "partly_paid": ("部分付款", "Partly paid"),
+        "paid": ("已付清", "Paid"),
+        "void": ("已作废", "Void"),
+    },
     transitions={
         "confirm": Transition("draft", "confirmed", ("确认", "Confirm")),
         "pay-part": Transition(("confirmed", "partly_paid"), "partly_paid", _PAY, event="finance.invoice.paid"),
@@ -54,7 +57,12 @@ INVOICE_STATES = StateMachine(
 OPEN_ITEM_STATES = StateMachine(
     name="finance_open_item",
     initial="open",
-    states={"open": OPEN, "partly_paid": PARTLY_PAID, "paid": PAID, "void": VOID},
+    states={
+        "open": ("未结清", "Open"),
+        "partly_paid": ("部分付款", "Partly paid"),
+        "paid": ("已付清", "Paid"),
+        "void": ("已作废", "Void"),
+    },
     transitions={
         "pay-part": Transition(("open", "partly_paid"), "partly_paid", _PAY, event="finance.payable.paid"),
         "pay": Transition(("open", "partly_paid"), "paid", _PAY, event="finance.payable.paid"),

@@ -26,12 +26,6 @@ LEAVE_TITLE = Message("{name} 请假 {days} 天", "Leave of {name}: {days} days"
 LEAVE_DECIDED = Message("您 {day} 起的 {days} 天请假：{outcome}", "Your leave of {days} days from {day}: {outcome}")
 UNASSIGNED = Message("未分配部门", "No department")
 
-DRAFT = Message("草稿", "Draft")
-PENDING = Message("审批中", "Pending")
-APPROVED = Message("已批准", "Approved")
-REJECTED = Message("已驳回", "Rejected")
-CANCELLED = Message("已销假", "Cancelled")
-
 # the result of a punch, in its response
 ACCEPTED_AT = Message("打卡成功：{place}", "Punched at {place}")
 ACCEPTED_OUTSIDE = Message("外勤打卡成功", "Punched outside of every place")

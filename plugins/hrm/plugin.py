@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Holding, Job, Listener, Message, Plugin, conflicts
+from plugins.api import Holding, Job, Listener, Message, Plugin, conflicts, routes_of
 from plugins.hrm import (
     allowances,
     attendance,
@@ -46,19 +46,8 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     listens=(Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),),
     jobs=(Job("hrm.settle", _SETTLE_SECONDS, results.reconcile),),
-    routes=(
-        *employees.ROUTES,
-        *positions.ROUTES,
-        *shifts.ROUTES,
-        *groups.ROUTES,
-        *places.ROUTES,
-        *punches.ROUTES,
-        *attendance.ROUTES,
-        *monthly.ROUTES,
-        *leaves.ROUTES,
-        *allowances.ROUTES,
-        *entries.ROUTES,
-        *tables.ROUTES,
+    routes=routes_of(
+        employees, positions, shifts, groups, places, punches, attendance, monthly, leaves, allowances, entries, tables
     ),
     menus=MENUS,
     permissions=PERMISSIONS,

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from plugins.api import StateMachine, Transition
-from plugins.hrm.messages import APPROVED, CANCELLED, DRAFT, NOT_IN_STATE, PENDING, REJECTED
+from plugins.hrm.messages import NOT_IN_STATE
 
 _DECIDED = "hrm.leave.decided"
 LEAVE_STATES = StateMachine(
     name="hrm_leave",
     initial="draft",
-    states={"draft": DRAFT, "pending": PENDING, "approved": APPROVED, "rejected": REJECTED, "cancelled": CANCELLED},
+    states={
+        "draft": ("草稿", "Draft"),
+        "pending": ("审批中", "Pending"),
+        "approved": ("已批准", "Approved"),
+        "rejected": ("已驳回", "Rejected"),
+        "cancelled": ("已销假", "Cancelled"),
+    },
     transitions={
         "submit": Transition(("draft", "rejected"), "pending", ("提交", "Submit")),
         "withdraw": Transition("pending", "draft", ("撤回", "Withdraw"), event=_DECIDED),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Holding, Message, Plugin
+from plugins.api import Holding, Message, Plugin, routes_of
 from plugins.inventory import (
     demo,
     ledger,
@@ -40,16 +40,8 @@ plugin = Plugin(
     holdings=(Holding(WAREHOUSES, "manager_id"), Holding(SALES_ORDERS, "salesperson_id")),
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
-    routes=(
-        *master_data.ROUTES,
-        *purchase_orders.ROUTES,
-        *sales_orders.ROUTES,
-        *shipments.ROUTES,
-        *transfers.ROUTES,
-        *stock_counts.ROUTES,
-        *stock.ROUTES,
-        *ledger.ROUTES,
-        *tables.ROUTES,
+    routes=routes_of(
+        master_data, purchase_orders, sales_orders, shipments, transfers, stock_counts, stock, ledger, tables
     ),
     menus=MENUS,
     permissions=PERMISSIONS,

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from plugins.api import StateMachine, Transition
 from plugins.inventory.messages import (
-    CANCELLED,
-    CLOSED,
-    CONFIRMED,
-    DELIVERED,
-    DRAFT,
     NOT_IN_STATE,
-    ORDERED,
-    PARTLY_DELIVERED,
-    PARTLY_RECEIVED,
-    PENDING,
-    RECEIVED,
 )
 
 PURCHASE_STATES = StateMachine(
     name="inventory_purchase_order",
     initial="draft",
     states={
-        "draft": DRAFT,
-        "pending": PENDING,
-        "ordered": ORDERED,
-        "partly_received": PARTLY_RECEIVED,
-        "received": RECEIVED,
-        "closed": CLOSED,
-        "cancelled": CANCELLED,
+        "draft": ("草稿", "Draft"),
+        "pending": ("审批中", "Pending approval"),
+        "ordered": ("已下单", "Ordered"),
+        "partly_received": ("部分入库", "Partly received"),
+        "received": ("已入库", "Received"),
+        "closed": ("已关闭", "Closed"),
+        "cancelled": ("已取消", "Cancelled"),
     },
     transitions={
         "submit": Transition("draft", "pending", ("提交审批", "Submit"), event="inventory.purchase_order.submitted"),
@@ -69,12 +59,12 @@ SALES_STATES = StateMachine(
     name="inventory_sales_order",
     initial="draft",
     states={
-        "draft": DRAFT,
-        "confirmed": CONFIRMED,
-        "partly_delivered": PARTLY_DELIVERED,
-        "delivered": DELIVERED,
-        "closed": CLOSED,
-        "cancelled": CANCELLED,
+        "draft": ("草稿", "Draft"),
+        "confirmed": ("已确认", "Confirmed"),
+        "partly_delivered": ("部分出库", "Partly delivered"),
+        "delivered": ("已出库", "Delivered"),
+        "closed": ("已关闭", "Closed"),
+        "cancelled": ("已取消", "Cancelled"),
     },
     transitions={
         "confirm": Transition("draft", "confirmed", ("确认", "Confirm"), event="inventory.sales_order.confirmed"),

@@ -1,6 +1,6 @@
 """The plugin rbac: users, roles, menus, departments."""
 
-from plugins.api import Authorizer, Holding, Job, Message, Plugin
+from plugins.api import Authorizer, Holding, Job, Message, Plugin, routes_of
 from plugins.rbac import (
     demo,
     departments,
@@ -31,16 +31,7 @@ plugin = Plugin(
     collections=(DEPARTMENTS, ROLES, MENUS, USERS, HANDOVERS),
     holdings=(Holding(DEPARTMENTS, "leader_user_id"),),
     jobs=(Job("rbac.handovers", "handover_resume_seconds", handover_running.resume),),
-    routes=(
-        *menu_records.ROUTES,
-        *roles.ROUTES,
-        *users.ROUTES,
-        *handovers.ROUTES,
-        *departments.ROUTES,
-        *explain.ROUTES,
-        *rehearsal.ROUTES,
-        *tables.ROUTES,
-    ),
+    routes=routes_of(menu_records, roles, users, handovers, departments, explain, rehearsal, tables),
     menus=menus.MENUS,
     emits=(users.SESSIONS_VOID,),
     permissions=menus.PERMISSIONS,

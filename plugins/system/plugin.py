@@ -1,6 +1,6 @@
 """The plugin system: dictionaries, settings, the operation log, data reset."""
 
-from plugins.api import Dictionary, Item, Message, Plugin
+from plugins.api import Dictionary, Item, Message, Plugin, routes_of
 from plugins.system import configs, data_reset, dictionaries, dictionary_items, operation_logs
 from plugins.system.lifespan import prepare, start
 from plugins.system.menus import MENUS
@@ -24,13 +24,7 @@ plugin = Plugin(
     collections=(DICTIONARIES, CONFIGS),
     start=start,
     prepare=prepare,
-    routes=(
-        *dictionaries.ROUTES,
-        *dictionary_items.ROUTES,
-        *configs.ROUTES,
-        *operation_logs.ROUTES,
-        *data_reset.ROUTES,
-    ),
+    routes=routes_of(dictionaries, dictionary_items, configs, operation_logs, data_reset),
     menus=MENUS,
     emits=(configs.CHANGING_EVENT,),
     dictionaries=(STATUS,),
