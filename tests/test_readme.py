@@ -181,7 +181,7 @@ async def test_the_plugin_of_the_readme_has_states_an_approval_names_tables_and_
         expect(await act(boss, asked, "agree"))
         assert expect(await admin.get(f"{at}/{berth['id']}"))["status"] == "rented"
         changes = expect(await admin.get(f"{at}/{berth['id']}/history"))["items"]
-        assert [change["action"] for change in changes] == ["approve", "submit", "create"]
+        assert [change["action"] for change in changes] == ["agree", "submit", "create"]
         exported = await admin.get(f"{at}/export?fields=name,customer_id,status&headers=labels", headers=ENGLISH)
         assert read_csv(exported.body) == [["Name", "Customer", "Status"], ["Pier 1", "NL", "Rented"]]
 

@@ -14,6 +14,7 @@ from plugins.api import (
     mapping,
     obj,
     object_id,
+    shape,
     text,
     timestamp,
 )
@@ -231,14 +232,11 @@ INSTANCES = Collection(
     internal=("todo", "done", "round", "behind"),
     states=STATES,
 )
-_NAME = obj("ApprovalPerson", {"id": integer(nullable=False), "name": text(nullable=False)}, nullable=False)
-SHOWN = obj(
+_NAME = shape("ApprovalPerson", id=integer(nullable=False), name=text(nullable=False))
+SHOWN = shape(
     "ApprovalShown",
-    {
-        **INSTANCES.all_fields,
-        "people": array(_NAME, max_items=10_000, nullable=False, description="The names of everybody mentioned."),
-    },
-    nullable=False,
+    **INSTANCES.all_fields,
+    people=array(_NAME, max_items=10_000, nullable=False, description="The names of everybody mentioned."),
 )
 _ROW = (
     "id",
@@ -258,24 +256,22 @@ _ROW = (
     "version",
 )
 ROW_FIELDS = [*_ROW, "todo"]
-ROW = obj(
+ROW = shape(
     "ApprovalRow",
-    {
-        **{name: INSTANCES.all_fields[name] for name in _ROW},
-        "initiator_name": text(nullable=False),
-        "waiting_for": array(_NAME, max_items=MAX_PEOPLE, nullable=False, description="Who is asked now."),
-    },
-    nullable=False,
+    **{name: INSTANCES.all_fields[name] for name in _ROW},
+    initiator_name=text(nullable=False),
+    waiting_for=array(_NAME, max_items=MAX_PEOPLE, nullable=False, description="Who is asked now."),
 )
 _CHOOSING = ("page", "page_size", "with_total", "cursor", "q", "department_id")
 COLLEAGUE_QUERY = {
     **{name: USERS.list_query[name] for name in _CHOOSING},
     "sort": text(max_length=200, default="id", nullable=False, example="id", description="`id` or `-id`."),
 }
-COLLEAGUE = obj(
+COLLEAGUE = shape(
     "ApprovalColleague",
-    {"id": integer(nullable=False), "name": text(nullable=False), "department_id": integer(ref="departments")},
-    nullable=False,
+    id=integer(nullable=False),
+    name=text(nullable=False),
+    department_id=integer(ref="departments"),
 )
 
 DELEGATIONS = Collection(
@@ -308,69 +304,48 @@ DELEGATIONS = Collection(
 )
 
 _COMMENT_FIELD = {"comment": text(max_length=1000, example="同意")}
-ACT_BODY = obj("ApprovalAct", _COMMENT_FIELD, nullable=False)
-BACK_BODY = obj(
+ACT_BODY = shape("ApprovalAct", **_COMMENT_FIELD)
+BACK_BODY = shape(
     "ApprovalSendBack",
-    {
-        **_COMMENT_FIELD,
-        "to": text(
-            max_length=64,
-            default=INITIATOR,
-            example=INITIATOR,
-            description="`initiator`, or the key of an earlier node.",
-        ),
-    },
-    nullable=False,
+    **_COMMENT_FIELD,
+    to=text(
+        max_length=64,
+        default=INITIATOR,
+        example=INITIATOR,
+        description="`initiator`, or the key of an earlier node.",
+    ),
 )
-TRANSFER_BODY = obj(
-    "ApprovalTransfer",
-    {**_COMMENT_FIELD, "user_id": integer(minimum=1, ref="rbac_users", required=True)},
-    nullable=False,
-)
-REASSIGN_BODY = obj(
+TRANSFER_BODY = shape("ApprovalTransfer", **_COMMENT_FIELD, user_id=integer(minimum=1, ref="rbac_users", required=True))
+REASSIGN_BODY = shape(
     "ApprovalReassign",
-    {
-        **_COMMENT_FIELD,
-        "from_user_id": integer(minimum=1, required=True, description="Whose task it is.", ref="users"),
-        "user_id": integer(minimum=1, ref="rbac_users", required=True, description="The new assignee."),
-    },
-    nullable=False,
+    **_COMMENT_FIELD,
+    from_user_id=integer(minimum=1, required=True, description="Whose task it is.", ref="users"),
+    user_id=integer(minimum=1, ref="rbac_users", required=True, description="The new assignee."),
 )
-SIMULATE_BODY = obj(
+SIMULATE_BODY = shape(
     "ApprovalSimulate",
-    {
-        "initiator_id": integer(minimum=1, example=1, description="The caller by default.", ref="users"),
-        "record": mapping(anything(), example={"amount": "1200.00"}),
-    },
-    nullable=False,
+    initiator_id=integer(minimum=1, example=1, description="The caller by default.", ref="users"),
+    record=mapping(anything(), example={"amount": "1200.00"}),
 )
-_ASKED = obj(
+_ASKED = shape(
     "ApprovalAsked",
-    {
-        "user_id": integer(nullable=False, ref="users"),
-        "name": text(nullable=False),
-        "on_behalf_of": integer(ref="users"),
-    },
-    nullable=False,
+    user_id=integer(nullable=False, ref="users"),
+    name=text(nullable=False),
+    on_behalf_of=integer(ref="users"),
 )
-SIMULATION = obj(
+SIMULATION = shape(
     "ApprovalSimulation",
-    {
-        "matches": boolean(nullable=False, description="Whether the conditions hold."),
-        "nodes": array(
-            obj(
-                None,
-                {name: child.but(nullable=False) for name, child in _NODE.items() if name in ("key", "name", "mode")}
-                | {"approvers": array(_ASKED, max_items=MAX_PEOPLE, nullable=False)},
-            ),
-            nullable=False,
+    matches=boolean(nullable=False, description="Whether the conditions hold."),
+    nodes=array(
+        obj(
+            None,
+            {name: child.but(nullable=False) for name, child in _NODE.items() if name in ("key", "name", "mode")}
+            | {"approvers": array(_ASKED, max_items=MAX_PEOPLE, nullable=False)},
         ),
-        "copies": array(_ASKED, max_items=1000, nullable=False),
-    },
-    nullable=False,
+        nullable=False,
+    ),
+    copies=array(_ASKED, max_items=1000, nullable=False),
 )
-COUNTS = obj(
-    "ApprovalCounts",
-    {name: integer(minimum=0, nullable=False) for name in ("todo", "done", "mine", "copied")},
-    nullable=False,
+COUNTS = shape(
+    "ApprovalCounts", **{name: integer(minimum=0, nullable=False) for name in ("todo", "done", "mine", "copied")}
 )

@@ -19,8 +19,8 @@ from plugins.api import (
     Route,
     integer,
     invalid,
-    obj,
     route,
+    shape,
     text,
 )
 from plugins.auth import unknown_names
@@ -39,8 +39,8 @@ _PAIR = {
     "expiresIn": integer(nullable=False, description="Seconds."),
     "refreshExpiresIn": integer(nullable=False, description="Seconds."),
 }
-TOKENS = obj("Tokens", _PAIR, nullable=False)
-LOGIN = obj("Login", {**_PAIR, "userInfo": USER_INFO, "permissions": PERMISSIONS}, nullable=False)
+TOKENS = shape("Tokens", **_PAIR)
+LOGIN = shape("Login", **_PAIR, userInfo=USER_INFO, permissions=PERMISSIONS)
 
 
 async def login(req: Request) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from plugins.api import (
     integer,
     obj,
     route,
+    shape,
     text,
     timestamp,
 )
@@ -25,27 +26,24 @@ from plugins.rbac.api import USERS, Directory, Policy
 
 HOME = "/dashboard"
 
-USER_INFO = obj(
+USER_INFO = shape(
     "UserInfo",
-    {
-        "userId": integer(nullable=False),
-        "username": text(nullable=False),
-        "realName": text(nullable=False),
-        "avatar": text(),
-        "email": text(),
-        "mobile": text(),
-        "department": obj("DepartmentName", {"id": integer(nullable=False), "name": text(nullable=False)}),
-        "roles": array(text(nullable=False), max_items=1000, nullable=False),
-        "dataScope": choice("all", "department", "department_and_below", "self", "custom"),
-        "isSuper": boolean(nullable=False),
-        "mustChangePassword": boolean(nullable=False),
-        "homePath": text(nullable=False),
-        "lastLoginAt": timestamp(),
-    },
-    nullable=False,
+    userId=integer(nullable=False),
+    username=text(nullable=False),
+    realName=text(nullable=False),
+    avatar=text(),
+    email=text(),
+    mobile=text(),
+    department=obj("DepartmentName", {"id": integer(nullable=False), "name": text(nullable=False)}),
+    roles=array(text(nullable=False), max_items=1000, nullable=False),
+    dataScope=choice("all", "department", "department_and_below", "self", "custom"),
+    isSuper=boolean(nullable=False),
+    mustChangePassword=boolean(nullable=False),
+    homePath=text(nullable=False),
+    lastLoginAt=timestamp(),
 )
 PERMISSIONS = array(text(nullable=False), max_items=10_000, nullable=False)
-PROFILE = obj("Profile", {"user": USER_INFO, "permissions": PERMISSIONS}, nullable=False)
+PROFILE = shape("Profile", user=USER_INFO, permissions=PERMISSIONS)
 
 
 async def read(req: Request) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, Message, boolean, choice, integer, obj, text, timestamp
+from plugins.api import Collection, Index, Message, boolean, choice, integer, shape, text, timestamp
 from plugins.rbac.api import MAX_PASSWORD, USERS, new_password
 
 SESSIONS = Collection(
@@ -32,10 +32,10 @@ SESSIONS = Collection(
     internal=("current_hash", "previous_hash", "rotated_at", "ended_at", "end_reason"),
 )
 
-OWN_SESSION = obj(
+OWN_SESSION = shape(
     "OwnSession",
-    {**SESSIONS.all_fields, "current": boolean(nullable=False, description="The session of this request.")},
-    nullable=False,
+    **SESSIONS.all_fields,
+    current=boolean(nullable=False, description="The session of this request."),
 )
 
 LOGIN_LOGS = Collection(
@@ -105,38 +105,26 @@ UNKNOWN_NAMES = Collection(
     internal=("failures", "failed_at"),
 )
 
-LOGIN_BODY = obj(
+LOGIN_BODY = shape(
     "LoginBody",
-    {
-        "username": text(required=True, max_length=64, example="admin"),
-        "password": text(required=True, max_length=MAX_PASSWORD, secret=True, example="the password"),
-    },
-    nullable=False,
+    username=text(required=True, max_length=64, example="admin"),
+    password=text(required=True, max_length=MAX_PASSWORD, secret=True, example="the password"),
 )
-REFRESH_BODY = obj(
+REFRESH_BODY = shape(
     "RefreshBody",
-    {
-        "refreshToken": text(max_length=4096, secret=True, example="eyJ…"),
-        # an alias; undocumented, as generators of clients would give both the same name
-        "refresh_token": text(max_length=4096, secret=True, documented=False),
-    },
-    nullable=False,
+    refreshToken=text(max_length=4096, secret=True, example="eyJ…"),
+    # an alias; undocumented, as generators of clients would give both the same name
+    refresh_token=text(max_length=4096, secret=True, documented=False),
 )
-PASSWORD_BODY = obj(
+PASSWORD_BODY = shape(
     "ChangePasswordBody",
-    {
-        "old_password": text(required=True, max_length=MAX_PASSWORD, secret=True),
-        "new_password": new_password(),
-    },
-    nullable=False,
+    old_password=text(required=True, max_length=MAX_PASSWORD, secret=True),
+    new_password=new_password(),
 )
-PROFILE_BODY = obj(
+PROFILE_BODY = shape(
     "ProfileBody",
-    {
-        "real_name": text(max_length=100),
-        "email": text(max_length=200, format="email"),
-        "mobile": text(max_length=20, pattern=r"^\+?[0-9 -]{5,20}$"),
-        "avatar": USERS.all_fields["avatar"],
-    },
-    nullable=False,
+    real_name=text(max_length=100),
+    email=text(max_length=200, format="email"),
+    mobile=text(max_length=20, pattern=r"^\+?[0-9 -]{5,20}$"),
+    avatar=USERS.all_fields["avatar"],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, obj, text, timestamp
+from plugins.api import Collection, Index, shape, text, timestamp
 
 # `id` is the SHA-256 of the state and `browser` that of the browser's cookie, so that a reader of the database cannot
 # finish a log-in of another user
@@ -32,20 +32,14 @@ WECOM_TOKENS = Collection(
     internal=("encrypted",),
 )
 
-SCAN_BODY = obj(
+SCAN_BODY = shape(
     "WecomScanBody",
-    {
-        "code": text(required=True, max_length=512, secret=True, example="the code of the callback address"),
-        "state": text(required=True, max_length=128, secret=True, example="the state of /wecom/qr"),
-    },
-    nullable=False,
+    code=text(required=True, max_length=512, secret=True, example="the code of the callback address"),
+    state=text(required=True, max_length=128, secret=True, example="the state of /wecom/qr"),
 )
-QR = obj(
+QR = shape(
     "WecomQr",
-    {
-        "url": text(nullable=False, max_length=4096, description="Show it, or go there: it holds the QR code."),
-        "state": text(nullable=False, description="Works once, for 5 minutes; comes back with the code."),
-    },
-    nullable=False,
+    url=text(nullable=False, max_length=4096, description="Show it, or go there: it holds the QR code."),
+    state=text(nullable=False, description="Works once, for 5 minutes; comes back with the code."),
 )
-BINDING = obj("WecomBinding", {"wecom_user_id": text(nullable=False)}, nullable=False)
+BINDING = shape("WecomBinding", wecom_user_id=text(nullable=False))

@@ -15,6 +15,7 @@ from plugins.api import (
     link,
     obj,
     object_id,
+    shape,
     text,
     timestamp,
     tree_of,
@@ -243,16 +244,11 @@ SITE = Collection(
     },
 )
 
-PUBLISH_BODY = obj(
+PUBLISH_BODY = shape(
     "ArticlePublishBody",
-    {
-        "publish_at": timestamp(
-            description="In the future: scheduled for then. Null: now. Left out: the article's own."
-        ),
-    },
-    nullable=False,
+    publish_at=timestamp(description="In the future: scheduled for then. Null: now. Left out: the article's own."),
 )
-VERSION_BODY = obj("ArticleVersionBody", {"version": VERSION}, nullable=False)
+VERSION_BODY = shape("ArticleVersionBody", version=VERSION)
 
 
 def _pick(collection: Collection, *names: str) -> dict[str, Field]:
@@ -263,11 +259,10 @@ def _omit(collection: Collection, *names: str) -> dict[str, Field]:
     return {name: child for name, child in collection.all_fields.items() if name not in names}
 
 
-ARTICLE_SUMMARY = obj("ArticleSummary", _omit(ARTICLES, "content", "source"), nullable=False)
-REVISION_SUMMARY = obj(
+ARTICLE_SUMMARY = shape("ArticleSummary", **_omit(ARTICLES, "content", "source"))
+REVISION_SUMMARY = shape(
     "ArticleRevisionSummary",
-    _pick(REVISIONS, "id", "article_id", "number", "title", "editor_id", "editor", "created_at"),
-    nullable=False,
+    **_pick(REVISIONS, "id", "article_id", "number", "title", "editor_id", "editor", "created_at"),
 )
 
 # the articles as the public lists them; `sort` and `filter` are what the public may use
@@ -289,9 +284,9 @@ _SUMMARY: dict[str, Field] = {
     "status": choice("published", nullable=False),
     **_pick(ARTICLES, "published_at", "updated_at", "view_count"),
 }
-PUBLIC_SUMMARY = obj("PublicArticleSummary", _SUMMARY, nullable=False)
-PUBLIC_ARTICLE = obj("PublicArticle", {**_SUMMARY, **_pick(ARTICLES, "content", "seo")}, nullable=False)
-PREVIEW = obj("ArticlePreview", {**_SUMMARY, **_pick(ARTICLES, "content", "seo", "status")}, nullable=False)
+PUBLIC_SUMMARY = shape("PublicArticleSummary", **_SUMMARY)
+PUBLIC_ARTICLE = shape("PublicArticle", **_SUMMARY, **_pick(ARTICLES, "content", "seo"))
+PREVIEW = shape("ArticlePreview", **{**_SUMMARY, **_pick(ARTICLES, "content", "seo", "status")})
 PUBLIC_CATEGORY = tree_of(
     "PublicArticleCategory",
     {
@@ -299,11 +294,11 @@ PUBLIC_CATEGORY = tree_of(
         "article_count": integer(minimum=0, nullable=False, description="Published articles in it and below it."),
     },
 )
-PUBLIC_SITE = obj("PublicSiteConfig", dict(SITE.fields), nullable=False)
-PREVIEW_LINK = obj(
+PUBLIC_SITE = shape("PublicSiteConfig", **dict(SITE.fields))
+PREVIEW_LINK = shape(
     "ArticlePreviewLink",
-    {"url": text(max_length=500, nullable=False), "expiresIn": integer(nullable=False, description="Seconds.")},
-    nullable=False,
+    url=text(max_length=500, nullable=False),
+    expiresIn=integer(nullable=False, description="Seconds."),
 )
 
 ORDERS = ("-published_at", "published_at", "-view_count")

@@ -2,69 +2,52 @@
 
 from __future__ import annotations
 
-from plugins.api import VERSION, array, choice, integer, money, obj, object_id, text
+from plugins.api import VERSION, array, choice, integer, money, obj, object_id, shape, text
 from plugins.api import day as calendar_day
 from plugins.crm.contract_records import reason_body
 from plugins.crm.records import COLLABORATOR, CONTACTS, CUSTOMERS, LEADS, OPPORTUNITIES
 from plugins.crm.states import OPEN_STAGES
 
-TRANSFER = obj(
+TRANSFER = shape(
     "TransferBody",
-    {
-        "owner_id": integer(minimum=1, required=True, ref="rbac_users", description="The new owner."),
-        "version": VERSION,
-    },
-    nullable=False,
+    owner_id=integer(minimum=1, required=True, ref="rbac_users", description="The new owner."),
+    version=VERSION,
 )
-TRANSFER_MANY = obj(
+TRANSFER_MANY = shape(
     "TransferManyBody",
-    {
-        "customer_ids": array(object_id(ref="crm_customers"), min_items=1, max_items=100, unique=True, required=True),
-        "owner_id": integer(minimum=1, required=True, ref="rbac_users", description="The new owner."),
-    },
-    nullable=False,
+    customer_ids=array(object_id(ref="crm_customers"), min_items=1, max_items=100, unique=True, required=True),
+    owner_id=integer(minimum=1, required=True, ref="rbac_users", description="The new owner."),
 )
-TRANSFERRED = obj("Transferred", {"transferred": integer(minimum=0, nullable=False)}, nullable=False)
-COLLABORATORS = obj(
+TRANSFERRED = shape("Transferred", transferred=integer(minimum=0, nullable=False))
+COLLABORATORS = shape(
     "CollaboratorsBody",
-    {
-        "collaborators": array(COLLABORATOR, max_items=50, required=True, description="All of them; [] for none."),
-        "version": VERSION,
-    },
-    nullable=False,
+    collaborators=array(COLLABORATOR, max_items=50, required=True, description="All of them; [] for none."),
+    version=VERSION,
 )
-CONVERT = obj(
+CONVERT = shape(
     "ConvertLeadBody",
-    {
-        "customer_id": object_id(ref="crm_customers", description="A customer that is there; a new one when left out."),
-        "customer_name": text(max_length=200, description="Of the new customer; the lead's company when left out."),
-        "opportunity": obj(
-            "ConvertedOpportunity",
-            {
-                "name": text(max_length=200, description="The customer's name when left out."),
-                "amount": money(minimum="0"),
-                "stage": choice(*OPEN_STAGES),
-                "expected_close_date": calendar_day(),
-            },
-            description="`null` for no opportunity.",
-        ),
-    },
-    nullable=False,
+    customer_id=object_id(ref="crm_customers", description="A customer that is there; a new one when left out."),
+    customer_name=text(max_length=200, description="Of the new customer; the lead's company when left out."),
+    opportunity=obj(
+        "ConvertedOpportunity",
+        {
+            "name": text(max_length=200, description="The customer's name when left out."),
+            "amount": money(minimum="0"),
+            "stage": choice(*OPEN_STAGES),
+            "expected_close_date": calendar_day(),
+        },
+        description="`null` for no opportunity.",
+    ),
 )
-CONVERTED = obj(
+CONVERTED = shape(
     "ConvertedLead",
-    {
-        "lead": LEADS.read,
-        "customer": CUSTOMERS.read,
-        "contact": CONTACTS.read,
-        "opportunity": OPPORTUNITIES.read.but(nullable=True),
-    },
-    nullable=False,
+    lead=LEADS.read,
+    customer=CUSTOMERS.read,
+    contact=CONTACTS.read,
+    opportunity=OPPORTUNITIES.read.but(nullable=True),
 )
-ADVANCE = obj(
-    "AdvanceBody",
-    {"stage": choice(*OPEN_STAGES, example="proposal", description="The next one when left out.")},
-    nullable=False,
+ADVANCE = shape(
+    "AdvanceBody", stage=choice(*OPEN_STAGES, example="proposal", description="The next one when left out.")
 )
 WIN = reason_body("WinBody", required=False)
 LOSE = reason_body("LoseBody", required=True)

@@ -11,8 +11,8 @@ from plugins.api import (
     day,
     integer,
     money,
-    obj,
     object_id,
+    shape,
     text,
     timestamp,
 )
@@ -177,9 +177,9 @@ PAYMENTS = Collection(
     internal=(EDITORS,),
 )
 
-VERSION_BODY = obj("CrmVersionBody", {"version": VERSION}, nullable=False)
+VERSION_BODY = shape("CrmVersionBody", version=VERSION)
 
 
 def reason_body(name: str, *, required: bool) -> Field:
     """A body with a `reason`."""
-    return obj(name, {"reason": text(required=required, max_length=500, example="预算取消")}, nullable=False)
+    return shape(name, reason=text(required=required, max_length=500, example="预算取消"))

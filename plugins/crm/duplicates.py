@@ -6,23 +6,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import Page, Request, Route, array, integer, obj, object_id, route, text, timestamp
+from plugins.api import Page, Request, Route, array, integer, object_id, route, shape, text, timestamp
 from plugins.crm.customer_keys import name_key, phone_key
 from plugins.crm.records import CUSTOMERS
 
 _ORDER = "created_at"
-CANDIDATE = obj(
+CANDIDATE = shape(
     "DuplicateCandidate",
-    {
-        "id": object_id(nullable=False),
-        "name": text(max_length=200, nullable=False),
-        "code": text(max_length=64),
-        "phone": text(max_length=50),
-        "owner_id": integer(minimum=1, ref="users"),
-        "created_at": timestamp(nullable=False),
-        "matches": array(text(max_length=10), max_items=2, nullable=False, description="`name`, `phone` or both."),
-    },
-    nullable=False,
+    id=object_id(nullable=False),
+    name=text(max_length=200, nullable=False),
+    code=text(max_length=64),
+    phone=text(max_length=50),
+    owner_id=integer(minimum=1, ref="users"),
+    created_at=timestamp(nullable=False),
+    matches=array(text(max_length=10), max_items=2, nullable=False, description="`name`, `phone` or both."),
 )
 _SHOWN = tuple(CANDIDATE.fields or ())
 QUERY = {

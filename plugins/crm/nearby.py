@@ -6,15 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import Page, Request, Route, number, obj, route, rows_before
+from plugins.api import Page, Request, Route, number, route, rows_before, shape
 from plugins.crm.records import CUSTOMERS
 
 _EARTH_METRES = 6_378_100.0  # the radius that MongoDB uses
-NEARBY = obj(
-    "NearbyCustomer",
-    {**CUSTOMERS.all_fields, "distance": number(nullable=False, description="Metres.")},
-    nullable=False,
-)
+NEARBY = shape("NearbyCustomer", **CUSTOMERS.all_fields, distance=number(nullable=False, description="Metres."))
 QUERY = {
     "lng": number(minimum=-180, maximum=180, required=True, example=121.47),
     "lat": number(minimum=-90, maximum=90, required=True, example=31.23),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from plugins.api import Field, Route, array, choice, integer, money, obj, object_id, quantity, text
+from plugins.api import Field, Route, array, choice, integer, money, object_id, quantity, shape, text
 from plugins.api import day as calendar_day
 from plugins.dashboard.serving import dashboard_route
 
@@ -44,11 +44,11 @@ _RANKING = {
 
 
 def _items(name: str, fields: Mapping[str, Field]) -> dict[str, Field]:
-    return {"items": array(obj(name, fields, nullable=False), max_items=_MAX_ROWS, nullable=False)}
+    return {"items": array(shape(name, **fields), max_items=_MAX_ROWS, nullable=False)}
 
 
 _SLICE = {"name": _NAME, "value": _COUNT}
-_SLICES = array(obj("Slice", _SLICE, nullable=False), max_items=_MAX_ROWS, nullable=False)
+_SLICES = array(shape("Slice", **_SLICE), max_items=_MAX_ROWS, nullable=False)
 _RESULT = {"income": _AMOUNT, "expense": _AMOUNT, "profit": _AMOUNT}
 _ATTENDANCE = {"present": _COUNT, "late": _COUNT, "missed_punch": _COUNT}
 

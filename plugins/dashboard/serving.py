@@ -17,9 +17,9 @@ from plugins.api import (
     Route,
     SingleFlight,
     day_of,
-    obj,
     period_of,
     route,
+    shape,
     unavailable,
 )
 from plugins.dashboard.merging import make_merge
@@ -54,19 +54,19 @@ def dashboard_route(
         raise ValueError(
             f"{endpoint} with {access}: a dashboard is GET /api/dashboard/<name> with dashboard:chart:<name>"
         )
-    shape = obj(f"{name.title().replace('-', '')}Dashboard", returns, nullable=False)
+    returned = shape(f"{name.title().replace('-', '')}Dashboard", **returns)
     return route(
         endpoint,
-        _make_handler(name, shape),
+        _make_handler(name, returned),
         summary=summary,
         access=access,
         query=query or {},
-        returns=shape,
+        returns=returned,
     )
 
 
-def _make_handler(name: str, shape: Field) -> Handler:
-    merge, asked = make_merge(shape), (shape.fields or {}).keys()
+def _make_handler(name: str, returned: Field) -> Handler:
+    merge, asked = make_merge(returned), (returned.fields or {}).keys()
 
     async def compute(req: Request, parts: Sequence[Dashboard], seconds: float) -> Data:
         found = merge(await _compute_parts(req, parts, seconds), period_of(req))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, Message, boolean, choice, integer, mapping, obj, text, timestamp
+from plugins.api import Collection, Index, Message, boolean, choice, integer, mapping, shape, text, timestamp
 from plugins.files.names import MAX_NAME
 from plugins.files.states import FILE_STATES
 
@@ -45,13 +45,10 @@ OBJECTS = Collection(
     states=FILE_STATES,
 )
 
-UPLOADER = obj(
+UPLOADER = shape(
     "Uploader",
-    {
-        "id": integer(label=("ID", "ID"), minimum=0, nullable=False),
-        "name": text(label=("姓名", "Name"), max_length=200),
-    },
-    nullable=False,
+    id=integer(label=("ID", "ID"), minimum=0, nullable=False),
+    name=text(label=("姓名", "Name"), max_length=200),
 )
 
 ATTACHMENTS = Collection(
@@ -75,25 +72,20 @@ ATTACHMENTS = Collection(
     ),
 )
 
-ATTACHMENT = obj(
-    "Attachment",
-    {name: ATTACHMENTS.all_fields[name] for name in ("id", *ATTACHMENTS.fields, "created_at")},
-    nullable=False,
+ATTACHMENT = shape(
+    "Attachment", **{name: ATTACHMENTS.all_fields[name] for name in ("id", *ATTACHMENTS.fields, "created_at")}
 )
 _OF_A_RECORD = {
     "biz_type": text(max_length=64, required=True, example="CUSTOMER", description="Type of the business record."),
     "resource_id": text(max_length=100, required=True, example="65f0c0ffee65f0c0ffee65f0", description="Its `id`."),
 }
-ATTACHMENT_BODY = obj(
+ATTACHMENT_BODY = shape(
     "AttachmentCreate",
-    {
-        **_OF_A_RECORD,
-        "file_name": _name.but(description="The file's own name when left out."),
-        "object_key": text(max_length=100, description="The file: this, or `url`.", example=KEY_EXAMPLE),
-        "url": text(max_length=500, description="Of a public file, in place of `object_key`."),
-        "visibility": _visibility.but(description="Checked when given."),
-    },
-    nullable=False,
+    **_OF_A_RECORD,
+    file_name=_name.but(description="The file's own name when left out."),
+    object_key=text(max_length=100, description="The file: this, or `url`.", example=KEY_EXAMPLE),
+    url=text(max_length=500, description="Of a public file, in place of `object_key`."),
+    visibility=_visibility.but(description="Checked when given."),
 )
 ATTACHMENT_QUERY = {
     **_OF_A_RECORD,
@@ -104,38 +96,29 @@ ATTACHMENT_QUERY = {
     },
 }
 
-UPLOADED = obj(
+UPLOADED = shape(
     "FileUpload",
-    {
-        "visibility": _visibility,
-        "url": _url,
-        "objectKey": _key,
-        "fileName": _name,
-        "size": _size,
-        "contentType": _media,
-        "sha256": text(max_length=64, nullable=False),
-    },
-    nullable=False,
+    visibility=_visibility,
+    url=_url,
+    objectKey=_key,
+    fileName=_name,
+    size=_size,
+    contentType=_media,
+    sha256=text(max_length=64, nullable=False),
 )
-UPLOAD_FORM = obj(
+UPLOAD_FORM = shape(
     "FileUploadForm",
-    {
-        "file": text(format="binary", required=True, description="The file, with its name."),
-        "visibility": choice(*VISIBILITIES, default="private", description="Fields come in any order."),
-    },
-    nullable=False,
+    file=text(format="binary", required=True, description="The file, with its name."),
+    visibility=choice(*VISIBILITIES, default="private", description="Fields come in any order."),
 )
-SIGNED_UPLOAD = obj(
+SIGNED_UPLOAD = shape(
     "SignedUpload",
-    {
-        "uploadUrl": _address,
-        "method": choice("PUT", nullable=False),
-        "headers": mapping(text(nullable=False), nullable=False, description="To be sent as they are."),
-        "objectKey": _key,
-        "url": _url,
-        "expiresIn": integer(minimum=1, nullable=False, description="Seconds."),
-    },
-    nullable=False,
+    uploadUrl=_address,
+    method=choice("PUT", nullable=False),
+    headers=mapping(text(nullable=False), nullable=False, description="To be sent as they are."),
+    objectKey=_key,
+    url=_url,
+    expiresIn=integer(minimum=1, nullable=False, description="Seconds."),
 )
 UPLOAD_QUERY = {
     "file_name": text(max_length=500, required=True, example="合同.pdf"),
@@ -145,10 +128,8 @@ UPLOAD_QUERY = {
     ),
     "visibility": choice(*VISIBILITIES, default="private", example="private"),
 }
-SIGNED_DOWNLOAD = obj(
-    "SignedDownload",
-    {"url": _address, "expiresIn": integer(minimum=1, nullable=False, description="Seconds.")},
-    nullable=False,
+SIGNED_DOWNLOAD = shape(
+    "SignedDownload", url=_address, expiresIn=integer(minimum=1, nullable=False, description="Seconds.")
 )
 KEY_QUERY = {"object_key": text(max_length=500, required=True, example=KEY_EXAMPLE)}
 SIGNATURE_QUERY = {

@@ -14,6 +14,7 @@ from plugins.api import (
     money,
     obj,
     object_id,
+    shape,
     text,
     timestamp,
 )
@@ -195,23 +196,17 @@ OPEN_ITEMS = Collection(
     states=OPEN_ITEM_STATES,
 )
 
-PAY_CLAIM_BODY = obj(
+PAY_CLAIM_BODY = shape(
     "PayExpenseBody",
-    {
-        "account_id": object_id(required=True, ref=ACCOUNTS.name),
-        "day": day(past=True, description="Today unless given."),
-    },
-    nullable=False,
+    account_id=object_id(required=True, ref=ACCOUNTS.name),
+    day=day(past=True, description="Today unless given."),
 )
 
-PAY_INVOICE_BODY = obj(
+PAY_INVOICE_BODY = shape(
     "PayInvoiceBody",
-    {
-        "account_id": object_id(required=True, ref=ACCOUNTS.name),
-        "amount": money(minimum="0.01", maximum=MAX_AMOUNT, description="All that is open unless given."),
-        "day": day(past=True, description="Today unless given."),
-    },
-    nullable=False,
+    account_id=object_id(required=True, ref=ACCOUNTS.name),
+    amount=money(minimum="0.01", maximum=MAX_AMOUNT, description="All that is open unless given."),
+    day=day(past=True, description="Today unless given."),
 )
 
-REJECT_BODY = obj("RejectBody", {"reason": text(max_length=500)}, nullable=False)
+REJECT_BODY = shape("RejectBody", reason=text(max_length=500))

@@ -12,8 +12,8 @@ from plugins.api import (
     day,
     integer,
     money,
-    obj,
     object_id,
+    shape,
     text,
     timestamp,
 )
@@ -168,6 +168,4 @@ PERIODS = Collection(
     },
 )
 
-REVERSE_BODY = obj(
-    "ReverseBody", {"day": day(past=True, description="Today unless given."), "remark": REMARK}, nullable=False
-)
+REVERSE_BODY = shape("ReverseBody", day=day(past=True, description="Today unless given."), remark=REMARK)

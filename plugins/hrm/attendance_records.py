@@ -14,6 +14,7 @@ from plugins.api import (
     number,
     obj,
     object_id,
+    shape,
     text,
     timestamp,
 )
@@ -128,36 +129,26 @@ PUNCHES = Collection(
     internal=("point",),
 )
 
-_RISK = obj("PunchRisk", {"code": text(nullable=False), "message": text(nullable=False)}, nullable=False)
+_RISK = shape("PunchRisk", code=text(nullable=False), message=text(nullable=False))
 _PLACE = obj("PunchPlace", {name: PLACES.all_fields[name] for name in ("id", "name")})
-PUNCH_REPLY = obj(
+PUNCH_REPLY = shape(
     "PunchReply",
-    {
-        **{name: PUNCHES.all_fields[name] for name in ("id", "at", "day", "result", "counts", "method", "distance")},
-        "message": text(nullable=False, description="The result in words."),
-        "place": _PLACE.but(description="Where it was, or the nearest place."),
-        "risks": array(_RISK, nullable=False),
-        "repeated": boolean(nullable=False, description="There was a punch just before: this is that one."),
-        "day_status": choice(*DAY_STATES.states, description="What the day has come to."),
-    },
-    nullable=False,
+    **{name: PUNCHES.all_fields[name] for name in ("id", "at", "day", "result", "counts", "method", "distance")},
+    message=text(nullable=False, description="The result in words."),
+    place=_PLACE.but(description="Where it was, or the nearest place."),
+    risks=array(_RISK, nullable=False),
+    repeated=boolean(nullable=False, description="There was a punch just before: this is that one."),
+    day_status=choice(*DAY_STATES.states, description="What the day has come to."),
 )
-REVIEW_BODY = obj(
-    "PunchReview",
-    {"counts": boolean(required=True, nullable=False), "remark": text(max_length=500)},
-    nullable=False,
-)
+REVIEW_BODY = shape("PunchReview", counts=boolean(required=True, nullable=False), remark=text(max_length=500))
 
-ENTER_PUNCH_BODY = obj(
+ENTER_PUNCH_BODY = shape(
     "PunchEntry",
-    {
-        "employee_id": object_id(required=True, ref=EMPLOYEES.name),
-        "at": timestamp(
-            past=True, required=True, description="When the employee came or went.", example="2026-11-20T01:00:00.000Z"
-        ),
-        "reason": text(required=True, min_length=1, max_length=500, example="忘记打卡"),
-    },
-    nullable=False,
+    employee_id=object_id(required=True, ref=EMPLOYEES.name),
+    at=timestamp(
+        past=True, required=True, description="When the employee came or went.", example="2026-11-20T01:00:00.000Z"
+    ),
+    reason=text(required=True, min_length=1, max_length=500, example="忘记打卡"),
 )
 
 DAYS = Collection(
@@ -216,18 +207,15 @@ MARKS = Collection(
     indexes=(Index("stale"), Index("attended_to")),
 )
 
-TODAY = obj(
+TODAY = shape(
     "AttendanceToday",
-    {
-        "day": day(nullable=False, description="The working day that a punch of now belongs to."),
-        "employee_id": object_id(ref=EMPLOYEES.name),
-        "working": boolean(nullable=False),
-        "start": text(description="Of the shift."),
-        "end": text(description="Of the shift."),
-        "result": DAYS.read.but(nullable=True),
-        "punches": array(PUNCHES.read, max_items=1000, nullable=False),
-    },
-    nullable=False,
+    day=day(nullable=False, description="The working day that a punch of now belongs to."),
+    employee_id=object_id(ref=EMPLOYEES.name),
+    working=boolean(nullable=False),
+    start=text(description="Of the shift."),
+    end=text(description="Of the shift."),
+    result=DAYS.read.but(nullable=True),
+    punches=array(PUNCHES.read, max_items=1000, nullable=False),
 )
 
 MONTH_QUERY = {
@@ -255,30 +243,27 @@ MONTH_QUERY = {
     ),
 }
 _COUNT = integer(minimum=0, nullable=False)
-MONTH = obj(
+MONTH = shape(
     "AttendanceMonth",
-    {
-        "id": object_id(nullable=False, description="Of the employee."),
-        **{
-            name: EMPLOYEES.all_fields[name]
-            for name in (
-                "number",
-                "name",
-                "department_id",
-                "attendance_group_id",
-                "created_at",
-            )
-        },
-        "month": text(nullable=False, example="2026-11"),
-        "working_days": _COUNT.but(description="Days of work up to now."),
-        "present": _COUNT.but(description="Of these, days on which they came."),
-        "late": _COUNT.but(description="Days on which they came late."),
-        "early_leave": _COUNT.but(description="Days on which they left early."),
-        "missed": _COUNT.but(description="Days without arrival or departure."),
-        "absent": _COUNT,
-        "leave": _COUNT.but(description="Days that were leave as a whole."),
-        "late_minutes": _COUNT,
-        "early_minutes": _COUNT,
+    id=object_id(nullable=False, description="Of the employee."),
+    **{
+        name: EMPLOYEES.all_fields[name]
+        for name in (
+            "number",
+            "name",
+            "department_id",
+            "attendance_group_id",
+            "created_at",
+        )
     },
-    nullable=False,
+    month=text(nullable=False, example="2026-11"),
+    working_days=_COUNT.but(description="Days of work up to now."),
+    present=_COUNT.but(description="Of these, days on which they came."),
+    late=_COUNT.but(description="Days on which they came late."),
+    early_leave=_COUNT.but(description="Days on which they left early."),
+    missed=_COUNT.but(description="Days without arrival or departure."),
+    absent=_COUNT,
+    leave=_COUNT.but(description="Days that were leave as a whole."),
+    late_minutes=_COUNT,
+    early_minutes=_COUNT,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, Message, array, choice, integer, obj, object_id, quantity, text, timestamp
+from plugins.api import Collection, Index, Message, array, choice, integer, object_id, quantity, shape, text, timestamp
 from plugins.hrm.records import EMPLOYEES
 from plugins.hrm.states import LEAVE_STATES
 
@@ -47,15 +47,12 @@ LEAVES = Collection(
     indexes=(Index("user_id", "status", "starts_at"), Index("status", "-created_at"), Index("employee_id")),
     states=LEAVE_STATES,
 )
-REJECT_BODY = obj("LeaveReject", {"reason": text(max_length=500)}, nullable=False)
+REJECT_BODY = shape("LeaveReject", reason=text(max_length=500))
 
-ENTER_LEAVE_BODY = obj(
+ENTER_LEAVE_BODY = shape(
     "LeaveEntry",
-    {
-        "employee_id": object_id(required=True, ref=EMPLOYEES.name),
-        **{name: LEAVES.fields[name] for name in ("type", "starts_at", "ends_at", "reason")},
-    },
-    nullable=False,
+    employee_id=object_id(required=True, ref=EMPLOYEES.name),
+    **{name: LEAVES.fields[name] for name in ("type", "starts_at", "ends_at", "reason")},
 )
 
 _YEAR = integer(label=("年度", "Year"), minimum=2000, maximum=2199, filter=True, example=2026)
@@ -98,12 +95,9 @@ _BALANCE = {
     "pending": _DAYS.but(description="Asked for."),
     "remaining": quantity(description="`days` without `taken` and `pending`."),
 }
-BALANCES = obj(
+BALANCES = shape(
     "LeaveBalances",
-    {
-        "employee_id": object_id(ref=EMPLOYEES.name),
-        "year": integer(nullable=False),
-        "items": array(obj("LeaveBalance", _BALANCE, nullable=False), max_items=len(LEAVE_TYPES), nullable=False),
-    },
-    nullable=False,
+    employee_id=object_id(ref=EMPLOYEES.name),
+    year=integer(nullable=False),
+    items=array(shape("LeaveBalance", **_BALANCE), max_items=len(LEAVE_TYPES), nullable=False),
 )

@@ -15,6 +15,7 @@ from plugins.api import (
     obj,
     object_id,
     quantity,
+    shape,
     text,
     timestamp,
 )
@@ -271,20 +272,17 @@ STOCK_COUNTS = Collection(
     indexes=(Index("number", unique=True), Index("day")),
 )
 
-REJECT_BODY = obj("RejectOrderBody", {"reason": text(max_length=1000, example="超出预算")}, nullable=False)
+REJECT_BODY = shape("RejectOrderBody", reason=text(max_length=1000, example="超出预算"))
 
-SHIP_BODY = obj(
+SHIP_BODY = shape(
     "ShipBody",
-    {
-        "warehouse_id": object_id(ref=WAREHOUSES.name, description="The order's own unless given."),
-        "day": day(past=True, description="Today unless given."),
-        "lines": array(
-            obj("ShipLine", {"product_id": _PRODUCT, "quantity": _POSITIVE}),
-            min_items=1,
-            max_items=MAX_LINES,
-            description="All that is open unless given.",
-        ),
-        "remark": _REMARK,
-    },
-    nullable=False,
+    warehouse_id=object_id(ref=WAREHOUSES.name, description="The order's own unless given."),
+    day=day(past=True, description="Today unless given."),
+    lines=array(
+        obj("ShipLine", {"product_id": _PRODUCT, "quantity": _POSITIVE}),
+        min_items=1,
+        max_items=MAX_LINES,
+        description="All that is open unless given.",
+    ),
+    remark=_REMARK,
 )

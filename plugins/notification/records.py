@@ -17,8 +17,8 @@ from plugins.api import (
     integer,
     link,
     mapping,
-    obj,
     object_id,
+    shape,
     text,
     timestamp,
 )
@@ -116,22 +116,19 @@ PROGRESS = Collection(
     indexes=(Index("user_id"), Index("at", expire_seconds=86_400)),
 )
 
-SEND_BODY = obj(
+SEND_BODY = shape(
     "NotificationSend",
-    {
-        "user_ids": array(
-            integer(minimum=1), required=True, min_items=1, max_items=MAX_RECIPIENTS, unique=True, ref="rbac_users"
-        ),
-        "title": text(required=True, max_length=MAX_TITLE, example="周五系统维护"),
-        "body": text(max_length=MAX_BODY),
-        "link": link(example="/crm/customers"),
-    },
-    nullable=False,
+    user_ids=array(
+        integer(minimum=1), required=True, min_items=1, max_items=MAX_RECIPIENTS, unique=True, ref="rbac_users"
+    ),
+    title=text(required=True, max_length=MAX_TITLE, example="周五系统维护"),
+    body=text(max_length=MAX_BODY),
+    link=link(example="/crm/customers"),
 )
 
 
 def _socket_message(name: str, fields: Mapping[str, Field]) -> Field:
-    return obj(f"NotificationSocket{name.title()}", {"type": choice(name, nullable=False), **fields}, nullable=False)
+    return shape(f"NotificationSocket{name.title()}", type=choice(name, nullable=False), **fields)
 
 
 # the messages of the WebSocket, by `type`
@@ -144,7 +141,7 @@ SOCKET_MESSAGES = {
     "unread": _socket_message("unread", {"count": integer(minimum=0, nullable=False)}),
 }
 
-COUNT = obj("NotificationCount", {"count": integer(minimum=0, nullable=False)}, nullable=False)
+COUNT = shape("NotificationCount", count=integer(minimum=0, nullable=False))
 
 
 def message_id(user_id: int, number: int) -> Any:

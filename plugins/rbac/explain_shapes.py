@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import anything, array, boolean, choice, integer, obj, text
+from plugins.api import anything, array, boolean, choice, integer, obj, shape, text
 from plugins.rbac.records import MAX_MENUS, METHODS
 
 QUERY = {
@@ -23,110 +23,92 @@ QUERY = {
     ),
 }
 OWN_QUERY = {name: field for name, field in QUERY.items() if name != "user_id"}
-_ROLE = obj(
+_ROLE = shape(
     "ExplainedRole",
-    {
-        "id": integer(nullable=False),
-        "code": text(nullable=False),
-        "name": text(nullable=False),
-        "status": text(nullable=False),
-    },
-    nullable=False,
+    id=integer(nullable=False),
+    code=text(nullable=False),
+    name=text(nullable=False),
+    status=text(nullable=False),
 )
-_MENU = obj(
+_MENU = shape(
     "ExplainedMenu",
-    {
-        "id": integer(nullable=False),
-        "code": text(nullable=False),
-        "title": text(nullable=False),
-        "permission": text(),
-    },
-    nullable=False,
+    id=integer(nullable=False),
+    code=text(nullable=False),
+    title=text(nullable=False),
+    permission=text(),
 )
-_API = obj("ExplainedApi", {"method": text(nullable=False), "path": text(nullable=False)}, nullable=False)
-_USER = obj(
+_API = shape("ExplainedApi", method=text(nullable=False), path=text(nullable=False))
+_USER = shape(
     "ExplainedUser",
-    {
-        "id": integer(nullable=False),
-        "username": text(nullable=False),
-        "real_name": text(),
-        "status": text(nullable=False),
-        "is_super": boolean(nullable=False),
-        "must_change_password": boolean(nullable=False),
-        "department_id": integer(ref="departments"),
-        "roles": array(_ROLE, max_items=1000, nullable=False),
-    },
-    nullable=False,
+    id=integer(nullable=False),
+    username=text(nullable=False),
+    real_name=text(),
+    status=text(nullable=False),
+    is_super=boolean(nullable=False),
+    must_change_password=boolean(nullable=False),
+    department_id=integer(ref="departments"),
+    roles=array(_ROLE, max_items=1000, nullable=False),
 )
-EXPLANATION = obj(
+EXPLANATION = shape(
     "Explanation",
-    {
-        "user": _USER,
-        "route": obj(
-            "ExplainedRoute",
-            {
-                "method": text(nullable=False),
-                "path": text(nullable=False),
-                "summary": text(nullable=False),
-                "access": text(nullable=False),
-                "permission": text(),
-                "collection": text(),
-            },
-        ),
-        "allowed": boolean(nullable=False),
-        "code": integer(description="The `code` of the response: 0, or that of an error.", nullable=False),
-        "reasons": array(text(nullable=False), nullable=False),
-        "conditions": array(
-            obj(
-                "ExplainedCondition",
-                {
-                    "code": integer(nullable=False),
-                    "reason": text(
-                        description="The message of the response; `{places}` stand for the values that it fills in.",
-                        nullable=False,
-                    ),
-                    "when": text(description="What it means, if the message does not say."),
-                },
+    user=_USER,
+    route=obj(
+        "ExplainedRoute",
+        {
+            "method": text(nullable=False),
+            "path": text(nullable=False),
+            "summary": text(nullable=False),
+            "access": text(nullable=False),
+            "permission": text(),
+            "collection": text(),
+        },
+    ),
+    allowed=boolean(nullable=False),
+    code=integer(description="The `code` of the response: 0, or that of an error.", nullable=False),
+    reasons=array(text(nullable=False), nullable=False),
+    conditions=array(
+        shape(
+            "ExplainedCondition",
+            code=integer(nullable=False),
+            reason=text(
+                description="The message of the response; `{places}` stand for the values that it fills in.",
                 nullable=False,
             ),
-            description="What it can be refused for besides, by the record or by what it carries.",
-            nullable=False,
+            when=text(description="What it means, if the message does not say."),
         ),
-        "grants": array(
-            obj("ExplainedGrant", {"role": _ROLE, "menu": _MENU, "api": _API}), max_items=MAX_MENUS, nullable=False
-        ),
-        "missing": array(
-            obj(
-                "ExplainedNeed",
-                {
-                    "menu": _MENU,
-                    "roles": array(_ROLE, max_items=10_000, nullable=False),
-                },
-            ),
-            max_items=MAX_MENUS,
-            description="Menus and buttons that would allow it, and who has them.",
-            nullable=False,
-        ),
-        "data_scope": obj(
-            "ExplainedScope",
+        description="What it can be refused for besides, by the record or by what it carries.",
+        nullable=False,
+    ),
+    grants=array(
+        obj("ExplainedGrant", {"role": _ROLE, "menu": _MENU, "api": _API}), max_items=MAX_MENUS, nullable=False
+    ),
+    missing=array(
+        obj(
+            "ExplainedNeed",
             {
-                "words": text(nullable=False),
-                "filter": anything(nullable=False),
-                "departments": array(
-                    obj("ExplainedDepartment", {"id": integer(nullable=False), "name": text(nullable=False)}),
-                    max_items=5000,
-                    nullable=False,
-                ),
-            },
-            nullable=False,
-        ),
-        "record": obj(
-            "ExplainedRecord",
-            {
-                "visible": boolean(description="Null: the asking person does not see it either."),
-                "why": text(nullable=False),
+                "menu": _MENU,
+                "roles": array(_ROLE, max_items=10_000, nullable=False),
             },
         ),
-    },
-    nullable=False,
+        max_items=MAX_MENUS,
+        description="Menus and buttons that would allow it, and who has them.",
+        nullable=False,
+    ),
+    data_scope=shape(
+        "ExplainedScope",
+        words=text(nullable=False),
+        filter=anything(nullable=False),
+        departments=array(
+            obj("ExplainedDepartment", {"id": integer(nullable=False), "name": text(nullable=False)}),
+            max_items=5000,
+            nullable=False,
+        ),
+    ),
+    record=obj(
+        "ExplainedRecord",
+        {
+            "visible": boolean(description="Null: the asking person does not see it either."),
+            "why": text(nullable=False),
+        },
+    ),
 )

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, Message, array, boolean, choice, integer, link, obj, text, timestamp, tree_of
+from plugins.api import (
+    Collection,
+    Index,
+    Message,
+    array,
+    boolean,
+    choice,
+    integer,
+    link,
+    obj,
+    shape,
+    text,
+    timestamp,
+    tree_of,
+)
 from plugins.rbac.messages import DEPARTMENT_HAS_CHILDREN, DEPARTMENT_HAS_PEOPLE, MENU_HAS_CHILDREN, ROLE_HELD
 from plugins.rbac.passwords import new_password
 
@@ -223,18 +237,15 @@ MENU_NODE = tree_of(
         "component": text(),
         "redirect": text(),
         "permissions": array(text(nullable=False), nullable=False, max_items=1000),
-        "meta": obj(
+        "meta": shape(
             "MenuMeta",
-            {
-                "title": text(nullable=False),
-                "icon": text(),
-                "order": integer(nullable=False),
-                "hideInMenu": boolean(nullable=False),
-                "keepAlive": boolean(nullable=False),
-                "link": text(),
-                "iframeSrc": text(),
-            },
-            nullable=False,
+            title=text(nullable=False),
+            icon=text(),
+            order=integer(nullable=False),
+            hideInMenu=boolean(nullable=False),
+            keepAlive=boolean(nullable=False),
+            link=text(),
+            iframeSrc=text(),
         ),
     },
 )

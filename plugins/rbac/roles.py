@@ -16,9 +16,9 @@ from plugins.api import (
     crud,
     integer,
     invalid,
-    obj,
     restore,
     route,
+    shape,
 )
 from plugins.rbac.limits import (
     CHANGING_ROLES,
@@ -31,13 +31,10 @@ from plugins.rbac.limits import (
 from plugins.rbac.messages import NO_GRANTING, ROLE_HELD
 from plugins.rbac.records import MAX_MENUS, MENUS, ROLES
 
-MENU_IDS = obj(
+MENU_IDS = shape(
     "RoleMenusBody",
-    {
-        "menu_ids": array(integer(minimum=1), max_items=MAX_MENUS, required=True, ref="rbac_menus"),
-        "version": integer(minimum=1, description="The version of the role; checked when given."),
-    },
-    nullable=False,
+    menu_ids=array(integer(minimum=1), max_items=MAX_MENUS, required=True, ref="rbac_menus"),
+    version=integer(minimum=1, description="The version of the role; checked when given."),
 )
 # fields that change what the role allows; the code is one, as a setting gives new WeCom users the roles of some codes
 _RIGHTS = ("code", "data_scope", "data_scope_department_ids", "status")

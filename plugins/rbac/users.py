@@ -17,9 +17,9 @@ from plugins.api import (
     Route,
     conflicts,
     crud,
-    obj,
     restore,
     route,
+    shape,
     text,
 )
 from plugins.rbac.holdings import count_holdings, refuse_if_holding
@@ -40,7 +40,7 @@ from plugins.rbac.records import USERS
 
 FIRST_USER = 1
 HOLDINGS_HEADER = "X-Holdings"
-NEW_PASSWORD = obj("NewPassword", {"password": text(nullable=False)}, nullable=False)
+NEW_PASSWORD = shape("NewPassword", password=text(nullable=False))
 # these fields decide what the account can do, or who can log in with it: a WeCom member is linked by user name
 _CONTROL = ("username", "password", "must_change_password", "role_ids", "department_id", "status")
 _OWN_PASSWORD = conflicts(OWN_PASSWORD)

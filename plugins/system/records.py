@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import BLANK, Collection, Index, Message, anything, array, boolean, choice, integer, obj, text
+from plugins.api import BLANK, Collection, Index, Message, anything, array, boolean, choice, integer, obj, shape, text
 
 MAX_ITEMS = 1000
 
@@ -66,9 +66,9 @@ DICTIONARIES = Collection(
     internal=("name_en", "declared", "edited"),
 )
 
-ITEM = obj("DictionaryEntry", {**ITEM_FIELDS, "version": _VERSION}, nullable=False)
-ITEM_CREATE = obj("DictionaryEntryCreate", ITEM_FIELDS, nullable=False)
-ITEM_UPDATE = obj("DictionaryEntryUpdate", {"version": _VERSION, **_CHANGEABLE}, nullable=False)
+ITEM = shape("DictionaryEntry", **ITEM_FIELDS, version=_VERSION)
+ITEM_CREATE = shape("DictionaryEntryCreate", **ITEM_FIELDS)
+ITEM_UPDATE = shape("DictionaryEntryUpdate", version=_VERSION, **_CHANGEABLE)
 
 CONFIGS = Collection(
     name="system_configs",
@@ -83,42 +83,32 @@ CONFIGS = Collection(
     },
 )
 
-CONFIG = obj(
+CONFIG = shape(
     "Config",
-    {
-        "key": text(nullable=False),
-        "value": anything(),
-        "public": boolean(nullable=False),
-        "super_only": boolean(nullable=False, description="Only super administrators change it."),
-        "description": text(nullable=False),
-        "version": integer(minimum=1, nullable=False),
-        "schema": anything(nullable=False, description="The JSON Schema of the value."),
-    },
-    nullable=False,
+    key=text(nullable=False),
+    value=anything(),
+    public=boolean(nullable=False),
+    super_only=boolean(nullable=False, description="Only super administrators change it."),
+    description=text(nullable=False),
+    version=integer(minimum=1, nullable=False),
+    schema=anything(nullable=False, description="The JSON Schema of the value."),
 )
-CONFIG_BODY = obj(
+CONFIG_BODY = shape(
     "ConfigBody",
-    {"values": anything(required=True, nullable=False, description="Key → value.", example={"site_name": "Tradewind"})},
-    nullable=False,
+    values=anything(required=True, nullable=False, description="Key → value.", example={"site_name": "Tradewind"}),
 )
 
-RESET_BODY = obj(
+RESET_BODY = shape(
     "DataResetBody",
-    {
-        "modules": array(text(max_length=64), min_items=1, unique=True, required=True, description="Plugin names."),
-        "confirm": choice("RESET", required=True),
-    },
-    nullable=False,
+    modules=array(text(max_length=64), min_items=1, unique=True, required=True, description="Plugin names."),
+    confirm=choice("RESET", required=True),
 )
-RESET = obj(
+RESET = shape(
     "DataReset",
-    {
-        "collections": array(
-            obj("WipedCollection", {"name": text(nullable=False), "removed": integer(minimum=0, nullable=False)}),
-            max_items=1000,
-            nullable=False,
-        ),
-        "removed": integer(minimum=0, nullable=False),
-    },
-    nullable=False,
+    collections=array(
+        obj("WipedCollection", {"name": text(nullable=False), "removed": integer(minimum=0, nullable=False)}),
+        max_items=1000,
+        nullable=False,
+    ),
+    removed=integer(minimum=0, nullable=False),
 )
