@@ -125,7 +125,7 @@ PLUGIN_API = """
     refusal refuse_own remove_dangling restore rounded route rows_before share start_of store_money store_quantity text
     times timestamp transitions tree_of unavailable undone utc_now
 
-    check_keeper page routes_of
+    check_keeper page routes_of shape
 """.split()  # noqa: SIM905  a list literal has a line for each of them
 
 

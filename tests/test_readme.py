@@ -183,7 +183,7 @@ async def test_the_plugin_of_the_readme_has_states_an_approval_names_tables_and_
         changes = expect(await admin.get(f"{at}/{berth['id']}/history"))["items"]
         assert [change["action"] for change in changes] == ["agree", "submit", "create"]
         exported = await admin.get(f"{at}/export?fields=name,customer_id,status&headers=labels", headers=ENGLISH)
-        assert read_csv(exported.body) == [["Name", "Customer", "Status"], ["Pier 1", "NL", "Rented"]]
+        assert read_csv(exported.body) == [["Name", "Customer", "Status"], ["Pier 1", "Northern Lights", "Rented"]]
 
 
 @pytest.mark.parametrize(("document", "heading"), [(README, "## A plugin"), (PLUGINS, "## Write a plugin")])
