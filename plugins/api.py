@@ -43,6 +43,7 @@ from plugins.background import (
 )
 from plugins.approvals import Approval as Approval  # how records of a kind are approved by flows
 from plugins.crud import crud as crud  # the routes to list, read, create, update and delete records
+from plugins.demonstration import Demonstration as Demonstration  # enters demonstration data as people would have
 from plugins.lifecycles import (
     VERSION as VERSION,  # the `version` in the body of an action, which is checked when given
     Action as Action,  # the route of an action that takes a record from state to state
@@ -57,10 +58,7 @@ from plugins.steps import (
     Step as Step,  # one transition of one record, as the hooks of its action get it
     change_state as change_state,  # make a transition that no request asks for
 )
-from plugins.transitions import (
-    perform as perform,  # make a transition as its route does, without a client
-    transitions as transitions,  # the routes of the actions of a state machine
-)
+from plugins.transitions import transitions as transitions  # the routes of the actions of a state machine
 
 # -- Events between plugins that need not be loaded together
 from plugins.protocols import (

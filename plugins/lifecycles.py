@@ -155,6 +155,10 @@ class ActionHandler:
     life: Lifecycle
     action: Action
 
+    def names_of(self, collection: Collection) -> tuple[str, ...]:
+        """The transitions of this collection that it may make."""
+        return self.action.names if self.life.collection is collection else ()
+
     async def __call__(self, req: Request) -> object:
         """Make the transition and return the response."""
         return await self.life.perform(req, self.action)

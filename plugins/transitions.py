@@ -126,15 +126,6 @@ def action_handlers(routes: Iterable[Route]) -> Iterator[tuple[Route, ActionHand
             yield one, one.handler
 
 
-async def perform(routes: Iterable[Route], action: str, req: Request) -> object:
-    """Make the transition `action` of these routes for a request, and return the response of its route.
-
-    For demonstration data; the request needs `path`, `body`, `actor` and `scope`.
-    """
-    handler = next(handler for _, handler in action_handlers(routes) if action in handler.action.names)
-    return await handler(req)
-
-
 def action_titles(routes: Iterable[Route]) -> dict[str, Message]:
     """The titles of the permissions of actions: the labels of their transitions."""
     titles: dict[str, Message] = {}

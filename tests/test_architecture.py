@@ -107,11 +107,12 @@ PLUGIN_API = """
     RATE_LIMITED REFRESH_REFUSED REFUSES_OWN RULES SIGNED_IN STALE SUPER SUPER_ONLY SYSTEM TOKEN_EXPIRED TOO_LARGE
     UNAUTHENTICATED UNAVAILABLE VERSION WECOM_REFUSED
 
-    Action Actor Approval Response ApiError Authenticator Authorizer Catalogue Collection Confined Dashboard Database
-    DatabaseUnavailable Dictionary EnvironmentSettings ErrorKind Events Field FieldError FieldOptions Form FormFile
-    Handler HasSettings Hook Index Item Jobs Lane Language Lease Menu Message CachedSnapshot Option OwnRequests Page
-    Passage Passes Period Plugin Query RateLimit Record RecordCache RecordNames Refusal Request Route RouteOptions
-    Router Scope Service SingleFlight StateMachine Step Store TooCostly Transition ValidationFailed Work WorkFailed
+    Action Actor Approval Demonstration Response ApiError Authenticator Authorizer Catalogue Collection Confined
+    Dashboard Database DatabaseUnavailable Dictionary EnvironmentSettings ErrorKind Events Field FieldError FieldOptions
+    Form FormFile Handler HasSettings Hook Index Item Jobs Lane Language Lease Menu Message CachedSnapshot Option
+    OwnRequests Page Passage Passes Period Plugin Query RateLimit Record RecordCache RecordNames Refusal Request Route
+    RouteOptions Router Scope Service SingleFlight StateMachine Step Store TooCostly Transition ValidationFailed Work
+    WorkFailed
 
     Accounts DictionaryLabels ImportLimits ImportNotices ImportReport Table TableColumn TableReferences TableRows
     ValueLabels import_rows_of imported_tables imports_of parse_row resume_imports row_body tables
@@ -121,9 +122,9 @@ PLUGIN_API = """
 
     respond_once anything array as_json boolean by_day by_month change_state choice conflicts crud day day_of exact
     integer invalid json_schema last_days last_months link mapping may_decide_on_own missing_permission money
-    name_references network_of new_id number obj object_id pass_for people_behind perform period_of quantity redacted
-    refusal refuse_own remove_dangling restore rounded route rows_before share start_of store_money store_quantity text
-    times timestamp transitions tree_of unavailable undone utc_now
+    name_references network_of new_id number obj object_id pass_for people_behind period_of quantity redacted refusal
+    refuse_own remove_dangling restore rounded route rows_before share start_of store_money store_quantity text times
+    timestamp transitions tree_of unavailable undone utc_now
 
     check_keeper page routes_of shape
 """.split()  # noqa: SIM905  a list literal has a line for each of them

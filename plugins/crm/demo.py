@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from plugins.api import Actor, Catalogue, Field, Request, Route, Scope, Service, perform, utc_now
-from plugins.crm import contacts, contracts, customers, follow_ups, leads, opportunities, payment_plans, payments
+from plugins.api import Actor, Collection, Demonstration, Service, utc_now
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
-from plugins.rbac.api import Directory
+from plugins.rbac.api import people_of_the_demo
 
 Record = dict[str, Any]
 _NAMES = (
@@ -55,25 +54,18 @@ _MONTHS = 12
 
 async def load(service: Service) -> None:
     """Create twenty customers with their records, in one transaction."""
-    directory = service.part(Directory)
-    people = [user for name in ("sales", "manager", "staff") if (user := await directory.by_username(name))]
-    boss = await directory.user(1)
-    if people and boss:
-        actors = [await directory.actor(user, "") for user in people]
-        await service.database.transaction(_Demo(service, actors, await directory.actor(boss, "")).load)
+    people = await people_of_the_demo(service)
+    if people:
+        await service.database.transaction(_Demo(service, people).load)
 
 
 class _Demo:
     """Enters records by the plugin's own handlers, at moments of the past."""
 
-    def __init__(self, service: Service, people: Sequence[Actor], boss: Actor) -> None:
-        self._service = service
-        self._people = people
-        self._boss = boss
+    def __init__(self, service: Service, people: Mapping[str, Actor]) -> None:
+        self._demo, self._boss = Demonstration(service), people["admin"]
+        self._people = [people[name] for name in ("sales", "manager", "staff")]
         self._today = utc_now()
-        self._checks = {
-            route.body: route.check_body for route in service.part(Catalogue).routes if route.body is not None
-        }
 
     async def load(self) -> None:
         """Create customers first, then their records."""
@@ -97,39 +89,39 @@ class _Demo:
             "phone": f"021-5555 {number + 100:04}",
             "location": {"lng": 121.40 + number % 5 / 50, "lat": 31.18 + number // 5 / 50},
         }
-        return await self._enter(customers.create, CUSTOMERS.create, body, number, days_ago=380 - number * 7)
+        return await self._create(CUSTOMERS, body, number, days_ago=380 - number * 7)
 
     async def _create_records(self, number: int, customer: Record) -> None:
         of = {"customer_id": customer["id"]}
         contact = {**of, "name": _CONTACTS[number % len(_CONTACTS)], "mobile": f"138{number:08}", "is_primary": True}
-        await self._enter(contacts.create, CONTACTS.create, contact, number, days_ago=200)
+        await self._create(CONTACTS, contact, number, days_ago=200)
         position = {**customer["location"], "lat": customer["location"]["lat"] + 0.001}
         visit = {**of, "content": "上门拜访，了解年度采购计划", "method": "visit", "position": position}
-        await self._enter(follow_ups.create, FOLLOW_UPS.create, visit, number, days_ago=number)
+        await self._create(FOLLOW_UPS, visit, number, days_ago=number)
         deal = {
             **of,
             "name": f"{customer['name']}年度采购",
             "amount": f"{30_000 + number * 7_500}.00",
             "stage": _STAGES[number % len(_STAGES)],
         }
-        opened = await self._enter(opportunities.create, OPPORTUNITIES.create, deal, number, days_ago=90 - number)
+        opened = await self._create(OPPORTUNITIES, deal, number, days_ago=90 - number)
         if number % 5 == 3:
-            await self._act(opportunities.ROUTES, "win", opened, {}, number, days_ago=20)
+            await self._act(OPPORTUNITIES, "win", opened, {}, number, days_ago=20)
         elif number % 5 == 4:
-            await self._act(opportunities.ROUTES, "lose", opened, {"reason": "价格"}, number, days_ago=15)
+            await self._act(OPPORTUNITIES, "lose", opened, {"reason": "价格"}, number, days_ago=15)
 
     async def _create_contract(self, number: int, customer: Record) -> None:
         days_ago = number % _MONTHS * 30 + 6 + number // _MONTHS
         amount = 20_000 + number * 5_000
         body = {"customer_id": customer["id"], "name": f"{customer['name']}供货合同", "amount": f"{amount}.00"}
-        contract = await self._enter(contracts.create, CONTRACTS.create, body, number, days_ago)
+        contract = await self._create(CONTRACTS, body, number, days_ago)
         plans = []
         for due in (days_ago - 10, days_ago - 100):
             day = (self._today - timedelta(days=due)).date().isoformat()
             planned = {"contract_id": contract["id"], "amount": f"{amount // 2}.00", "due_date": day}
-            plans.append(await self._enter(payment_plans.create, PLANS.create, planned, number, days_ago))
-        await self._act(contracts.ROUTES, "submit", contract, {}, number, days_ago)
-        await self._act(contracts.ROUTES, "approve", contract, {}, None, days_ago)
+            plans.append(await self._create(PLANS, planned, number, days_ago))
+        await self._act(CONTRACTS, "submit", contract, {}, number, days_ago)
+        await self._act(CONTRACTS, "approve", contract, {}, None, days_ago)
         for plan, paid_days_ago in ((plans[0], max(days_ago - 12, number % 5)), (plans[1], number * 2)):
             if plan is plans[0] or number % 3:
                 paid = {
@@ -138,14 +130,14 @@ class _Demo:
                     "amount": f"{amount // 2}.00",
                     "method": "transfer",
                 }
-                await self._enter(payments.create, PAYMENTS.create, paid, number, paid_days_ago)
+                await self._create(PAYMENTS, paid, number, paid_days_ago)
 
     async def _create_drafts(self, customer: Record) -> None:
         for name, submitted in (("框架协议（草稿）", False), ("服务合同（待审批）", True)):
             body = {"customer_id": customer["id"], "name": name, "amount": "66000.00"}
-            contract = await self._enter(contracts.create, CONTRACTS.create, body, 0, days_ago=2)
+            contract = await self._create(CONTRACTS, body, 0, days_ago=2)
             if submitted:
-                await self._act(contracts.ROUTES, "submit", contract, {}, 0, days_ago=1)
+                await self._act(CONTRACTS, "submit", contract, {}, 0, days_ago=1)
 
     async def _create_lead(self, number: int, source: str) -> None:
         status = ("new", "contacted", "qualified", "invalid")[number % 4]
@@ -155,35 +147,18 @@ class _Demo:
             "source": source,
             "status": status,
         }
-        await self._enter(leads.create, LEADS.create, body, number, days_ago=number * 6)
+        await self._create(LEADS, body, number, days_ago=number * 6)
 
-    async def _enter(
-        self, handler: Callable[[Request], Awaitable[Record]], shape: Field, body: Record, person: int, days_ago: int
-    ) -> Record:
+    async def _create(self, collection: Collection, body: Record, person: int, days_ago: int) -> Record:
         """Create a record as a person would have done, `days_ago` days ago."""
-        wire = {name: str(value) if name.endswith("_id") else value for name, value in body.items()}
-        check = self._checks[shape]
-        req = self._request(person, days_ago)
-        req.body = check(wire) if check else wire
-        return await handler(req)
+        return await self._demo.create(collection, body, self._people[person % 3], self._at(days_ago, person))
 
     async def _act(
-        self,
-        routes: Sequence[Route],
-        action: str,
-        record: Record,
-        body: Record,
-        person: int | None,
-        days_ago: int,
+        self, collection: Collection, action: str, record: Record, body: Record, person: int | None, days_ago: int
     ) -> None:
-        """Call an action on a record. Without a person the boss acts, because nobody may approve their own."""
-        req = self._request(person, days_ago)
-        req.path, req.body = {"id": str(record["id"])}, body
-        await perform(routes, action, req)
+        """Do an action on a record. Without a person the boss acts, because nobody may approve their own."""
+        actor = self._boss if person is None else self._people[person % 3]
+        await self._demo.act(collection, action, record, actor, self._at(days_ago, person or 0), body)
 
-    def _request(self, person: int | None, days_ago: int) -> Request:
-        now: datetime = self._today - timedelta(days=days_ago, hours=(person or 0) % 3)
-        actor = self._boss if person is None else self._people[person % len(self._people)]
-        return Request(
-            self._service, "POST", "/demo", "demo", {}, "", now=now, actor=actor, scope=Scope(everything=True)
-        )
+    def _at(self, days_ago: int, person: int) -> datetime:
+        return self._today - timedelta(days=days_ago, hours=person % 3)

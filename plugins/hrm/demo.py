@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
-from decimal import Decimal
 from typing import Any
 
-from plugins.api import ALL_ROWS, Actor, Collection, Request, Service, day_of, store_quantity, utc_now
-from plugins.hrm import employees, leaves, places
+from plugins.api import Actor, Collection, Demonstration, Service, day_of, utc_now
 from plugins.hrm.attendance_records import PUNCHES
 from plugins.hrm.leave_records import ALLOWANCES, LEAVES
-from plugins.hrm.records import GROUPS, POSITIONS, SHIFTS
+from plugins.hrm.records import EMPLOYEES, GROUPS, PLACES, POSITIONS, SHIFTS
 from plugins.hrm.results import mark_stale, reconcile
-from plugins.rbac.api import Directory
+from plugins.rbac.api import people_of_the_demo
 
 Record = dict[str, Any]
 _DAYS = 21
@@ -35,16 +34,15 @@ _GOING = (6, 15, 3, 25, None, 40, 12, -35, 8, 5, 31)
 
 async def load(service: Service) -> None:
     """Create positions, a group with its shift and place, employees, punches and leave."""
-    directory = service.part(Directory)
-    found = {name: await directory.by_username(name) for name in ("manager", "sales", "staff")}
-    people = {name: user for name, user in found.items() if user}
-    if len(people) == len(found):
+    people = await people_of_the_demo(service)
+    if people:
         await _Staff(service, people).run()
 
 
 class _Staff:
-    def __init__(self, service: Service, people: dict[str, Record]) -> None:
+    def __init__(self, service: Service, people: Mapping[str, Actor]) -> None:
         self.service, self.people, self.now = service, people, utc_now()
+        self.demo = Demonstration(service)
         self.zone = service.settings.zone
         self.today = day_of(self.now, self.zone)
 
@@ -54,47 +52,42 @@ class _Staff:
         shift = await self._create(
             SHIFTS, name="早九晚六", start="09:00", end="18:00", break_start="12:00", break_end="13:00", grace_minutes=5
         )
-        place = await places.create(
-            self._request(
-                "manager",
-                {
-                    "name": "上海总部",
-                    "address": "上海市黄浦区",
-                    "location": _HEAD_OFFICE,
-                    "coordinate_system": "gcj02",
-                    "radius": 300,
-                    "bssids": ["9c:54:1c:00:a1:b2"],
-                },
-            )
+        place = await self._create(
+            PLACES,
+            name="上海总部",
+            address="上海市黄浦区",
+            location=_HEAD_OFFICE,
+            coordinate_system="gcj02",
+            radius=300,
+            bssids=["9c:54:1c:00:a1:b2"],
         )
         group = await self._create(GROUPS, name="总部考勤组", shift_id=shift["id"], place_ids=[place["id"]])
         attends = {"attendance_group_id": group["id"], "attends_from": (self.today - timedelta(days=_DAYS)).isoformat()}
-        for number, (name, user) in enumerate(self.people.items()):
-            employee = await self._create_employee(
-                name, user["real_name"], 20, None, positions[number], number, attends
-            )
+        accounts = [(name, self.people[name]) for name in ("manager", "sales", "staff")]
+        for number, (name, person) in enumerate(accounts):
+            own = {**attends, "user_id": person.user_id}
+            employee = await self._create_employee(name, person.name, 20, None, positions[number], number, own)
             await self._create_punches(name, employee, place, number)
-            await self._create(ALLOWANCES, type="annual", employee_id=employee["id"], days=store_quantity(Decimal(10)))
-        for number, (real_name, came, left, like) in enumerate(_COLLEAGUES, len(self.people)):
+            await self._create(ALLOWANCES, type="annual", employee_id=employee["id"], days="10")
+        for number, (real_name, came, left, like) in enumerate(_COLLEAGUES, len(accounts)):
             await self._create_employee(like, real_name, came, left, positions[number % 3], number, {})
         await self._create_leave("staff", -5, "annual", approved=True)
         await self._create_leave("sales", 5, "personal", approved=False)
         await reconcile(self.service, self.now)
 
     async def _create_employee(
-        self, of: str, name: str, came: int, left: int | None, position: Record, number: int, attends: Record
+        self, of: str, name: str, came: int, left: int | None, position: Record, number: int, own: Record
     ) -> Record:
-        body = {
-            "number": f"E-{number + 1:04}",
-            "name": name,
-            "department_id": self.people[of]["department_id"],
-            "position_id": position["id"],
-            "hired_on": self._months_ago(came),
-            **attends,
-            "left_on": self._months_ago(left) if left else None,
-            "user_id": self.people[of]["id"] if attends else None,
-        }
-        return await employees.create(self._request("manager", body))
+        return await self._create(
+            EMPLOYEES,
+            number=f"E-{number + 1:04}",
+            name=name,
+            department_id=self.people[of].department_id,
+            position_id=position["id"],
+            hired_on=self._months_ago(came),
+            left_on=self._months_ago(left) if left else None,
+            **own,
+        )
 
     async def _create_punches(self, name: str, employee: Record, place: Record, shift: int) -> None:
         rows = []
@@ -103,7 +96,7 @@ class _Staff:
             times = ((9, _COMING[(back + 4 * shift) % 11]), (18, _GOING[(back + 4 * shift) % 11]))
             rows += [self._build_punch(employee, place, day, hour, late) for hour, late in times if late is not None]
         working = [row for row in rows if date.fromisoformat(row["day"]).isoweekday() < 6]
-        await self.service.database.store(PUNCHES, self._actor(name)).create_many(working)
+        await self.service.database.store(PUNCHES, self.people[name]).create_many(working)
         await mark_stale(self.service, employee["id"])
 
     def _build_punch(self, employee: Record, place: Record, day: date, hour: int, late: int) -> Record:
@@ -134,33 +127,14 @@ class _Staff:
         while day.isoweekday() > 5:
             day += timedelta(days=1 if step > 0 else -1)
         starts, ends = (datetime.combine(day, time(hour), self.zone).astimezone(self.now.tzinfo) for hour in (9, 18))
-        leave = await leaves.create(self._request(name, {"type": type, "starts_at": starts, "ends_at": ends}))
+        body, person = {"type": type, "starts_at": starts, "ends_at": ends}, self.people[name]
+        leave = await self.demo.create(LEAVES, body, person, self.now)
         # set directly, so that no approval is left pending for it
         values = {"status": "approved", "decided_at": self.now} if approved else {"status": "pending"}
-        await self.service.database.store(LEAVES, self._actor(name)).update(
-            leave["id"], {**values, "submitted_at": self.now}
-        )
+        await self.service.database.store(LEAVES, person).update(leave["id"], {**values, "submitted_at": self.now})
 
     async def _create(self, collection: Collection, **values: Any) -> Record:
-        return await self.service.database.store(collection, self._actor("manager")).create(values)
+        return await self.demo.create(collection, values, self.people["manager"], self.now)
 
     def _months_ago(self, months: int) -> str:
         return (self.today - timedelta(days=30 * months)).isoformat()
-
-    def _actor(self, name: str) -> Actor:
-        user = self.people[name]
-        return Actor(user_id=user["id"], username=user["username"], department_id=user["department_id"])
-
-    def _request(self, name: str, body: Record) -> Request:
-        return Request(
-            service=self.service,
-            method="POST",
-            target="",
-            id="demo",
-            headers={},
-            remote_ip="",
-            now=self.now,
-            body=body,
-            actor=self._actor(name),
-            scope=ALL_ROWS,
-        )

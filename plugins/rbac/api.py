@@ -1,6 +1,6 @@
 """What plugins that require rbac may import."""
 
-from plugins.rbac.directory import Directory, visible_users_filter
+from plugins.rbac.directory import Directory, people_of_the_demo, visible_users_filter
 from plugins.rbac.limits import MANAGING, may_manage
 from plugins.rbac.log_entries import OUTCOME, log_filter
 from plugins.rbac.passwords import MAX_PASSWORD, Passwords, new_password
@@ -31,5 +31,6 @@ __all__ = [
     "nest",
     "new_credentials",
     "new_password",
+    "people_of_the_demo",
     "visible_users_filter",
 ]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.api import Actor, Database, RecordCache, Request
+from plugins.api import Actor, Database, RecordCache, Request, Service
 from plugins.rbac.policy import Policy
 from plugins.rbac.records import USERS
+
+DEMO_USERS = ("manager", "sales", "staff")
 
 
 class Directory:
@@ -52,6 +54,15 @@ class Directory:
         )
         rules.actors[session_id] = (user, actor)
         return actor
+
+
+async def people_of_the_demo(service: Service) -> dict[str, Actor]:
+    """The built-in super administrator and the demonstration users by user name, or nobody where one is missing."""
+    directory = service.part(Directory)
+    found = [await directory.by_username(name) for name in DEMO_USERS]
+    people = {user["username"]: await directory.actor(user, "") for user in found if user is not None}
+    boss = await directory.user(1)
+    return {**people, "admin": await directory.actor(boss, "")} if boss and len(people) == len(DEMO_USERS) else {}
 
 
 async def visible_users_filter(req: Request) -> dict[str, Any]:
