@@ -16,6 +16,7 @@ import orjson
 from handlers.confined.pool import TooCostly, WorkFailed
 from handlers.data.collection import new_id
 from handlers.data.listing import Page
+from handlers.data.transitions import try_transition
 from handlers.http.multipart import Form, FormFile
 from handlers.idempotency import respond_once
 from handlers.jobs import Jobs
@@ -147,9 +148,9 @@ async def _queue_and_run(req: Request, table: Table, id: Any, lines: Iterator[li
     try:
         await _keep_rows(req, table, id, lines)
     except BaseException:
-        await imports.update_unversioned({"_id": id}, {"$set": {"status": "failed"}})
+        await try_transition(imports, {"_id": id}, "fail")
         raise
-    await imports.update_unversioned({"_id": id}, {"$set": {"status": "running", "total": total}})
+    await try_transition(imports, {"_id": id}, "run", total=total)
     if total <= table.limits(req.service).waits_rows:
         await run(req.service, table, id)
     else:

@@ -67,6 +67,8 @@ def _states(name: str) -> StateMachine:
             "run": Transition("reading", "running"),
             "finish": Transition("running", "finished"),
             "fail": Transition(("reading", "running"), "failed"),
+            # its file was not read to the end
+            "give-up": Transition("reading", "failed"),
         },
     )
 

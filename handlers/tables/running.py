@@ -16,6 +16,7 @@ from typing import Any
 
 from config.database import DatabaseUnavailable
 from handlers.data.database import Lease, utc_now
+from handlers.data.transitions import try_transition
 from handlers.ports import Accounts, Authorizer
 from handlers.request import Request
 from handlers.schema.errors import DUPLICATE, NOT_FOUND, ApiError
@@ -34,8 +35,8 @@ async def resume_imports(service: Service, tables: Iterable[Table]) -> None:
     """Continue imports that no instance works on. Imports whose file was never received completely have failed."""
     for table in tables:
         imports = service.database.store(table.imports)
-        lost = {**table.of_imports, "status": "reading", "created_at": {"$lt": utc_now() - _MAX_READING}}
-        while await imports.update_unversioned(lost, {"$set": {"status": "failed"}}):
+        lost = {**table.of_imports, "created_at": {"$lt": utc_now() - _MAX_READING}}
+        while await try_transition(imports, lost, "give-up"):
             log.warning("import given up: its file was not read to the end")
         for record in await imports.find({**table.of_imports, "status": "running"}, limit=100):
             await run(service, table, record["id"], notify=True)
@@ -58,7 +59,7 @@ async def run(service: Service, table: Table, id: Any, *, notify: bool = False) 
         log.warning("import interrupted", extra={"import_id": str(id), "reason": str(reason)[:300]})
     except Exception:
         log.exception("import failed", extra={"import_id": str(id)})
-        await imports.update_unversioned({"_id": id}, {"$set": {"status": "failed"}})
+        await try_transition(imports, {"_id": id}, "fail")
     finally:
         await lease.release()
 
@@ -74,8 +75,8 @@ async def _build_request(service: Service, record: Record) -> Request:
 
 async def _finish(req: Request, table: Table, id: Any, notify: bool) -> None:
     imports = req.system_store(table.imports)
-    end = {"status": "finished", "finished_at": utc_now()}
-    record = await imports.update_unversioned({"_id": id, "status": "running"}, {"$set": end}) or await imports.get(id)
+    ended = await try_transition(imports, {"_id": id}, "finish", finished_at=utc_now())
+    record = ended or await imports.get(id)
     await table.tell.finished(req, table, record, notify=notify)
 
 
@@ -189,8 +190,8 @@ class _Import:
             await queue.remove({"_id": chunk})
         await self._count(report)
 
-    async def _count(self, report: ImportReport, **values: Any) -> None:
-        change = {**report.change(self._columns, self._headers), **({"$set": values} if values else {})}
+    async def _count(self, report: ImportReport) -> None:
+        change = report.change(self._columns, self._headers)
         await self.req.system_store(self._table.imports).update_unversioned({"_id": self._record["id"]}, change)
 
     async def all_or_none(self) -> None:
@@ -206,8 +207,10 @@ class _Import:
             if not self._record["dry_run"] and not checked.errors:
                 report = await self._writer.write(replace(self.req, now=utc_now()), rows, dry_run=False)
                 report.counts["done"] += len(rows)
-            ended = {"status": "failed", "finished_at": utc_now()} if report.errors else {}
-            await self._count(report, **ended)
+            await self._count(report)
+            if report.errors:
+                imports = self.req.system_store(self._table.imports)
+                await try_transition(imports, {"_id": self._record["id"]}, "fail", finished_at=utc_now())
             await queue.remove(of_import)
 
         try:

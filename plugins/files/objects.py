@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from plugins.api import MEDIA_TYPE, NOT_FOUND, Actor, ApiError, Database, Lane, Store, utc_now
+from plugins.api import MEDIA_TYPE, NOT_FOUND, Actor, ApiError, Database, Lane, Store, try_transition, utc_now
 from plugins.files.inspection import check_end, check_type, needs_proof, prove
 from plugins.files.names import check_key, new_key
 from plugins.files.presence import Presence
@@ -75,17 +75,15 @@ class Files:
 
     async def take(self, key: str) -> File | None:
         """Claim the expected file of a signed address for this process. Returns None if the file is not expected."""
-        claimed = {"state": "arriving", "writer": self.presence.id}
-        return await self.records.update_where({"_id": check_key(key), "state": "expected"}, claimed)
+        return await try_transition(self.records, {"_id": check_key(key)}, "arrive", writer=self.presence.id)
 
     async def give_back(self, key: str) -> None:
         """Expect the file again, after an upload to a signed address failed."""
-        await self.records.update_where({"_id": key, "state": "arriving"}, {"state": "expected", "writer": None})
+        await try_transition(self.records, {"_id": key}, "expect", writer=None)
 
     async def finish(self, key: str, facts: Mapping[str, Any]) -> File:
         """Record that the file is complete and in its place. Repeating it is harmless."""
-        stored = {**facts, "state": "stored", "writer": None}
-        file = await self.records.update_where({"_id": key, "state": {"$ne": "leaving"}}, stored)
+        file = await try_transition(self.records, {"_id": key}, "store", **{**facts, "writer": None})
         if file is None:  # the sweep has removed it
             raise ApiError(NOT_FOUND)
         return file

@@ -17,8 +17,9 @@ FILE_STATES = StateMachine(
     transitions={
         "expect": Transition("arriving", "expected"),
         "arrive": Transition("expected", "arriving"),
-        "store": Transition(("arriving", "expected"), "stored"),
-        "leave": Transition(("arriving", "expected", "stored"), "leaving"),
+        # again, where a client or the sweep repeats what was interrupted
+        "store": Transition(("arriving", "expected", "stored"), "stored"),
+        "leave": Transition(("arriving", "expected", "stored", "leaving"), "leaving"),
     },
     field="state",
 )

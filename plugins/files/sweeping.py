@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from plugins.api import UNAVAILABLE, ApiError, Catalogue, Collection, Database, Field, Service, utc_now
+from plugins.api import UNAVAILABLE, ApiError, Catalogue, Collection, Database, Field, Service, try_transition, utc_now
 from plugins.files.names import KEY, STEM
 from plugins.files.objects import File, Files
 from plugins.files.records import ATTACHMENTS, OBJECTS
@@ -44,8 +44,7 @@ async def _sweep_one(files: Files, file: File, named: bool) -> bool:
     if in_use and await _exists(files, file) and await files.mark_attached(file["id"]):
         return False
     # nobody can attach it in this state, and the next sweep completes an interrupted removal
-    leaving = {"_id": file["id"], "attached": False}
-    if await files.records.update_where(leaving, {"state": "leaving"}) is None:
+    if await try_transition(files.records, {"_id": file["id"], "attached": False}, "leave") is None:
         return False
     return await files.remove(file["id"])
 

@@ -10,7 +10,9 @@ from handlers.actor import Actor
 from handlers.data.database import Database
 from handlers.data.scope import Scope
 from handlers.data.store import Store
+from handlers.data.transitions import try_transition
 from handlers.schema.errors import ApiError
+from handlers.tables.records import TABLE_IMPORTS
 from plugins.testing import unique
 from tests.handlers.data.records import CHILDREN, COUNTERS_LOG, NOTES
 from tests.handlers.probe import WIDGETS
@@ -238,3 +240,15 @@ async def test_the_records_of_a_technical_collection_are_plain(database: Databas
     assert await store.upsert("a", {"at": 2}) == {"id": "a", "at": 2}
     assert await store.remove({"_id": "a"}) == 1
     assert await store.find() == []
+
+
+async def test_a_transition_that_the_state_does_not_allow_changes_nothing(database: Database) -> None:
+    store = database.store(TABLE_IMPORTS)
+    made = await store.create({"collection": "notes", "headers": []})
+    here = {"_id": made["id"]}
+    assert await try_transition(store, here, "finish") is None
+    running = await try_transition(store, here, "run", total=3)
+    assert running is not None
+    assert (running["status"], running["total"], running["version"]) == ("running", 3, made["version"])
+    assert await try_transition(store, here, "run") is None
+    assert (await store.get(made["id"]))["status"] == "running"
