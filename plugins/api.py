@@ -99,7 +99,12 @@ from handlers.schema.fields import (
     timestamp as timestamp,  # a moment in UTC
     tree_of as tree_of,  # an object with `children` of the same shape
 )
-from handlers.schema.shapes import shape as shape  # the shape of a body or a response: an object that is never null
+from handlers.schema.shapes import (
+    record_code as record_code,  # the code of a record
+    record_name as record_name,  # what people call a record
+    service_fields as service_fields,  # fields that only the service writes
+    shape as shape,  # the shape of a body or a response: an object that is never null
+)
 
 # -- Errors and messages
 from config.database import DatabaseUnavailable as DatabaseUnavailable  # the database is out of reach: 50300

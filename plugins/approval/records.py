@@ -14,6 +14,8 @@ from plugins.api import (
     mapping,
     obj,
     object_id,
+    record_name,
+    service_fields,
     shape,
     text,
     timestamp,
@@ -102,14 +104,7 @@ DEFINITIONS = Collection(
     noun=Message("审批流程", "approval flow"),
     default_sort="priority",
     fields={
-        "name": text(
-            label=("流程名称", "Flow name"),
-            required=True,
-            max_length=100,
-            sort="folded",
-            search=True,
-            example="合同审批",
-        ),
+        "name": record_name(label=("流程名称", "Flow name"), max_length=100, example="合同审批"),
         "biz_type": text(
             label=("业务类型", "Business type"),
             required=True,
@@ -181,14 +176,7 @@ INSTANCES = Collection(
             on_delete="keep",
             filter=True,
         ),
-        "title": text(
-            label=("审批标题", "Title"),
-            required=True,
-            max_length=200,
-            sort="folded",
-            search=True,
-            example="采购办公用品",
-        ),
+        "title": record_name(label=("审批标题", "Title"), example="采购办公用品"),
         "record": mapping(
             anything(),
             label=("审批内容", "Record"),
@@ -199,23 +187,19 @@ INSTANCES = Collection(
         "biz_type": text(label=("业务类型", "Business type"), filter=True, read_only=True, nullable=False),
         "resource_id": text(label=("业务单据", "Source record"), read_only=True, max_length=100, filter=True),
         "status": STATES.choice(label=("审批状态", "Status"), filter=True),
-        "initiator_id": integer(
-            label=("发起人", "Initiator"), filter=True, read_only=True, nullable=False, ref="users"
+        **service_fields(
+            initiator_id=integer(label=("发起人", "Initiator"), filter=True, ref="users"),
+            nodes=array(NODE, label=("审批节点", "Nodes"), max_items=30),
         ),
-        "nodes": array(NODE, label=("审批节点", "Nodes"), max_items=30, read_only=True, nullable=False),
         "node": text(
             label=("当前节点", "Current node"),
             read_only=True,
             description="The key of the node whose people are asked.",
         ),
-        "tasks": array(
-            TASK, label=("审批任务", "Tasks"), max_items=10_000, read_only=True, nullable=False, history=False
-        ),
-        "history": array(
-            STEP, label=("审批记录", "History"), max_items=10_000, read_only=True, nullable=False, history=False
-        ),
-        "copied": array(
-            integer(), label=("抄送人", "Copied people"), max_items=1000, read_only=True, nullable=False, ref="users"
+        **service_fields(
+            tasks=array(TASK, label=("审批任务", "Tasks"), max_items=10_000, history=False),
+            history=array(STEP, label=("审批记录", "History"), max_items=10_000, history=False),
+            copied=array(integer(), label=("抄送人", "Copied people"), max_items=1000, ref="users"),
         ),
         "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True, sort=True),
         "finished_at": timestamp(label=("完成时间", "Finished at"), read_only=True, sort=True),

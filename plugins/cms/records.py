@@ -15,6 +15,7 @@ from plugins.api import (
     link,
     obj,
     object_id,
+    record_name,
     shape,
     text,
     timestamp,
@@ -46,14 +47,7 @@ CATEGORIES = Collection(
     watched=True,
     default_sort="sort",
     fields={
-        "name": text(
-            label=("栏目名称", "Category name"),
-            required=True,
-            max_length=100,
-            sort="folded",
-            search=True,
-            example="公司新闻",
-        ),
+        "name": record_name(label=("栏目名称", "Category name"), max_length=100, example="公司新闻"),
         "slug": text(
             label=("网址标识", "Slug"),
             max_length=100,
@@ -90,9 +84,7 @@ ARTICLES = Collection(
     noun=Message("文章", "article"),
     scoped=True,
     fields={
-        "title": text(
-            label=("标题", "Title"), required=True, max_length=200, sort="folded", search=True, example="新品发布"
-        ),
+        "title": record_name(label=("标题", "Title"), example="新品发布"),
         "slug": text(
             label=("网址标识", "Slug"),
             max_length=100,

@@ -16,6 +16,7 @@ from plugins.api import (
     number,
     obj,
     object_id,
+    record_name,
     text,
     timestamp,
 )
@@ -68,14 +69,7 @@ CUSTOMERS = Collection(
     shared=True,
     owner="owner_id",
     fields={
-        "name": text(
-            label=("客户名称", "Customer name"),
-            required=True,
-            max_length=200,
-            sort="folded",
-            search=True,
-            example="晨光科技",
-        ),
+        "name": record_name(label=("客户名称", "Customer name"), example="晨光科技"),
         "code": text(
             label=("客户编码", "Customer code"),
             max_length=64,
@@ -182,7 +176,7 @@ CONTACTS = Collection(
     owner="owner_id",
     fields={
         "customer_id": OF_CUSTOMER,
-        "name": text(label=("姓名", "Name"), required=True, max_length=100, sort="folded", search=True, example="王芳"),
+        "name": record_name(label=("姓名", "Name"), max_length=100, example="王芳"),
         "title": text(label=("职务", "Job title"), max_length=100, example="采购经理"),
         "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="021-5555 0101"),
         "mobile": text(label=("手机", "Mobile"), max_length=50, search=True, example="13800000000"),
@@ -208,7 +202,7 @@ LEADS = Collection(
     shared=True,
     owner="owner_id",
     fields={
-        "name": text(label=("姓名", "Name"), required=True, max_length=100, sort="folded", search=True, example="刘洋"),
+        "name": record_name(label=("姓名", "Name"), max_length=100, example="刘洋"),
         "company": text(label=("公司名称", "Company"), max_length=200, sort="folded", search=True, example="晨光科技"),
         "phone": text(label=("电话", "Phone"), max_length=50, search=True, example="13900000000"),
         "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="liu@example.com"),
@@ -250,14 +244,7 @@ OPPORTUNITIES = Collection(
     owner="owner_id",
     fields={
         "customer_id": CUSTOMER_ID,
-        "name": text(
-            label=("商机名称", "Opportunity name"),
-            required=True,
-            max_length=200,
-            sort="folded",
-            search=True,
-            example="年度采购",
-        ),
+        "name": record_name(label=("商机名称", "Opportunity name"), example="年度采购"),
         "amount": money(
             label=("预计金额", "Expected amount"),
             minimum="0",

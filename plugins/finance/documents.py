@@ -14,6 +14,9 @@ from plugins.api import (
     money,
     obj,
     object_id,
+    record_code,
+    record_name,
+    service_fields,
     shape,
     text,
     timestamp,
@@ -48,9 +51,7 @@ EXPENSE_CLAIMS = Collection(
             filter=True,
             search=True,
         ),
-        "title": text(
-            label=("报销事由", "Title"), required=True, max_length=200, sort="folded", search=True, example="上海出差"
-        ),
+        "title": record_name(label=("报销事由", "Title"), example="上海出差"),
         "lines": array(CLAIM_LINE, label=("费用明细", "Expense lines"), min_items=1, max_items=100, required=True),
         "amount": _SUM,
         "status": CLAIM_STATES.choice(label=("单据状态", "Status"), filter=True, sort=True),
@@ -81,15 +82,7 @@ INVOICES = Collection(
             filter=True,
             description="`in`: to be paid; `out`: to receive.",
         ),
-        "number": text(
-            label=("发票号码", "Invoice number"),
-            required=True,
-            max_length=64,
-            sort=True,
-            filter=True,
-            search=True,
-            example="24312000000012345678",
-        ),
+        "number": record_code(label=("发票号码", "Invoice number"), example="24312000000012345678"),
         "counterparty": COUNTERPARTY.but(required=True, nullable=False, rules={**COUNTERPARTY.rules, "minLength": 1}),
         "day": day(label=("开票日期", "Invoice date"), filter=True, sort=True, description="Today unless given."),
         "due_on": day(label=("到期日", "Due date"), filter=True, sort=True),
@@ -145,24 +138,12 @@ OPEN_ITEMS = Collection(
     noun=Message("应收应付款项", "open item"),
     scoped=True,
     fields={
-        "direction": choice(
-            "in",
-            "out",
-            label=("款项方向", "Direction"),
-            read_only=True,
-            nullable=False,
-            description="`out`: a receivable; `in`: a payable.",
-        ),
-        "biz_type": text(
-            label=("业务类型", "Business type"),
-            max_length=64,
-            read_only=True,
-            nullable=False,
-            filter=True,
-            example="CONTRACT",
-        ),
-        "resource_id": text(
-            label=("来源单据", "Source record"), max_length=100, read_only=True, nullable=False, filter=True
+        **service_fields(
+            direction=choice(
+                "in", "out", label=("款项方向", "Direction"), description="`out`: a receivable; `in`: a payable."
+            ),
+            biz_type=text(label=("业务类型", "Business type"), max_length=64, filter=True, example="CONTRACT"),
+            resource_id=text(label=("来源单据", "Source record"), max_length=100, filter=True),
         ),
         "number": text(
             label=("单据编号", "Document number"), max_length=64, read_only=True, sort=True, filter=True, search=True

@@ -14,6 +14,7 @@ from plugins.api import (
     number,
     obj,
     object_id,
+    service_fields,
     shape,
     text,
     timestamp,
@@ -74,28 +75,13 @@ PUNCHES = Collection(
             description="Null: of an employee without an account.",
             ref="users",
         ),
-        "at": timestamp(
-            label=("打卡时间", "Punched at"),
-            sort=True,
-            filter=True,
-            read_only=True,
-            nullable=False,
-            description="By the server's clock.",
-        ),
-        "day": day(
-            label=("考勤日期", "Working day"),
-            filter=True,
-            read_only=True,
-            nullable=False,
-            description="The working day that it belongs to.",
-        ),
-        "result": choice(*RESULTS, label=("打卡结果", "Result"), filter=True, read_only=True, nullable=False),
-        "counts": boolean(
-            label=("计入考勤", "Counts"),
-            filter=True,
-            read_only=True,
-            nullable=False,
-            description="Whether it makes a daily result.",
+        **service_fields(
+            at=timestamp(
+                label=("打卡时间", "Punched at"), sort=True, filter=True, description="By the server's clock."
+            ),
+            day=day(label=("考勤日期", "Working day"), filter=True, description="The working day that it belongs to."),
+            result=choice(*RESULTS, label=("打卡结果", "Result"), filter=True),
+            counts=boolean(label=("计入考勤", "Counts"), filter=True, description="Whether it makes a daily result."),
         ),
         "place_id": object_id(
             label=("打卡地点", "Place"),
@@ -160,15 +146,10 @@ DAYS = Collection(
     scope_person="user_id",
     default_sort="-day",
     fields={
-        "employee_id": object_id(
-            ref=EMPLOYEES.name,
-            on_delete="cascade",
-            label=("员工", "Employee"),
-            filter=True,
-            read_only=True,
-            nullable=False,
+        **service_fields(
+            employee_id=object_id(ref=EMPLOYEES.name, on_delete="cascade", label=("员工", "Employee"), filter=True),
+            employee_name=text(label=("员工姓名", "Employee name"), max_length=100),
         ),
-        "employee_name": text(label=("员工姓名", "Employee name"), max_length=100, read_only=True, nullable=False),
         "user_id": integer(label=("用户账号", "User account"), read_only=True, filter=True, ref="users"),
         "department_id": integer(label=("部门", "Department"), read_only=True, filter=True, ref="departments"),
         "day": day(label=("考勤日期", "Working day"), sort=True, filter=True, read_only=True, nullable=False),
@@ -177,9 +158,9 @@ DAYS = Collection(
         ),
         "arrived_at": timestamp(label=("上班打卡时间", "Arrived at"), read_only=True),
         "departed_at": timestamp(label=("下班打卡时间", "Departed at"), read_only=True),
-        "late_minutes": integer(label=("迟到分钟数", "Late minutes"), minimum=0, read_only=True, nullable=False),
-        "early_minutes": integer(
-            label=("早退分钟数", "Early-leave minutes"), minimum=0, read_only=True, nullable=False
+        **service_fields(
+            late_minutes=integer(label=("迟到分钟数", "Late minutes"), minimum=0),
+            early_minutes=integer(label=("早退分钟数", "Early-leave minutes"), minimum=0),
         ),
     },
     indexes=(

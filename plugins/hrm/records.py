@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from plugins.api import Collection, Index, Message, array, boolean, choice, day, integer, number, obj, object_id, text
+from plugins.api import (
+    Collection,
+    Index,
+    Message,
+    array,
+    boolean,
+    choice,
+    day,
+    integer,
+    number,
+    obj,
+    object_id,
+    record_name,
+    text,
+)
 from plugins.hrm.coordinates import SYSTEMS
 from plugins.hrm.messages import IN_USE
 
 CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 MAC = r"^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$"
 REMARK = text(label=("备注", "Remarks"), max_length=2000)
-_NAME = text(label=("姓名", "Name"), required=True, max_length=100, sort="folded", search=True)
+_NAME = record_name(label=("姓名", "Name"), max_length=100)
 LOCATION = obj(
     "HrmLocation",
     {

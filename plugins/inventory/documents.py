@@ -15,6 +15,8 @@ from plugins.api import (
     obj,
     object_id,
     quantity,
+    record_name,
+    service_fields,
     shape,
     text,
     timestamp,
@@ -135,14 +137,7 @@ SALES_ORDERS = Collection(
         SALES_STATES,
         "delivered",
         {
-            "customer_name": text(
-                label=("客户名称", "Customer name"),
-                required=True,
-                max_length=200,
-                sort="folded",
-                search=True,
-                example="晨光科技",
-            ),
+            "customer_name": record_name(label=("客户名称", "Customer name"), example="晨光科技"),
             "customer_id": object_id(
                 label=("客户", "Customer"),
                 ref="crm_customers",
@@ -169,14 +164,12 @@ def _shipment(title: str, order: Collection) -> dict[str, Field]:
     }
     return {
         "number": _number("GR-00000001"),
-        "order_id": object_id(label=("订单", "Order"), read_only=True, nullable=False, filter=True, ref=order.name),
-        "order_number": text(
-            label=("订单编号", "Order number"), max_length=32, read_only=True, nullable=False, search=True
+        **service_fields(
+            order_id=object_id(label=("订单", "Order"), filter=True, ref=order.name),
+            order_number=text(label=("订单编号", "Order number"), max_length=32, search=True),
+            warehouse_id=object_id(label=("仓库", "Warehouse"), filter=True, ref=WAREHOUSES.name),
+            day=day(label=("业务日期", "Date"), filter=True, sort=True),
         ),
-        "warehouse_id": object_id(
-            label=("仓库", "Warehouse"), read_only=True, nullable=False, filter=True, ref=WAREHOUSES.name
-        ),
-        "day": day(label=("业务日期", "Date"), read_only=True, nullable=False, filter=True, sort=True),
         "lines": _lines(f"{title}Line", line).but(read_only=True),
         "amount": _AMOUNT.but(sort=True, description="At the prices of the order."),
         "cost": _AMOUNT.but(label=("成本", "Cost"), description="What the stock changed by."),
@@ -237,15 +230,10 @@ _COUNT_LINE = {
         label=("单位成本", "Unit cost"),
         description="For one unit of the excess; the average, or the cost of the product, unless given.",
     ),
-    "expected": quantity(
-        label=("账面数量", "Expected"), read_only=True, nullable=False, description="What the stock said."
-    ),
-    "difference": quantity(label=("盈亏数量", "Difference"), read_only=True, nullable=False),
-    "value": money(
-        label=("盈亏金额", "Value of the difference"),
-        read_only=True,
-        nullable=False,
-        description="The value of the difference.",
+    **service_fields(
+        expected=quantity(label=("账面数量", "Expected"), description="What the stock said."),
+        difference=quantity(label=("盈亏数量", "Difference")),
+        value=money(label=("盈亏金额", "Value of the difference"), description="The value of the difference."),
     ),
 }
 

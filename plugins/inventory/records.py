@@ -16,6 +16,9 @@ from plugins.api import (
     money,
     object_id,
     quantity,
+    record_code,
+    record_name,
+    service_fields,
     text,
 )
 from plugins.api import day as calendar_day
@@ -38,23 +41,8 @@ PRODUCTS = Collection(
     title="Product",
     noun=Message("商品", "product"),
     fields={
-        "sku": text(
-            label=("商品编码", "SKU"),
-            required=True,
-            max_length=64,
-            sort=True,
-            filter=True,
-            search=True,
-            example="SKU-0001",
-        ),
-        "name": text(
-            label=("商品名称", "Product name"),
-            required=True,
-            max_length=200,
-            sort="folded",
-            search=True,
-            example="铝合金支架",
-        ),
+        "sku": record_code(label=("商品编码", "SKU"), example="SKU-0001"),
+        "name": record_name(label=("商品名称", "Product name"), example="铝合金支架"),
         "unit": text(
             dictionary="inventory_unit",
             label=("单位", "Unit"),
@@ -92,23 +80,8 @@ WAREHOUSES = Collection(
     noun=Message("仓库", "warehouse"),
     keepers="keeper_ids",
     fields={
-        "code": text(
-            label=("仓库编码", "Warehouse code"),
-            required=True,
-            max_length=64,
-            sort=True,
-            filter=True,
-            search=True,
-            example="WH-01",
-        ),
-        "name": text(
-            label=("仓库名称", "Warehouse name"),
-            required=True,
-            max_length=200,
-            sort="folded",
-            search=True,
-            example="上海仓",
-        ),
+        "code": record_code(label=("仓库编码", "Warehouse code"), example="WH-01"),
+        "name": record_name(label=("仓库名称", "Warehouse name"), example="上海仓"),
         "address": text(label=("地址", "Address"), max_length=500),
         "manager_id": integer(
             label=("仓库负责人", "Manager"), minimum=1, filter=True, ref="rbac_users", on_delete="keep"
@@ -134,23 +107,8 @@ SUPPLIERS = Collection(
     title="Supplier",
     noun=Message("供应商", "supplier"),
     fields={
-        "code": text(
-            label=("供应商编码", "Supplier code"),
-            required=True,
-            max_length=64,
-            sort=True,
-            filter=True,
-            search=True,
-            example="SUP-0001",
-        ),
-        "name": text(
-            label=("供应商名称", "Supplier name"),
-            required=True,
-            max_length=200,
-            sort="folded",
-            search=True,
-            example="华东金属",
-        ),
+        "code": record_code(label=("供应商编码", "Supplier code"), example="SUP-0001"),
+        "name": record_name(label=("供应商名称", "Supplier name"), example="华东金属"),
         "contact": text(label=("联系人", "Contact person"), max_length=100, search=True),
         "phone": text(label=("电话", "Phone"), max_length=50, example="021-5555 0200"),
         "email": text(label=("邮箱", "Email"), max_length=200, format="email", example="orders@example.com"),
@@ -176,39 +134,20 @@ STOCK = Collection(
     noun=Message("库存", "stock row"),
     follows="warehouse_id",
     fields={
-        "product_id": object_id(
-            ref=PRODUCTS.name,
-            on_delete="restrict",
-            held=STOCK_LEFT,
-            label=("商品", "Product"),
-            read_only=True,
-            nullable=False,
-            filter=True,
-        ),
-        "warehouse_id": object_id(
-            ref=WAREHOUSES.name,
-            on_delete="restrict",
-            held=STOCK_LEFT,
-            label=("仓库", "Warehouse"),
-            read_only=True,
-            nullable=False,
-            filter=True,
-        ),
-        "quantity": quantity(
-            label=("库存数量", "Quantity on hand"), read_only=True, nullable=False, filter=True, sort=True
-        ),
-        "value": money(
-            label=("库存金额", "Stock value"),
-            read_only=True,
-            nullable=False,
-            sort=True,
-            description="What the quantity cost, to the cent.",
-        ),
-        "average_cost": money(
-            label=("平均成本", "Average cost"),
-            read_only=True,
-            nullable=False,
-            description="`value` for one unit: the moving average.",
+        **service_fields(
+            product_id=object_id(
+                ref=PRODUCTS.name, on_delete="restrict", held=STOCK_LEFT, label=("商品", "Product"), filter=True
+            ),
+            warehouse_id=object_id(
+                ref=WAREHOUSES.name, on_delete="restrict", held=STOCK_LEFT, label=("仓库", "Warehouse"), filter=True
+            ),
+            quantity=quantity(label=("库存数量", "Quantity on hand"), filter=True, sort=True),
+            value=money(
+                label=("库存金额", "Stock value"), sort=True, description="What the quantity cost, to the cent."
+            ),
+            average_cost=money(
+                label=("平均成本", "Average cost"), description="`value` for one unit: the moving average."
+            ),
         ),
         **_WAREHOUSE_OWNER,
     },
@@ -225,30 +164,17 @@ STOCK_ENTRIES = Collection(
     noun=Message("库存流水", "stock entry"),
     follows="warehouse_id",
     fields={
-        "product_id": object_id(
-            label=("商品", "Product"), read_only=True, nullable=False, filter=True, ref=PRODUCTS.name
-        ),
-        "warehouse_id": object_id(
-            label=("仓库", "Warehouse"), read_only=True, nullable=False, filter=True, ref=WAREHOUSES.name
-        ),
-        "kind": choice(
-            *ENTRY_KINDS, label=("出入库类型", "Movement type"), read_only=True, nullable=False, filter=True
-        ),
-        "day": calendar_day(label=("业务日期", "Date"), read_only=True, nullable=False, filter=True, sort=True),
-        "quantity": quantity(
-            label=("数量", "Quantity"),
-            read_only=True,
-            nullable=False,
-            description="What came in; below zero what went out.",
-        ),
-        "value": money(
-            label=("金额", "Value"), read_only=True, nullable=False, description="The value that moved with it."
-        ),
-        "quantity_after": quantity(label=("结存数量", "Quantity after"), read_only=True, nullable=False),
-        "value_after": money(label=("结存金额", "Value after"), read_only=True, nullable=False),
-        "document_id": object_id(label=("来源单据", "Source document"), read_only=True, nullable=False, filter=True),
-        "document_number": text(
-            label=("单据编号", "Document number"), max_length=32, read_only=True, nullable=False, filter=True
+        **service_fields(
+            product_id=object_id(label=("商品", "Product"), filter=True, ref=PRODUCTS.name),
+            warehouse_id=object_id(label=("仓库", "Warehouse"), filter=True, ref=WAREHOUSES.name),
+            kind=choice(*ENTRY_KINDS, label=("出入库类型", "Movement type"), filter=True),
+            day=calendar_day(label=("业务日期", "Date"), filter=True, sort=True),
+            quantity=quantity(label=("数量", "Quantity"), description="What came in; below zero what went out."),
+            value=money(label=("金额", "Value"), description="The value that moved with it."),
+            quantity_after=quantity(label=("结存数量", "Quantity after")),
+            value_after=money(label=("结存金额", "Value after")),
+            document_id=object_id(label=("来源单据", "Source document"), filter=True),
+            document_number=text(label=("单据编号", "Document number"), max_length=32, filter=True),
         ),
         **_WAREHOUSE_OWNER,
     },

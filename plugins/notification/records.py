@@ -18,6 +18,7 @@ from plugins.api import (
     link,
     mapping,
     object_id,
+    service_fields,
     shape,
     text,
     timestamp,
@@ -35,22 +36,16 @@ MESSAGES = Collection(
     scope_person="user_id",
     default_sort="-id",
     fields={
-        "user_id": integer(label=("接收人", "Recipient"), minimum=1, nullable=False, read_only=True, ref="users"),
-        "kind": text(
-            label=("消息类型", "Kind"),
-            max_length=64,
-            nullable=False,
-            read_only=True,
-            filter=True,
-            example="approval_task",
-            description="One of the dictionary `notification_kind`, or a plugin's own.",
-        ),
-        "title": text(
-            label=("标题", "Title"),
-            max_length=MAX_TITLE,
-            nullable=False,
-            read_only=True,
-            description="In the caller's language.",
+        **service_fields(
+            user_id=integer(label=("接收人", "Recipient"), minimum=1, ref="users"),
+            kind=text(
+                label=("消息类型", "Kind"),
+                max_length=64,
+                filter=True,
+                example="approval_task",
+                description="One of the dictionary `notification_kind`, or a plugin's own.",
+            ),
+            title=text(label=("标题", "Title"), max_length=MAX_TITLE, description="In the caller's language."),
         ),
         "body": text(label=("内容", "Body"), max_length=MAX_BODY, read_only=True),
         "link": text(

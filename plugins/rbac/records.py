@@ -12,6 +12,8 @@ from plugins.api import (
     integer,
     link,
     obj,
+    record_name,
+    service_fields,
     shape,
     text,
     timestamp,
@@ -80,7 +82,7 @@ ROLES = Collection(
             sort=True,
             search=True,
         ),
-        "name": text(label=("角色名称", "Role name"), required=True, max_length=100, sort="folded", search=True),
+        "name": record_name(label=("角色名称", "Role name"), max_length=100),
         "data_scope": choice(*SCOPES, label=("数据范围", "Data scope"), default="self", filter=True),
         "data_scope_department_ids": array(
             integer(minimum=1),
@@ -146,21 +148,11 @@ MENUS = Collection(
             label=("接口", "APIs"),
             default=[],
         ),
-        "role_ids": array(
-            integer(minimum=1),
-            label=("角色", "Roles"),
-            read_only=True,
-            nullable=False,
-            default=[],
-            max_items=10_000,
-            ref="rbac_roles",
-        ),
-        "withdrawn": boolean(
-            label=("已失效", "Withdrawn"),
-            read_only=True,
-            nullable=False,
-            default=False,
-            description="No loaded plugin declares it any more.",
+        **service_fields(
+            role_ids=array(integer(minimum=1), label=("角色", "Roles"), default=[], max_items=10_000, ref="rbac_roles"),
+            withdrawn=boolean(
+                label=("已失效", "Withdrawn"), default=False, description="No loaded plugin declares it any more."
+            ),
         ),
     },
     indexes=(Index("code", unique=True), Index("parent_id", "order"), Index("role_ids")),

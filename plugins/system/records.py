@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from plugins.api import BLANK, Collection, Index, Message, anything, array, boolean, choice, integer, obj, shape, text
+from plugins.api import (
+    BLANK,
+    Collection,
+    Index,
+    Message,
+    anything,
+    array,
+    boolean,
+    choice,
+    integer,
+    obj,
+    record_name,
+    shape,
+    text,
+)
 
 MAX_ITEMS = 1000
 
@@ -45,13 +59,8 @@ DICTIONARIES = Collection(
             search=True,
             example="crm_customer_level",
         ),
-        "name": text(
-            label=("字典名称", "Dictionary name"),
-            required=True,
-            max_length=100,
-            sort="folded",
-            search=True,
-            description="In the caller's language, both ways.",
+        "name": record_name(
+            label=("字典名称", "Dictionary name"), max_length=100, description="In the caller's language, both ways."
         ),
         "items": array(
             obj("DictionaryItem", ITEM_FIELDS),
