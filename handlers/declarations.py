@@ -56,6 +56,12 @@ class Dictionary:
         )
 
 
+def dictionary(type: str, title: tuple[str, str], /, **items: tuple[str, ...]) -> Dictionary:
+    """A dictionary whose items are labels in both languages, and perhaps a colour, by their values."""
+    made = (Item(value, Message(*words[:2]), *words[2:]) for value, words in items.items())
+    return Dictionary(type, as_message(title), tuple(made))
+
+
 @dataclass(frozen=True)
 class Menu:
     """A page of the front ends, and the buttons of the resource that it shows.

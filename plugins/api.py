@@ -17,6 +17,7 @@ from handlers.declarations import (
     Dictionary as Dictionary,  # an enumeration that clients show
     Item as Item,  # an entry of a dictionary
     Menu as Menu,  # a page of the front ends, with the buttons of its permissions
+    dictionary as dictionary,  # a dictionary, with its items by their values
     page as page,  # a page of a resource, in the menu of its module
     Option as Option,  # a setting that administrators change while the service runs
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from plugins.api import Dictionary, Item, Message
+from plugins.api import Dictionary, Item, Message, dictionary
 from plugins.hrm.states import DAY_STATES
 
 RISKS: Mapping[str, Message] = {
@@ -31,15 +31,13 @@ _COLORS = {
 }
 
 DICTIONARIES = (
-    Dictionary(
+    dictionary(
         "hrm_punch_result",
-        Message("打卡结果", "Result of a punch"),
-        (
-            Item("accepted", Message("有效", "Accepted"), "green"),
-            Item("outside", Message("外勤", "Outside"), "orange"),
-            Item("unproven", Message("位置不可靠", "Unproven"), "orange"),
-            Item("refused", Message("拒绝", "Refused"), "red"),
-        ),
+        ("打卡结果", "Result of a punch"),
+        accepted=("有效", "Accepted", "green"),
+        outside=("外勤", "Outside", "orange"),
+        unproven=("位置不可靠", "Unproven", "orange"),
+        refused=("拒绝", "Refused", "red"),
     ),
     Dictionary(
         "hrm_punch_risk",
@@ -47,18 +45,16 @@ DICTIONARIES = (
         tuple(Item(code, words) for code, words in RISKS.items()),
     ),
     Dictionary.of_states("hrm_attendance_status", Message("考勤结果", "Daily result"), DAY_STATES, _COLORS),
-    Dictionary(
+    dictionary(
         "hrm_leave_type",
-        Message("请假类型", "Type of leave"),
-        (
-            Item("annual", Message("年假", "Annual leave")),
-            Item("sick", Message("病假", "Sick leave")),
-            Item("personal", Message("事假", "Personal leave")),
-            Item("compensatory", Message("调休", "Time off in lieu")),
-            Item("marriage", Message("婚假", "Marriage leave")),
-            Item("maternity", Message("产假", "Maternity leave")),
-            Item("bereavement", Message("丧假", "Bereavement leave")),
-            Item("other", Message("其他", "Other")),
-        ),
+        ("请假类型", "Type of leave"),
+        annual=("年假", "Annual leave"),
+        sick=("病假", "Sick leave"),
+        personal=("事假", "Personal leave"),
+        compensatory=("调休", "Time off in lieu"),
+        marriage=("婚假", "Marriage leave"),
+        maternity=("产假", "Maternity leave"),
+        bereavement=("丧假", "Bereavement leave"),
+        other=("其他", "Other"),
     ),
 )
