@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 from handlers.schema.errors import CONFLICT, ApiError, ErrorKind
 from handlers.schema.fields import Field, FieldOptions, choice
@@ -83,7 +83,7 @@ class StateMachine:
         given: FieldOptions = {"label": STATUS, "read_only": True, "default": self.initial, **options}
         return choice(*self.states, **given)
 
-    def allows(self, *actions: str) -> dict[str, Any]:
+    def allows(self, *actions: str) -> dict[str, object]:
         """The filter of the records whose state allows one of the actions."""
         sources = [state for action in actions for state in self.transitions[action].sources]
         return {self.field: {"$in": list(dict.fromkeys(sources))}}

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from handlers.data.collection import Collection
 from handlers.schema.errors import FieldError, ValidationFailed
 from handlers.schema.fields import Field
 from handlers.schema.messages import Language, Message
+from handlers.schema.values import RecordId
 from handlers.tables.archives import MAX_CELL
 from handlers.tables.cells import header_key
 
@@ -58,7 +58,7 @@ class TableColumn:
             return max(most, _SHORT_CELL) if "enum" in self.field.rules or self.field.dictionary else most
         return _SHORT_CELL
 
-    def as_id(self, id: Any) -> Any:
+    def as_id(self, id: RecordId) -> RecordId:
         """An id as a body contains it."""
         return id if isinstance(id, int) else str(id)
 

@@ -18,6 +18,7 @@ from handlers.schema.errors import ValidationFailed
 from handlers.schema.fields import Field
 from handlers.schema.messages import Language, Message
 from handlers.schema.money import exact
+from handlers.schema.values import ReadOnlyRecord, Record
 from handlers.tables.cells import Cell
 from handlers.tables.columns import TableColumn
 
@@ -70,22 +71,22 @@ def _join(texts: Sequence[str]) -> str:
     return _SEPARATOR.join(texts) if plain and all(texts) else json.dumps(texts, ensure_ascii=False)
 
 
-def parse_row(columns: Sequence[TableColumn], cells: Sequence[str], zone: ZoneInfo) -> dict[str, Any]:
+def parse_row(columns: Sequence[TableColumn], cells: Sequence[str], zone: ZoneInfo) -> Record:
     """Convert a row to values by the names of columns. Empty cells are left out.
 
     A time without a zone, as spreadsheets have it, is taken in the business time zone. A cell beyond the headers gets
     the number of its column as its name, which validation refuses as an unknown field.
     """
-    values: dict[str, Any] = dict(islice(_find_cells_beyond(columns, cells), _REPORTED_COLUMNS))
+    values: Record = dict(islice(_find_cells_beyond(columns, cells), _REPORTED_COLUMNS))
     for column, text in zip(columns, cells, strict=False):
         if text.strip():
             values[column.name] = _convert(column, text, zone)
     return values
 
 
-def row_body(values: Mapping[str, Any]) -> dict[str, Any]:
+def row_body(values: ReadOnlyRecord) -> Record:
     """The body of a creation: parts of an object go into it."""
-    body: dict[str, Any] = {}
+    body: Record = {}
     for column, value in values.items():
         name, _, part = column.partition(".")
         if part:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from handlers.data.collection import Collection
 from handlers.data.store import Store
@@ -20,7 +20,7 @@ from handlers.request import Request
 from handlers.route import Route
 from handlers.schema.errors import ApiError, FieldError, ValidationFailed
 from handlers.schema.fields import Field
-from handlers.schema.values import Record
+from handlers.schema.values import Record, RecordId
 from handlers.service import Service
 from handlers.tables.columns import ID, TableColumn
 from handlers.tables.conversion import parse_row, row_body
@@ -149,8 +149,8 @@ class RecordWriter:
         return given, faults, pending
 
     async def _refer(
-        self, req: Request, column: TableColumn, cell: Any, references: TableReferences
-    ) -> tuple[Any, str | None]:
+        self, req: Request, column: TableColumn, cell: object, references: TableReferences
+    ) -> tuple[object, str | None]:
         if column.ref == self._table.collection.name and isinstance(cell, str):
             if cell in self._written:
                 return column.as_id(self._written[cell]), None
@@ -168,16 +168,20 @@ async def _handle(req: Request, route: Route, place: int, checked: Record, exist
         raise RowFailed(place, error) from error
 
 
+# by column, the ids of the records that each text may mean
+FoundIds: TypeAlias = dict[str, dict[str, set[RecordId]]]
+
+
 class TableReferences:
     """The records that the cells of some rows refer to."""
 
-    def __init__(self, found: dict[str, dict[str, set[Any]]]) -> None:
+    def __init__(self, found: FoundIds) -> None:
         self._found = found
 
     @classmethod
     async def load(cls, req: Request, columns: Sequence[TableColumn], rows: Sequence[Record]) -> TableReferences:
         """Look up what the caller sees of them, with a few queries for each column."""
-        found: dict[str, dict[str, set[Any]]] = {}
+        found: FoundIds = {}
         for column in columns:
             target = target_of(req.service, column)
             if target is not None and column.writable:
@@ -185,7 +189,7 @@ class TableReferences:
                 found[column.name] = dict(await resolve(_store_of(req, target), texts))
         return cls(found)
 
-    async def find(self, req: Request, column: TableColumn, cell: Any) -> tuple[Any, str | None]:
+    async def find(self, req: Request, column: TableColumn, cell: object) -> tuple[object, str | None]:
         """The id, or ids, of a cell, and the rule that it breaks."""
         if column.name not in self._found:
             return cell, None  # the plugin of that collection is not loaded
@@ -198,7 +202,7 @@ class TableReferences:
             return None, rules[0]
         return (ids if column.field.kind == "array" else ids[0]), None
 
-    async def _find_again(self, req: Request, column: TableColumn, text: str) -> set[Any]:
+    async def _find_again(self, req: Request, column: TableColumn, text: str) -> set[RecordId]:
         """Look once more: an earlier row may have created the record."""
         target = target_of(req.service, column)
         found = await find_called(_store_of(req, target), [text]) if target is not None else {}
@@ -218,7 +222,7 @@ def _store_of(req: Request, target: Collection) -> Store:
     return req.system_store(target) if target.alias else req.store(target)
 
 
-def _texts(cell: Any) -> list[str]:
+def _texts(cell: object) -> list[str]:
     if isinstance(cell, list):
         return [str(one) for one in cell]
     return [] if cell is None else [str(cell)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TypeVar
 
 from handlers.declarations import Catalogue
 from handlers.ports import DictionaryLabels
@@ -13,6 +13,7 @@ from handlers.service import Service
 from handlers.tables.columns import Columns, TableColumn
 
 Labels = Mapping[str, Message]
+Value = TypeVar("Value")
 
 
 class ValueLabels:
@@ -35,7 +36,7 @@ class ValueLabels:
             return [self.text(column, value, language) for value in labels]
         return list(labels or column.field.rules.get("enum") or ())
 
-    def text(self, column: TableColumn, value: Any, language: Language) -> Any:
+    def text(self, column: TableColumn, value: Value, language: Language) -> Value | str:
         """The label of a value; the value itself where none has it, or several have the same."""
         label = self._labels.get(column.name, {}).get(value) if isinstance(value, str) else None
         if label is None:
@@ -43,7 +44,7 @@ class ValueLabels:
         text = label.text(language)
         return text if self._values[column.name].get(text.casefold()) == value else value
 
-    def value(self, column: TableColumn, text: Any) -> Any:
+    def value(self, column: TableColumn, text: Value) -> Value | str:
         """The value of a cell: the text itself if it is a value, else the value with this label in either language."""
         known = self._labels.get(column.name)
         if not known or not isinstance(text, str) or text in known:
