@@ -162,6 +162,9 @@ async def test_the_explanation_says_in_which_approval_a_person_is_asked(cast: Ca
         assert told["allowed"] is allowed, told
         assert any(case.title in reason for reason in told["reasons"]) is allowed
         assert told["record"]["visible"] is allowed
+        own = expect(await cast.clients[name].get(f"/api/v1/auth/explain?method=GET&path={path}"))
+        assert own["allowed"] is allowed
+        assert any(case.title in reason for reason in own["reasons"]) is allowed
 
 
 async def test_the_last_decision_leaves_the_pass_and_its_end_takes_it_from_who_did_not_decide(
