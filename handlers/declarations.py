@@ -9,6 +9,7 @@ from functools import cached_property
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
 from handlers.data.states import StateMachine
+from handlers.dictionaries import Entry
 from handlers.holdings import Holding
 from handlers.route import Route
 from handlers.schema.conversion import decode
@@ -47,6 +48,11 @@ class Dictionary:
     type: str
     title: Message
     items: tuple[Item, ...]
+
+    @cached_property
+    def entries(self) -> Mapping[str, Entry]:
+        """Its entries by value, as long as no administrator changes them."""
+        return {item.value: Entry(item.label, item.color) for item in self.items}
 
     @classmethod
     def of_states(cls, type: str, title: Message, machine: StateMachine, colors: Mapping[str, str]) -> Dictionary:

@@ -22,6 +22,7 @@ from handlers.actor import ANONYMOUS, Actor
 from handlers.data.cause import CAUSE, Cause
 from handlers.data.listing import Page
 from handlers.data.record_names import RecordNames
+from handlers.dictionaries import NOT_LISTED, Dictionaries
 from handlers.docs.response_checks import ResponseChecks
 from handlers.idempotency import respond_once
 from handlers.metrics import Metrics
@@ -54,7 +55,7 @@ from handlers.schema.fields import MAX_TEXT, Field
 from handlers.schema.naming import References, add_names, collect
 from handlers.schema.projection import project
 from handlers.schema.redaction import redacted
-from handlers.schema.validation import MAX_ERRORS
+from handlers.schema.validation import MAX_ERRORS, bound_fields
 from handlers.schema.values import Body, Json, Record
 from handlers.tasks import within
 
@@ -129,7 +130,7 @@ async def admit(request: Request) -> None:
     await authenticate(request)  # 401
     await authorize(request)  # 403, 429
     await count_attempt(request)  # 429
-    read_input(request)  # 400, 413, 415
+    await read_input(request)  # 400, 413, 415
 
 
 async def authenticate(request: Request) -> None:
@@ -193,7 +194,35 @@ async def refusal(actor: Actor, route: Route, authorizer: Authorizer) -> ErrorKi
     return None
 
 
-def read_input(request: Request) -> None:
+async def read_input(request: Request) -> None:
+    """Check query and body. A value that its dictionary no longer has may stay where the record has it."""
+    body = route_of(request).body
+    if body is None or not bound_fields(body):
+        check_input(request)
+        return
+    await request.part(Dictionaries).current()
+    try:
+        check_input(request)
+    except ValidationFailed as failure:
+        unlisted = any(fault.rule == NOT_LISTED for fault in failure.errors)
+        standing = await _find_changed(request) if unlisted else None
+        if standing is None:
+            raise
+        check_input(request, standing)
+
+
+async def _find_changed(request: Request) -> Record | None:
+    """The record that the request is about, if the caller sees it."""
+    collection = request.service.database.collections.get(route_of(request).collection)
+    if collection is None or "id" not in request.path:
+        return None
+    try:
+        return await request.store(collection).get(request.path["id"])
+    except ApiError:
+        return None
+
+
+def check_input(request: Request, standing: Record | None = None) -> None:
     """Check query and body together, so that the response names every field at fault."""
     route = route_of(request)
     faults: list[FieldError] = []
@@ -202,7 +231,7 @@ def read_input(request: Request) -> None:
     except ValidationFailed as failure:
         faults += failure.errors
     try:
-        request.body = None if route.streamed else _body(request, route)
+        request.body = None if route.streamed else _body(request, route, standing)
     except ValidationFailed as failure:
         faults += [FieldError(fault.field or "body", fault.rule) for fault in failure.errors]
     if faults:
@@ -222,7 +251,7 @@ def _query(raw: str) -> dict[str, list[str]]:
     return values
 
 
-def _body(request: Request, route: Route) -> Body:
+def _body(request: Request, route: Route, standing: Record | None) -> Body:
     given: Json = {}
     if request.raw_body and request.method != "GET":
         if not _JSON.match(request.headers.get("Content-Type", "")):
@@ -231,7 +260,7 @@ def _body(request: Request, route: Route) -> Body:
             raise ApiError(TOO_LARGE)
         given = request.given = request.sent()
     if route.check_body is not None:
-        return request.checked(route.check_body, given)
+        return request.checked(route.check_body, given, standing)
     if given and isinstance(given, dict):
         raise ValidationFailed([FieldError(str(name), "unknown") for name in islice(given, MAX_ERRORS)])
     if given:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Protocol
 
 from handlers.actor import Actor
 from handlers.data.passes import Passes as Passes
 from handlers.data.scope import Scope
 from handlers.route import Route
-from handlers.schema.messages import Message
 
 
 class Authenticator(Protocol):
@@ -41,10 +39,3 @@ class Accounts(Protocol):
 
     async def actor_of(self, user_id: int) -> Actor | None:
         """The person with their present roles; None for one who is disabled or deleted."""
-
-
-class DictionaryLabels(Protocol):
-    """Reads the labels of dictionaries, which administrators change. The plugin of dictionaries provides it."""
-
-    async def labels_of(self, type: str) -> Mapping[str, Message]:
-        """The label of each value of a dictionary; empty without such a dictionary."""

@@ -15,13 +15,22 @@ from handlers.data.passed_store import PassedStore
 from handlers.data.passes import Passage, Passes
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.store import Store
+from handlers.dictionaries import Dictionaries
 from handlers.events import Event
 from handlers.http.streams import BodyStream
 from handlers.schema.calendar import day_of
 from handlers.schema.errors import FieldError, ValidationFailed
 from handlers.schema.fields import Field
 from handlers.schema.messages import Language
-from handlers.schema.validation import MAX_ERRORS, Checker, QueryChecker, digit_faults, future_faults, parse_json
+from handlers.schema.validation import (
+    MAX_ERRORS,
+    Checker,
+    QueryChecker,
+    bound_fields,
+    digit_faults,
+    future_faults,
+    parse_json,
+)
 from handlers.schema.values import Body, Json, Query, ReadOnlyRecord, Record, RecordId
 from handlers.service import Service
 
@@ -146,13 +155,14 @@ class Request:
         found: Part = self.service.parts[kind]
         return found
 
-    def checked(self, check: Checker, given: Json) -> Body:
+    def checked(self, check: Checker, given: Json, standing: ReadOnlyRecord | None = None) -> Body:
         """Validate the JSON body `given` and convert it for MongoDB.
 
-        Raises `ValidationFailed` with the faults that the schema, the settings and the calendar find, all at once.
+        Raises `ValidationFailed` with the faults that the schema, the settings, the dictionaries and the calendar find,
+        all at once. `standing` is the record that the body changes: values that dictionaries no longer have may stay.
         """
         shape = check.field
-        if not (shape.checked or shape.dated or shape.priced) or not isinstance(given, dict):
+        if not (shape.checked or shape.dated or shape.priced or bound_fields(shape)) or not isinstance(given, dict):
             return check(given)
         converted, faults = None, []
         try:
@@ -160,7 +170,7 @@ class Request:
         except ValidationFailed as failure:
             faults += failure.errors
         reported = {fault.field for fault in faults}
-        further = (fault for fault in self._further_faults(shape, given) if fault.field not in reported)
+        further = (fault for fault in self._further_faults(shape, given, standing) if fault.field not in reported)
         faults += islice(further, MAX_ERRORS)
         if not faults and given is self.given:
             faults += islice(digit_faults(shape, self.raw_body), MAX_ERRORS)
@@ -168,12 +178,15 @@ class Request:
             raise ValidationFailed(faults[:MAX_ERRORS])
         return converted
 
-    def _further_faults(self, shape: Field, given: ReadOnlyRecord) -> Iterator[FieldError]:
+    def _further_faults(
+        self, shape: Field, given: ReadOnlyRecord, standing: ReadOnlyRecord | None
+    ) -> Iterator[FieldError]:
         for name, child in shape.checked:
             value = given.get(name)
             rule = child.check(self.service, value) if child.check and isinstance(value, str) else None
             if rule:
                 yield FieldError(name, rule)
+        yield from self.part(Dictionaries).faults(shape, given, standing)
         if shape.dated:
             zone = self.service.settings.zone
             yield from future_faults(shape, given, day_of(self.now, zone) + timedelta(days=1), zone)

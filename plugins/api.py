@@ -32,6 +32,11 @@ from handlers.route import (
     conflicts as conflicts,  # the refusals 40901 for these messages
     route as route,  # declare an endpoint
 )
+from handlers.dictionaries import (
+    Dictionaries as Dictionaries,  # the entries of all dictionaries as of now
+    Entries as Entries,  # these entries, by type and value
+    Entry as Entry,  # one of them
+)
 from handlers.events import Event as Event  # what a plugin tells others, and what it carries
 from handlers.holdings import (
     Holding as Holding,  # the records that people are responsible for, to be handed over when one leaves
@@ -88,6 +93,7 @@ from handlers.schema.fields import (
     boolean as boolean,  # true or false
     choice as choice,  # one of a fixed set of strings
     day as day,  # a calendar day
+    fields_in as fields_in,  # the fields within a shape, with their paths
     integer as integer,  # an integer
     link as link,  # a URL that clients follow or show
     mapping as mapping,  # an object with any keys
@@ -271,7 +277,6 @@ from handlers.ports import (
     Accounts as Accounts,  # port: people, for work in their name
     Authenticator as Authenticator,  # port: who the caller is
     Authorizer as Authorizer,  # port: what a caller may do and see
-    DictionaryLabels as DictionaryLabels,  # port: the labels of dictionaries
     OwnRequests as OwnRequests,  # port: whether people may decide on their own requests
     Passes as Passes,  # port: what people read because they are asked about it
 )

@@ -61,8 +61,9 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
     resources = {route.access.rpartition(":")[0] for plugin in plugins for route in plugin.routes if route.guarded}
     menus = all_of(plugins, lambda plugin: plugin.menus)
     routed = {route.collection for plugin in plugins for route in plugin.routes}
+    dictionaries = {one.type for one in all_of(plugins, lambda plugin: plugin.dictionaries)}
     for plugin in plugins:
-        shapes = _ShapeFaults()
+        shapes = _ShapeFaults(dictionaries)
         for collection in plugin.collections:
             if not collection.plain or collection.name in routed:
                 yield from label_problems(f"Plugin {plugin.name}: collection {collection.name}", collection)
@@ -148,15 +149,24 @@ def _shape(path: str) -> str:
 class _ShapeFaults:
     """The faults in the shapes of a plugin, each reported once: a body shares the fields of its collection."""
 
-    def __init__(self) -> None:
+    def __init__(self, dictionaries: Set[str]) -> None:
+        self._dictionaries = dictionaries
         self._reported: set[str] = set()
 
     def problems(self, where: str, shape: Field) -> Iterator[str]:
         for path, field in fields_in(shape):
-            for fault in filter(None, (check(path, field) for check in _FIELD_CHECKS)):
+            faults = [*(check(path, field) for check in _FIELD_CHECKS), self._dictionary_fault(path, field)]
+            for fault in filter(None, faults):
                 if fault not in self._reported:
                     self._reported.add(fault)
                     yield f"{where}: {fault}"
+
+    def _dictionary_fault(self, path: str, field: Field) -> str | None:
+        if field.dictionary is None or (field.kind == "text" and field.dictionary in self._dictionaries):
+            return None
+        if field.kind != "text":
+            return f"{path} has the dictionary {field.dictionary}, which is for texts."
+        return f"{path} has the dictionary {field.dictionary}, which no loaded plugin declares."
 
 
 def _pattern_fault(path: str, field: Field) -> str | None:

@@ -29,6 +29,7 @@ from handlers.data.indexing import SearchIndexing
 from handlers.data.orphans import end_orphans_for_ever
 from handlers.data.record_names import RecordNames
 from handlers.declarations import Catalogue
+from handlers.dictionaries import Dictionaries
 from handlers.docs.response_checks import ResponseChecks
 from handlers.docs.system import Description, Readiness
 from handlers.http.app import Front, listen
@@ -206,6 +207,7 @@ def _assemble(
         say=say,
     )
     service.provide(Catalogue, catalogue)
+    service.provide(Dictionaries, Dictionaries({one.type: one.entries for one in catalogue.dictionaries}))
     service.provide(Pickers, Pickers(catalogue))
     service.provide(Router, Router(catalogue.routes))
     service.provide(RecordNames, RecordNames(service.database))

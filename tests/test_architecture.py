@@ -114,7 +114,7 @@ PLUGIN_API = """
     RouteOptions Router Scope Service SingleFlight StateMachine Step Store TooCostly Transition ValidationFailed Work
     WorkFailed
 
-    Accounts DictionaryLabels ImportLimits ImportNotices ImportReport Table TableColumn TableReferences TableRows
+    Accounts ImportLimits ImportNotices ImportReport Table TableColumn TableReferences TableRows
     ValueLabels import_rows_of imported_tables imports_of parse_row resume_imports row_body tables
 
     APPROVAL_CANCELLED APPROVAL_FINISHED APPROVAL_REQUESTED DATA_RESET DATED NOTIFY NOTIFY_PROGRESS PAYABLE_CHANGED
@@ -127,6 +127,8 @@ PLUGIN_API = """
     timestamp transitions tree_of unavailable undone utc_now
 
     check_keeper dictionary page record_code record_name routes_of service_fields shape try_transition
+
+    Dictionaries Entries Entry fields_in
 """.split()  # noqa: SIM905  a list literal has a line for each of them
 
 

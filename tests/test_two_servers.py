@@ -119,6 +119,43 @@ async def test_a_wider_data_scope_shows_its_rows_on_the_other(pair: Pair) -> Non
     await in_force(there, f"{CUSTOMERS}/{made['id']}", 0)
 
 
+async def test_who_keeps_a_warehouse_alone_sees_its_stock_on_the_other(pair: Pair) -> None:
+    at = "/api/v1/inventory"
+    keeper, other = [await pair.people.person(["inventory:stock:list"]) for _ in range(2)]
+    product = expect(await pair.admin.post(f"{at}/products", {"sku": "kept", "name": "x", "cost": "1.00"}))["id"]
+    made = expect(await pair.admin.post(f"{at}/warehouses", {"code": "kept", "name": "x"}))
+    counted = {"warehouse_id": made["id"], "lines": [{"product_id": product, "counted": "1"}]}
+    expect(await pair.admin.post(f"{at}/stock-counts", counted))
+    listed = f"{at}/stock?warehouse_id={made['id']}"
+
+    async def total(client: Client) -> int:
+        return int(expect(await pair.over_there(client).get(listed))["total"])
+
+    assert (await total(keeper), await total(other)) == (1, 1)
+    body = {"version": made["version"], "keeper_ids": [keeper.user["userId"]]}
+    expect(await pair.admin.patch(f"{at}/warehouses/{made['id']}", body))
+
+    async def withheld() -> bool:
+        return await total(other) == 0
+
+    assert await eventually(withheld, seconds=LIMIT_SECONDS)
+    assert await total(keeper) == 1
+
+
+async def test_a_value_that_a_dictionary_gets_is_accepted_on_the_other(pair: Pair) -> None:
+    at = f"{SYSTEM}/dictionaries"
+    there = Client(pair.elsewhere, pair.admin.token)
+    lead = {"name": "lead", "source": "fair"}
+    expect(await there.post("/api/v1/crm/leads", lead), 40001)
+    dictionary = expect(await pair.admin.get(f"{at}?types=crm_lead_source"))["items"][0]["id"]
+    expect(await pair.admin.post(f"{at}/{dictionary}/items", {"value": "fair", "label": "展销会"}))
+
+    async def accepted() -> bool:
+        return (await there.post("/api/v1/crm/leads", lead)).code == 0
+
+    assert await eventually(accepted, seconds=LIMIT_SECONDS)
+
+
 async def test_a_person_who_is_disabled_is_out_on_the_other(pair: Pair) -> None:
     account = await pair.people.account([await pair.people.role(READING)])
     there = pair.over_there(await pair.admin.log_in(account["username"]))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from handlers.data.listing import make_cursor
+from handlers.dictionaries import Entries, Entry
 from handlers.docs.components import Components, wrap
 from handlers.docs.tags import described_tags, tags_of
 from handlers.route import PUBLIC, Route
@@ -27,9 +28,12 @@ Times are RFC 3339 in UTC. Days and times that are sent lie between 1970-01-01 a
 _SWITCHED = "A WebSocket (RFC 6455). Its messages are JSON, as x-websocket-messages says."
 
 
-def describe(routes: Iterable[Route], version: str, language: Language = "en") -> dict[str, Any]:
+def describe(
+    routes: Iterable[Route], version: str, language: Language = "en", dictionaries: Entries | None = None
+) -> dict[str, Any]:
     """The OpenAPI document of `routes`, in which the titles of fields are their labels in `language`.
 
+    `x-dictionary` at a field names one of the `dictionaries`, whose values the document has as `x-dictionaries`.
     Raises `NameTaken` when two shapes or two errors have one name.
     """
     from apispec import APISpec  # late: it takes a moment, and most processes never serve the document
@@ -57,7 +61,16 @@ def describe(routes: Iterable[Route], version: str, language: Language = "en") -
     document: dict[str, Any] = spec.to_dict()
     document["components"] = {part: dict(sorted(named.items())) for part, named in document["components"].items()}
     titled: dict[str, Any] = _in_language(document, language)
-    return titled
+    listed = {type: options_of(entries, language) for type, entries in (dictionaries or {}).items()}
+    return {**titled, **({"x-dictionaries": listed} if listed else {})}
+
+
+def options_of(entries: Mapping[str, Entry], language: Language) -> list[dict[str, Any]]:
+    """The entries of a dictionary as clients get them, in the order of display."""
+    return [
+        {"value": value, "label": entry.label.text(language), "color": entry.color, "disabled": not entry.enabled}
+        for value, entry in entries.items()
+    ]
 
 
 def _in_language(part: Any, language: Language) -> Any:

@@ -14,7 +14,8 @@ from typing import Any
 from config.version import VERSION
 from handlers.data.database import Database
 from handlers.declarations import Catalogue
-from handlers.docs.openapi import describe
+from handlers.dictionaries import Dictionaries, Entries
+from handlers.docs.openapi import describe, options_of
 from handlers.http.addresses import listed, networks
 from handlers.lifecycle import Response
 from handlers.metrics import Metrics
@@ -24,7 +25,7 @@ from handlers.request import Request
 from handlers.route import PUBLIC, Refusal, Route, route
 from handlers.schema.envelope import to_json
 from handlers.schema.errors import NOT_FOUND, ApiError, unavailable
-from handlers.schema.fields import array, choice, integer, mapping, obj, text
+from handlers.schema.fields import array, boolean, choice, integer, mapping, obj, text
 from handlers.schema.messages import NOT_READY, STOPPING, UNLISTED_ADDRESS, Language
 from handlers.service import ReadinessCheck
 
@@ -105,22 +106,25 @@ async def metrics(req: Request) -> bytes:
 
 
 class Description:
-    """The OpenAPI document of this process, built once for each language, on the first request for it."""
+    """The OpenAPI document of this process, built for each language on the first request for it."""
 
     def __init__(self, routes: tuple[Route, ...]) -> None:
         self._routes = routes
-        self._texts: dict[Language, bytes] = {}
+        self._texts: dict[Language, tuple[Entries, bytes]] = {}
 
-    def text(self, language: Language) -> bytes:
-        """The document as JSON; building it takes a fifth of a second."""
-        if language not in self._texts:
-            self._texts[language] = to_json(describe(self._routes, VERSION, language))
-        return self._texts[language]
+    def text(self, language: Language, dictionaries: Entries) -> bytes:
+        """The document as JSON; building it, also after a change of a dictionary, takes a fifth of a second."""
+        entries, text = self._texts.get(language, (None, b""))
+        if entries is not dictionaries:
+            text = to_json(describe(self._routes, VERSION, language, dictionaries))
+            self._texts[language] = dictionaries, text
+        return text
 
 
 async def openapi(req: Request) -> bytes:
-    """The OpenAPI 3.1 document; the titles of fields are in the caller's language."""
-    return await asyncio.to_thread(req.part(Description).text, req.language)
+    """The OpenAPI 3.1 document; titles of fields and labels of dictionaries are in the caller's language."""
+    dictionaries = await req.part(Dictionaries).current()
+    return await asyncio.to_thread(req.part(Description).text, req.language, dictionaries)
 
 
 async def docs(req: Request) -> Response:
@@ -151,18 +155,13 @@ def _read_packaged(name: str) -> bytes:
 async def constants(req: Request) -> dict[str, Any]:
     """The constants that clients share: error codes, dictionaries, state machines, permissions."""
     catalogue, language = req.part(Catalogue), req.language
+    dictionaries = await req.part(Dictionaries).current()
     return {
         "error_codes": [
             {"name": kind.name, "code": kind.code, "status": kind.status, "message": kind.message.text(language)}
             for kind in sorted(catalogue.errors, key=lambda kind: kind.code)
         ],
-        "dictionaries": {
-            dictionary.type: [
-                {"value": item.value, "label": item.label.text(language), "color": item.color}
-                for item in dictionary.items
-            ]
-            for dictionary in catalogue.dictionaries
-        },
+        "dictionaries": {type: options_of(entries, language) for type, entries in dictionaries.items()},
         "state_machines": {
             machine.name: {
                 "initial": machine.initial,
@@ -204,7 +203,12 @@ _ERROR_CODE = obj(
 )
 _OPTION = obj(
     "DictionaryOption",
-    {"value": text(nullable=False), "label": text(nullable=False), "color": text(nullable=False)},
+    {
+        "value": text(nullable=False),
+        "label": text(nullable=False),
+        "color": text(nullable=False),
+        "disabled": boolean(nullable=False, description="Not for new values; shown where it stands."),
+    },
     nullable=False,
 )
 _TRANSITION = obj(
@@ -230,7 +234,11 @@ _CONSTANTS = obj(
     "Constants",
     {
         "error_codes": array(_ERROR_CODE, max_items=10_000, nullable=False),
-        "dictionaries": mapping(array(_OPTION, max_items=1000, nullable=False), nullable=False, description="By type."),
+        "dictionaries": mapping(
+            array(_OPTION, max_items=1000, nullable=False),
+            nullable=False,
+            description="By type, with what administrators added and changed.",
+        ),
         "state_machines": mapping(_STATE_MACHINE, nullable=False, description="By name."),
         "permissions": array(text(nullable=False), max_items=10_000, nullable=False),
     },
@@ -255,7 +263,13 @@ CORE_ROUTES: tuple[Route, ...] = (
         bare="text/plain; version=0.0.4; charset=utf-8",
     ),
     route(
-        "GET /api/openapi.json", openapi, summary="This description", access=PUBLIC, bare="application/json", tag="meta"
+        "GET /api/openapi.json",
+        openapi,
+        summary="This description",
+        access=PUBLIC,
+        bare="application/json",
+        etag=True,
+        tag="meta",
     ),
     route("GET /api/docs", docs, summary="Documentation page", access=PUBLIC, bare=_HTML, tag="meta"),
     _docs_file("GET /api/docs/start.js", partial(_read_own, "docs.js"), _SCRIPT, "no-cache"),

@@ -103,7 +103,7 @@ class Field:
     for texts with `search`.
     `ref`: the collection whose `id` it holds; a dangling reference is refused, unless the field is `read_only`.
     `ref_optional`: the plugin of that collection need not be loaded; without it the reference is not checked.
-    `dictionary`: the type of the dictionary whose values it holds; tables show their labels.
+    `dictionary`: the type of the dictionary whose values it holds; enabled ones only are accepted.
     `on_delete`: what the deletion of the record that it refers to does. `restrict`, the default, refuses it (40901)
     with the message `held`, or with one that counts the records; `cascade` deletes this record too; `clear` empties
     the field; `keep`, the default of `read_only` fields, leaves it as it is, as in a record of the past.

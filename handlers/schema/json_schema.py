@@ -11,6 +11,7 @@ from handlers.schema.naming import name_shape
 
 JsonSchema = dict[str, Any]
 Mode = Literal["input", "reply"]
+DICTIONARY = "x-dictionary"  # a keyword of ours with the type of the dictionary that a field is bound to
 LABEL = "x-label"  # a keyword of ours with the label of a field in both languages; documents have a title instead
 
 
@@ -89,6 +90,8 @@ def _or_null(schema: JsonSchema) -> JsonSchema:
 
 def _notes(field: Field, mode: Mode) -> JsonSchema:
     notes: JsonSchema = {LABEL: field.label._asdict()} if field.label else {}
+    if field.dictionary:
+        notes[DICTIONARY] = field.dictionary
     words = [field.description] if field.description else []
     if mode == "input" and field.past:
         words.append("Not later than tomorrow.")

@@ -115,6 +115,7 @@ RULES: dict[str, Message] = {
         "数字超过 15 位有效数字，请以字符串传递", "has more than 15 significant digits: send it as a string"
     ),
     "reference": Message("引用的记录不存在", "refers to a record that does not exist"),
+    "dictionary": Message("不是字典中启用的值", "is not an enabled value of its dictionary"),
     "keeper": Message("只有其指定的负责人可以使用", "is only for the people whom it names"),
     "ambiguous": Message("对应多条记录，请改填编码或 ID", "fits several records: give a code or an id"),
     "nul": Message("包含非法字符", "contains a character that is not allowed"),

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from functools import cache
 from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -19,7 +20,7 @@ import orjson
 from handlers.schema.calendar import start_of
 from handlers.schema.conversion import EXACT_DIGITS, PLAIN, Undecodable, decode, parse_time, significant_digits
 from handlers.schema.errors import BAD_REQUEST, TOO_LARGE, ApiError, FieldError, ValidationFailed
-from handlers.schema.fields import Field
+from handlers.schema.fields import Field, fields_in
 from handlers.schema.json_schema import json_schema
 
 MAX_ERRORS = 20
@@ -172,11 +173,15 @@ def _decode(field: Field, value: Any, place: _Place, wrong: _Places | None, faul
 
 
 def _path(place: _Place) -> str:
+    return field_path(_parts(place))
+
+
+def _parts(place: _Place) -> list[str | int]:
     parts: list[str | int] = []
     while place is not None:
         place, part = place
         parts.append(part)
-    return field_path(parts[::-1])
+    return parts[::-1]
 
 
 def _unstorable(value: Any) -> str | None:
@@ -199,6 +204,22 @@ def future_faults(field: Field, given: Any, tomorrow: date, zone: ZoneInfo) -> I
     for place, child, value in _leaves(field, given, lambda one: one.dated, None):
         if isinstance(value, str) and _is_later(child, value, tomorrow, zone):
             yield FieldError(_path(place), "future")
+
+
+def bound_values(field: Field, given: Any) -> Iterator[tuple[list[str | int], Field, Any]]:
+    """The values of a body whose fields are bound to dictionaries, with the parts of their paths."""
+    for place, child, value in _leaves(field, given, bound_fields, None) if bound_fields(field) else ():
+        yield _parts(place), child, value
+
+
+@cache
+def bound_fields(field: Field) -> Sequence[tuple[str, Field]]:
+    """The fields of an object that are, or contain, values of dictionaries."""
+    return [
+        (name, child)
+        for name, child in (field.fields or {}).items()
+        if any(part.dictionary for _, part in fields_in(child))
+    ]
 
 
 def digit_faults(field: Field, raw: bytes) -> Iterator[FieldError]:

@@ -114,7 +114,7 @@ class RecordWriter:
         found = list(faults)
         checked: Any = None
         try:
-            checked = req.checked(route.check_body, {**body, **version}) if route.check_body else body
+            checked = req.checked(route.check_body, {**body, **version}, existing) if route.check_body else body
         except ValidationFailed as failure:
             columns = {fault.field for fault in faults}
             found += [fault for fault in failure.errors if fault.field not in columns]

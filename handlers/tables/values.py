@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from handlers.declarations import Catalogue
-from handlers.ports import DictionaryLabels
+from handlers.dictionaries import Dictionaries
 from handlers.schema.fields import Field
 from handlers.schema.messages import Language, Message
 from handlers.service import Service
@@ -64,18 +64,11 @@ def _values_by_text(labels: Labels) -> dict[str, str]:
 
 
 async def _labels_of(service: Service, field: Field) -> Labels:
-    catalogue = service.part(Catalogue)
     if field.dictionary:
-        edited = service.parts.get(DictionaryLabels)
-        stored: Labels = await edited.labels_of(field.dictionary) if edited is not None else {}
-        return stored or _declared(catalogue, field.dictionary)
+        entries = (await service.part(Dictionaries).current()).get(field.dictionary, {})
+        return {value: entry.label for value, entry in entries.items()}
     values = field.rules.get("enum")
-    return next(_with_values(catalogue, set(values)), {}) if values else {}
-
-
-def _declared(catalogue: Catalogue, type: str) -> Labels:
-    found = (one for one in catalogue.dictionaries if one.type == type)
-    return next(({item.value: item.label for item in one.items} for one in found), {})
+    return next(_with_values(service.part(Catalogue), set(values)), {}) if values else {}
 
 
 def _with_values(catalogue: Catalogue, values: set[str]) -> Iterator[Labels]:

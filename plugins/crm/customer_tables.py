@@ -102,7 +102,8 @@ class CustomerWriter:
             await _check_owner(req, checked, req.actor.user_id)
             known.add_new(build_customer(req, checked))
             return "created"
-        checked = req.checked(self._update.check_body, {**values, "version": 1}) if self._update.check_body else values
+        change_body = {**values, "version": 1}
+        checked = req.checked(self._update.check_body, change_body, existing) if self._update.check_body else values
         changes = {name: value for name, value in checked.items() if name != "version" and value != existing.get(name)}
         if not changes:
             return "unchanged"

@@ -7,7 +7,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from plugins.api import Dashboard, Message, RecordNames, Request, Store, by_day, by_month, exact, period_of
+from plugins.api import (
+    Dashboard,
+    Dictionaries,
+    Field,
+    Message,
+    RecordNames,
+    Request,
+    Store,
+    by_day,
+    by_month,
+    exact,
+    period_of,
+)
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.payments import PAYABLE
 from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
@@ -97,8 +109,10 @@ async def customer_distribution(req: Request) -> Part:
         [{"$group": {"_id": {"industry": "$industry", "level": "$level"}, "value": {"$sum": 1}}}], collection_scan=True
     )
     return {
-        "by_industry": _to_slices(req, ((row["_id"].get("industry"), row["value"]) for row in rows)),
-        "by_level": _to_slices(req, ((row["_id"].get("level"), row["value"]) for row in rows)),
+        f"by_{name}": await _to_slices(
+            req, CUSTOMERS.fields[name], ((row["_id"].get(name), row["value"]) for row in rows)
+        )
+        for name in ("industry", "level")
     }
 
 
@@ -107,16 +121,24 @@ async def lead_source_distribution(req: Request) -> Part:
     rows = await req.store(LEADS).aggregate(
         [{"$group": {"_id": "$source", "value": {"$sum": 1}}}], collection_scan=True
     )
-    return {"items": _to_slices(req, ((row["_id"], row["value"]) for row in rows))}
+    return {"items": await _to_slices(req, LEADS.fields["source"], ((row["_id"], row["value"]) for row in rows))}
 
 
-def _to_slices(req: Request, counted: Iterable[tuple[str | None, int]]) -> list[Part]:
-    """Slices of a pie chart, the largest first. Empty and missing values are one slice."""
+async def _to_slices(req: Request, field: Field, counted: Iterable[tuple[str | None, int]]) -> list[Part]:
+    """Slices of a pie chart by the values of a field, the largest first. Empty and missing values are one slice."""
     totals: Counter[str] = Counter()
-    for name, count in counted:
-        totals[name or ""] += count
+    for code, count in counted:
+        totals[code or ""] += count
     ordered = sorted(totals.items(), key=lambda one: (-one[1], one[0]))
-    return [{"name": name or _NONE.text(req.language), "value": value} for name, value in ordered]
+    dictionaries, none = req.part(Dictionaries), _NONE.text(req.language)
+    return [
+        {
+            "name": await dictionaries.label(field, code, req.language) if code else none,
+            "code": code or None,
+            "value": count,
+        }
+        for code, count in ordered
+    ]
 
 
 async def opportunity_funnel(req: Request) -> Part:

@@ -48,7 +48,8 @@ def _items(name: str, fields: Mapping[str, Field]) -> dict[str, Field]:
 
 
 _SLICE = {"name": _NAME, "value": _COUNT}
-_SLICES = array(shape("Slice", **_SLICE), max_items=_MAX_ROWS, nullable=False)
+_CODE = text(description="The stored value, whose label is the name; null for records without one.")
+_SLICES = array(shape("Slice", **_SLICE, code=_CODE), max_items=_MAX_ROWS, nullable=False)
 _RESULT = {"income": _AMOUNT, "expense": _AMOUNT, "profit": _AMOUNT}
 _ATTENDANCE = {"present": _COUNT, "late": _COUNT, "missed_punch": _COUNT}
 

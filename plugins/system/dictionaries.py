@@ -21,7 +21,8 @@ from plugins.api import (
     text,
 )
 from plugins.system import labels
-from plugins.system.messages import DICTIONARY_DECLARED, ITEM_DECLARED
+from plugins.system.dictionary_use import refuse_lost
+from plugins.system.messages import DICTIONARY_DECLARED, ITEM_DECLARED, ITEM_USED
 from plugins.system.records import DICTIONARIES
 
 Record = dict[str, Any]
@@ -64,6 +65,7 @@ async def update(req: Request) -> Record:
             raise ApiError(CONFLICT, DICTIONARY_DECLARED)
         if "items" in values:
             changes["items"] = replace_items(req, before["items"], values["items"])
+            await refuse_lost(req, before["type"], before["items"], changes["items"])
         changes["edited"] = sorted({*before.get("edited", ()), *(set(TEXTS) & set(values))})
         return await store.update(before["id"], changes, version=version)
 
@@ -155,6 +157,6 @@ ROUTES: tuple[Route, ...] = (
         create=create,
         update=update,
         delete=delete,
-        refusals=conflicts(DICTIONARY_DECLARED, ITEM_DECLARED),
+        refusals=conflicts(DICTIONARY_DECLARED, ITEM_DECLARED, ITEM_USED),
     ),
 )

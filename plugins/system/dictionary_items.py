@@ -22,7 +22,8 @@ from plugins.api import (
     route,
 )
 from plugins.system.dictionaries import edit_item, localise_item, make_item, sort_items
-from plugins.system.messages import ITEM_DECLARED, NO_ITEM
+from plugins.system.dictionary_use import refuse_lost
+from plugins.system.messages import ITEM_DECLARED, ITEM_USED, NO_ITEM
 from plugins.system.pages import PAGING, page_of
 from plugins.system.records import DICTIONARIES, ITEM, ITEM_CREATE, ITEM_UPDATE, MAX_ITEMS
 
@@ -84,7 +85,9 @@ async def _change(req: Request, change: Callable[[list[Record]], list[Record]], 
 
     async def work() -> Record:
         before = await store.get(req.path["id"])
-        return await store.update(before["id"], {"items": change(before["items"])}, version=version)
+        items = change(before["items"])
+        await refuse_lost(req, before["type"], before["items"], items)
+        return await store.update(before["id"], {"items": items}, version=version)
 
     return await req.transaction(work)
 
@@ -145,6 +148,6 @@ ROUTES: tuple[Route, ...] = (
         summary="Remove an item from a dictionary",
         access="system:dictionary:update",
         returns=NOTHING,
-        refusals=(_NO_ITEM, *conflicts(ITEM_DECLARED)),
+        refusals=(_NO_ITEM, *conflicts(ITEM_DECLARED, ITEM_USED)),
     ),
 )

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from plugins.api import Catalogue, DictionaryLabels, Service
+from plugins.api import Catalogue, Dictionaries, Service
 from plugins.system.configs import Configs
 from plugins.system.declared_dictionaries import synchronise
-from plugins.system.dictionary_labels import StoredLabels
+from plugins.system.stored_dictionaries import serve
 
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Provide the settings, and the labels of dictionaries."""
+    """Provide the settings and the dictionaries."""
     service.provide(Configs, Configs(service.database, service.part(Catalogue).options))
-    service.provide(DictionaryLabels, StoredLabels(service.database))
+    serve(service.part(Dictionaries), service.database)
     yield
 
 

@@ -9,6 +9,10 @@ ITEM_DECLARED = Message(
     "由插件声明的字典项不可删除，可停用", "An item that a plugin declares cannot be deleted; disable it instead"
 )
 
+ITEM_USED = Message(
+    "仍有记录使用字典项 {value}，不可删除，可停用", "Records still have the value {value}; disable the item instead"
+)
+
 SETTING_OF_SUPERS = Message(
     "设置项 {keys} 仅超级管理员可更改", "Only a super administrator may change the setting {keys}"
 )

@@ -48,6 +48,7 @@ DICTIONARIES = Collection(
     noun=Message("字典", "dictionary"),
     ids="integer",
     default_sort="type",
+    watched=True,
     fields={
         "type": text(
             label=("字典类型", "Type"),

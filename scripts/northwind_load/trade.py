@@ -5,7 +5,7 @@ files tell of no other cost. What is on order is a purchase order at each suppli
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from decimal import Decimal
 
 from scripts.northwind_load.client import Client, Record
@@ -30,6 +30,8 @@ class Trade:
         """Everything, in the order in which one thing needs the other; `customers` are ids by code."""
         goods = self.northwind.goods
         suppliers = self._masters("suppliers", "code", {one.number: _supplier(one) for one in goods.suppliers})
+        self._entries("inventory_unit", {one.unit for one in goods.products})
+        self._entries("inventory_product_category", {one.category for one in goods.products})
         products = self._masters("products", "sku", {one.number: _product(one) for one in goods.products})
         self.warehouse = self._masters("warehouses", "code", {"NW": WAREHOUSE})["NW"]
         self._opening(products)
@@ -44,6 +46,13 @@ class Trade:
             number: settle(self.admin, f"{AT}/{path}", there.get(one[key]), one, self.tally)["id"]
             for number, one in wanted.items()
         }
+
+    def _entries(self, type: str, wanted: Set[str]) -> None:
+        """Let a dictionary have these values, as an administrator does."""
+        at = "/system/dictionaries"
+        dictionary = next(one for one in self.admin.every(at) if one["type"] == type)
+        for value in sorted(wanted - {"", *(item["value"] for item in dictionary["items"])}):
+            self.admin.create(f"{at}/{dictionary['id']}/items", {"value": value, "label": value})
 
     def _opening(self, products: Mapping[str, str]) -> None:
         """Count what is there before the first order, once."""

@@ -121,7 +121,8 @@ async def test_constants_have_every_error_code_once(anonymous: Client, tradewind
 
 async def test_constants_have_dictionaries_by_type_in_the_callers_language(anonymous: Client) -> None:
     constants = expect(await anonymous.get("/api/v1/meta/constants", headers=ENGLISH))
-    assert constants["dictionaries"]["crm_customer_level"][0] == {"value": "A", "label": "Key", "color": "red"}
+    first = {"value": "A", "label": "Key", "color": "red", "disabled": False}
+    assert constants["dictionaries"]["crm_customer_level"][0] == first
 
 
 async def test_constants_have_state_machines_by_name(

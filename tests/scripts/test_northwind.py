@@ -307,7 +307,7 @@ async def test_the_dashboard_headcount_trend(service: Service, files: Files) -> 
 
 
 async def test_what_the_files_do_not_tell_is_empty_or_zero(service: Service, files: Files) -> None:
-    unspecified = [{"name": "未填写", "value": 91}]
+    unspecified = [{"name": "未填写", "code": None, "value": 91}]
     assert await shown(service, "customer-distribution") == {"by_industry": unspecified, "by_level": unspecified}
     assert await shown(service, "lead-source-distribution") == {"items": []}
     funnel = (await shown(service, "opportunity-funnel"))["items"]

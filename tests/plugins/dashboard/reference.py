@@ -91,10 +91,21 @@ def _result(flows: Sequence[tuple[str, str, str]]) -> dict[str, str]:
     return {"income": income, "expense": expense, "profit": money([income, -Decimal(expense)])}
 
 
+LABELS = {
+    "": "未填写",
+    "A": "重点",
+    "B": "普通",
+    "retail": "零售",
+    "energy": "能源",
+    "website": "官网",
+    "phone": "电话",
+}
+
+
 def slices(records: Sequence[Mapping[str, Any]], field: str) -> list[dict[str, Any]]:
     counts = Counter(one[field] or "" for one in records)
-    order = sorted(counts, key=lambda name: (-counts[name], name))
-    return [{"name": name or "未填写", "value": counts[name]} for name in order]
+    order = sorted(counts, key=lambda code: (-counts[code], code))
+    return [{"name": LABELS[code], "code": code or None, "value": counts[code]} for code in order]
 
 
 def funnel(found: Records) -> list[dict[str, Any]]:
