@@ -608,6 +608,14 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         [things(fields={"other_id": object_id(label=LABEL, ref="acme_things")}, follows="other_id")],
         "Plugin acme: collection acme_things follows other_id, which is no reference to records with keepers.",
     ),
+    "dictionary that nobody declares": (
+        [fields(name=text(dictionary="acme_kind"))],
+        "Plugin acme: collection acme_things: name has the dictionary acme_kind, which no loaded plugin declares.",
+    ),
+    "dictionary of numbers": (
+        [fields(size=integer(dictionary="system_status"))],
+        "Plugin acme: collection acme_things: size has the dictionary system_status, which is for texts.",
+    ),
     "field called id": (
         [fields(id=text())],
         "Plugin acme: collection acme_things has a field called id, which the core writes itself.",
