@@ -12,7 +12,7 @@ from tornado.ioloop import IOLoop
 
 from plugins.testing import PASSWORD, Client, People, eventually, expect
 from tests.support.denials import ClientWithoutHooks
-from tests.support.server_process import ServerProcess, environment, server_process
+from tests.support.server_process import PLUGINS, ServerProcess, environment, server_process
 
 pytestmark = [pytest.mark.gen_test(timeout=40), pytest.mark.alone]
 LIMIT_SECONDS = 2.0
@@ -43,7 +43,7 @@ class Pair:
 @pytest.fixture(scope="module")
 def pair(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     folder = tmp_path_factory.mktemp("two")
-    env = environment(mongodb_uri, folder)
+    env = environment(mongodb_uri, folder, PLUGINS=f"{PLUGINS},inventory")
     stack = AsyncExitStack()
 
     async def begin() -> Pair:
