@@ -15,9 +15,8 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 EXAMPLE_SECRET = "change-me-to-32-or-more-random-characters"
-DESKTOP_AND_DEV_ORIGINS = (
-    "tauri://localhost",
-    "http://tauri.localhost",
+DESKTOP_ORIGINS = ("tauri://localhost", "http://tauri.localhost")
+DEV_ORIGINS = (
     "http://localhost:5173",
     "http://localhost:5666",
     "http://localhost:3000",
@@ -68,7 +67,9 @@ class Settings(EnvironmentSettings):
         (), description="Plugins to load, comma separated; all built-in ones when empty, and `+name` besides them."
     )
     cors_origins: Names = Field(
-        DESKTOP_AND_DEV_ORIGINS, description="Origins that browsers may call from, comma separated."
+        DEV_ORIGINS,
+        description="Origins that browsers may call from, comma separated, besides those of the desktop client "
+        f"({', '.join(DESKTOP_ORIGINS)}); `-{DESKTOP_ORIGINS[0]}` takes one away.",
     )
     time_zone: str = Field("Asia/Shanghai", description="Business time zone: it decides which day a moment is in.")
     response_checks: Literal["auto", "all", "some"] = Field(
@@ -126,6 +127,13 @@ class Settings(EnvironmentSettings):
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @property
+    def allowed_origins(self) -> tuple[str, ...]:
+        """The origins that browsers may call from: those of the desktop client and of `cors_origins`."""
+        away = {origin.removeprefix("-") for origin in self.cors_origins if origin.startswith("-")}
+        named = dict.fromkeys((*DESKTOP_ORIGINS, *self.cors_origins))
+        return tuple(origin for origin in named if origin not in away and not origin.startswith("-"))
 
     @field_validator("time_zone")
     @classmethod

@@ -14,8 +14,8 @@ from handlers.data.listing import Page
 from handlers.events import Event
 from handlers.request import Request
 from handlers.route import Handler, Refusal, Route, RouteOptions, conflicts, route
-from handlers.schema.errors import DUPLICATE, STALE, ErrorKind
-from handlers.schema.fields import NOTHING
+from handlers.schema.errors import DUPLICATE, STALE, ApiError, ErrorKind
+from handlers.schema.fields import NOTHING, integer
 from handlers.schema.messages import REFERENCES_GONE
 from handlers.schema.values import Record
 from plugins.nouns import noun_of, plural_of, with_article
@@ -31,6 +31,7 @@ from plugins.record_history import (
 )
 
 ACTIONS = ("list", "read", "create", "update", "delete")
+_VERSION = integer(minimum=1, nullable=False, description="The version that was read; a stale one is 40902.")
 _FURTHER = {"history": "read", "restore": "delete"}  # made with these actions, unless they are left out
 
 
@@ -128,8 +129,11 @@ class _Crud:
             "update": self._declare_write(
                 "update", f"PATCH {record}", get["update"], f"Change {self.one}", body=collection.update, errors=updated
             ),
-            "delete": self._declare_write(
-                "delete", f"DELETE {record}", get["delete"], f"Delete {self.one}", returns=NOTHING
+            "delete": _with_version(
+                collection,
+                self._declare_write(
+                    "delete", f"DELETE {record}", get["delete"], f"Delete {self.one}", returns=NOTHING
+                ),
             ),
             "restore": self._declare_write(
                 "restore",
@@ -184,6 +188,29 @@ def _with_deleted(collection: Collection, listing: Route, restore: Route) -> Rou
         query={**listing.query, "deleted": DELETED},
         refusals=(*listing.refusals, DELETED_REFUSED),
     )
+
+
+def _with_version(collection: Collection, deletion: Route) -> Route:
+    """The route of a deletion with an optional `?version=`, the version that the client read."""
+    if collection.plain:
+        return deletion
+
+    async def delete_version(req: Request) -> object:
+        version = req.query.get("version")
+        if version is None:
+            return await deletion.handler(req)
+
+        async def work() -> object:
+            # a change by somebody else after this is a write conflict, and the work runs again
+            record = await req.store(collection).get(req.path["id"])
+            if record["version"] != version:
+                raise ApiError(STALE)
+            return await deletion.handler(req)
+
+        return await req.transaction(work)
+
+    query = {**deletion.query, "version": _VERSION}
+    return replace(deletion, handler=delete_version, query=query, errors=(*deletion.errors, STALE))
 
 
 def lister(collection: Collection) -> Handler:

@@ -47,7 +47,7 @@ class Front(httputil.HTTPServerConnectionDelegate):
 
     def __init__(self, service: Service) -> None:
         self.service = service
-        self.origins = frozenset(service.settings.cors_origins)
+        self.origins = frozenset(service.settings.allowed_origins)
         self.proxies = networks(service.settings.trusted_proxies)
         self.receiving = _receiving(service.settings, self.proxies)
         self.unnamed_proxies = UnnamedProxies(service.database.driver, self.proxies)

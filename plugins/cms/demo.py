@@ -6,11 +6,12 @@ from datetime import timedelta
 from typing import Any
 
 from plugins.api import Actor, Service, utc_now
-from plugins.cms.records import ARTICLES, CATEGORIES, SITE
+from plugins.cms.records import ARTICLES, CATEGORIES
 from plugins.cms.rendering import Renderer
 from plugins.cms.revisions import store_revision
 from plugins.cms.slugs import make_slug
 from plugins.rbac.api import Directory
+from plugins.system.api import Configs
 
 _CATEGORIES = (("公司新闻", "news"), ("产品动态", "products"), ("客户案例", "cases"))
 # title, category, tags, summary, days since publication (None: a draft; negative: scheduled), Markdown
@@ -73,9 +74,8 @@ async def load(service: Service) -> None:
             **_make_state(days),
         }
         await _create_article(service, actor, {**values, "source": source})
-    await service.database.store(SITE).update_where(
-        {"_id": "site"},
-        {"name": "Tradewind 示例", "contact": {"email": "office@example.com", "phone": "021-5555 0100"}},
+    await service.part(Configs).put(
+        {"site_name": "Tradewind 示例", "contact_email": "office@example.com", "contact_phone": "021-5555 0100"}
     )
 
 

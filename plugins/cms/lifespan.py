@@ -12,13 +12,14 @@ from plugins.cms.rendering import Renderer
 from plugins.cms.settings import CmsSettings
 from plugins.cms.site import Site
 from plugins.cms.views import ViewCounts
+from plugins.system.api import Configs
 
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
     """Provide the categories, the site and the renderer; write view counts."""
     settings = service.settings_of(CmsSettings)
-    views, site = ViewCounts(service.database), Site(service.database)
+    views, site = ViewCounts(service.database), Site(service.database, service.part(Configs))
     service.provide(Renderer, Renderer(service.part(Confined).lane("cms.article", cpu_seconds=5, seconds=15)))
     service.provide(ViewCounts, views)
     service.provide(Site, site)

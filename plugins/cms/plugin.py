@@ -13,7 +13,7 @@ from plugins.cms.settings import CmsSettings
 plugin = Plugin(
     name="cms",
     title=Message("内容管理", "Content"),
-    requires=("rbac",),
+    requires=("rbac", "system"),
     settings=CmsSettings,
     start=start,
     prepare=prepare,

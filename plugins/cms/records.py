@@ -234,6 +234,8 @@ SITE = Collection(
             label=("联系方式", "Contact"),
         ),
     },
+    # whether the settings have what an earlier version stored here
+    internal=("moved",),
 )
 
 PUBLISH_BODY = shape(

@@ -1,47 +1,99 @@
-"""The site configuration: one record."""
+"""The site configuration: one record, and the settings of the platform that say what the site is called."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import INVALID, STALE, CachedSnapshot, Database, Request, Route, route
 from plugins.cms.records import SITE
+from plugins.system.api import Configs, change_configs
 
+Record = dict[str, Any]
 _ID = "site"
+# what the settings hold, so that there is one of each: field or part of `contact` → key of the setting
+_SETTINGS: Mapping[str, str] = {
+    "name": "site_name",
+    "logo": "site_logo",
+    "description": "site_description",
+    "icp": "icp_number",
+    "copyright": "copyright",
+}
+_CONTACT: Mapping[str, str] = {"email": "contact_email", "phone": "contact_phone"}
 
 
 class Site:
     """The current configuration on this instance; it is reloaded after a change on any instance."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, configs: Configs) -> None:
         self._database = database
+        self._configs = configs
         self._record = CachedSnapshot(self._load)
         database.changes.listen(SITE.name, self._record.invalidate)
 
-    async def _load(self) -> dict[str, Any]:
+    async def _load(self) -> Record:
         return await self._database.store(SITE).find_one({"_id": _ID}) or {**SITE.blank, **SITE.defaults}
 
-    async def current(self) -> dict[str, Any]:
-        """Return the record. Do not change it: it is shared."""
-        return await self._record.current()
+    async def current(self) -> Record:
+        """Return the configuration."""
+        return await self.complete(await self._record.current())
+
+    async def complete(self, record: Mapping[str, Any]) -> Record:
+        """Return the record with the values of the settings."""
+        stated = await self._configs.public()
+        contact = {**{part: stated[key] for part, key in _CONTACT.items()}, "address": None}
+        contact["address"] = (record["contact"] or {}).get("address")
+        shown = {field: stated[key] for field, key in _SETTINGS.items()}
+        return {**record, **shown, "contact": contact if any(contact.values()) else None}
+
+    async def changed_settings(self, values: Mapping[str, Any]) -> Record:
+        """Return the settings that these values of a configuration change, by key."""
+        stated, given = await self._configs.public(), settings_in(values)
+        return {key: value for key, value in given.items() if stated[key] != value}
 
     async def prepare(self) -> None:
-        """Create the record unless it exists."""
+        """Create the record unless it exists; move what an earlier version stored in it to the settings."""
         store = self._database.store(SITE)
-        if await store.find_one({"_id": _ID}) is None:
-            await store.create({}, id=_ID)
+        record = await store.find_one({"_id": _ID})
+        if record is None:
+            await store.create({"moved": True}, id=_ID)
+        elif not record.get("moved"):
+            there, changed = await self._configs.stored(), await self.changed_settings(record)
+            mine = {key: value for key, value in changed.items() if value is not None}
+            await self._configs.put({key: mine[key] for key in mine if not there[key].get("changed")})
+            await store.update_unversioned({"_id": _ID}, {"$set": {"moved": True}})
 
 
-async def read(req: Request) -> dict[str, Any]:
+def settings_in(values: Mapping[str, Any]) -> Record:
+    """Return what a configuration, or a change of it, says of the settings, by key."""
+    found = {key: values[field] for field, key in _SETTINGS.items() if field in values}
+    if "contact" in values:
+        contact = values["contact"] or {}
+        found |= {key: contact.get(part) for part, key in _CONTACT.items()}
+    return found
+
+
+async def read(req: Request) -> Record:
     """Return the configuration with its version."""
-    return await req.store(SITE).get(_ID)
+    return await req.part(Site).complete(await req.store(SITE).get(_ID))
 
 
-async def update(req: Request) -> dict[str, Any]:
-    """Change the configuration."""
-    values = dict(req.body)
+async def update(req: Request) -> Record:
+    """Change the configuration, and the settings that are part of it."""
+    values = {field: value for field, value in req.body.items() if field not in _SETTINGS}
     version = values.pop("version")
-    return await req.store(SITE).update(_ID, values, version=version)
+    if "contact" in values:
+        values["contact"] = {"address": (values["contact"] or {}).get("address")}
+    site = req.part(Site)
+    settings = await site.changed_settings(req.body)
+
+    async def work() -> Record:
+        record = await req.store(SITE).update(_ID, values, version=version)
+        if settings:
+            await change_configs(req, settings)
+        return record
+
+    return await site.complete(await req.transaction(work))
 
 
 ROUTES: tuple[Route, ...] = (

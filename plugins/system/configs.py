@@ -7,6 +7,7 @@ from typing import Any
 
 from plugins.api import (
     PUBLIC,
+    STALE,
     SUPER_ONLY,
     ApiError,
     CachedSnapshot,
@@ -57,6 +58,11 @@ class Configs:
         """Return the stored records by key."""
         return await self._stored.current()
 
+    async def put(self, values: Mapping[str, Any]) -> None:
+        """Set options without a request, at a start."""
+        for key, value in values.items():
+            await self._database.store(CONFIGS).update(key, {"value": self.options[key].check(value), "changed": True})
+
     async def prepare(self) -> None:
         """Create a record for each option without one, so that it has a version."""
         store = self._database.store(CONFIGS)
@@ -76,25 +82,33 @@ async def list_configs(req: Request) -> Page:
 
 
 async def update(req: Request) -> list[Record]:
-    """Set options, all or none, and return them. Raises 40302 if only super administrators may change one of them.
-
-    A listener of `system.config.changing` may refuse the new values.
-    """
+    """Set options, all or none, and return them. Raises 40302 if only super administrators may change one of them."""
     configs = req.part(Configs)
     values = _validate(configs, req.body["values"])
-    store = req.store(CONFIGS)
-
-    async def work() -> dict[str, Record]:
-        if not req.actor.is_super:
-            await _refuse_guarded(req, values)
-        await req.emit(CHANGING_EVENT, values=values)
-        return {key: await store.update(key, {"value": value, "changed": True}) for key, value in values.items()}
-
-    stored = await req.transaction(work)
+    versions = _validate_versions(req.body.get("versions"), values)
+    stored = await req.transaction(lambda: change_configs(req, values, versions))
     return [_present(req, configs.options[key], stored) for key in sorted(values)]
 
 
-async def _refuse_guarded(req: Request, values: Record) -> None:
+async def change_configs(
+    req: Request, values: Mapping[str, Any], versions: Mapping[str, int] | None = None
+) -> dict[str, Record]:
+    """Set valid values of options in the running transaction; return the records by key.
+
+    Raises 40302 if only super administrators may change one of them, 40902 where one has another version than that of
+    `versions`. A listener of `system.config.changing` may refuse the new values.
+    """
+    if not req.actor.is_super:
+        await _refuse_guarded(req, values)
+    await req.emit(CHANGING_EVENT, values=values)
+    store, known = req.store(CONFIGS), versions or {}
+    return {
+        key: await store.update(key, {"value": value, "changed": True}, version=known.get(key))
+        for key, value in values.items()
+    }
+
+
+async def _refuse_guarded(req: Request, values: Mapping[str, Any]) -> None:
     """Raise 40302 if a guarded option changes; a form may send the current value back."""
     options = req.part(Configs).options
     guarded = [key for key in values if options[key].super_only]
@@ -126,6 +140,22 @@ def _validate(configs: Configs, given: Any) -> Record:
     if faults:
         raise ValidationFailed(faults[:_SHOWN])
     return values
+
+
+def _validate_versions(given: Any, values: Record) -> dict[str, int]:
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        raise invalid("versions", "type")
+    faults = [FieldError(f"versions.{key[:_SHOWN]}", "unknown") for key in given if key not in values]
+    faults += [
+        FieldError(f"versions.{key}", "type")
+        for key, version in given.items()
+        if key in values and (not isinstance(version, int) or isinstance(version, bool))
+    ]
+    if faults:
+        raise ValidationFailed(faults[:_SHOWN])
+    return dict(given)
 
 
 def _fault_path(key: str, path: str) -> str:
@@ -167,6 +197,7 @@ ROUTES: tuple[Route, ...] = (
         body=CONFIG_BODY,
         returns=array(CONFIG, max_items=1000, nullable=False),
         events=(CHANGING_EVENT,),
+        errors=(STALE,),
         refusals=(Refusal(SUPER_ONLY, SETTING_OF_SUPERS, exempt_super=True),),
     ),
     route(

@@ -25,7 +25,7 @@ from plugins.system.dictionaries import edit_item, localise_item, make_item, sor
 from plugins.system.dictionary_use import refuse_lost
 from plugins.system.messages import ITEM_DECLARED, ITEM_USED, NO_ITEM
 from plugins.system.pages import PAGING, page_of
-from plugins.system.records import DICTIONARIES, ITEM, ITEM_CREATE, ITEM_UPDATE, MAX_ITEMS
+from plugins.system.records import DICTIONARIES, ITEM, ITEM_CREATE, ITEM_UPDATE, MAX_ITEMS, VERSION
 
 Record = dict[str, Any]
 _NO_ITEM = Refusal(NOT_FOUND, hint=NO_ITEM)
@@ -77,7 +77,7 @@ async def delete(req: Request) -> None:
             raise ApiError(CONFLICT, ITEM_DECLARED)
         return [item for item in items if item is not old]
 
-    await _change(req, drop)
+    await _change(req, drop, req.query.get("version"))
 
 
 async def _change(req: Request, change: Callable[[list[Record]], list[Record]], version: int | None = None) -> Record:
@@ -147,7 +147,9 @@ ROUTES: tuple[Route, ...] = (
         delete,
         summary="Remove an item from a dictionary",
         access="system:dictionary:update",
+        query={"version": VERSION.but(required=False, nullable=False)},
         returns=NOTHING,
+        errors=(STALE,),
         refusals=(_NO_ITEM, *conflicts(ITEM_DECLARED, ITEM_USED)),
     ),
 )

@@ -40,7 +40,7 @@ ITEM_FIELDS = {
     "status": choice("enabled", "disabled", label=("状态", "Status"), nullable=False),
 }
 _CHANGEABLE = {name: field.but(required=False) for name, field in ITEM_FIELDS.items() if name != "value"}
-_VERSION = integer(minimum=1, required=True, description="The version of the dictionary; a stale one is 40902.")
+VERSION = integer(minimum=1, required=True, description="The version of the dictionary; a stale one is 40902.")
 
 DICTIONARIES = Collection(
     name="system_dictionaries",
@@ -76,9 +76,9 @@ DICTIONARIES = Collection(
     internal=("name_en", "declared", "edited"),
 )
 
-ITEM = shape("DictionaryEntry", **ITEM_FIELDS, version=_VERSION)
+ITEM = shape("DictionaryEntry", **ITEM_FIELDS, version=VERSION)
 ITEM_CREATE = shape("DictionaryEntryCreate", **ITEM_FIELDS)
-ITEM_UPDATE = shape("DictionaryEntryUpdate", version=_VERSION, **_CHANGEABLE)
+ITEM_UPDATE = shape("DictionaryEntryUpdate", version=VERSION, **_CHANGEABLE)
 
 CONFIGS = Collection(
     name="system_configs",
@@ -106,6 +106,10 @@ CONFIG = shape(
 CONFIG_BODY = shape(
     "ConfigBody",
     values=anything(required=True, nullable=False, description="Key → value.", example={"site_name": "Tradewind"}),
+    versions=anything(
+        description='Key → the version that was read, of any of them: `{"site_name": 1}`. Another one is 40902.',
+        example={},
+    ),
 )
 
 RESET_BODY = shape(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from config.settings import DESKTOP_AND_DEV_ORIGINS, EnvironmentSettings, Settings
+from config.settings import DESKTOP_ORIGINS, DEV_ORIGINS, EnvironmentSettings, Settings
 from handlers.http.addresses import listed, networks
 from plugins.auth.settings import WECOM_NEEDS, AuthSettings
 from plugins.rbac.settings import RbacSettings
@@ -15,6 +16,7 @@ from scripts.diagnosis.findings import Finding, Level
 
 LEAST_BCRYPT_COST = 10
 _CHECK = "setting"
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s*]+")  # RFC 6454 section 6.2
 _OVER_HTTP: tuple[tuple[str, Level, str], ...] = (
     ("wecom_api_base", "error", "the secret of the WeCom application"),
     ("wecom_login_base", "warning", "the page that people scan"),
@@ -44,10 +46,21 @@ def _exposure(settings: Settings) -> Iterator[Finding]:
         yield _finding("error", "demo", f"demo accounts can be reached from outside on {settings.host}")
     if settings.rate_limits == "off":
         yield _finding("warning", "rate_limits", "passwords can be guessed as fast as the machine allows")
+    yield from _origins(settings)
+
+
+def _origins(settings: Settings) -> Iterator[Finding]:
+    allowed = settings.allowed_origins
     for origin in settings.cors_origins:
-        if origin in ("*", "null"):
-            yield _finding("warning", "cors_origins", f"`{origin}` is no origin: name the front ends' own")
-    if not settings.demo and any(origin in DESKTOP_AND_DEV_ORIGINS[2:] for origin in settings.cors_origins):
+        if not _ORIGIN.fullmatch(origin.removeprefix("-")):
+            advice = "name the front ends' own, such as https://office.example, without a slash at the end"
+            yield _finding("warning", "cors_origins", f"`{origin}` is no origin: {advice}")
+        elif origin.startswith("-") and origin[1:] not in (*DESKTOP_ORIGINS, *settings.cors_origins):
+            yield _finding("warning", "cors_origins", f"`{origin}` takes away what nothing allows")
+    for origin in DESKTOP_ORIGINS:
+        if origin not in allowed:
+            yield _finding("note", "cors_origins", f"{origin} is missing: the desktop client cannot call from there")
+    if not settings.demo and any(origin in DEV_ORIGINS for origin in allowed):
         yield _finding("note", "cors_origins", "the dev servers on localhost are still allowed")
 
 

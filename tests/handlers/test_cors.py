@@ -2,7 +2,7 @@
 
 import pytest
 
-from config.settings import DESKTOP_AND_DEV_ORIGINS
+from config.settings import DESKTOP_ORIGINS, DEV_ORIGINS, Settings
 from plugins.runtime import Running
 from plugins.testing import Client, Reply, expect
 from tests.handlers.probe import WIDGETS_AT
@@ -23,6 +23,7 @@ STRANGERS = (
     "tauri://localhost.evil",
     "http://localhost:5173, https://evil.example",
 )
+LISTED = (*DESKTOP_ORIGINS, *DEV_ORIGINS)
 
 
 def shared(reply: Reply) -> set[str]:
@@ -39,10 +40,10 @@ async def preflight(running: Running, origin: str, path: str = WIDGETS_AT) -> Re
 
 
 def test_the_desktop_client_and_the_dev_servers_are_on_the_list() -> None:
-    assert {"tauri://localhost", "http://tauri.localhost", "http://localhost:5173"} <= set(DESKTOP_AND_DEV_ORIGINS)
+    assert {"tauri://localhost", "http://tauri.localhost", "http://localhost:5173"} <= set(LISTED)
 
 
-@pytest.mark.parametrize("origin", DESKTOP_AND_DEV_ORIGINS)
+@pytest.mark.parametrize("origin", LISTED)
 async def test_a_preflight_from_a_listed_origin_needs_no_token(either: Running, origin: str) -> None:
     reply = await preflight(either, origin)
     expect(reply)
@@ -101,3 +102,25 @@ async def test_caches_keep_the_responses_to_two_origins_apart(either: Running) -
 
 async def test_a_request_from_nowhere_gets_no_cors_headers(either: Running) -> None:
     assert shared(await Client(either.url).get("/api/health")) == set()
+
+
+@pytest.mark.parametrize(
+    ("given", "allowed"),
+    [
+        ("https://office.example", (*DESKTOP_ORIGINS, "https://office.example")),
+        (
+            "https://office.example, https://shop.example",
+            (*DESKTOP_ORIGINS, "https://office.example", "https://shop.example"),
+        ),
+        ("-tauri://localhost", ("http://tauri.localhost",)),
+        ("https://office.example,-tauri://localhost,-http://tauri.localhost", ("https://office.example",)),
+        ("", DESKTOP_ORIGINS),
+    ],
+)
+def test_the_setting_adds_to_the_origins_of_the_desktop_client_and_takes_away(
+    given: str, allowed: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRADEWIND_CORS_ORIGINS", given)
+    settings = Settings(_env_file=None, demo=True)  # type: ignore[call-arg]
+    assert settings.allowed_origins == allowed
+    assert Settings.model_fields["cors_origins"].default == DEV_ORIGINS

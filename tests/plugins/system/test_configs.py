@@ -195,3 +195,34 @@ async def test_a_response_repeats_only_so_much_of_a_flood_of_unknown_keys(admin:
     assert reply.code == 40001
     assert len(reply.data["errors"]) <= 64
     assert all(len(field) < 100 for field in reply.fields)
+
+
+async def test_a_setting_that_somebody_else_changed_is_not_overwritten(admin: Client) -> None:
+    async def read() -> dict[str, Any]:
+        return {one["key"]: one for one in expect(await admin.get(f"{CONFIGS}?page_size=200"))["items"]}
+
+    before = await read()
+    versions = {key: before[key]["version"] for key in ("copyright", "icp_number")}
+    values = {"copyright": "mine", "icp_number": "mine"}
+    expect(await admin.patch(CONFIGS, {"values": {"icp_number": "theirs"}}))
+    expect(await admin.patch(CONFIGS, {"values": values, "versions": versions}), 40902)
+    after = await read()
+    assert (after["copyright"], after["icp_number"]["value"]) == (before["copyright"], "theirs")
+    fresh = {"icp_number": after["icp_number"]["version"]}
+    changed = expect(await admin.patch(CONFIGS, {"values": {**values, "copyright": None}, "versions": fresh}))
+    assert [one["value"] for one in changed] == [None, "mine"]
+    expect(await admin.patch(CONFIGS, {"values": {"icp_number": before["icp_number"]["value"]}}))
+
+
+@pytest.mark.parametrize(
+    ("versions", "fields"),
+    [
+        ([], {"versions"}),
+        ({"copyright": "1", "nothing": 1}, {"versions.copyright", "versions.nothing"}),
+        ({"copyright": True}, {"versions.copyright"}),
+        ({"icp_number": 1}, {"versions.icp_number"}),
+    ],
+)
+async def test_versions_are_of_the_settings_that_are_changed(versions: Any, fields: set[str], admin: Client) -> None:
+    reply = await admin.patch(CONFIGS, {"values": {"copyright": "c"}, "versions": versions})
+    assert (reply.code, reply.fields) == (40001, fields)
