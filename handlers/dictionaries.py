@@ -56,6 +56,10 @@ class Dictionaries:
             if isinstance(value, str) and not (entry and entry.enabled) and value not in _stored_at(standing, place):
                 yield FieldError(field_path(place), NOT_LISTED)
 
+    async def has(self, field: Field, value: object) -> bool:
+        """Return whether a value, enabled or not, is in the dictionary of a field."""
+        return value in (await self.current()).get(field.dictionary or "", {})
+
     async def label(self, field: Field, value: str, language: Language) -> str:
         """Return the label of a value of a field, or the value itself where its dictionary has none."""
         entry = (await self.current()).get(field.dictionary or "", {}).get(value)

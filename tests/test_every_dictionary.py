@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from handlers.dictionaries import NOT_LISTED
+from handlers.dictionaries import NOT_LISTED, Dictionaries, Entry
 from handlers.route import Route
-from handlers.schema.fields import Field, fields_in
+from handlers.schema.fields import Field, array, fields_in, obj, text
 from handlers.schema.json_schema import json_schema
+from handlers.schema.messages import Message
 from plugins.testing import Client, Reply, expect, unique
 from tests.support.catalogue import CATALOGUE
 from tests.support.valid_requests import Exercise, Maker
@@ -87,6 +88,17 @@ async def test_a_value_that_is_not_in_the_dictionary_is_refused_and_an_added_one
     reply = await replace(again, body=with_value(again.body, path, value)).send()
     expect(reply, 40001)
     assert (place, NOT_LISTED) in [(one["field"], one["rule"]) for one in reply.data["errors"]]
+
+
+def test_values_within_lines_and_lists_are_held_to_their_dictionaries_and_stay_where_they_stand() -> None:
+    kind = text(dictionary="kind")
+    shape = obj(None, {"lines": array(obj(None, {"kind": kind, "note": text()})), "kinds": array(kind), "other": kind})
+    listed = Dictionaries({"kind": {"a": Entry(Message("甲", "A")), "b": Entry(Message("乙", "B"), enabled=False)}})
+    body = {"lines": [{"kind": "a"}, {"kind": "b"}, {"kind": "c", "note": "c"}], "kinds": ["a", "b", None], "other": 7}
+    wrong = [(one.field, one.rule) for one in listed.faults(shape, body, None)]
+    assert wrong == [(place, NOT_LISTED) for place in ("lines[1].kind", "lines[2].kind", "kinds[1]")]
+    standing = {"lines": [{"kind": "c"}, {"kind": "b"}], "kinds": None, "other": "c"}
+    assert [one.field for one in listed.faults(shape, body, standing)] == ["kinds[1]"]
 
 
 async def test_what_was_disabled_stays_where_it_stands_and_nowhere_else(admin: Client) -> None:

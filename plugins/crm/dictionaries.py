@@ -49,6 +49,8 @@ DICTIONARIES = (
         website=("官网", "Website"),
         exhibition=("展会", "Exhibition"),
         phone=("电话", "Phone"),
+        advertising=("广告", "Advertising"),
+        other=("其他", "Other"),
     ),
     dictionary(
         "crm_customer_industry",

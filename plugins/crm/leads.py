@@ -11,6 +11,7 @@ from plugins.api import (
     STALE,
     Action,
     ApiError,
+    Dictionaries,
     Request,
     Route,
     Step,
@@ -98,6 +99,8 @@ async def _get_or_create_customer(req: Request, lead: Mapping[str, Any]) -> Reco
     if given is not None:
         return await find_reference(req, CUSTOMERS, "customer_id", given)
     values = {name: lead[name] for name in _TO_CUSTOMER if lead[name] is not None}
+    if not await req.part(Dictionaries).has(CUSTOMERS.fields["source"], values.get("source")):
+        values.pop("source", None)  # of the sources of leads alone
     name = req.body.get("customer_name") or lead["company"] or lead["name"]
     values |= {"name": name, "owner_id": lead["owner_id"] or req.actor.user_id}
     await warn_of_duplicates(req, values)

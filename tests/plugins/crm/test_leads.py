@@ -68,3 +68,15 @@ async def test_the_status_follows_the_state_machine(before: str, after: str, cod
 
 async def test_only_conversion_sets_the_converted_status(admin: Client) -> None:
     expect(await admin.post(LEADS, {"name": "刘洋", "status": "converted"}), 40001)
+
+
+async def test_a_customer_made_of_a_lead_has_no_source_that_its_dictionary_lacks(admin: Client) -> None:
+    at = "/api/v1/system/dictionaries"
+    source = unique("source")
+    dictionary = expect(await admin.get(f"{at}?types=crm_lead_source"))["items"][0]["id"]
+    expect(await admin.post(f"{at}/{dictionary}/items", {"value": source, "label": source}))
+    for given, taken in (("advertising", "advertising"), (source, None)):
+        made = await lead(admin, source=given)
+        converted = expect(await admin.post(f"{LEADS}/{made['id']}/convert", {"opportunity": {}}))
+        assert converted["customer"]["source"] == taken
+        assert converted["opportunity"]["source"] == given
