@@ -48,7 +48,10 @@ from plugins.background import (
     Listener as Listener,  # what a plugin does on an event
 )
 from plugins.approvals import Approval as Approval  # how records of a kind are approved by flows
-from plugins.crud import crud as crud  # the routes to list, read, create, update and delete records
+from plugins.crud import (
+    crud as crud,  # the routes to list, read, create, update and delete records
+    with_version as with_version,  # a deletion that takes the version which the client read
+)
 from plugins.demonstration import Demonstration as Demonstration  # enters demonstration data as people would have
 from plugins.lifecycles import (
     VERSION as VERSION,  # the `version` in the body of an action, which is checked when given

@@ -129,7 +129,7 @@ class _Crud:
             "update": self._declare_write(
                 "update", f"PATCH {record}", get["update"], f"Change {self.one}", body=collection.update, errors=updated
             ),
-            "delete": _with_version(
+            "delete": with_version(
                 collection,
                 self._declare_write(
                     "delete", f"DELETE {record}", get["delete"], f"Delete {self.one}", returns=NOTHING
@@ -190,7 +190,7 @@ def _with_deleted(collection: Collection, listing: Route, restore: Route) -> Rou
     )
 
 
-def _with_version(collection: Collection, deletion: Route) -> Route:
+def with_version(collection: Collection, deletion: Route) -> Route:
     """The route of a deletion with an optional `?version=`, the version that the client read."""
     if collection.plain:
         return deletion

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from plugins.api import DUPLICATE, FORBIDDEN, STALE, ApiError, Page, Request, Route, choice, route
+from plugins.api import DUPLICATE, FORBIDDEN, STALE, ApiError, Page, Request, Route, choice, route, with_version
 from plugins.approval import flow
 from plugins.approval.conditions import check_storable
 from plugins.approval.messages import NOT_ALLOWED, ONLY_INITIATOR
@@ -154,13 +154,16 @@ ROUTES: tuple[Route, ...] = (
         errors=(DUPLICATE, STALE),
         refusals=INITIATOR_ONLY,
     ),
-    route(
-        "DELETE /api/v1/approvals/instances/{id}",
-        delete,
-        summary="Delete an approval",
-        access="approval:instance:delete",
-        collection=INSTANCES.name,
-        refusals=INITIATOR_ONLY,
+    with_version(
+        INSTANCES,
+        route(
+            "DELETE /api/v1/approvals/instances/{id}",
+            delete,
+            summary="Delete an approval",
+            access="approval:instance:delete",
+            collection=INSTANCES.name,
+            refusals=INITIATOR_ONLY,
+        ),
     ),
     route(
         "GET /api/v1/approvals/tasks",
