@@ -128,7 +128,7 @@ PLUGIN_API = """
 
     check_keeper dictionary page record_code record_name routes_of service_fields shape try_transition
 
-    Dictionaries Entries Entry fields_in
+    Dictionaries Entries Entry fields_in with_version
 """.split()  # noqa: SIM905  a list literal has a line for each of them
 
 
