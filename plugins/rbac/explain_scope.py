@@ -65,7 +65,9 @@ class View:
     def _parts(self) -> Iterator[tuple[Scope, str]]:
         """Yield the parts of the scope, each with its description."""
         collection, scope = self._collection, self._scope
-        if collection is not None and not collection.scoped:
+        if collection is not None and collection.follows and scope.withheld:
+            yield scope, messages.UNKEPT_ROWS.text(self._language)
+        elif collection is not None and not collection.scoped:
             yield ALL_ROWS, messages.NOT_SCOPED.text(self._language)
         elif scope.everything:
             yield ALL_ROWS, messages.ALL_ROWS.text(self._language)

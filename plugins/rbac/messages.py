@@ -66,6 +66,9 @@ MENU_WITHDRAWN = Message(
 )
 ALL_ROWS = Message("全部数据", "all rows")
 NOT_SCOPED = Message("不受数据范围限制", "all rows: these records are not under data scope")
+UNKEPT_ROWS = Message(
+    "除指定由他人管理者以外的全部数据", "all rows but those that follow a record which other people keep"
+)
 NO_ROWS = Message("没有任何数据", "no rows")
 OWN_ROWS = Message("本人的数据", "their own rows")
 DEPARTMENT_ROWS = Message("部门 {departments} 的数据", "the rows of the departments {departments}")

@@ -175,3 +175,26 @@ async def reachable(store: Store, id: Any) -> bool:
     except ApiError:
         return False
     return True
+
+
+async def test_the_explanation_says_that_others_keep_some_rows(admin: Client, people: People) -> None:
+    keeper, other, goods = await hired(people), await hired(people), await Goods.stocked(admin, 1)
+    await entrust(admin, goods.warehouse_id, keeper)
+    query = f"user_id={other.user['userId']}&method=GET&path={AT}/stock"
+    reply = await admin.get(f"/api/v1/system/authorization/explain?{query}", headers={"Accept-Language": "en"})
+    scope = expect(reply)["data_scope"]
+    assert "other people keep" in scope["words"]
+    assert goods.warehouse_id in scope["filter"]["warehouse_id"]["$nin"]
+
+
+async def test_a_warehouse_of_an_older_database_has_no_keepers(
+    admin: Client, people: People, tradewind: Running
+) -> None:
+    goods, anybody = await Goods.stocked(admin, 1), await hired(people)
+    key, unset = {"_id": ObjectId(goods.warehouse_id)}, {"$unset": {"keeper_ids": ""}}
+    await tradewind.service.database.driver.update_one("inventory_warehouses", key, unset)
+    read = expect(await admin.get(f"{AT}/warehouses/{goods.warehouse_id}"))
+    assert (read["keeper_ids"], read["keeper_names"]) == (None, None)
+    assert await seen_of(anybody, goods) == (1, 1, True)
+    expect(await Goods(anybody, goods.product_id, goods.warehouse_id).count(2, "4.00"))
+    await entrust(admin, goods.warehouse_id, anybody)
