@@ -131,9 +131,7 @@ class _Crud:
             ),
             "delete": with_version(
                 collection,
-                self._declare_write(
-                    "delete", f"DELETE {record}", get["delete"], f"Delete {self.one}", returns=NOTHING
-                ),
+                self._declare_write("delete", f"DELETE {record}", get["delete"], f"Delete {self.one}", returns=NOTHING),
             ),
             "restore": self._declare_write(
                 "restore",
