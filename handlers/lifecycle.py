@@ -278,6 +278,11 @@ async def handle(request: Request) -> Response:
         if isinstance(produced, Response):
             return produced
         response = Response(200, produced, request.response_headers, route.bare)
+    elif route.instead:
+        result = await route.handler(request)
+        if isinstance(result, Response):
+            return result
+        response = Response(200, await _answer(request, route, result), request.response_headers)
     elif _has_idempotency_key(request, route):
         body = await respond_once(request, lambda: _run_handler(request, route))
         response = Response(200, body, request.response_headers)
@@ -302,7 +307,10 @@ def _add_etag(request: Request, response: Response) -> Response:
 
 
 async def _run_handler(request: Request, route: Route) -> bytes:
-    result = await route.handler(request)
+    return await _answer(request, route, await route.handler(request))
+
+
+async def _answer(request: Request, route: Route, result: object) -> bytes:
     if route.method == "POST" and isinstance(result, dict) and result.get("id") is not None:
         request.created_id = str(result["id"])
     body = await _envelope(request, route, result)

@@ -88,6 +88,7 @@ class RouteOptions(TypedDict, total=False):
     attempt: Callable[[Request], Awaitable[None]] | None
     before_password_change: bool
     bare: str | None
+    instead: str | None
     tag: str
     description: str
     operation: str
@@ -111,7 +112,8 @@ class Route:
     `paged`: the response is a page of `returns`. `logged`: whether a write is added to the operation log.
     `attempt`: called before the body is parsed, to count the request; it may refuse it.
     `before_password_change`: reachable while the caller must change the password.
-    `bare`: the media type of a response without an envelope.
+    `bare`: the media type of a response without an envelope. `instead`: that of the `Response` that the handler returns
+    in place of data, where the query asks for it.
     `collection`: the collection whose data scope the route applies, for explanations and tests.
     `refusals`: errors that the handler itself may raise because of the record or the request; the explanation of an
     authorisation lists them. `events`: events that the handler emits and whose listeners may refuse the request too.
@@ -140,6 +142,7 @@ class Route:
     attempt: Callable[[Request], Awaitable[None]] | None = None
     before_password_change: bool = False
     bare: str | None = None
+    instead: str | None = None
     tag: str = ""
     description: str = ""
     operation: str = ""

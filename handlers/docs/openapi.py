@@ -258,6 +258,7 @@ def _success(route: Route, components: Components) -> dict[str, Any]:
         content = {media: {"schema": _bare_schema(media)} for media in _media_types(route.bare)}
     else:
         content = {"application/json": {"schema": wrap({"type": "integer", "const": 0}, _data(route, components))}}
+        content |= {media: {"schema": _bare_schema(media)} for media in _media_types(route.instead or "") if media}
     names = ["X-Request-ID"]
     if route.etag:
         names.append("ETag")

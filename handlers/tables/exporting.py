@@ -47,8 +47,15 @@ async def export_table(req: Request, table: Table) -> Response:
     req.note_rows(first.total or len(first.items))
     writer = await CellWriter.make(req, table, columns, req.language if headers == "labels" else None)
     rows = _rows(source, writer, first)
-    stream = _encode_csv(rows) if form == "csv" else await Workbook.begin(req.part(Lanes).writing, req, rows)
+    if form == "csv":
+        return csv_response(req, table.file_name, rows)
+    stream = await Workbook.begin(req.part(Lanes).writing, req, rows)
     return Response(200, b"", _attachment(req, table.file_name, form), MEDIA[form], stream=stream)
+
+
+def csv_response(req: Request, name: str, rows: AsyncIterator[Sequence[Cells]]) -> Response:
+    """The response that streams rows, some at a time, as a CSV file whose name begins with `name`."""
+    return Response(200, b"", _attachment(req, name, "csv"), CSV_MEDIA, stream=_encode_csv(rows))
 
 
 def _attachment(req: Request, name: str, form: str) -> dict[str, str]:
@@ -155,7 +162,7 @@ class CellWriter:
         return to_cell(column, value, self._zone, self._language)
 
 
-async def _encode_csv(rows: AsyncIterator[list[Cells]]) -> AsyncIterator[bytes]:
+async def _encode_csv(rows: AsyncIterator[Sequence[Cells]]) -> AsyncIterator[bytes]:
     yield CSV_MARK
     async for some in rows:
         yield await asyncio.to_thread(as_csv, some)

@@ -15,6 +15,7 @@ MENUS = (
 
 PERMISSIONS = {
     "system:authorization:explain": Message("诊断", "Explain"),
+    "system:authorization:matrix": Message("权限矩阵", "Authorization matrix"),
     "system:role:grant": Message("授权", "Grant menus"),
     "system:user:handover": Message("工作交接", "Hand over work"),
     "system:user:reset-password": Message("重置密码", "Reset password"),

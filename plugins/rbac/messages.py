@@ -71,6 +71,10 @@ UNKEPT_ROWS = Message(
 )
 NO_ROWS = Message("没有任何数据", "no rows")
 OWN_ROWS = Message("本人的数据", "their own rows")
+ROWS_OF_DEPARTMENT = Message("所在部门的数据", "the rows of their department")
+ROWS_OF_DEPARTMENT_AND_BELOW = Message(
+    "所在部门及其下级部门的数据", "the rows of their department and the departments below"
+)
 DEPARTMENT_ROWS = Message("部门 {departments} 的数据", "the rows of the departments {departments}")
 HANDED_ROWS = Message("移交给本人的数据", "rows that were handed to them")
 AND = Message("、以及", ", and ")
