@@ -14,7 +14,6 @@ from collections.abc import AsyncIterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
-from urllib.parse import parse_qsl
 
 from config.database import DatabaseUnavailable, begin_waiting
 from config.logs import log_request, request_context
@@ -30,6 +29,7 @@ from handlers.missing_permission import missing_permission
 from handlers.operation_log import OperationLog
 from handlers.passing import is_admitted
 from handlers.ports import Authenticator, Authorizer
+from handlers.query_string import parse_query
 from handlers.rate_limit import RateLimit
 from handlers.request import Request
 from handlers.route import METHODS, PUBLIC, SUPER, Route
@@ -168,7 +168,7 @@ async def _has_pass(request: Request, route: Route) -> bool:
     if request.passage is None or not route.passable:
         return False
     try:
-        query = route.check_query(_query(request.raw_query))
+        query = route.check_query(parse_query(request.raw_query))
     except ApiError:
         return False  # without the permission nobody learns what is wrong with the query
     return await is_admitted(request, route.collection, query)
@@ -227,7 +227,7 @@ def check_input(request: Request, standing: Record | None = None) -> None:
     route = route_of(request)
     faults: list[FieldError] = []
     try:
-        request.query = route.check_query(_query(request.raw_query))
+        request.query = route.check_query(parse_query(request.raw_query))
     except ValidationFailed as failure:
         faults += failure.errors
     try:
@@ -236,19 +236,6 @@ def check_input(request: Request, standing: Record | None = None) -> None:
         faults += [FieldError(fault.field or "body", fault.rule) for fault in failure.errors]
     if faults:
         raise ValidationFailed(faults)
-
-
-def _query(raw: str) -> dict[str, list[str]]:
-    if not raw:
-        return {}
-    try:
-        pairs = parse_qsl(raw, keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=100)
-    except (UnicodeDecodeError, ValueError) as error:
-        raise ApiError(BAD_REQUEST) from error
-    values: dict[str, list[str]] = {}
-    for name, value in pairs:
-        values.setdefault(name, []).append(value)
-    return values
 
 
 def _body(request: Request, route: Route, standing: Record | None) -> Body:
