@@ -12,6 +12,7 @@ import jsonschema_rs
 from handlers.data.collection import HISTORY, SEARCH_FIELDS, Collection, named
 from handlers.data.history import CHANGES
 from handlers.data.locks import LOCKS
+from handlers.data.scope import OWNER_DEPARTMENT, SECOND_DEPARTMENT
 from handlers.declarations import Menu, Option
 from handlers.docs.components import NameTaken
 from handlers.docs.openapi import check_names
@@ -41,7 +42,7 @@ from plugins.plugin import Plugin
 CORE_COLLECTIONS = (CHANGES, IDEMPOTENCY_KEYS, LOCKS, OPERATION_LOGS, TABLE_IMPORTS, TABLE_IMPORT_ROWS)
 _PATH = re.compile(r"^/(api/|metrics$)[A-Za-z0-9._{}/-]+$|^/metrics$")
 # names that the store writes or queries itself, besides the audit fields
-_RESERVED = {"id", "_id", "deleted", "shared_with", HISTORY, *SEARCH_FIELDS}
+_RESERVED = {"id", "_id", "deleted", "shared_with", OWNER_DEPARTMENT, SECOND_DEPARTMENT, HISTORY, *SEARCH_FIELDS}
 _OPTION_KEY = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
 Value = TypeVar("Value")
 

@@ -21,6 +21,8 @@ def owner_problems(where: str, collection: Collection, known: Mapping[str, Colle
         yield f"{where} has the owner {collection.owner}, which is no field of it."
     elif owner.ref is None or known.get(owner.ref) is not known.get(THE_USERS):
         yield f"{where} has the owner {collection.owner}, which does not refer to {THE_USERS}."
+    elif not owner.history:
+        yield f"{where} has the owner {collection.owner}, whose changes its history would not show (history=False)."
     if collection.plain:
         yield f"{where} has an owner and is plain: only records with audit fields have a responsible department."
     if collection.scope_department != Collection.scope_department:

@@ -27,6 +27,7 @@ from handlers.confined.pool import Confined
 from handlers.data.database import PREPARE_SECONDS, AlikeRecords, Database, Lease
 from handlers.data.indexing import SearchIndexing
 from handlers.data.orphans import end_orphans_for_ever
+from handlers.data.owner_moves import OwnerMoves
 from handlers.data.record_names import RecordNames
 from handlers.declarations import Catalogue
 from handlers.dictionaries import Dictionaries
@@ -137,6 +138,7 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
     indexing = SearchIndexing(service.database)
     await indexing.look()
     jobs.spawn("search", indexing.run())
+    jobs.spawn("owners", OwnerMoves(service.database).run())
     operations = service.part(OperationLog)
     operations.start()
     stack.push_async_callback(operations.stop)

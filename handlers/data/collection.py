@@ -17,6 +17,7 @@ from config.logs import is_secret_name
 from handlers.data.folding import sort_key
 from handlers.data.index import Index, leads_with, spec_of
 from handlers.data.links import Link, find_links
+from handlers.data.scope import OWNER_DEPARTMENT, SECOND_DEPARTMENT
 from handlers.data.search import FORM, FORM_NAME, search_values
 from handlers.data.states import StateMachine
 from handlers.schema.conversion import decode
@@ -38,6 +39,9 @@ MAX_PAGE_SIZE = 200
 MAX_DEPTH = 10_000
 _RANGES = ("timestamp", "day", "money", "quantity", "number")
 _SETS = ("integer", "object_id")
+_OWNER_DEPARTMENT = integer(
+    label=("负责部门", "Owner's department"), minimum=1, read_only=True, filter=True, ref=THE_DEPARTMENTS
+)
 _VERSION = Message("版本号", "Version")
 _UNNAMED = Message("", "")
 
@@ -62,7 +66,8 @@ class Collection:
     `alias`: a second name for references. The core refers to people as `users`, to departments as `departments`.
     `keepers`: a field with people: what follows a record that names some is only for them, and for who sees every row.
     `follows`: a reference to such a record, which the rows follow.
-    `owner`: the field with the person who is responsible for a record. `states`: the life of a record.
+    `owner`: the field with the person who is responsible for a record; the core writes that person's department beside
+    it (`owner_department_id`), whose people see the record too. `states`: the life of a record.
     `disabled`: a field and its value in records that are not to be chosen any more; `disabled_value` has the default.
     """
 
@@ -111,6 +116,11 @@ class Collection:
         return next((name for name in names if name in self.fields and self.fields[name].kind == "text"), "")
 
     @property
+    def owned(self) -> bool:
+        """Whether its records have a responsible department besides the creator's."""
+        return bool(self.owner)
+
+    @property
     def machine(self) -> StateMachine:
         """Its state machine. Raises LookupError for a collection without one."""
         if self.states is None:
@@ -143,6 +153,7 @@ class Collection:
             "created_at": moment.but(label=("创建时间", "Created at"), sort=True, filter=True),
             "updated_at": moment.but(label=("修改时间", "Updated at"), sort=True, filter=True),
             "updater_id": person.but(label=("修改人", "Updated by")),
+            **({OWNER_DEPARTMENT: _OWNER_DEPARTMENT} if self.owner else {}),
         }
 
     @cached_property
@@ -198,7 +209,9 @@ class Collection:
     @cached_property
     def hidden(self) -> tuple[str, ...]:
         """Every stored field that is never read into records."""
-        return self.unread if self.plain else (*self.unread, HISTORY)
+        if self.plain:
+            return self.unread
+        return (*self.unread, HISTORY, *([SECOND_DEPARTMENT] if self.owner else []))
 
     @cached_property
     def recorded(self) -> dict[str, Field]:
@@ -288,7 +301,8 @@ class Collection:
     @cached_property
     def blank(self) -> Record:
         """Null for every field of a response: a stored record may lack it."""
-        return {name: None for name, child in self.fields.items() if not child.write_only}
+        names = [name for name, child in self.fields.items() if not child.write_only]
+        return dict.fromkeys([*names, *([OWNER_DEPARTMENT] if self.owner else [])])
 
     def parse_id(self, value: object) -> RecordId:
         """Return `value` as the `_id` of a record; 40400 where it is no valid one."""
@@ -317,6 +331,9 @@ class Collection:
             derived += [Index(self.scope_department, order), Index(self.scope_person, order)]
         if self.shared:
             derived += [Index("shared_with", order)]
+        if self.owner:
+            # no partial one for the second, though few records have it: MongoDB merges only indexes of all records
+            derived += [Index(OWNER_DEPARTMENT, order), Index(SECOND_DEPARTMENT, order)]
         if self.searchable and not self.plain:
             derived += map(Index, self.stored_orders.values())
             declared += [SEARCHED, OUTDATED_INDEX]

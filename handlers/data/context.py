@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Set
 from typing import Protocol, TypeVar
 
 from config.database import Driver
+from handlers.data.changes import Changes
 from handlers.data.collection import Collection
 from handlers.data.history import History
 from handlers.data.holders import Holders
@@ -13,6 +14,28 @@ from handlers.data.single_flight import SingleFlight
 from handlers.schema.values import RecordId
 
 Result = TypeVar("Result")
+
+
+class PeopleReader(Protocol):
+    """The part of `Database` that reads the departments of people."""
+
+    @property
+    def driver(self) -> Driver:
+        """The driver that all stores use."""
+
+    @property
+    def changes(self) -> Changes:
+        """Notifications of changes to the watched collections."""
+
+    def is_changed_here(self, collection: str) -> bool:
+        """Whether the running transaction changed the collection."""
+
+
+class PeopleInDepartments(Protocol):
+    """The departments of people."""
+
+    async def of(self, user_id: int | None) -> int | None:
+        """Return the department of a person; None for nobody and for who is in none."""
 
 
 class DataContext(Protocol):
@@ -41,6 +64,10 @@ class DataContext(Protocol):
     @property
     def outdated(self) -> Set[str]:
         """The names of collections whose stored search fields still have to be rebuilt."""
+
+    @property
+    def departments(self) -> PeopleInDepartments:
+        """The departments of people, kept in memory."""
 
     @property
     def history(self) -> History:

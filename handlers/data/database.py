@@ -16,12 +16,13 @@ from bson import ObjectId
 from config.database import Batcher, DatabaseUnavailable, Driver, DuplicateKey, Filter
 from handlers.actor import SYSTEM, Actor
 from handlers.data.changes import Changes
-from handlers.data.collection import Collection, named
+from handlers.data.collection import THE_USERS, Collection, named
 from handlers.data.history import History
 from handlers.data.holders import find_holders
 from handlers.data.keeping import Keeping
 from handlers.data.locks import held_locks, lock_records
 from handlers.data.passes import find_parents
+from handlers.data.responsible import PeopleDepartments
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.single_flight import SingleFlight
 from handlers.data.store import Store
@@ -64,6 +65,7 @@ class Database:
         self.keeping = Keeping(driver, self.collections.values(), self.changes)
         self.counts = SingleFlight()
         self.history = History(driver)
+        self.departments = PeopleDepartments(self.referred.get(THE_USERS), self)
         self.outdated: set[str] = set()  # collections whose search fields `SearchIndexing` still has to rebuild
         self._numbers = Batcher(self._take_numbers, _NUMBERS_AT_ONCE)
 

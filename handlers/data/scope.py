@@ -1,4 +1,4 @@
-"""Data scope: which rows a person sees, by their department or creator, or because they were shared with the person."""
+"""Data scope: which rows a person sees, by department, creator or owner, or because they were shared with the person."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from config.database import Filter
 from handlers.schema.values import ReadOnlyRecord, RecordId
 
 _MOST_RUNS = 4  # each costs a command
+# fields of records with an owner: the owner's department, and the same where it is not the creator's
+OWNER_DEPARTMENT, SECOND_DEPARTMENT = "owner_department_id", "second_department_id"
 NO_ROWS: dict[str, Any] = {"_id": {"$in": []}}
 
 
@@ -42,9 +44,16 @@ class Scope:
         return self.everything or (not other.everything and other.department_ids <= self.department_ids)
 
     def filter(
-        self, department: str = "creator_department_id", person: str = "creator_id", shared: bool = False
+        self,
+        department: str = "creator_department_id",
+        person: str = "creator_id",
+        shared: bool = False,
+        owned: bool = False,
     ) -> Filter:
-        """Return the filter on the fields that a collection names; `shared`: its rows can be shared with people."""
+        """Return the filter on the fields that a collection names.
+
+        `shared`: its rows can be shared with people. `owned`: the departments of their owners count too.
+        """
         if self.everything:
             return {}
         if self.nothing:
@@ -52,6 +61,8 @@ class Scope:
         branches: list[dict[str, Any]] = []
         if self.department_ids:
             branches.append({department: {"$in": list(self._ids)}})
+            if owned:
+                branches.append({SECOND_DEPARTMENT: {"$in": list(self._ids)}})
         if self.creator_id is not None:
             branches.append({_stored(person): self.creator_id})
         if shared and self.user_id is not None:
@@ -64,6 +75,7 @@ class Scope:
         department: str = "creator_department_id",
         person: str = "creator_id",
         shared: bool = False,
+        owned: bool = False,
     ) -> bool:
         """Return whether `filter` with the same arguments matches this stored document."""
         if self.everything:
@@ -72,12 +84,17 @@ class Scope:
             return False
         return (
             document.get(department) in self.department_ids
+            or (owned and document.get(OWNER_DEPARTMENT) in self.department_ids)
             or (self.creator_id is not None and document.get(_stored(person)) == self.creator_id)
             or (shared and self.user_id is not None and self.user_id in (document.get("shared_with") or ()))
         )
 
     def parts(
-        self, department: str = "creator_department_id", person: str = "creator_id", shared: bool = False
+        self,
+        department: str = "creator_department_id",
+        person: str = "creator_id",
+        shared: bool = False,
+        owned: bool = False,
     ) -> list[Filter]:
         """Return filters that match disjoint sets of rows and together match what `filter` does.
 
@@ -87,7 +104,7 @@ class Scope:
             return [{}]
         if self.nothing:
             return []
-        parts, others = self._by_department(department)
+        parts, others = self._by_department(department, owned)
         if self.creator_id is not None:
             parts.append({**others, _stored(person): self.creator_id})
             others = {"$nor": [{_stored(person): self.creator_id}], **others}
@@ -95,7 +112,7 @@ class Scope:
             parts.append({**others, "shared_with": self.user_id})
         return parts
 
-    def _by_department(self, department: str) -> tuple[list[Filter], Filter]:
+    def _by_department(self, department: str, owned: bool) -> tuple[list[Filter], Filter]:
         """The filters on the rows of the departments, and the filter on all other rows."""
         if not self.department_ids:
             return [], {}
@@ -104,7 +121,11 @@ class Scope:
         parts: list[Filter] = [{department: {"$in": ids}}]
         if len(runs) <= _MOST_RUNS:
             parts = [{department: {"$gte": first, "$lte": last}} for first, last in runs]
-        return parts, {department: {"$nin": ids}}
+        others: Filter = {department: {"$nin": ids}}
+        if owned:
+            parts.append({**others, SECOND_DEPARTMENT: {"$in": ids}})
+            others = {**others, SECOND_DEPARTMENT: {"$nin": ids}}
+        return parts, others
 
 
 def _runs(ids: list[int]) -> list[tuple[int, int]]:

@@ -22,6 +22,7 @@ from handlers.data.listing import Page, sort_keys
 from handlers.data.paging import Pager
 from handlers.data.recorded_change import recorded_change, recorded_update
 from handlers.data.references import References
+from handlers.data.responsible import placed, placing
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.visibility import Visibility
 from handlers.data.writing import keeps_references, releases_holders
@@ -134,7 +135,7 @@ class Store:
     async def create(self, values: Values, *, id: RecordId = None) -> Document:
         """Insert a record with its audit fields; 40900 for a duplicate key, 40001 for a missing reference."""
         await self._references().check(values)
-        document = {**self.collection.defaults, **values, **self._stamp(values)}
+        document = await self._stamped(values)
         document["_id"] = id if id is not None else await _new_id(self._context, self.collection)
         try:
             await self._driver.insert(self.collection.name, [document])
@@ -151,13 +152,8 @@ class Store:
         for values in rows:
             if len(documents) % _RECORDS_AT_ONCE == 0:
                 await asyncio.sleep(0)  # computing search values takes time: let other requests run
-            stamped = {
-                **self.collection.defaults,
-                **values,
-                **self._stamp(values),
-                "_id": await _new_id(self._context, self.collection),
-            }
-            documents.append(stamped)
+            id = await _new_id(self._context, self.collection)
+            documents.append({**await self._stamped(values), "_id": id})
         try:
             await self._driver.insert(self.collection.name, documents)
         except DuplicateKey as error:
@@ -192,7 +188,8 @@ class Store:
         matching = self._visibility.filter(condition, where)
         changes = {**values, **await self._derived_changes(key, values)}
         try:
-            changed = await self._driver.update_one(self.collection.name, matching, self._change(changes, operators))
+            change = await self._change(changes, operators)
+            changed = await self._driver.update_one(self.collection.name, matching, change)
         except DuplicateKey as error:
             raise _duplicate_error(self.collection, error) from error
         if changed is None:
@@ -205,7 +202,7 @@ class Store:
         if not self.collection.plain:
             await self._context.history.make_room(self.collection, matching)
         try:
-            changed = await self._driver.update_many(self.collection.name, matching, self._change({}, operators))
+            changed = await self._driver.update_many(self.collection.name, matching, await self._change({}, operators))
         except DuplicateKey as error:
             raise _duplicate_error(self.collection, error) from error
         self._tell(None)
@@ -224,7 +221,7 @@ class Store:
         key = self.collection.parse_id(id)
         deletion = {"deleted": True, "deleted_at": self._now}
         matching = self._visibility.filter({"_id": key}, where)
-        changed = await self._driver.update_one(self.collection.name, matching, self._change(deletion, None))
+        changed = await self._driver.update_one(self.collection.name, matching, await self._change(deletion, None))
         if changed is None:
             raise await self._update_error(key, None, otherwise, reason)
         await self._written(changed)
@@ -242,19 +239,20 @@ class Store:
 
     async def upsert(self, id: RecordId, values: Values, operators: Operators | None = None) -> Document:
         """Change or insert the record of a plain collection with this `_id`."""
-        change = self._change(values, operators)
+        change = await self._change(values, operators)
         changed = await self._driver.update_one(self.collection.name, {"_id": id}, change, upsert=True)
         self._tell(id)
         return self._record(changed or {"_id": id})
 
     async def update_where(self, filter: Filter, values: Values) -> Document | None:
         """Change the record that matches atomically; None where none matches."""
-        return await self._update_where(filter, self._change(values, None))
+        return await self._update_where(filter, await self._change(values, None))
 
     async def update_unversioned(self, filter: Filter, update: Operators | Sequence[Operators]) -> Document | None:
         """As `update_where`, with update operators, and without a new version or audit stamp: for technical fields."""
         if not self.collection.plain:
-            update = recorded_update(self.collection, update, note(self.actor, self._now, {}))
+            recorded = recorded_update(self.collection, update, note(self.actor, self._now, {}))
+            update = await placing(self.collection, recorded, update, self._context.departments)
         return await self._update_where(filter, update)
 
     async def _update_where(
@@ -276,6 +274,11 @@ class Store:
         """The filter of the data scope; empty where the actor sees every row."""
         return self._visibility.row_filter
 
+    async def _stamped(self, values: Values) -> dict[str, Any]:
+        """A new record, without its id."""
+        document = {**self.collection.defaults, **values, **self._stamp(values)}
+        return await placed(self.collection, document, self._context.departments)
+
     def _stamp(self, values: Mapping[str, Any]) -> dict[str, Any]:
         if self.collection.plain:
             return self.collection.derived(values)
@@ -291,11 +294,12 @@ class Store:
             **self.collection.derived(values),
         }
 
-    def _change(self, values: Values, operators: Operators | None) -> Operators | Sequence[Operators]:
+    async def _change(self, values: Values, operators: Operators | None) -> Operators | Sequence[Operators]:
         if self.collection.plain:
             return {**({"$set": dict(values)} if values else {}), **(operators or {})}
         stamped = {**values, "updated_at": self._now, "updater_id": self.actor.user_id}
-        return recorded_change(self.collection, stamped, operators, note(self.actor, self._now, values, operators))
+        change = recorded_change(self.collection, stamped, operators, note(self.actor, self._now, values, operators))
+        return await placing(self.collection, change, (values, operators), self._context.departments)
 
     async def _derived_changes(self, key: Any, values: Mapping[str, Any]) -> dict[str, Any]:
         names = self.collection.searchable

@@ -34,7 +34,7 @@ class Visibility:
     def row_filter(self) -> Filter:
         """The filter of the data scope; empty where every row is visible."""
         rules = self._collection
-        scoped = self.scope.filter(rules.scope_department, rules.scope_person, rules.shared)
+        scoped = self.scope.filter(rules.scope_department, rules.scope_person, rules.shared, rules.owned)
         withheld = self._withheld
         return {"$and": [scoped, withheld]} if scoped and withheld else scoped or withheld
 
@@ -56,12 +56,14 @@ class Visibility:
         live = rules.plain or document.get("deleted") is self._deleted
         kept = rules.follows and document.get(rules.follows) in self.scope.withheld
         return (
-            live and not kept and self.scope.admits(document, rules.scope_department, rules.scope_person, rules.shared)
+            live
+            and not kept
+            and self.scope.admits(document, rules.scope_department, rules.scope_person, rules.shared, rules.owned)
         )
 
     def parts(self) -> list[Record]:
         """Filters that match disjoint sets of records and together match what `filter()` does."""
         rules, live = self._collection, self.live
-        parts = self.scope.parts(rules.scope_department, rules.scope_person, rules.shared)
+        parts = self.scope.parts(rules.scope_department, rules.scope_person, rules.shared, rules.owned)
         withheld = self._withheld
         return [{**live, **part, **({"$and": [withheld]} if withheld else {})} for part in parts]

@@ -19,7 +19,7 @@ from plugins.api import (
     timestamp,
 )
 from plugins.crm.messages import PLAN_PAID
-from plugins.crm.records import CUSTOMER_ID, EDITORS, FOLLOWS_CUSTOMER, OPPORTUNITY_ID, OWNER
+from plugins.crm.records import CUSTOMER_ID, EDITORS, FOLLOWS_CUSTOMER, OPPORTUNITY_ID, OWNER_BELOW
 from plugins.crm.states import CONTRACT_STATES, PLAN_STATES
 
 _CONTRACT_ID = object_id(label=("合同", "Contract"), required=True, ref="crm_contracts", filter=True)
@@ -62,7 +62,7 @@ CONTRACTS = Collection(
         "start_date": day(label=("开始日期", "Start date"), sort=True, filter=True),
         "end_date": day(label=("结束日期", "End date"), sort=True, filter=True),
         "remark": text(label=("备注", "Remarks"), max_length=2000),
-        "owner_id": OWNER,
+        "owner_id": OWNER_BELOW,
         "status": CONTRACT_STATES.choice(label=("合同状态", "Status"), filter=True, sort=True),
         **service_fields(
             received_amount=money(label=("已回款金额", "Amount received")),
@@ -156,7 +156,7 @@ PAYMENTS = Collection(
             example="transfer",
         ),
         "remark": text(label=("备注", "Remarks"), max_length=2000, search=True),
-        "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's owner when it was received."),
+        "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's."),
     },
     indexes=(
         Index("contract_id", "-paid_at"),

@@ -27,9 +27,15 @@ from plugins.api import (
 from plugins.api import exact as amount_of
 from plugins.crm import customer_children, receivables
 from plugins.crm.bodies import REJECT, TERMINATE
-from plugins.crm.contract_records import CONTRACTS, PLANS, VERSION_BODY
+from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS, VERSION_BODY
 from plugins.crm.messages import CONTRACT_FIXED
-from plugins.crm.ownership import REFUSES_READERS, build_child_sharing, find_reference, get_editable, resolve_owner
+from plugins.crm.ownership import (
+    REFUSES_READERS,
+    build_child_sharing,
+    find_reference,
+    get_editable,
+    resolve_child_owner,
+)
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES
 from plugins.crm.states import CONTRACT_STATES
 
@@ -42,7 +48,7 @@ async def create(req: Request) -> Record:
     """Create a draft. Its number is the one given, or the next of the year."""
     customer = await find_reference(req, CUSTOMERS, "customer_id", req.body["customer_id"])
     await _check(req, req.body, {"customer_id": customer["id"]})
-    owner_id = await resolve_owner(req, req.body)
+    owner_id = await resolve_child_owner(req, req.body, customer)
     nothing = store_money(amount_of(None))
     values = {**req.body, "received_amount": nothing, "planned_amount": nothing}
 
@@ -84,18 +90,19 @@ async def update(req: Request) -> Record:
             req, CONTRACTS, before, values, version, where=where, reason=CONTRACT_FIXED
         )
         if any(changed[name] != before[name] for name in ("customer_id", "owner_id")):
-            await move_plans(req, changed)
+            await move_below(req, changed)
         return changed
 
     return await req.transaction(work)
 
 
-async def move_plans(req: Request, contract: Mapping[str, Any]) -> None:
-    """Move the plans of a contract to its customer and owner."""
+async def move_below(req: Request, contract: Mapping[str, Any]) -> None:
+    """Move the plans and payments of a contract to its customer and owner."""
     customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
     owner_id = contract["owner_id"]
     theirs = {"customer_id": customer["id"], "owner_id": owner_id, **build_child_sharing(customer, owner_id, 0)}
-    await req.system_store(PLANS).update_many({"contract_id": contract["id"]}, {"$set": theirs})
+    for collection in (PLANS, PAYMENTS):
+        await req.system_store(collection).update_many({"contract_id": contract["id"]}, {"$set": theirs})
 
 
 async def delete(req: Request) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Collection, Message, Request
-from plugins.crm.ownership import build_child_sharing, check_enabled_user, find_reference
+from plugins.crm.ownership import LEFT_WITHOUT_OWNER, build_child_sharing, check_enabled_user, find_reference
 from plugins.crm.records import CUSTOMERS
 
 Record = dict[str, Any]
@@ -32,10 +32,11 @@ async def update(
     where: Mapping[str, Any] | None = None,
     reason: Message | None = None,
 ) -> Record:
-    """Change a record of a customer. With another customer or owner, other people see it."""
+    """Change a record of a customer. With another customer it gets that one's owner, unless `values` name one."""
     # unchanged references are not checked: the caller may not be allowed to see them
     kept = {name for name in ("customer_id", "owner_id", "opportunity_id") if values.get(name, ...) == before.get(name)}
     changes = {name: value for name, value in values.items() if name not in kept}
+    stores = req.store
     if changes.get("owner_id") is not None:
         await check_enabled_user(req, "owner_id", changes["owner_id"])
     if "customer_id" in changes or "owner_id" in changes:
@@ -44,8 +45,11 @@ async def update(
             if "customer_id" in changes
             else req.system_store(CUSTOMERS).get(before["customer_id"])
         )
+        if "owner_id" not in values and (customer["owner_id"] is not None or collection in LEFT_WITHOUT_OWNER):
+            changes["owner_id"] = customer["owner_id"]
+            stores = req.system_store  # the caller need not be allowed to see the account of the owner
         changes |= build_child_sharing(customer, changes.get("owner_id", before["owner_id"]), before["creator_id"])
-    return await req.store(collection).update(before["id"], changes, version=version, where=where, reason=reason)
+    return await stores(collection).update(before["id"], changes, version=version, where=where, reason=reason)
 
 
 def split_version(req: Request) -> tuple[Record, int | None]:

@@ -24,7 +24,7 @@ async def create(req: Request) -> Record:
         seen["$set"] = {"next_follow_at": req.body["next_follow_at"]}
 
     async def work() -> Record:
-        made = await customer_children.insert(req, FOLLOW_UPS, values, customer, req.actor.user_id)
+        made = await customer_children.insert(req, FOLLOW_UPS, values, customer, customer["owner_id"])
         await req.system_store(CUSTOMERS).update_unversioned({"_id": customer["id"]}, seen)
         return made
 

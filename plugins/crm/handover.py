@@ -8,7 +8,7 @@ from typing import Any
 
 from plugins.api import Holding, Message, Move, Record
 from plugins.crm.contract_records import CONTRACTS
-from plugins.crm.contracts import move_plans
+from plugins.crm.contracts import move_below
 from plugins.crm.customers import build_owner_change
 from plugins.crm.ownership import build_child_sharing, build_sharing, propagate_owner, propagate_sharing
 from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
@@ -62,7 +62,7 @@ async def _move_children(move: Move, records: Sequence[Record]) -> None:
         shared = build_child_sharing(customer, move.to_id, record["creator_id"])
         changed = await move.store.update(record["id"], {"owner_id": move.to_id, **shared})
         if move.holding.collection is CONTRACTS:
-            await move_plans(move.req, changed)
+            await move_below(move.req, changed)
 
 
 HOLDINGS = (

@@ -27,7 +27,7 @@ from plugins.crm import customer_children
 from plugins.crm.bodies import ADVANCE, LOSE, WIN
 from plugins.crm.contract_records import CONTRACTS
 from plugins.crm.messages import HAS_CONTRACTS, OPPORTUNITY_CLOSED, OPPORTUNITY_FIXED
-from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable, resolve_owner
+from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable, resolve_child_owner
 from plugins.crm.records import CUSTOMERS, OPPORTUNITIES, STAGES_KEPT
 from plugins.crm.states import ADVANCE_TO, OPEN_STAGES, OPPORTUNITY_STAGES, PROBABILITY
 
@@ -39,7 +39,7 @@ _FINAL = ("amount", "probability", "expected_close_date")
 async def create(req: Request) -> Record:
     """Create an opportunity of a customer, in the first stage or another open one."""
     customer = await find_reference(req, CUSTOMERS, "customer_id", req.body["customer_id"])
-    return await insert(req, req.body, customer, await resolve_owner(req, req.body))
+    return await insert(req, req.body, customer, await resolve_child_owner(req, req.body, customer))
 
 
 async def insert(req: Request, given: Mapping[str, Any], customer: Mapping[str, Any], owner_id: int | None) -> Record:

@@ -1,7 +1,7 @@
 """Ownership of customers and their records.
 
-Data scope goes by the creator of a record. Besides, the people in `shared_with` see it: the owner and collaborators of
-its customer, and its own owner. Those of them in `editors` may change it.
+Data scope goes by the creator of a record and by the department of its owner. Besides, the people in `shared_with` see
+it: the owner and collaborators of its customer, and its own owner. Those of them in `editors` may change it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,8 @@ from plugins.rbac.api import Directory, Policy
 Record = dict[str, Any]
 Stores = Callable[[Collection], Store]
 CHILDREN = (CONTACTS, OPPORTUNITIES, FOLLOW_UPS, CONTRACTS, PLANS, PAYMENTS)
-# records of the past keep their owner; records with work to be done move to the new one
-MOVING = (CONTACTS, OPPORTUNITIES, CONTRACTS, PLANS)
-# in the pool these have no owner; contracts and plans keep theirs
-LEFT_WITHOUT_OWNER = (CONTACTS, OPPORTUNITIES)
+# in the pool these have no owner; contracts keep theirs, with their plans and payments
+LEFT_WITHOUT_OWNER = (CONTACTS, OPPORTUNITIES, FOLLOW_UPS)
 # for routes that write: people who may only read a record cannot change it
 REFUSES_READERS = Refusal(FORBIDDEN, READ_ONLY, exempt_super=True)
 
@@ -47,13 +45,7 @@ def build_child_sharing(customer: Mapping[str, Any], owner_id: int | None, creat
 def may_edit(req: Request, record: Mapping[str, Any]) -> bool:
     """Whether the caller may change a visible record: by data scope, as owner, or as an editor."""
     scope, me = req.scope, req.actor.user_id
-    return (
-        scope.everything
-        or record["creator_department_id"] in scope.department_ids
-        or (scope.creator_id is not None and record["creator_id"] == scope.creator_id)
-        or record["owner_id"] == me
-        or me in (record.get(EDITORS) or ())
-    )
+    return scope.admits(record, owned=True) or record["owner_id"] == me or me in (record.get(EDITORS) or ())
 
 
 async def get_editable(req: Request, collection: Collection, id: Any) -> Record:
@@ -102,12 +94,18 @@ async def resolve_owner(req: Request, values: Mapping[str, Any]) -> int | None:
     return owner_id if owner_id in (None, req.actor.user_id) else await check_enabled_user(req, "owner_id", owner_id)
 
 
+async def resolve_child_owner(req: Request, values: Mapping[str, Any], customer: Mapping[str, Any]) -> int | None:
+    """The owner in the body, or else the customer's, or else the caller. Raises 40001 as `resolve_owner`."""
+    owner_id: int | None = customer["owner_id"]
+    return owner_id if owner_id is not None and "owner_id" not in values else await resolve_owner(req, values)
+
+
 async def propagate_owner(stores: Stores, customer: Mapping[str, Any], alike: Sequence[Any] = ()) -> None:
     """Give the records of a customer to its new owner, or to nobody. `stores` must not apply data scope.
 
     `alike` are the ids of further customers with the same owner and collaborators, whose records go with one command.
     """
-    moving = MOVING if customer["owner_id"] is not None else LEFT_WITHOUT_OWNER
+    moving = CHILDREN if customer["owner_id"] is not None else LEFT_WITHOUT_OWNER
     await _set_people(stores, customer, moving, alike)
 
 

@@ -54,6 +54,7 @@ OWNER = integer(
     filter=True,
     description="Who is responsible; the caller by default.",
 )
+OWNER_BELOW = OWNER.but(description="Who is responsible; the customer's owner by default, or the caller.")
 FOLLOWS_CUSTOMER = OWNER.but(
     label=("负责人", "Owner"), read_only=True, description="Who is responsible; follows the customer's owner."
 )
@@ -266,7 +267,7 @@ OPPORTUNITIES = Collection(
             dictionary="crm_lead_source", label=("商机来源", "Source"), max_length=64, filter=True, example="referral"
         ),
         "remark": text(label=("备注", "Remarks"), max_length=2000),
-        "owner_id": OWNER,
+        "owner_id": OWNER_BELOW,
         "won_reason": text(label=("赢单原因", "Reason won"), read_only=True),
         "lost_reason": text(label=("输单原因", "Reason lost"), read_only=True),
         "closed_at": timestamp(label=("关闭时间", "Closed at"), read_only=True, sort=True, filter=True),
@@ -312,9 +313,7 @@ FOLLOW_UPS = Collection(
         ),
         "address": text(label=("签到地址", "Check-in address"), max_length=500),
         "next_follow_at": timestamp(label=("下次跟进时间", "Next follow-up at"), filter=True, sort=True),
-        "owner_id": FOLLOWS_CUSTOMER.but(
-            label=("跟进人", "Followed up by"), description="Who followed up: the caller."
-        ),
+        "owner_id": FOLLOWS_CUSTOMER,
     },
     indexes=(Index("customer_id", "-created_at"), Index("owner_id", "-created_at"), Index("2dsphere:point")),
     internal=("point", EDITORS),

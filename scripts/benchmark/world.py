@@ -17,6 +17,7 @@ from bson import Decimal128, ObjectId
 from pymongo import MongoClient
 from pymongo.database import Database
 
+from handlers.data.responsible import new_fields
 from plugins.crm.contract_records import PAYMENTS
 from plugins.crm.customer_keys import derive_keys
 from plugins.crm.ownership import build_sharing
@@ -232,6 +233,7 @@ def _customers(
                     "owned_since": at,
                     **derive_keys(values),
                     **build_sharing(creator, (), creator),
+                    **new_fields(department, department),
                     **audited(creator, department, at),
                     **CUSTOMERS.derived(values),
                 }
@@ -260,6 +262,7 @@ def make_payments(database: Database[Row], customers: Sequence[tuple[ObjectId, i
                     "method": "transfer",
                     "owner_id": creator,
                     **build_sharing(creator, (), creator),
+                    **new_fields(department, department),
                     **audited(creator, department, at.replace(microsecond=0)),
                 }
             )

@@ -14,6 +14,7 @@ from config.database.direct_driver import DirectDriver
 from handlers.data.collection import Collection
 from handlers.data.database import Database, utc_now
 from handlers.data.listing import after_cursor, list_filter, make_cursor, sort_keys
+from handlers.data.responsible import new_fields
 from handlers.data.scope import Scope
 from handlers.data.store import Store
 from handlers.schema.conversion import decode
@@ -56,6 +57,8 @@ async def fill(database: Database, collection: Collection) -> None:
                 "creator_department_id": number % DEPARTMENTS,
             }
             row |= collection.derived(row)
+            if collection.owner:  # every tenth by somebody of another department
+                row |= new_fields(number % DEPARTMENTS, (number + (number % 10 == 0)) % DEPARTMENTS)
         if collection.scope_department in collection.fields:
             row[collection.scope_department] = number % DEPARTMENTS
         rows.append(row)

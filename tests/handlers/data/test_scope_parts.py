@@ -7,20 +7,27 @@ import pytest
 from bson import ObjectId
 
 from handlers.data.database import Database
+from handlers.data.responsible import new_fields
 from handlers.data.scope import ALL_ROWS, Scope
 
 pytestmark = pytest.mark.gen_test
 
 
+def owned_by(creator_department: int | None, owner_department: int | None) -> dict[str, int | None]:
+    """What a record stores of the departments of its creator and its owner."""
+    return {"creator_department_id": creator_department, **new_fields(creator_department, owner_department)}
+
+
+@pytest.mark.parametrize("owned", [False, True])
 @pytest.mark.parametrize("shared", [False, True])
-async def test_filter_parts_and_admits_agree_on_every_row(database: Database, shared: bool) -> None:
+async def test_filter_parts_and_admits_agree_on_every_row(database: Database, shared: bool, owned: bool) -> None:
     pick, things = random.Random(7), f"things_{uuid.uuid4().hex[:8]}"
     await database.driver.insert(
         things,
         [
             {
                 "_id": ObjectId(),
-                "creator_department_id": pick.choice([None, *range(1, 12)]),
+                **owned_by(pick.choice([None, *range(1, 12)]), pick.choice([None, *range(1, 12)])),
                 "creator_id": pick.randrange(5),
                 "shared_with": pick.sample(range(5), pick.randrange(3)),
             }
@@ -40,11 +47,11 @@ async def test_filter_parts_and_admits_agree_on_every_row(database: Database, sh
         for _ in range(30)
     ]
     for scope in (ALL_ROWS, Scope(), *scopes):
-        seen = await database.driver.find(things, scope.filter(shared=shared))
-        counted = [await database.driver.count(things, part) for part in scope.parts(shared=shared)]
+        seen = await database.driver.find(things, scope.filter(shared=shared, owned=owned))
+        counted = [await database.driver.count(things, part) for part in scope.parts(shared=shared, owned=owned)]
         assert sum(counted) == len(seen), scope
         stored = await database.driver.find(things, {})
-        assert [row for row in stored if scope.admits(row, shared=shared)] == seen, scope
+        assert [row for row in stored if scope.admits(row, shared=shared, owned=owned)] == seen, scope
 
 
 def test_departments_with_neighbouring_numbers_are_counted_as_one_range() -> None:

@@ -184,7 +184,11 @@ async def test_the_data_scope_is_given_in_words_and_as_the_filter_in_force(admin
     assert scope["words"].startswith("the rows of the departments ")
     assert scope["words"].endswith(", and rows that were handed to them")
     assert scope["filter"] == {
-        "$or": [{"creator_department_id": {"$in": [department, below]}}, {"shared_with": person.user["userId"]}]
+        "$or": [
+            {"creator_department_id": {"$in": [department, below]}},
+            {"second_department_id": {"$in": [department, below]}},  # the owner's, where it is another one
+            {"shared_with": person.user["userId"]},
+        ]
     }
 
 
