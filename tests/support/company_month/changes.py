@@ -31,10 +31,9 @@ def _counts(handover: dict[str, Any]) -> dict[str, int]:
 
 
 def _give(company: Company, gone: str, heir: str) -> None:
-    """Customers with their deals and contracts, and open leads, have the heir; payments keep who brought them in."""
+    """Customers, with all that hangs below them, and open leads have the heir; a converted lead keeps its name."""
     for fact in company.ledger.facts:
-        ended = fact.kind == "payment" or (fact.kind == "lead" and fact.values.get("converted"))
-        if fact.owner == gone and not ended:
+        if fact.owner == gone and not fact.values.get("converted"):
             fact.owner = heir
 
 
