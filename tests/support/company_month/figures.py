@@ -14,7 +14,6 @@ from tests.support.company_month.ledger import Fact
 from tests.support.company_month.staff import STAFF
 
 STAGES = ("initial", "qualified", "proposal", "negotiation", "won", "lost")
-_UNSPECIFIED = "未填写"
 Figures = Any
 
 
@@ -66,7 +65,7 @@ def _customers(company: Company, who: str) -> Figures:
 
 def _slices(items: Sequence[Mapping[str, Any]]) -> Figures:
     """Stored value → count."""
-    return {None if item["name"] == _UNSPECIFIED else item.get("code", item["name"]): item["value"] for item in items}
+    return {item["code"]: item["value"] for item in items}
 
 
 def _funnel(company: Company, who: str) -> Figures:
