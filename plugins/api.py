@@ -199,6 +199,7 @@ from handlers.data.series import (
     by_month as by_month,  # sums for each month
 )
 from handlers.data.single_flight import SingleFlight as SingleFlight  # single-flight: concurrent callers share one call
+from handlers.data.owner_moves import follow_at_once as follow_at_once  # give records their owners' new departments
 from handlers.data.undone import undone as undone  # do work in a transaction that is rolled back
 from handlers.data.transitions import try_transition as try_transition  # make a transition if the state allows it
 from handlers.data.store import Store as Store  # read and write a collection, within a data scope

@@ -206,3 +206,13 @@ class OwnerMoves:
         written = await self._driver.update_many(collection.name, outdated, change)
         self._database.tell(collection.name, None)
         return written
+
+
+async def follow_at_once(database: Database, people: Departments) -> None:
+    """Write the departments of these people into their records within the caller's transaction, to see what follows."""
+    for collection in (one for one in database.collections.values() if one.owner):
+        for id, department in people.items():
+            outdated = without_department(collection, [id], department)
+            change = [{"$set": changed_fields(collection, department)}]
+            if await database.driver.update_many(collection.name, outdated, change):
+                database.tell(collection.name, None)

@@ -5,7 +5,7 @@ The change itself is made, by the handler that makes it, in a transaction that i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from plugins.api import (
     Route,
     array,
     boolean,
+    follow_at_once,
     integer,
     mapping,
     obj,
@@ -91,12 +92,21 @@ async def _make(req: Request, change: Handler) -> _Outcome:
     before = await Company.load(database, catalogue)
     await change(req)
     after = await Company.load(database, catalogue)
+    # in the background otherwise, once the change is committed
+    await follow_at_once(database, dict(_moved(before, after)))
     rows = RowComparison(database, [one for one in catalogue.collections.values() if one.scoped or one.follows])
     try:
         await rows.count_after(before, after)
     except TooManyCounts:
         return _Outcome(before, after, None)
     return _Outcome(before, after, rows)
+
+
+def _moved(before: Company, after: Company) -> Iterator[tuple[int, int | None]]:
+    """Yield who came into another department, and which."""
+    for id, user in after.people.items():
+        if id in before.people and before.people[id]["department_id"] != user["department_id"]:
+            yield id, user["department_id"]
 
 
 async def _describe(req: Request, outcome: _Outcome, rows: RowChanges) -> dict[str, Any]:

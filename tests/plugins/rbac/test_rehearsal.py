@@ -88,6 +88,17 @@ async def test_who_moves_comes_into_the_sight_of_a_department_and_leaves_that_of
     assert left["id"] not in told(reply, "gains")
 
 
+async def test_the_records_of_who_moves_come_into_sight_with_them(admin: Client, people: People) -> None:
+    here, there = await people.department(), await people.department()
+    role = await people.role([LIST], "department")
+    left, joined, moving = [await people.account([role], place) for place in (here, there, here)]
+    made = expect(await admin.post(CUSTOMERS, {"name": unique("Customer"), "owner_id": moving["id"]}))
+    reply = await asked(admin, "users", moving["id"], {"department_id": there})
+    both = {"rbac_users": 1, "crm_customers": 1}
+    assert (told(reply, "losses")[left["id"]], told(reply, "gains")[joined["id"]]) == (([], both), ([], both))
+    assert expect(await admin.get(f"{CUSTOMERS}/{made['id']}"))["owner_department_id"] == here
+
+
 async def test_a_department_that_moves_comes_into_the_sight_of_those_above_its_new_place(
     admin: Client, people: People
 ) -> None:
