@@ -52,7 +52,7 @@ from handlers.schema.errors import (
     unavailable,
 )
 from handlers.schema.fields import MAX_TEXT, Field
-from handlers.schema.naming import References, add_names, collect
+from handlers.schema.naming import References, add_kept_names, add_names, collect
 from handlers.schema.projection import project
 from handlers.schema.redaction import redacted
 from handlers.schema.validation import MAX_ERRORS, bound_fields
@@ -86,8 +86,8 @@ async def respond(request: Request) -> Response:
     token = request_context.set({"request_id": request.id})
     begin_waiting()
     try:
-        find_route(request)  # 404, 405
-        response = await serve(request)
+        route = find_route(request)  # 404, 405
+        response = await serve(request, route)
     except ApiError as raised:
         error = raised
     except (DatabaseUnavailable, TimeoutError) as raised:
@@ -104,38 +104,39 @@ async def respond(request: Request) -> Response:
     return response
 
 
-def find_route(request: Request) -> None:
+def find_route(request: Request) -> Route:
     """Set `route` and `path` of the request, and the cause of its writes. Raises 40400 or 40500."""
-    request.route, request.path = request.part(Router).match(request.method, request.target)
-    CAUSE.set(Cause(request.id, route_of(request).action))
+    route, request.path = request.part(Router).match(request.method, request.target)
+    request.route = route
+    CAUSE.set(Cause(request.id, route.action))
+    return route
 
 
-async def serve(request: Request) -> Response:
+async def serve(request: Request, route: Route) -> Response:
     """Admit and handle the request within the time limit of requests."""
     limit = request.service.request_limit
-    if not route_of(request).streamed:
-        return await within(limit, _admit_and_handle(request))
+    if not route.streamed:
+        return await within(limit, _admit_and_handle(request, route))
     # a stream has limits of its own: on idleness, and on size
-    await within(limit, admit(request))
-    return await handle(request)
+    await within(limit, admit(request, route))
+    return await handle(request, route)
 
 
-async def _admit_and_handle(request: Request) -> Response:
-    await admit(request)
-    return await handle(request)
+async def _admit_and_handle(request: Request, route: Route) -> Response:
+    await admit(request, route)
+    return await handle(request, route)
 
 
-async def admit(request: Request) -> None:
+async def admit(request: Request, route: Route) -> None:
     """Let the request in, or refuse it before its handler runs."""
-    await authenticate(request)  # 401
-    await authorize(request)  # 403, 429
-    await count_attempt(request)  # 429
-    await read_input(request)  # 400, 413, 415
+    await authenticate(request, route)  # 401
+    await authorize(request, route)  # 403, 429
+    await count_attempt(request, route)  # 429
+    await read_input(request, route)  # 400, 413, 415
 
 
-async def authenticate(request: Request) -> None:
+async def authenticate(request: Request, route: Route) -> None:
     """Set `actor` of the request. A public route ignores the token, so a bad one does not matter there."""
-    route = route_of(request)
     if route.access == PUBLIC or (route.signed is not None and route.signed(request)):
         return
     if request.bearer is None:
@@ -144,19 +145,18 @@ async def authenticate(request: Request) -> None:
     request_context.set({"request_id": request.id, "user_id": request.actor.user_id, "route": route.name})
 
 
-async def authorize(request: Request) -> None:
+async def authorize(request: Request, route: Route) -> None:
     """Check the rate limit, a required password change and the permission; then set the data scope of the request."""
     actor = request.actor
     if actor is ANONYMOUS:
         return
     request.part(RateLimit).take(str(actor.user_id))
-    await require_permission(request)
+    await require_permission(request, route)
     request.scope = await request.part(Authorizer).scope_of(actor)
 
 
-async def require_permission(request: Request) -> None:
+async def require_permission(request: Request, route: Route) -> None:
     """Raise 40301, 40302 or 40300 where the caller may not use the route; a 40300 names its permission code."""
-    route = route_of(request)
     kind = await refusal(request.actor, route, request.part(Authorizer))
     if kind is None or (kind is FORBIDDEN and await _has_pass(request, route)):
         return
@@ -174,11 +174,10 @@ async def _has_pass(request: Request, route: Route) -> bool:
     return await is_admitted(request, route.collection, query)
 
 
-async def count_attempt(request: Request) -> None:
+async def count_attempt(request: Request, route: Route) -> None:
     """Let the route count an attempt before the body is parsed, which anybody may have sent."""
-    attempt = route_of(request).attempt
-    if attempt is not None:
-        await attempt(request)
+    if route.attempt is not None:
+        await route.attempt(request)
 
 
 async def refusal(actor: Actor, route: Route, authorizer: Authorizer) -> ErrorKind | None:
@@ -194,26 +193,25 @@ async def refusal(actor: Actor, route: Route, authorizer: Authorizer) -> ErrorKi
     return None
 
 
-async def read_input(request: Request) -> None:
+async def read_input(request: Request, route: Route) -> None:
     """Check query and body. A value that its dictionary no longer has may stay where the record has it."""
-    body = route_of(request).body
-    if body is None or not bound_fields(body):
-        check_input(request)
+    if route.body is None or not bound_fields(route.body):
+        check_input(request, route)
         return
     await request.part(Dictionaries).current()
     try:
-        check_input(request)
+        check_input(request, route)
     except ValidationFailed as failure:
         unlisted = any(fault.rule == NOT_LISTED for fault in failure.errors)
-        standing = await _find_changed(request) if unlisted else None
+        standing = await _find_changed(request, route) if unlisted else None
         if standing is None:
             raise
-        check_input(request, standing)
+        check_input(request, route, standing)
 
 
-async def _find_changed(request: Request) -> Record | None:
+async def _find_changed(request: Request, route: Route) -> Record | None:
     """The record that the request is about, if the caller sees it."""
-    collection = request.service.database.collections.get(route_of(request).collection)
+    collection = request.service.database.collections.get(route.collection)
     if collection is None or "id" not in request.path:
         return None
     try:
@@ -222,9 +220,8 @@ async def _find_changed(request: Request) -> Record | None:
         return None
 
 
-def check_input(request: Request, standing: Record | None = None) -> None:
+def check_input(request: Request, route: Route, standing: Record | None = None) -> None:
     """Check query and body together, so that the response names every field at fault."""
-    route = route_of(request)
     faults: list[FieldError] = []
     try:
         request.query = route.check_query(parse_query(request.raw_query))
@@ -255,9 +252,8 @@ def _body(request: Request, route: Route, standing: Record | None) -> Body:
     return None
 
 
-async def handle(request: Request) -> Response:
+async def handle(request: Request, route: Route) -> Response:
     """Run the handler, once for each idempotency key, and build the response."""
-    route = route_of(request)
     if route.socket:
         raise ApiError(BAD_REQUEST, headers={"Upgrade": "websocket"})
     if route.bare:
@@ -324,10 +320,13 @@ async def _envelope(request: Request, route: Route, result: object) -> bytes:
 
 async def name_references(request: Request, shape: Field, shown: Sequence[object]) -> None:
     """Put the names of what they refer to into these projected values of `shape`."""
-    if shape.holds_names:
+    if not shape.holds_names:
+        return
+    names, language = request.part(RecordNames), request.language
+    if not add_kept_names(shape, shown, names.in_memory(language)):
         found = References(set)
         collect(shape, shown, found)
-        add_names(shape, shown, await request.part(RecordNames).look_up(found, request.language))
+        add_names(shape, shown, await names.look_up(found, language))
 
 
 def conclude(request: Request, status: int, code: int, milliseconds: float) -> None:
@@ -386,10 +385,3 @@ def _logged_body(request: Request) -> Json:
         return request.sent()
     except ApiError:
         return None
-
-
-def route_of(request: Request) -> Route:
-    """The route that `find_route` found."""
-    if not isinstance(request.route, Route):
-        raise RuntimeError("the request has no route yet")
-    return request.route

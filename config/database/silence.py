@@ -67,6 +67,8 @@ class Silence:
 
     def within(self, since: float, now: float) -> float:
         """Return the seconds of silence from `since` until `now`."""
+        if not self._past and self._failed_at is None and (self._since is None or now - self._since <= self._noticed):
+            return 0.0
         self._close_if_nobody_asks(now)
         while self._past and self._past[0][1] <= now - _REMEMBERED_LIMITS * self._seconds:
             self._past.popleft()

@@ -116,6 +116,11 @@ class Database:
         else:
             changed.append((collection, id))
 
+    @property
+    def has_uncommitted_changes(self) -> bool:
+        """Whether the running transaction has changed something."""
+        return bool(_uncommitted.get())
+
     def is_changed_here(self, collection: str) -> bool:
         """Whether the running transaction changed the collection: only its own reads see that before the commit."""
         return any(name == collection for name, _ in _uncommitted.get() or ())

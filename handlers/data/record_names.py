@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from typing import get_args
 
 from lru import LRU
 
@@ -16,6 +17,7 @@ from handlers.data.collection import THE_USERS, Collection
 from handlers.data.database import Database
 from handlers.schema.errors import ApiError
 from handlers.schema.messages import Language, Message
+from handlers.schema.naming import NamesInMemory
 from handlers.schema.values import RecordId
 
 _KEPT = 50_000  # names of one collection in memory
@@ -30,6 +32,19 @@ class RecordNames:
         self._kept = {one.name: _Kept() for one in database.collections.values() if one.watched and one.label_field}
         for name, kept in self._kept.items():
             database.changes.listen(name, kept.forget)
+        self._in_memory = {language: self._getters(language) for language in get_args(Language)}
+
+    def in_memory(self, language: Language) -> NamesInMemory:
+        """Return what tells the names that are in memory; none within a transaction that has changed something."""
+        return {} if self._database.has_uncommitted_changes else self._in_memory[language]
+
+    def _getters(self, language: Language) -> NamesInMemory:
+        called = {}
+        for target, collection in self._database.referred.items():
+            if kept := self._kept.get(collection.name):
+                service = _SERVICE.text(language) if collection.alias == THE_USERS else None
+                called[target] = kept.getter(service)
+        return called
 
     async def look_up(
         self, wanted: Mapping[str, Iterable[RecordId]], language: Language = "zh"
@@ -94,6 +109,12 @@ class _Kept:
             self._names.clear()
         else:
             self._names.pop(id, None)
+            self._names.pop(str(id), None)  # as responses write it
+
+    def getter(self, service: str | None) -> Callable[[RecordId], str | None]:
+        """A function that returns the name of a record if it is in memory; `service` is the name of the system."""
+        get = self._names.get
+        return get if service is None else lambda id: get(id) or (service if id == SYSTEM.user_id else None)
 
     def among(self, ids: Iterable[RecordId]) -> dict[RecordId, str]:
         """Those of the names that are in memory."""

@@ -21,7 +21,7 @@ from config.database import DatabaseUnavailable, begin_waiting
 from handlers.docs.response_checks import ResponseChecks
 from handlers.http.addresses import Network, client_address, context_address
 from handlers.http.request_head import bearer_of
-from handlers.lifecycle import admit, authenticate, find_route, name_references, require_permission, route_of
+from handlers.lifecycle import admit, authenticate, find_route, name_references, require_permission
 from handlers.request import Request
 from handlers.schema.envelope import failed, to_json
 from handlers.schema.errors import INTERNAL, ApiError, unavailable
@@ -91,8 +91,8 @@ class Socket(WebSocketHandler):
         request = self._request()
         begin_waiting()
         try:
-            find_route(request)
-            await within(request.service.request_limit, admit(request))
+            self._route = find_route(request)
+            await within(request.service.request_limit, admit(request, self._route))
         except ApiError as error:
             self._refuse(request, error)
         except (DatabaseUnavailable, TimeoutError):
@@ -142,7 +142,7 @@ class Socket(WebSocketHandler):
 
     async def _run(self) -> None:
         try:
-            await route_of(self._asked).handler(self._asked)
+            await self._route.handler(self._asked)
             self.close()
         except WebSocketClosedError:
             pass
@@ -176,7 +176,7 @@ class Socket(WebSocketHandler):
 
     async def send(self, value: Any) -> None:
         """Send a JSON message with the names of what it refers to; raises `WebSocketClosedError` without a client."""
-        route = route_of(self._asked)
+        route = self._route
         shape = route.messages.get(str(value.get("type"))) if isinstance(value, Mapping) else None
         if shape is not None and shape.holds_names:
             value = project(shape, value)
@@ -196,6 +196,6 @@ class Socket(WebSocketHandler):
     async def still_allowed(self) -> None:
         """Raise 40100 or 40300 when the session ended, or the permission was taken away, since the handshake."""
         request = self._asked
-        await authenticate(request)
+        await authenticate(request, self._route)
         # without the rate limit: what the service asks by itself is no request of the person
-        await require_permission(request)
+        await require_permission(request, self._route)
