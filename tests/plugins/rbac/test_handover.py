@@ -102,6 +102,7 @@ async def give_everything(company: Company, person: Client) -> None:
     for holding in company.holdings:
         if holding.collection is not INSTANCES:
             await give(company, holding, id_of(person))
+    await below(company.admin, await customer(person))
 
 
 async def give(company: Company, holding: Holding, user_id: int) -> None:
@@ -151,8 +152,7 @@ def people_of(collection: Collection, company: Company) -> list[Link]:
     stays = {one.field for one in company.running.catalogue.holdings if one.stays and one.collection is collection}
     links = [link for link in collection.links if link.target in (THE_USERS, "rbac_users")]
     written = [link for link in links if not link.read_only or link.path == collection.owner]
-    past = ("crm_follow_ups", "crm_payments")
-    return [link for link in written if link.path not in stays and collection.name not in past]
+    return [link for link in written if link.path not in stays]
 
 
 # -- as by hand
