@@ -265,9 +265,9 @@ def check(work: Work, servers: Sequence[Server]) -> str:
 
 
 def comparable(data: Any) -> Any:
-    """A response without what only Tradewind adds: the next cursor and the names beside references."""
+    """A response without what only Tradewind adds: the next cursor, names beside references, responsible departments."""
     if isinstance(data, dict):
-        added = ("next_cursor", "_name", "_names")
+        added = ("next_cursor", "_name", "_names", "owner_department_id")
         return {name: comparable(value) for name, value in data.items() if not name.endswith(added)}
     return [comparable(item) for item in data] if isinstance(data, list) else data
 
