@@ -131,8 +131,12 @@ async def admit(request: Request, route: Route) -> None:
     """Let the request in, or refuse it before its handler runs."""
     await authenticate(request, route)  # 401
     await authorize(request, route)  # 403, 429
-    await count_attempt(request, route)  # 429
-    await read_input(request, route)  # 400, 413, 415
+    if route.attempt is not None:
+        await route.attempt(request)  # 429; counted before the body is parsed, which anybody may have sent
+    if route.body is not None and bound_fields(route.body):
+        await read_listed_input(request, route)
+    else:
+        read_input(request, route)  # 400, 413, 415
 
 
 async def authenticate(request: Request, route: Route) -> None:
@@ -174,12 +178,6 @@ async def _has_pass(request: Request, route: Route) -> bool:
     return await is_admitted(request, route.collection, query)
 
 
-async def count_attempt(request: Request, route: Route) -> None:
-    """Let the route count an attempt before the body is parsed, which anybody may have sent."""
-    if route.attempt is not None:
-        await route.attempt(request)
-
-
 async def refusal(actor: Actor, route: Route, authorizer: Authorizer) -> ErrorKind | None:
     """Why a person who is logged in may not use `route`: 40301, 40302, 40300; None when they may."""
     if route.access == PUBLIC:
@@ -193,20 +191,17 @@ async def refusal(actor: Actor, route: Route, authorizer: Authorizer) -> ErrorKi
     return None
 
 
-async def read_input(request: Request, route: Route) -> None:
-    """Check query and body. A value that its dictionary no longer has may stay where the record has it."""
-    if route.body is None or not bound_fields(route.body):
-        check_input(request, route)
-        return
+async def read_listed_input(request: Request, route: Route) -> None:
+    """Read input with values of dictionaries. One that its dictionary no longer has may stay where the record has it."""
     await request.part(Dictionaries).current()
     try:
-        check_input(request, route)
+        read_input(request, route)
     except ValidationFailed as failure:
         unlisted = any(fault.rule == NOT_LISTED for fault in failure.errors)
         standing = await _find_changed(request, route) if unlisted else None
         if standing is None:
             raise
-        check_input(request, route, standing)
+        read_input(request, route, standing)
 
 
 async def _find_changed(request: Request, route: Route) -> Record | None:
@@ -220,7 +215,7 @@ async def _find_changed(request: Request, route: Route) -> Record | None:
         return None
 
 
-def check_input(request: Request, route: Route, standing: Record | None = None) -> None:
+def read_input(request: Request, route: Route, standing: Record | None = None) -> None:
     """Check query and body together, so that the response names every field at fault."""
     faults: list[FieldError] = []
     try:
