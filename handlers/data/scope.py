@@ -104,15 +104,17 @@ class Scope:
             return [{}]
         if self.nothing:
             return []
-        parts, others = self._by_department(department, owned)
+        parts, others = self._by_department(department)
         if self.creator_id is not None:
             parts.append({**others, _stored(person): self.creator_id})
             others = {"$nor": [{_stored(person): self.creator_id}], **others}
-        if shared and self.user_id is not None:
-            parts.append({**others, "shared_with": self.user_id})
+        few: list[Filter] = [{SECOND_DEPARTMENT: {"$in": list(self._ids)}}] if owned and self.department_ids else []
+        few += [{"shared_with": self.user_id}] if shared and self.user_id is not None else []
+        if few:  # counted by one command
+            parts.append({**others, "$or": few} if len(few) > 1 else {**others, **few[0]})
         return parts
 
-    def _by_department(self, department: str, owned: bool) -> tuple[list[Filter], Filter]:
+    def _by_department(self, department: str) -> tuple[list[Filter], Filter]:
         """The filters on the rows of the departments, and the filter on all other rows."""
         if not self.department_ids:
             return [], {}
@@ -121,11 +123,7 @@ class Scope:
         parts: list[Filter] = [{department: {"$in": ids}}]
         if len(runs) <= _MOST_RUNS:
             parts = [{department: {"$gte": first, "$lte": last}} for first, last in runs]
-        others: Filter = {department: {"$nin": ids}}
-        if owned:
-            parts.append({**others, SECOND_DEPARTMENT: {"$in": ids}})
-            others = {**others, SECOND_DEPARTMENT: {"$nin": ids}}
-        return parts, others
+        return parts, {department: {"$nin": ids}}
 
 
 def _runs(ids: list[int]) -> list[tuple[int, int]]:
