@@ -15,6 +15,7 @@ from handlers.data.collection import Collection, named, new_id
 from handlers.data.database import Database
 from handlers.data.holders import HELD, Holder
 from handlers.data.links import Link
+from plugins.rbac.messages import HOLDS
 from plugins.runtime import Running
 from plugins.testing import Reply, expect
 from tests.support.catalogue import CATALOGUE
@@ -44,7 +45,8 @@ async def test_a_held_record_is_deleted_only_without_its_holder(
 ) -> None:
     target, id, held_by = await referred(holder, maker, tradewind)
     refused = await delete(maker, target, id)
-    assert expect(refused, 40901)["held_by"] == [{"collection": holder.collection.name, "count": 1}]
+    told = expect(refused, 40901)["held_by"]
+    assert [(held["collection"], held["count"]) for held in told] == [(holder.collection.name, 1)]
     assert refused.json["msg"] == sentence(holder)
     assert not (await stored(tradewind, target, id))["deleted"]
     await let_go(maker, tradewind, holder, held_by)
@@ -125,6 +127,9 @@ def refer(document: Document, link: Link, id: Any) -> None:
 
 
 def sentence(holder: Holder) -> str:
+    for held in CATALOGUE.holdings:  # of people, who hand over first
+        if (held.collection.name, held.field) == (holder.collection.name, holder.link.path):
+            return HOLDS.zh.format(holdings=f"{held.name.zh} 1")
     noun = holder.collection.noun.zh or holder.collection.title
     return (holder.link.held or HELD.filled(holders=f"{noun} 1")).zh
 

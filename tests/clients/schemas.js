@@ -10,6 +10,8 @@ const ajv = addFormats(new Ajv2020({ allErrors: true, allowUnionTypes: true }));
 ajv.addFormat("binary", true);
 // the description is no schema, it has them
 ajv.addVocabulary(Object.keys(description));
+// extensions (OpenAPI 3.1, section 4.9)
+ajv.addVocabulary(["x-dictionary"]);
 ajv.addSchema(description, "description", true, false);
 const escaped = (name) => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
 const faults = [];

@@ -1,16 +1,18 @@
-"""The verification of the ledgers: over what the demo data and the tests have booked, and over damage."""
+"""The verification of the ledgers: over what the demo data and these tests have booked, and over damage."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import sys
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 from bson import Decimal128, ObjectId
+from tornado.ioloop import IOLoop
 
 from config.database import Driver
 from plugins.crm.contract_records import CONTRACTS
@@ -19,7 +21,7 @@ from plugins.finance.documents import INVOICES, OPEN_ITEMS
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
 from plugins.runtime import Running
-from plugins.testing import Client, expect
+from plugins.testing import Client, expect, serving
 from scripts.diagnosis.ledgers import differences
 from tests.plugins.crm.sales import PAYMENTS, PLANS, in_force
 from tests.plugins.finance.books import Books
@@ -30,6 +32,21 @@ ROOT = Path(__file__).resolve().parents[2]
 CENT = Decimal128("0.01")
 # what scripts/verify-ledgers does once its environment is there
 COMMAND = "import sys; from scripts.diagnosis.ledgers import main; sys.exit(main(['--demo']))"
+
+
+@pytest.fixture(scope="module")
+def tradewind(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server of its own: other tests change stored records by hand."""
+    block = serving(mongodb_uri, tmp_path_factory.mktemp("ledgers"), demo=True)
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
+
+
+@pytest.fixture(scope="module")
+def admin(io_loop: IOLoop, tradewind: Running) -> Client:
+    """The administrator of this server."""
+    client: Client = io_loop.run_sync(lambda: Client(tradewind.url).log_in("admin"))
+    return client
 
 
 async def booked(admin: Client) -> tuple[Goods, Books]:

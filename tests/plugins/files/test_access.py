@@ -86,7 +86,8 @@ async def record_moved_away(local: Place, people: dict[str, Client]) -> Case:
     there = people["editor outside"].user
     service = local.running.service
     customers = service.part(Catalogue).collections["crm_customers"]
-    moved = {"creator_id": there["userId"], "creator_department_id": there["department"]["id"]}
+    department = there["department"]["id"]
+    moved = {"creator_id": there["userId"], "creator_department_id": department, "owner_department_id": department}
     key = {"_id": customers.parse_id(case.record["id"])}
     await service.database.driver.update_one(customers.name, key, {"$set": moved})
     return case
