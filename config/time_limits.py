@@ -6,6 +6,8 @@ import asyncio
 from types import TracebackType
 from typing import Any
 
+_AGAIN_SECONDS = 0.5
+
 
 class TimeLimit:
     """Cancels every block that takes longer than `seconds`.
@@ -72,11 +74,12 @@ class OwnLimit:
 class LimitedBlock:
     """Code under a time limit. Cancelling its task from outside stays a cancellation, as with `asyncio.timeout`."""
 
-    __slots__ = ("_cancelling", "_expired", "_limit", "_task")
+    __slots__ = ("_again", "_cancelling", "_cancels", "_limit", "_task")
 
     def __init__(self, limit: TimeLimit | OwnLimit) -> None:
         self._limit = limit
-        self._expired = False
+        self._cancels = 0
+        self._again: asyncio.TimerHandle | None = None
 
     def __enter__(self) -> None:
         task: Any = asyncio.current_task()
@@ -90,10 +93,16 @@ class LimitedBlock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._limit.end(self)
-        if self._expired and self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
+        if not self._cancels:
+            return
+        if self._again is not None:
+            self._again.cancel()
+        left = min(self._task.uncancel() for _ in range(self._cancels))
+        if left <= self._cancelling and kind is asyncio.CancelledError:
             raise TimeoutError from error
 
     def expire(self) -> None:
-        """Cancel the block, whose time limit has ended."""
-        self._expired = True
+        """Cancel the block, whose time limit has ended; again after a while, as a library may lose a cancellation."""
+        self._cancels += 1
         self._task.cancel()
+        self._again = asyncio.get_running_loop().call_later(_AGAIN_SECONDS, self.expire)
