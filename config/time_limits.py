@@ -6,7 +6,7 @@ import asyncio
 from types import TracebackType
 from typing import Any
 
-_AGAIN_SECONDS = 0.5
+_AGAIN_SECONDS = 0.1
 
 
 class TimeLimit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
@@ -42,6 +43,7 @@ Result = TypeVar("Result")
 _INDEX_SECONDS = 600.0  # a new index on a large collection takes its time
 _SAME_INDEX = frozenset({85, 86})  # IndexOptionsConflict, IndexKeySpecsConflict: src/mongo/base/error_codes.yml
 _CLOSE_SECONDS = 0.5
+_MOST_CLOSE_SECONDS = 2.0
 _WATCH_WAIT_MS = 500
 _WATCH_SILENCE_MS = 2000
 _NOT_DURABLE = WriteConcern(w=1, j=False)
@@ -281,8 +283,9 @@ class LibraryDriver(Driver):
     async def close(self) -> None:
         await self._transactions.sessions.close(_CLOSE_SECONDS)
         with pymongo.timeout(_CLOSE_SECONDS):
-            for client in (self._client, self._watcher):
-                await self._library.close(client)
+            closing = [asyncio.create_task(self._library.close(client)) for client in (self._client, self._watcher)]
+            # not for ever: PyMongo's asynchronous client may have lost a lock of its pool while the database was silent
+            await asyncio.wait(closing, timeout=_MOST_CLOSE_SECONDS)
 
 
 async def _changes(stream: Any) -> AsyncIterator[Change]:

@@ -25,7 +25,7 @@ _BACK_OFF_SECONDS = 0.005
 _MOST_BACK_OFF_SECONDS = 0.5
 _MOST_BACK_OFF_WITH_LOCK_SECONDS = 0.03  # only one transaction of each process holds it
 _QUEUE_LIMITS = 2
-_ABORT_SECONDS = 1.0
+_ABORT_SECONDS = 2.0
 _GONE_SECONDS = 0.1
 
 SESSION: ContextVar[Any] = ContextVar("database_session", default=None)  # of the current transaction

@@ -106,7 +106,7 @@ def _key(words: Sequence[str]) -> dict[str, Any]:
 def _words(query: str) -> list[str]:
     """The folded words without those that another one contains, the one that is likely to be rarest first."""
     typed = unicodedata.normalize("NFKC", query)
-    words = dict.fromkeys(filter(None, map(fold, _SEPARATORS.split(as_searched(typed)))))
+    words = dict.fromkeys(filter(None, map(fold, dict.fromkeys(_SEPARATORS.split(as_searched(typed))))))
     needed = list(reversed(words))
     if len(needed) <= _MOST_COMPARED:
         needed = [word for word in needed if not any(word != other and word in other for other in words)]
