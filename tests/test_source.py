@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,14 +17,17 @@ ROOT = Path(__file__).resolve().parent.parent
 MAX_FILE, MAX_CLASS, MAX_PLUGIN = 400, 300, 80
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_collection() -> Iterator[None]:
+    """A collection that runs callbacks in Python while CPython 3.11 converts a tree makes it miscount its recursion."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
 @pytest.fixture(scope="module")
 def sizes() -> Sizes:
-    # a collection that runs callbacks in Python while CPython 3.11 converts a tree makes it miscount its recursion
-    gc.disable()
-    try:
-        return measure(ROOT, *PRODUCT, "scripts")
-    finally:
-        gc.enable()
+    return measure(ROOT, *PRODUCT, "scripts")
 
 
 def test_the_path_of_every_route_is_found_by_a_search() -> None:

@@ -445,7 +445,7 @@ async def test_a_server_that_is_not_there_is_unavailable_within_the_time_limit(n
 
 @pytest.mark.parametrize("name", sorted(DRIVERS))
 async def test_a_server_that_is_too_slow_is_unavailable(name: str, mongodb_uri: str) -> None:
-    async with opened(name, mongodb_uri, 300) as driver:
+    async with opened(name, mongodb_uri, 1000) as driver:
         await driver.insert("things", [{"_id": 1}])
         with pytest.raises(DatabaseUnavailable):
             await driver.find("things", {"$where": "sleep(2000) || true"})

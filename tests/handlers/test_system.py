@@ -93,7 +93,7 @@ async def test_the_database_is_asked_once_a_second_however_many_want_to_know(
         await asyncio.gather(*(anonymous.get("/api/health/ready") for _ in range(20)))
     waits = [after - before for before, after in pairwise(asked_at)]
     assert len(asked_at) >= 2
-    assert min(waits) >= 1
+    assert min(waits) >= 0.99  # the clocks of the two loops tick in milliseconds
 
 
 async def test_a_draining_process_is_not_ready(

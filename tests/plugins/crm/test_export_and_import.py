@@ -68,7 +68,7 @@ async def test_a_cancelled_workbook_leaves_no_process(tmp_path: Path) -> None:
     async def gone() -> bool:
         return pid not in workers()
 
-    await eventually(gone)
+    await eventually(gone, 20)
     await confined.close()
 
 

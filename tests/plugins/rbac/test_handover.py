@@ -117,8 +117,9 @@ async def give(company: Company, holding: Holding, user_id: int) -> None:
     refer(document, holding.link, user_id)
     await driver.update_one(collection.name, {"_id": key}, {"$set": {name: document[name]}})
     company.database.tell(collection.name, key)
-    if collection.name == "approval_delegations":
-        await driver.update_one(collection.name, {"_id": key}, {"$set": {"ends_at": utc_now().replace(year=2190)}})
+    if collection.name == "approval_delegations":  # one to come: it is the administrator's, who is asked in other tests
+        days = {"starts_at": utc_now().replace(year=2189), "ends_at": utc_now().replace(year=2190)}
+        await driver.update_one(collection.name, {"_id": key}, {"$set": days})
 
 
 def refer(document: Document, link: Link, id: int) -> None:

@@ -70,8 +70,8 @@ async def value_of(client: Client, key: str) -> Any:
     return next(row["value"] for row in expect(await client.get(ALL))["items"] if row["key"] == key)
 
 
-async def test_every_setting_is_listed_with_its_value_and_what_it_is(admin: Client) -> None:
-    rows = {row["key"]: row for row in expect(await admin.get(ALL, headers={"Accept-Language": "en"}))["items"]}
+async def test_every_setting_is_listed_with_its_value_and_what_it_is(pair: Pair) -> None:
+    rows = {row["key"]: row for row in expect(await pair.admin.get(ALL, headers={"Accept-Language": "en"}))["items"]}
     assert rows["icp_number"] == {
         "key": "icp_number",
         "value": None,
