@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -12,6 +13,8 @@ from config.database.driver import Driver
 from config.database.libraries import AsyncPyMongo, Motor
 from config.database.library_driver import LibraryDriver
 
+_SWITCH_SECONDS = 0.001
+
 
 def _open_direct(uri: str, database: str, timeout_ms: int) -> Driver:
     """The direct driver, or Motor alone for an address that the wire cannot speak to."""
@@ -20,9 +23,15 @@ def _open_direct(uri: str, database: str, timeout_ms: int) -> Driver:
     return library if target is None else DirectDriver(library, target, timeout_ms)
 
 
+def _open_motor(uri: str, database: str, timeout_ms: int) -> Driver:
+    """Motor, whose threads compete with the event loop for the interpreter: each takes it for a millisecond, not five."""
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    return LibraryDriver(Motor(), uri, database, timeout_ms)
+
+
 DRIVERS: Mapping[str, Callable[[str, str, int], Driver]] = {
     "direct": _open_direct,
-    "motor": partial(LibraryDriver, Motor()),
+    "motor": _open_motor,
     "pymongo": partial(LibraryDriver, AsyncPyMongo()),
 }
 

@@ -56,6 +56,24 @@ class Operations:
         """
         return Operation(self, long)
 
+    def remaining_seconds(self) -> float:
+        """What the silence of the database has left to the current request of one time limit."""
+        waiting = _waiting.get()
+        if waiting is None:
+            return self.seconds
+        return max(0.0, self.seconds - self.silent_seconds(waiting, time.monotonic()))
+
+    def silent_seconds(self, waiting: Waiting, now: float) -> float:
+        """How long the request has waited in silence until now."""
+        silent = self.silence.within(waiting.began, now)
+        if waiting.silent_since is None:
+            return silent
+        own = now - waiting.silent_since
+        if own > 2 * self.seconds:  # no request takes so long: this is a task that the request started
+            waiting.silent_since = None
+            return silent
+        return max(silent, own)
+
 
 class Operation:
     """A running operation. Set `unanswered` where the server did not reply and that is no error."""
@@ -71,23 +89,12 @@ class Operation:
     def __enter__(self) -> Operation:
         self._began = time.monotonic()
         self._waiting = waiting = _waiting.get()
-        silent = self._silent_seconds(waiting) if waiting is not None else 0.0
+        silent = self._operations.silent_seconds(waiting, self._began) if waiting is not None else 0.0
         self._block = self._remaining_time(silent) if silent else self._operations.limit()
         self._block.__enter__()
         if not self._long:
             self._operations.silence.begin(self._began)
         return self
-
-    def _silent_seconds(self, waiting: Waiting) -> float:
-        """How long the request has waited in silence until now."""
-        silent = self._operations.silence.within(waiting.began, self._began)
-        if waiting.silent_since is None:
-            return silent
-        own = self._began - waiting.silent_since
-        if own > 2 * self._operations.seconds:  # no request takes so long: this is a task that the request started
-            waiting.silent_since = None
-            return silent
-        return max(silent, own)
 
     def _remaining_time(self, silent: float) -> LimitedBlock:
         """What remains of the time limit of a request that has waited in silence for `silent` seconds."""

@@ -55,7 +55,7 @@ class Transactions:
         until = time.monotonic() + self._seconds * _QUEUE_LIMITS
         keys: set[DocumentKey] = set()
         with translate_errors:
-            async with asyncio.timeout(self._operations.seconds):
+            async with asyncio.timeout(self._operations.remaining_seconds()):
                 session = await self.sessions.open()
             try:
                 while True:

@@ -16,6 +16,7 @@ from tornado.ioloop import IOLoop
 
 from config.database import DRIVERS, MARGIN_SECONDS, DatabaseUnavailable, Driver, begin_waiting, open_driver
 from config.database.operations import SILENT_CODES, Operations
+from config.database.transactions import Transactions
 from handlers.data.cached_snapshot import RecordCache
 from handlers.data.single_flight import SingleFlight
 from tests.faults.proxy import Proxy
@@ -190,6 +191,25 @@ async def test_an_aggregation_that_takes_long_is_not_silence() -> None:
         await asyncio.sleep(0.8)
     with operations():
         await asyncio.sleep(0.8)
+
+
+async def test_a_transaction_that_gets_no_session_spends_what_remains_of_the_time_limit() -> None:
+    operations = Operations(LIMIT_MS / 1000)
+
+    async def never() -> Any:
+        await asyncio.Event().wait()
+
+    transactions = Transactions(operations, never, never)
+
+    async def ask_twice() -> None:
+        with pytest.raises(DatabaseUnavailable), operations():
+            await never()
+        with pytest.raises(DatabaseUnavailable):
+            await transactions.run(never)
+
+    took, error = await went(ask_twice)
+    assert error is None
+    assert took < LIMIT_SECONDS + SLACK_SECONDS
 
 
 async def test_work_that_goes_on_without_its_request_is_not_refused_for_ever(driver: Driver, things: str) -> None:
