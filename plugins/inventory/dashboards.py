@@ -66,11 +66,23 @@ async def _sum_by_month(req: Request, orders: Collection, status: Any, amount: A
 
 
 def _sum_shipped(done: str) -> Part:
-    # rounds half a cent up, as shipments are priced; `$round` rounds half to even
+    """The expression of what the shipped goods of an order come to, as `compute_shipped` has it."""
+    value, whole = _line_value(f"$$line.{done}"), _line_value("$$line.quantity")
+    part = _to_cents({"$divide": [{"$multiply": ["$$line.amount", value]}, whole]})
+    parts = {"$cond": [{"$eq": [whole, 0]}, 0, part]}
+    shipped = {"$anyElementTrue": [{"$map": {"input": "$lines", "as": "line", "in": {"$gt": [f"$$line.{done}", 0]}}}]}
+    freight = {"$cond": [shipped, {"$ifNull": ["$freight", 0]}, 0]}
+    return {"$add": [{"$sum": {"$map": {"input": "$lines", "as": "line", "in": parts}}}, freight]}
+
+
+def _line_value(quantity: str) -> Part:
     kept = {"$subtract": [1, {"$ifNull": ["$$line.discount", 0]}]}
-    exactly = {"$multiply": [f"$$line.{done}", "$$line.price", kept]}
-    cents = {"$trunc": [{"$add": [exactly, {"$toDecimal": "0.005"}]}, 2]}
-    return {"$sum": {"$map": {"input": "$lines", "as": "line", "in": cents}}}
+    return _to_cents({"$multiply": [quantity, "$$line.price", kept]})
+
+
+def _to_cents(amount: Part) -> Part:
+    # half a cent up, as shipments are priced; `$round` rounds half to even
+    return {"$trunc": [{"$add": [amount, {"$toDecimal": "0.005"}]}, 2]}
 
 
 DASHBOARDS = (

@@ -9,6 +9,7 @@ from plugins.api import (
     Message,
     StateMachine,
     array,
+    boolean,
     day,
     integer,
     money,
@@ -33,6 +34,9 @@ _WAREHOUSE = object_id(label=("仓库", "Warehouse"), ref=WAREHOUSES.name, on_de
 _ORDERED_PRODUCT, _ORDERED_WAREHOUSE = (one.but(on_delete="restrict", held=IN_USE) for one in (_PRODUCT, _WAREHOUSE))
 _POSITIVE = quantity(label=("数量", "Quantity"), minimum="0.0001", maximum=MAX_QUANTITY, required=True, example="2.5")
 _AMOUNT = money(label=("金额", "Amount"), read_only=True, nullable=False)
+_OLDER = "Null in orders of earlier versions, which had no tax."
+_WITHOUT_TAX = money(label=("不含税金额", "Net amount"), read_only=True, description=_OLDER)
+_TAX = money(label=("税额", "Tax"), read_only=True, description=_OLDER)
 _REMARK = text(label=("备注", "Remarks"), max_length=2000)
 
 
@@ -65,7 +69,16 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
             description="Off the price, as a fraction.",
             example="0.05",
         ),
-        "amount": _AMOUNT,
+        "tax_rate": quantity(
+            label=("税率", "Tax rate"),
+            minimum="0",
+            maximum="1",
+            description="As a fraction; none unless given.",
+            example="0.13",
+        ),
+        "net": _WITHOUT_TAX,
+        "tax": _TAX,
+        "amount": _AMOUNT.but(description="With tax, less its share of the order's discount."),
         done: quantity(label=_DONE[done], read_only=True, nullable=False),
     }
     return {
@@ -77,7 +90,20 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         "ordered_on": day(label=("下单日期", "Order date"), filter=True, sort=True, description="Today unless given."),
         "expected_on": day(label=("预计交货日期", "Expected on"), filter=True, sort=True),
         "lines": _lines(f"{title}Line", line),
-        "amount": _AMOUNT.but(sort=True, filter=True),
+        "prices_include_tax": boolean(
+            label=("单价含税", "Prices include tax"), description="Also the discount of the order. No unless given."
+        ),
+        "order_discount": price(
+            label=("整单优惠金额", "Order discount"),
+            description="Off the value of all lines, which share it in proportion.",
+            example="10.00",
+        ),
+        "freight": price(
+            label=("运费", "Freight"), description="Without tax; owed with the first shipment.", example="15.00"
+        ),
+        "net_amount": _WITHOUT_TAX,
+        "tax_amount": _TAX,
+        "amount": _AMOUNT.but(sort=True, filter=True, description="All that is to be paid: with tax and freight."),
         "status": states.choice(label=("单据状态", "Status"), filter=True, sort=True),
         "confirmed_at": timestamp(label=("确认时间", "Confirmed at"), read_only=True),
         "reference": text(
@@ -171,7 +197,8 @@ def _shipment(title: str, order: Collection) -> dict[str, Field]:
             day=day(label=("业务日期", "Date"), filter=True, sort=True),
         ),
         "lines": _lines(f"{title}Line", line).but(read_only=True),
-        "amount": _AMOUNT.but(sort=True, description="At the prices of the order."),
+        "freight": money(label=("运费", "Freight"), read_only=True, description="The order's, in its first shipment."),
+        "amount": _AMOUNT.but(sort=True, description="What is to be paid for it: at the prices of the order."),
         "cost": _AMOUNT.but(label=("成本", "Cost"), description="What the stock changed by."),
         "remark": _REMARK.but(read_only=True),
     }

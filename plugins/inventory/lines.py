@@ -17,7 +17,6 @@ from plugins.api import (
     invalid,
     store_money,
     store_quantity,
-    times,
 )
 from plugins.inventory.records import PRODUCTS, WAREHOUSES
 
@@ -61,8 +60,8 @@ async def find_warehouse(
 
 async def price_lines(
     req: Request, lines: Sequence[Line], default: str, done: str, where: Mapping[str, Any] | None = None
-) -> Record:
-    """Return the `lines` of a draft with prices and amounts, and their sum as `amount`.
+) -> list[Record]:
+    """Return the lines of a draft with prices.
 
     A line without a price takes the field `default` of its product. `done` names the field of the quantity shipped.
     """
@@ -77,16 +76,11 @@ async def price_lines(
                 "quantity": line["quantity"],
                 "price": store_money(unit_price),
                 "discount": line.get("discount"),
+                "tax_rate": line.get("tax_rate"),
                 done: store_quantity(Decimal(0)),
             }
         )
-        priced[-1]["amount"] = store_money(compute_cost(priced[-1], exact(line["quantity"])))
-    return {"lines": priced, "amount": add_up(priced, "amount")}
-
-
-def compute_cost(line: Line, quantity: Decimal) -> Decimal:
-    """Return the price of `quantity` units of an order line with its discount, rounded once, to the cent."""
-    return times(quantity, exact(line["price"]) * (1 - exact(line.get("discount"))))
+    return priced
 
 
 def add_up(lines: Sequence[Line], field: str) -> Any:

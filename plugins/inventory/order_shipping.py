@@ -5,10 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Hook, Request, Step, exact, store_quantity
-from plugins.inventory.lines import Record, compute_cost, date_movement, find_products, find_warehouse, take_number
+from plugins.api import CONFLICT, ApiError, Hook, Request, Step, exact, store_money, store_quantity
+from plugins.inventory.amounts import compute_part
+from plugins.inventory.lines import Record, date_movement, find_products, find_warehouse, take_number
 from plugins.inventory.messages import MORE_THAN_OPEN, NOTHING_OPEN
-from plugins.inventory.shipments import ship_lines
+from plugins.inventory.shipments import Part, ship_lines
 from plugins.inventory.trades import Trade
 
 
@@ -33,6 +34,7 @@ def ship_with(trade: Trade) -> Hook:
             "remark": req.body.get("remark"),
         }
         shipment |= await ship_lines(req, warehouse, shipment, _price_parts(trade, order, wanted), trade.incoming)
+        shipment |= _add_freight(trade, order, shipment)
         step.payload["shipment"] = await req.store(trade.shipments).create(shipment, id=shipment.pop("_id"))
 
     return ship
@@ -55,16 +57,26 @@ async def _choose_quantities(req: Request, trade: Trade, order: Record) -> dict[
     return wanted
 
 
-def _price_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal]) -> list[tuple[Any, Decimal, Decimal]]:
-    """Return product, quantity and amount of each part. The parts of a line add up to its amount, to the cent."""
+def _price_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal]) -> list[Part]:
+    """Return product, quantity, amount and net of each part. The parts of a line add up to its sums, to the cent."""
     parts = []
     for line in order["lines"]:
         quantity = wanted.get(line["product_id"])
         if quantity is not None:
             before = exact(line[trade.shipped])
-            amount = compute_cost(line, before + quantity) - compute_cost(line, before)
-            parts.append((line["product_id"], quantity, amount))
+            amount, net = (
+                compute_part(line, before + quantity, field) - compute_part(line, before, field)
+                for field in ("amount", "net")
+            )
+            parts.append((line["product_id"], quantity, amount, net))
     return parts
+
+
+def _add_freight(trade: Trade, order: Record, shipment: Record) -> Record:
+    """Return `freight` and `amount` of a shipment: the freight of an order is owed with the first."""
+    first = not any(exact(line[trade.shipped]) for line in order["lines"])
+    freight = exact(order["freight"]) if first else Decimal(0)
+    return {"freight": store_money(freight), "amount": store_money(exact(shipment["amount"]) + freight)}
 
 
 def add_shipment(trade: Trade, step: Step) -> Record:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import Handler, Request, invalid
+from plugins.inventory.amounts import TERMS, compute_amounts
 from plugins.inventory.lines import ENABLED, Record, get_today, price_lines, take_number
 from plugins.inventory.messages import NOT_A_DRAFT, NOT_DELETABLE
 from plugins.inventory.records import SUPPLIERS
@@ -15,7 +16,7 @@ def make_create_handler(trade: Trade) -> Handler:
     async def create_order(req: Request) -> Record:
         values = {"ordered_on": get_today(req), **_drop_nulls(req.body)}
         await _check_supplier(req, values)
-        values |= await price_lines(req, values["lines"], trade.default_price, trade.shipped, trade.filter_orderable())
+        values |= compute_amounts(await _price(req, trade, values["lines"]), values)
         values["number"] = await take_number(req, trade.order_prefix)
         return await req.store(trade.orders).create(values)
 
@@ -29,14 +30,13 @@ def make_update_handler(trade: Trade) -> Handler:
         values = dict(req.body)
         version = values.pop("version")
         store = req.store(trade.orders)
-        await store.get(req.path["id"])
+        before = await store.get(req.path["id"])
         await _check_supplier(req, values)
         if "ordered_on" in values:
             values["ordered_on"] = values["ordered_on"] or get_today(req)
-        if "lines" in values:
-            values |= await price_lines(
-                req, values["lines"], trade.default_price, trade.shipped, trade.filter_orderable()
-            )
+        lines = await _price(req, trade, values["lines"]) if "lines" in values else before["lines"]
+        if "lines" in values or not TERMS.isdisjoint(values):
+            values |= compute_amounts(lines, {**before, **values})
         return await store.update(
             req.path["id"], values, version=version, where={"status": "draft"}, reason=NOT_A_DRAFT
         )
@@ -52,6 +52,10 @@ def make_delete_handler(trade: Trade) -> Handler:
         await req.store(trade.orders).delete(req.path["id"], where=without_movements, reason=NOT_DELETABLE)
 
     return delete_order
+
+
+async def _price(req: Request, trade: Trade, lines: list[Record]) -> list[Record]:
+    return await price_lines(req, lines, trade.default_price, trade.shipped, trade.filter_orderable())
 
 
 async def _check_supplier(req: Request, values: Record) -> None:

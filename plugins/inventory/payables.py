@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
-from plugins.api import PAYABLE_CHANGED, Request, exact, store_money
-from plugins.inventory.lines import compute_cost
+from plugins.api import PAYABLE_CHANGED, Request, store_money
+from plugins.inventory.amounts import compute_shipped
 from plugins.inventory.records import SUPPLIERS
 
 BIZ_TYPE = "PURCHASE_ORDER"
@@ -14,7 +13,6 @@ BIZ_TYPE = "PURCHASE_ORDER"
 
 async def announce(req: Request, order: dict[str, Any]) -> None:
     """Emit what is owed for all that was received of a purchase order, at the prices of the order."""
-    received = (compute_cost(line, exact(line["received"])) for line in order["lines"])
     supplier = await req.system_store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
     await req.emit(
         PAYABLE_CHANGED,
@@ -22,7 +20,7 @@ async def announce(req: Request, order: dict[str, Any]) -> None:
         resource_id=str(order["id"]),
         number=order["number"],
         counterparty=supplier["name"] if supplier else "",
-        amount=store_money(sum(received, Decimal(0))),
+        amount=store_money(compute_shipped(order, "received")),
         creator_id=order["creator_id"],
         creator_department_id=order["creator_department_id"],
     )

@@ -11,20 +11,23 @@ from plugins.inventory.documents import DELIVERIES, RECEIPTS
 from plugins.inventory.lines import Record, add_up
 from plugins.inventory.stock import Origin, put, take
 
-Part = tuple[Any, Decimal, Decimal]
+Part = tuple[Any, Decimal, Decimal, Decimal]
 
 
 async def ship_lines(
     req: Request, warehouse: Record, shipment: Record, parts: Sequence[Part], incoming: bool
 ) -> Record:
-    """Move the parts (product, quantity, amount) in or out. Returns `_id`, `lines`, `amount` and `cost`."""
+    """Move the parts (product, quantity, amount, net) in or out. Returns `_id`, `lines`, `amount` and `cost`.
+
+    What comes in costs its net: the tax on it is no value of the stock.
+    """
     id = new_id()
     origin = Origin("receipt" if incoming else "delivery", id, shipment["number"], shipment["day"])
     lines = []
-    for product_id, quantity, amount in sorted(parts, key=lambda part: str(part[0])):
-        cost = amount
+    for product_id, quantity, amount, net in sorted(parts, key=lambda part: str(part[0])):
+        cost = net
         if incoming:
-            await put(req, warehouse, product_id, quantity, amount, origin)
+            await put(req, warehouse, product_id, quantity, net, origin)
         else:
             cost = await take(req, warehouse, product_id, quantity, origin)
         lines.append(

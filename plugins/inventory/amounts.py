@@ -1,0 +1,88 @@
+"""What an order and its lines come to: the only place that computes it. The rule:
+
+1. The value of a line is `quantity × price × (1 − discount)`, rounded to the cent, half a cent up.
+2. `order_discount` is shared over the lines in proportion to their values, by largest remainder: each line gets its
+   share rounded down to the cent, and the cents left over go one each to the lines with the largest remainders, the
+   earlier of two equal ones.
+3. What is left of the value of a line is its `net` where prices are without tax, and its `amount` where
+   `prices_include_tax`. Its `tax` is `net × tax_rate`, or `amount × tax_rate ÷ (1 + tax_rate)`, rounded to the cent,
+   half a cent up. Always `net + tax = amount`.
+4. `amount` and `tax_amount` of an order are the sums of its lines; `freight`, which has no tax, is added to `amount`.
+   `net_amount` is the rest of `amount` without `tax_amount`.
+5. Some units of a line come to the part of its amount that their value is of the line's, rounded to the cent. A
+   shipment comes to the difference that it makes, so the shipments of a line add up to it. Freight comes with the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import exact, invalid, share, store_money, times
+
+Line = Mapping[str, Any]
+TERMS = frozenset({"prices_include_tax", "order_discount", "freight"})
+_ZERO = Decimal(0)
+
+
+def compute_amounts(lines: Sequence[Line], terms: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `lines` with `net`, `tax` and `amount`, and `amount`, `net_amount` and `tax_amount` of their order.
+
+    `terms` has the `TERMS` of the order. Raises 40001 for an `order_discount` above the value of the lines.
+    """
+    values = [compute_value(line, exact(line["quantity"])) for line in lines]
+    discount, freight = exact(terms.get("order_discount")), exact(terms.get("freight"))
+    if discount > sum(values):
+        raise invalid("order_discount", "maximum")
+    left = [value - part for value, part in zip(values, _share_out(discount, values), strict=True)]
+    with_tax = bool(terms.get("prices_include_tax"))
+    taxes = [_compute_tax(one, exact(line.get("tax_rate")), with_tax) for one, line in zip(left, lines, strict=True)]
+    nets = [one - tax if with_tax else one for one, tax in zip(left, taxes, strict=True)]
+    tax_amount, net_amount = sum(taxes, _ZERO), sum(nets, freight)
+    return {
+        "lines": [
+            {**line, "net": store_money(net), "tax": store_money(tax), "amount": store_money(net + tax)}
+            for line, net, tax in zip(lines, nets, taxes, strict=True)
+        ],
+        "amount": store_money(net_amount + tax_amount),
+        "net_amount": store_money(net_amount),
+        "tax_amount": store_money(tax_amount),
+    }
+
+
+def compute_value(line: Line, quantity: Decimal) -> Decimal:
+    """Return the price of `quantity` units of a line with the line's own discount."""
+    return times(quantity, exact(line["price"]) * (1 - exact(line.get("discount"))))
+
+
+def compute_part(line: Line, quantity: Decimal, field: str = "amount") -> Decimal:
+    """Return what `quantity` units of a line come to, by its `amount` or another of its sums."""
+    # lines of earlier versions have no tax
+    whole = line["amount"] if line.get(field) is None else line[field]
+    return share(exact(whole), compute_value(line, quantity), compute_value(line, exact(line["quantity"])))
+
+
+def compute_shipped(order: Mapping[str, Any], shipped: str) -> Decimal:
+    """Return what the shipped goods of an order come to, with the freight; `shipped` is the field of a line with them."""
+    quantities = [exact(line[shipped]) for line in order["lines"]]
+    freight = exact(order.get("freight")) if any(quantities) else _ZERO
+    parts = (compute_part(line, quantity) for line, quantity in zip(order["lines"], quantities, strict=True))
+    return sum(parts, freight)
+
+
+def _compute_tax(amount: Decimal, rate: Decimal, with_tax: bool) -> Decimal:
+    return share(amount, rate, 1 + rate) if with_tax else times(amount, rate)
+
+
+def _share_out(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
+    """Return the share of an amount for each weight, by largest remainder: together they are the amount, to the cent."""
+    cents, parts = int(amount.scaleb(2)), [int(weight.scaleb(2)) for weight in weights]
+    if not cents:
+        return [_ZERO] * len(parts)
+    whole = sum(parts)
+    shares = [cents * part // whole for part in parts]
+    by_remainder = sorted(range(len(parts)), key=lambda number: -(cents * parts[number] % whole))
+    for number in by_remainder[: cents - sum(shares)]:
+        shares[number] += 1
+    return [Decimal(one).scaleb(-2) for one in shares]
