@@ -96,7 +96,7 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         "order_discount": price(
             label=("整单优惠金额", "Order discount"),
             description="Off the value of all lines, which share it in proportion.",
-            example="10.00",
+            example="0.50",
         ),
         "freight": price(
             label=("运费", "Freight"), description="Without tax; owed with the first shipment.", example="15.00"
