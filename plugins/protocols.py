@@ -67,14 +67,17 @@ _OWED = {
     "paid": object,
     "schedule": list | None,
     "due_on": str | None,
+    "day": str | None,
+    "customer_id": object,
+    "supplier_id": object,
     "creator_id": int,
     "creator_department_id": int | None,
 }
 RECEIVABLE_CHANGED = Event("finance.receivable.changed", **_OWED)
-"""What a customer owes for a record. With `paid`, its payments are entered where it comes from."""
+"""What a customer owes for a record now, changed on `day`. With `paid`, its payments are entered where it comes from."""
 
 PAYABLE_CHANGED = Event("finance.payable.changed", **_OWED)
-"""What is owed to a supplier for a record. With `paid`, its payments are entered where it comes from."""
+"""What is owed to a supplier for a record now, changed on `day`. With `paid`, its payments are entered where it comes from."""
 
 PROTOCOLS = (
     APPROVAL_CANCELLED,

@@ -42,11 +42,11 @@ async def create(req: Request) -> Record:
     values = {**body, "paid_at": body.get("paid_at") or req.now}
 
     async def work() -> Record:
-        await _announce_day(req, values["paid_at"])
+        day = await _announce_day(req, values["paid_at"])
         await _receive(req, contract["id"], body.get("plan_id"), body["amount"])
         payment = await customer_children.insert(req, PAYMENTS, values, customer, contract["owner_id"])
         await req.emit(RECEIVED_EVENT, payment=payment, contract=contract)
-        await receivables.publish(req.service, req, contract["id"])
+        await receivables.publish(req.service, req, contract["id"], day)
         return payment
 
     return await req.transaction(work)
@@ -57,20 +57,22 @@ async def delete(req: Request) -> None:
 
     async def work() -> None:
         payment = await get_editable(req, PAYMENTS, req.path["id"])
-        await _announce_day(req, payment["paid_at"])
+        day = await _announce_day(req, payment["paid_at"])
         await req.store(PAYMENTS).delete(payment["id"])
         await _add_amount(req, CONTRACTS, payment["contract_id"], "received_amount", _negate(payment["amount"]))
         if payment["plan_id"] is not None:
             await _add_amount(req, PLANS, payment["plan_id"], "paid_amount", _negate(payment["amount"]))
         await req.emit(REMOVED_EVENT, payment=payment)
-        await receivables.publish(req.service, req, payment["contract_id"])
+        await receivables.publish(req.service, req, payment["contract_id"], day)
 
     await req.transaction(work)
 
 
-async def _announce_day(req: Request, moment: datetime) -> None:
-    """Announce the business day of a payment or its removal. Listeners that keep the books may refuse it."""
-    await req.emit(DATED, day=day_of(moment, req.service.settings.zone).isoformat())
+async def _announce_day(req: Request, moment: datetime) -> str:
+    """Announce the business day of a payment or its removal, and return it. Listeners that keep the books may refuse."""
+    day = day_of(moment, req.service.settings.zone).isoformat()
+    await req.emit(DATED, day=day)
+    return day
 
 
 async def _receive(req: Request, contract_id: Any, plan_id: Any, amount: Any) -> None:

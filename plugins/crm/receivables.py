@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plugins.api import RECEIVABLE_CHANGED, Request, Service
+from plugins.api import RECEIVABLE_CHANGED, Request, Service, day_of
 from plugins.crm.contract_records import CONTRACTS, PLANS
 from plugins.crm.records import CUSTOMERS
 
@@ -14,8 +14,8 @@ BIZ_TYPE = "CONTRACT"
 _OWED = ("in_force", "completed", "terminated")
 
 
-async def publish(service: Service, request: Request | None, contract_id: Any) -> None:
-    """Emit what is owed on a contract now.
+async def publish(service: Service, request: Request | None, contract_id: Any, day: str | None = None) -> None:
+    """Emit what is owed on a contract now; `day` is that of the change, by default when it was signed or ended.
 
     Nothing is emitted for a contract that was never in force. Nothing more is owed on a terminated one.
     """
@@ -34,6 +34,8 @@ async def publish(service: Service, request: Request | None, contract_id: Any) -
             "resource_id": str(contract["id"]),
             "number": contract["number"],
             "counterparty": customer["name"] if customer else "",
+            "customer_id": contract["customer_id"],
+            "day": day or _day_of_status(service, contract),
             "amount": contract["received_amount"] if ended else contract["amount"],
             "paid": contract["received_amount"],
             **_schedule(plans),
@@ -41,6 +43,14 @@ async def publish(service: Service, request: Request | None, contract_id: Any) -
             "creator_department_id": contract["creator_department_id"],
         },
     )
+
+
+def _day_of_status(service: Service, contract: Mapping[str, Any]) -> str | None:
+    """The day from which a contract is owed, or no more."""
+    if contract["status"] == "terminated":
+        return day_of(contract["ended_at"], service.settings.zone).isoformat()
+    signed: str | None = contract["signed_date"]
+    return signed
 
 
 def _schedule(plans: Sequence[Mapping[str, Any]]) -> Record:

@@ -68,6 +68,21 @@ EXPENSE_CLAIMS = Collection(
     states=CLAIM_STATES,
 )
 
+_CUSTOMER = object_id(
+    label=("客户", "Customer"),
+    ref="crm_customers",
+    ref_optional=True,
+    filter=True,
+    description="Looked up where the plugin `crm` is loaded.",
+)
+_SUPPLIER = object_id(
+    label=("供应商", "Supplier"),
+    ref="inventory_suppliers",
+    ref_optional=True,
+    filter=True,
+    description="Looked up where the plugin `inventory` is loaded.",
+)
+
 INVOICES = Collection(
     name="finance_invoices",
     title="Invoice",
@@ -84,6 +99,8 @@ INVOICES = Collection(
         ),
         "number": record_code(label=("发票号码", "Invoice number"), example="24312000000012345678"),
         "counterparty": COUNTERPARTY.but(required=True, nullable=False, rules={**COUNTERPARTY.rules, "minLength": 1}),
+        "customer_id": _CUSTOMER.but(description="Of an invoice that is sent."),
+        "supplier_id": _SUPPLIER.but(description="Of an invoice that is received."),
         "day": day(label=("开票日期", "Invoice date"), filter=True, sort=True, description="Today unless given."),
         "due_on": day(label=("到期日", "Due date"), filter=True, sort=True),
         "amount": money(
@@ -131,6 +148,14 @@ _PART = obj(
         "paid": money(label=("已结算金额", "Paid"), nullable=False),
     },
 )
+_CHANGE = obj(
+    "OpenItemChange",
+    {
+        "day": day(label=("日期", "Date"), nullable=False),
+        "amount": money(label=("金额", "Amount"), nullable=False, description="More owed; below zero: less."),
+        "paid": money(label=("已结算金额", "Paid"), nullable=False, description="Paid; below zero: taken back."),
+    },
+)
 
 OPEN_ITEMS = Collection(
     name="finance_open_items",
@@ -149,6 +174,9 @@ OPEN_ITEMS = Collection(
             label=("单据编号", "Document number"), max_length=64, read_only=True, sort=True, filter=True, search=True
         ),
         "counterparty": COUNTERPARTY.but(read_only=True),
+        "customer_id": _CUSTOMER.but(read_only=True, description=None),
+        "supplier_id": _SUPPLIER.but(read_only=True, description=None),
+        "day": day(label=("发生日期", "Date"), read_only=True, filter=True, sort=True, description="When it arose."),
         "amount": _SUM,
         "paid": _SUM.but(label=("已结算金额", "Paid"), description="Of the amount."),
         "due_on": day(
@@ -160,6 +188,14 @@ OPEN_ITEMS = Collection(
             max_items=1000,
             read_only=True,
             description="What is to be paid by when, where it is agreed.",
+        ),
+        "changes": array(
+            _CHANGE,
+            label=("变动", "Changes"),
+            read_only=True,
+            nullable=True,
+            history=False,
+            description="What was added to the amount and to what is paid on each day.",
         ),
         "status": OPEN_ITEM_STATES.choice(label=("结算状态", "Status"), filter=True, sort=True),
         "paid_elsewhere": boolean(
@@ -173,6 +209,9 @@ OPEN_ITEMS = Collection(
         Index("biz_type", "resource_id", unique=True),
         Index("direction", "status", "due_on"),
         Index("resource_id"),
+        Index("day"),
+        Index("customer_id", "day"),
+        Index("supplier_id", "day"),
     ),
     states=OPEN_ITEM_STATES,
 )

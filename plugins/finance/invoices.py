@@ -18,6 +18,7 @@ from plugins.api import (
     conflicts,
     crud,
     exact,
+    invalid,
     store_money,
     transitions,
 )
@@ -41,8 +42,16 @@ _DRAFT = {"status": "draft"}
 async def create(req: Request) -> Record:
     """Create a draft. Its total is the amount plus the tax."""
     values = {"tax": _ZERO, **req.body, "day": get_day(req), "paid": _ZERO}
+    _check_party(values)
     await open_items.check_billed_item(req, values)
     return await req.store(INVOICES).create({**values, "total": _add_tax(values)})
+
+
+def _check_party(values: Mapping[str, Any]) -> None:
+    """Raise 40001 for the supplier of an invoice that is sent, or the customer of one that is received."""
+    other = "supplier_id" if values["direction"] == "out" else "customer_id"
+    if values.get(other) is not None:
+        raise invalid(other, "invalid")
 
 
 async def update(req: Request) -> Record:
@@ -53,6 +62,7 @@ async def update(req: Request) -> Record:
     before = await invoices.get(req.path["id"])
     if "day" in values:
         values["day"] = get_day(req)
+    _check_party({**before, **values})
     await open_items.check_billed_item(req, {**before, **values})
     values["total"] = _add_tax({**before, **values})
     return await invoices.update(req.path["id"], values, version=version, where=_DRAFT, reason=NOT_EDITABLE)
@@ -66,7 +76,7 @@ async def delete(req: Request) -> None:
 async def _update_item(step: Step) -> None:
     """Refuse an invoice of a closed period, and change what is owed for it."""
     await check_open(step.service, step.record)
-    await open_items.update_from_invoice(step.req, step.record)
+    await open_items.update_from_invoice(step.req, step.record, step.record["day"])
 
 
 async def _book(step: Step) -> None:
@@ -91,7 +101,7 @@ async def _book(step: Step) -> None:
 
 
 async def _update_paid_item(step: Step) -> None:
-    await open_items.update_from_invoice(step.req, step.record)
+    await open_items.update_from_invoice(step.req, step.record, step.payload["voucher"]["day"])
 
 
 def _payment_action(step: Step) -> str:
@@ -107,7 +117,7 @@ async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
         paid = exact(invoice["paid"]) - exact(voucher["amount"])
         action, values = "unpay-part" if paid else "unpay", {"paid": store_money(paid)}
         changed = await change_state(invoices, invoice["id"], action, values, version=invoice["version"])
-        await open_items.update_from_invoice(req, changed)
+        await open_items.update_from_invoice(req, changed, payload["reversal"]["day"])
 
 
 def _add_tax(values: Mapping[str, Any]) -> Any:

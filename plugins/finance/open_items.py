@@ -6,7 +6,7 @@ is owed. If the payload has `paid`, payments are entered in that plugin; otherwi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -24,11 +24,13 @@ from plugins.api import (
     Step,
     Store,
     conflicts,
+    day_of,
     exact,
     invalid,
     route,
     store_money,
     transitions,
+    utc_now,
 )
 from plugins.finance.documents import OPEN_ITEMS, PAY_INVOICE_BODY
 from plugins.finance.messages import MORE_THAN_OPEN, PAID_ELSEWHERE, PERIOD_CLOSED
@@ -37,7 +39,7 @@ from plugins.finance.vouchers import Record, book, get_day
 
 UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
 INVOICE = "INVOICE"
-_COPIED_FROM_EVENT = ("number", "counterparty", "amount", "due_on")
+_COPIED_FROM_EVENT = ("number", "counterparty", "customer_id", "supplier_id", "amount", "due_on")
 
 
 async def update_from_event(direction: str, service: Service, payload: Mapping[str, Any]) -> None:
@@ -54,11 +56,12 @@ async def update_from_event(direction: str, service: Service, payload: Mapping[s
         "paid_elsewhere": paid is not None,
         **({"paid": paid} if paid is not None else {}),
     }
-    await _put(service.database.store(OPEN_ITEMS, owner), values)
+    today = day_of(utc_now(), service.settings.zone).isoformat()
+    await _put(service.database.store(OPEN_ITEMS, owner), values, payload.get("day") or today)
 
 
-async def update_from_invoice(req: Request, invoice: Mapping[str, Any]) -> None:
-    """Create or update the item of an invoice, in the transaction that changes it.
+async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str) -> None:
+    """Create or update the item of an invoice, in the transaction that changes it on `day`.
 
     An invoice that bills another item has none of its own.
     """
@@ -74,11 +77,14 @@ async def update_from_invoice(req: Request, invoice: Mapping[str, Any]) -> None:
             "resource_id": str(invoice["id"]),
             "number": invoice["number"],
             "counterparty": invoice["counterparty"],
+            "customer_id": invoice["customer_id"],
+            "supplier_id": invoice["supplier_id"],
             "due_on": invoice["due_on"],
             "amount": invoice["total"] if invoice["status"] != "void" else store_money(Decimal(0)),
             "paid": invoice["paid"],
             "paid_elsewhere": True,
         },
+        day,
     )
 
 
@@ -90,14 +96,33 @@ async def check_billed_item(req: Request, invoice: Mapping[str, Any]) -> None:
         raise invalid("open_item_id", "reference")
 
 
-async def _put(store: Store, values: Record) -> None:
+async def _put(store: Store, values: Record, day: str) -> None:
+    """Create or update the item, changed on `day`. It keeps the day on which it arose."""
     item = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
-    paid = exact(values.get("paid", item and item["paid"]))
-    values = {**values, "paid": store_money(paid), "status": _get_status(exact(values["amount"]), paid)}
+    before = item or {"day": None, "amount": None, "paid": None, "changes": None}
+    amount, paid = exact(values["amount"]), exact(values.get("paid", before["paid"]))
+    values = {
+        **values,
+        "day": before["day"] or day,
+        "paid": store_money(paid),
+        "changes": add_change(before["changes"], day, amount - exact(before["amount"]), paid - exact(before["paid"])),
+        "status": _get_status(amount, paid),
+    }
     if item is None:
         await store.create(values)
     else:
         await store.update(item["id"], values)
+
+
+def add_change(changes: Sequence[Mapping[str, Any]] | None, day: str, amount: Decimal, paid: Decimal) -> list[Record]:
+    """Return the changes of an item with further ones: a row for each day, in order."""
+    rows = {row["day"]: (exact(row["amount"]), exact(row["paid"])) for row in changes or ()}
+    if amount or paid:
+        before = rows.get(day, (Decimal(0), Decimal(0)))
+        rows[day] = (before[0] + amount, before[1] + paid)
+    return [
+        {"day": at, "amount": store_money(one), "paid": store_money(two)} for at, (one, two) in sorted(rows.items())
+    ]
 
 
 def _get_status(amount: Decimal, paid: Decimal) -> str:
@@ -149,6 +174,12 @@ def _payment_action(step: Step) -> str:
     return "pay" if add_payment(step) >= exact(step.record["amount"]) else "pay-part"
 
 
+def _values_of_payment(step: Step) -> Record:
+    voucher = step.payload["voucher"]
+    changes = add_change(step.record["changes"], voucher["day"], Decimal(0), exact(voucher["amount"]))
+    return {"paid": store_money(add_payment(step)), "changes": changes}
+
+
 async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
     """Take a payment off its payable after the voucher was reversed."""
     voucher, req = payload["voucher"], payload["request"]
@@ -156,7 +187,11 @@ async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
         items = req.system_store(OPEN_ITEMS)
         item = await items.get(voucher["open_item_id"])
         paid = exact(item["paid"]) - exact(voucher["amount"])
-        values = {"paid": store_money(paid), "status": _get_status(exact(item["amount"]), paid)}
+        values = {
+            "paid": store_money(paid),
+            "changes": add_change(item["changes"], payload["reversal"]["day"], Decimal(0), -exact(voucher["amount"])),
+            "status": _get_status(exact(item["amount"]), paid),
+        }
         await items.update(item["id"], values, version=item["version"])
 
 
@@ -189,7 +224,7 @@ ROUTES: tuple[Route, ...] = (
             body=PAY_INVOICE_BODY,
             before=_book,
             choose=_payment_action,
-            values=lambda step: {"paid": store_money(add_payment(step))},
+            values=_values_of_payment,
             within=in_books,
             refusals=conflicts(PAID_ELSEWHERE, MORE_THAN_OPEN, PERIOD_CLOSED),
         ),

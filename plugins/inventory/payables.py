@@ -11,8 +11,8 @@ from plugins.inventory.records import SUPPLIERS
 BIZ_TYPE = "PURCHASE_ORDER"
 
 
-async def announce(req: Request, order: dict[str, Any]) -> None:
-    """Emit what is owed for all that was received of a purchase order, at the prices of the order."""
+async def announce(req: Request, order: dict[str, Any], day: str) -> None:
+    """Emit what is owed for all that was received of a purchase order by `day`, at the prices of the order."""
     supplier = await req.system_store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
     await req.emit(
         PAYABLE_CHANGED,
@@ -20,6 +20,8 @@ async def announce(req: Request, order: dict[str, Any]) -> None:
         resource_id=str(order["id"]),
         number=order["number"],
         counterparty=supplier["name"] if supplier else "",
+        supplier_id=order["supplier_id"],
+        day=day,
         amount=store_money(compute_shipped(order, "received")),
         creator_id=order["creator_id"],
         creator_department_id=order["creator_department_id"],

@@ -15,7 +15,7 @@ from plugins.inventory.trades import PURCHASE
 
 
 async def _announce_payable(step: Step) -> None:
-    await payables.announce(step.req, step.record)
+    await payables.announce(step.req, step.record, step.payload["shipment"]["day"])
 
 
 ROUTES: tuple[Route, ...] = (

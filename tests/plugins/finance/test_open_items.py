@@ -148,3 +148,39 @@ async def test_a_void_invoice_is_not_owed(admin: Client) -> None:
     assert await item_of(admin, "receivables", invoice) is not None
     expect(await admin.post(f"{AT}/invoices/{invoice['id']}/void"))
     assert await item_of(admin, "receivables", invoice) is None
+
+
+async def test_an_item_knows_its_customer_or_supplier_and_when_it_changed(admin: Client) -> None:
+    made = await in_force(admin, "100.00")
+    expect(
+        await admin.post(PAYMENTS, {"contract_id": made["id"], "amount": "30.00", "paid_at": "2026-01-05T12:00:00Z"})
+    )
+    owed = await item_of(admin, "receivables", made)
+    assert shown(owed, "customer_id", "supplier_id", "day") == (made["customer_id"], None, made["signed_date"])
+    assert owed is not None
+    assert owed["changes"] == [
+        {"day": "2026-01-05", "amount": "0.00", "paid": "30.00"},
+        {"day": made["signed_date"], "amount": "100.00", "paid": "0.00"},
+    ]
+    goods = await Goods.fresh(admin)
+    order = await goods.purchase(3, "4.00")
+    for day in ("2026-02-03", "2026-02-04"):
+        expect(await admin.post(f"/api/v1/inventory/purchase-orders/{order['id']}/receive", receipt(order, day)))
+    owed = await item_of(admin, "payables", order)
+    assert shown(owed, "customer_id", "supplier_id", "day") == (None, order["supplier_id"], "2026-02-03")
+    assert owed is not None
+    assert [(one["day"], one["amount"]) for one in owed["changes"]] == [("2026-02-03", "4.00"), ("2026-02-04", "4.00")]
+
+
+def receipt(order: dict[str, Any], day: str) -> dict[str, Any]:
+    return {"day": day, "lines": [{"product_id": order["lines"][0]["product_id"], "quantity": "1"}]}
+
+
+async def test_an_invoice_names_its_customer_or_supplier(admin: Client) -> None:
+    customer = (await in_force(admin, "1.00"))["customer_id"]
+    body = {"direction": "out", "number": unique("INV"), "counterparty": "c", "amount": "5.00"}
+    draft = expect(await admin.post(f"{AT}/invoices", {**body, "customer_id": customer}))
+    expect(await admin.post(f"{AT}/invoices/{draft['id']}/confirm"))
+    assert shown(await item_of(admin, "receivables", draft), "customer_id") == (customer,)
+    refused = await admin.post(f"{AT}/invoices", {**body, "direction": "in", "customer_id": customer})
+    assert (refused.code, refused.fields) == (40001, {"customer_id"})
