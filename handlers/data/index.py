@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bson import ObjectId
+
 from config.database import Filter, IndexSpec
 
 LIVE: Mapping[str, Any] = {"deleted": False}
@@ -18,8 +20,8 @@ class Index:
     """An index: field names in order, `-` for descending, `2dsphere:` before a position.
 
     A unique index covers only records that are not deleted, so a key is free again after a soft delete. `where` is a
-    further condition on the covered records: equalities, comparisons, or `{"$type": "string"}` (or `"number"`) for
-    those that have the field. `expire_seconds` deletes records that long after the time in the field.
+    further condition on the covered records: equalities, comparisons, or `{"$type": "string"}` (or `"number"`, or
+    `"objectId"`) for those that have the field. `expire_seconds` deletes records that long after the time in the field.
     """
 
     keys: tuple[str, ...]
@@ -85,4 +87,8 @@ def _by_type(wanted: Any) -> bool:
     return isinstance(wanted, Mapping) and set(wanted) == {"$type"}
 
 
-_OF_TYPE: Mapping[str, Mapping[str, Any]] = {"string": {"$gte": ""}, "number": {"$gte": float("-inf")}}
+_OF_TYPE: Mapping[str, Mapping[str, Any]] = {
+    "string": {"$gte": ""},
+    "number": {"$gte": float("-inf")},
+    "objectId": {"$gte": ObjectId("0" * 24)},
+}

@@ -31,7 +31,7 @@ async def stock_value_by_warehouse(req: Request) -> Part:
 
 
 async def sales_vs_purchase(req: Request) -> Part:
-    """Return the amounts of confirmed orders that were not cancelled, by the month of `ordered_on`."""
+    """Return the amounts of confirmed orders that were not cancelled, less returns, by the month of `ordered_on`."""
     sales, purchases = await asyncio.gather(
         _sum_orders(req, SALES_ORDERS, "delivered"), _sum_orders(req, PURCHASE_ORDERS, "received")
     )
@@ -56,13 +56,14 @@ async def _sum_orders(req: Request, orders: Collection, done: str) -> dict[str, 
 
 
 async def _sum_by_month(req: Request, orders: Collection, status: Any, amount: Any) -> dict[str, Decimal]:
+    sums = {"amount": {"$sum": amount}, "returned": {"$sum": "$returned_amount"}}
     rows = await req.store(orders).aggregate(
         [
             {"$match": {**period_of(req).days("ordered_on"), "status": status}},
-            {"$group": {"_id": {"$substrBytes": ["$ordered_on", 0, 7]}, "amount": {"$sum": amount}}},
+            {"$group": {"_id": {"$substrBytes": ["$ordered_on", 0, 7]}, **sums}},
         ]
     )
-    return {row["_id"]: exact(row["amount"]) for row in rows}
+    return {row["_id"]: exact(row["amount"]) - exact(row["returned"]) for row in rows}
 
 
 def _sum_shipped(done: str) -> Part:

@@ -31,5 +31,7 @@ DICTIONARIES = (
         transfer_in=("调入", "Transfer in", "cyan"),
         transfer_out=("调出", "Transfer out", "orange"),
         count=("盘点", "Count", "purple"),
+        purchase_return=("采购退货", "Purchase return", "gold"),
+        sales_return=("销售退货", "Sales return", "geekblue"),
     ),
 )

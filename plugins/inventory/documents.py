@@ -29,18 +29,22 @@ from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
 MAX_LINES = 200
 _DONE = {"received": ("已收货数量", "Received"), "delivered": ("已发货数量", "Delivered")}
 # a booked document is of the past: only what stands on an order cannot be deleted
-_PRODUCT = object_id(label=("商品", "Product"), required=True, ref=PRODUCTS.name, on_delete="keep")
+PRODUCT = object_id(label=("商品", "Product"), required=True, ref=PRODUCTS.name, on_delete="keep")
 _WAREHOUSE = object_id(label=("仓库", "Warehouse"), ref=WAREHOUSES.name, on_delete="keep", filter=True)
-_ORDERED_PRODUCT, _ORDERED_WAREHOUSE = (one.but(on_delete="restrict", held=IN_USE) for one in (_PRODUCT, _WAREHOUSE))
-_POSITIVE = quantity(label=("数量", "Quantity"), minimum="0.0001", maximum=MAX_QUANTITY, required=True, example="2.5")
-_AMOUNT = money(label=("金额", "Amount"), read_only=True, nullable=False)
+_ORDERED_PRODUCT, _ORDERED_WAREHOUSE = (one.but(on_delete="restrict", held=IN_USE) for one in (PRODUCT, _WAREHOUSE))
+POSITIVE = quantity(label=("数量", "Quantity"), minimum="0.0001", maximum=MAX_QUANTITY, required=True, example="2.5")
+AMOUNT = money(label=("金额", "Amount"), read_only=True, nullable=False)
 _OLDER = "Null in orders of earlier versions, which had no tax."
 _WITHOUT_TAX = money(label=("不含税金额", "Net amount"), read_only=True, description=_OLDER)
 _TAX = money(label=("税额", "Tax"), read_only=True, description=_OLDER)
-_REMARK = text(label=("备注", "Remarks"), max_length=2000)
+RETURNED_AMOUNT = money(
+    label=("已退金额", "Returned amount"), read_only=True, description="No longer owed, as the goods came back."
+)
+REMARK = text(label=("备注", "Remarks"), max_length=2000)
 
 
-def _number(example: str) -> Field:
+def document_number(example: str) -> Field:
+    """The number of a document."""
     return text(
         label=("单据编号", "Document number"),
         max_length=32,
@@ -53,14 +57,27 @@ def _number(example: str) -> Field:
     )
 
 
-def _lines(name: str, fields: dict[str, Field]) -> Field:
+def lines_of(name: str, fields: dict[str, Field]) -> Field:
+    """The lines of a document, each an object `name` with these fields."""
     return array(obj(name, fields), label=("商品明细", "Lines"), min_items=1, max_items=MAX_LINES, required=True)
+
+
+def _reversal(of: str) -> dict[str, Field]:
+    """The links between a document and its reversal, which is a document of the same kind."""
+    return {
+        "reverses_id": object_id(label=("被冲销单据", "Reverses"), read_only=True, filter=True, ref=of),
+        "reversed_by_id": object_id(label=("冲销单据", "Reversed by"), read_only=True, ref=of),
+        "reason": text(label=("原因", "Reason"), max_length=1000, read_only=True, description="Of a reversal."),
+    }
+
+
+_REVERSAL_INDEX = Index("reverses_id", where={"reverses_id": {"$type": "objectId"}})
 
 
 def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -> dict[str, Field]:
     line = {
         "product_id": _ORDERED_PRODUCT,
-        "quantity": _POSITIVE,
+        "quantity": POSITIVE,
         "price": price(label=("单价", "Unit price"), description="For one unit; the product's own unless given."),
         "discount": quantity(
             label=("折扣率", "Discount"),
@@ -78,18 +95,18 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         ),
         "net": _WITHOUT_TAX,
         "tax": _TAX,
-        "amount": _AMOUNT.but(description="With tax, less its share of the order's discount."),
+        "amount": AMOUNT.but(description="With tax, less its share of the order's discount."),
         done: quantity(label=_DONE[done], read_only=True, nullable=False),
     }
     return {
-        "number": _number("PO-00000001"),
+        "number": document_number("PO-00000001"),
         **own,
         "warehouse_id": _ORDERED_WAREHOUSE.but(
             description="Where the goods go to or come from, unless the action says."
         ),
         "ordered_on": day(label=("下单日期", "Order date"), filter=True, sort=True, description="Today unless given."),
         "expected_on": day(label=("预计交货日期", "Expected on"), filter=True, sort=True),
-        "lines": _lines(f"{title}Line", line),
+        "lines": lines_of(f"{title}Line", line),
         "prices_include_tax": boolean(
             label=("单价含税", "Prices include tax"), description="Also the discount of the order. No unless given."
         ),
@@ -103,7 +120,8 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         ),
         "net_amount": _WITHOUT_TAX,
         "tax_amount": _TAX,
-        "amount": _AMOUNT.but(sort=True, filter=True, description="All that is to be paid: with tax and freight."),
+        "amount": AMOUNT.but(sort=True, filter=True, description="All that is to be paid: with tax and freight."),
+        "returned_amount": RETURNED_AMOUNT,
         "status": states.choice(label=("单据状态", "Status"), filter=True, sort=True),
         "confirmed_at": timestamp(label=("确认时间", "Confirmed at"), read_only=True),
         "reference": text(
@@ -113,7 +131,7 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
             search=True,
             description="What the other side calls it.",
         ),
-        "remark": _REMARK.but(search=True),
+        "remark": REMARK.but(search=True),
     }
 
 
@@ -121,7 +139,7 @@ _ORDER_INDEXES = (
     Index("number", unique=True),
     Index("status", "-created_at"),
     # holds all that the figures of a range of days need
-    Index("ordered_on", "status", "amount"),
+    Index("ordered_on", "status", "amount", "returned_amount"),
     Index("lines.product_id"),
     Index("warehouse_id"),
     Index("reference", where={"reference": {"$type": "string"}}),
@@ -171,36 +189,58 @@ SALES_ORDERS = Collection(
                 filter=True,
                 description="Looked up where the plugin `crm` is loaded.",
             ),
+            "contract_id": object_id(
+                label=("合同", "Contract"),
+                ref="crm_contracts",
+                ref_optional=True,
+                filter=True,
+                description="What is delivered is owed for this contract, and not for the order.",
+            ),
             "salesperson_id": integer(
                 label=("销售员", "Salesperson"), minimum=1, ref="rbac_users", on_delete="keep", filter=True
             ),
         },
     ),
-    indexes=(*_ORDER_INDEXES, Index("customer_id", "-created_at"), Index("salesperson_id", "-created_at")),
+    indexes=(
+        *_ORDER_INDEXES,
+        Index("customer_id", "-created_at"),
+        Index("salesperson_id", "-created_at"),
+        Index("contract_id", where={"contract_id": {"$type": "objectId"}}),
+    ),
     states=SALES_STATES,
 )
 
 
-def _shipment(title: str, order: Collection) -> dict[str, Field]:
+def _shipment(title: str, order: Collection, returns: str) -> dict[str, Field]:
     line = {
-        "product_id": _PRODUCT,
-        "quantity": _POSITIVE,
-        "amount": _AMOUNT,
-        "cost": _AMOUNT.but(label=("成本", "Cost")),
+        "product_id": PRODUCT,
+        "quantity": POSITIVE,
+        "amount": AMOUNT,
+        "cost": AMOUNT.but(label=("成本", "Cost")),
+        "returned": quantity(
+            label=("已退数量", "Returned"), read_only=True, description="Of the quantity; null in earlier documents."
+        ),
     }
     return {
-        "number": _number("GR-00000001"),
+        "number": document_number("GR-00000001"),
         **service_fields(
             order_id=object_id(label=("订单", "Order"), filter=True, ref=order.name),
             order_number=text(label=("订单编号", "Order number"), max_length=32, search=True),
             warehouse_id=object_id(label=("仓库", "Warehouse"), filter=True, ref=WAREHOUSES.name),
             day=day(label=("业务日期", "Date"), filter=True, sort=True),
         ),
-        "lines": _lines(f"{title}Line", line).but(read_only=True),
+        "lines": lines_of(f"{title}Line", line).but(read_only=True),
         "freight": money(label=("运费", "Freight"), read_only=True, description="The order's, in its first shipment."),
-        "amount": _AMOUNT.but(sort=True, description="What is to be paid for it: at the prices of the order."),
-        "cost": _AMOUNT.but(label=("成本", "Cost"), description="What the stock changed by."),
-        "remark": _REMARK.but(read_only=True),
+        "amount": AMOUNT.but(sort=True, description="What is to be paid for it: at the prices of the order."),
+        "cost": AMOUNT.but(label=("成本", "Cost"), description="What the stock changed by."),
+        "returned_amount": RETURNED_AMOUNT,
+        "reversed_by_id": object_id(
+            label=("冲销单据", "Reversed by"),
+            read_only=True,
+            ref=returns,
+            description="Where it was entered by mistake.",
+        ),
+        "remark": REMARK.but(read_only=True),
     }
 
 
@@ -209,7 +249,7 @@ RECEIPTS = Collection(
     title="Receipt",
     noun=Message("收货单", "receipt"),
     scoped=True,
-    fields=_shipment("Receipt", PURCHASE_ORDERS),
+    fields=_shipment("Receipt", PURCHASE_ORDERS, "inventory_purchase_returns"),
     indexes=(Index("number", unique=True), Index("order_id"), Index("day")),
 )
 
@@ -218,7 +258,7 @@ DELIVERIES = Collection(
     title="Delivery",
     noun=Message("发货单", "delivery"),
     scoped=True,
-    fields=_shipment("Delivery", SALES_ORDERS),
+    fields=_shipment("Delivery", SALES_ORDERS, "inventory_sales_returns"),
     indexes=(Index("number", unique=True), Index("order_id"), Index("day")),
 )
 
@@ -228,23 +268,24 @@ TRANSFERS = Collection(
     noun=Message("调拨单", "transfer"),
     scoped=True,
     fields={
-        "number": _number("TR-00000001"),
+        "number": document_number("TR-00000001"),
         "from_warehouse_id": _WAREHOUSE.but(label=("调出仓库", "From warehouse"), required=True, nullable=False),
         "to_warehouse_id": _WAREHOUSE.but(label=("调入仓库", "To warehouse"), required=True, nullable=False),
         "day": day(
             label=("调拨日期", "Transfer date"), past=True, filter=True, sort=True, description="Today unless given."
         ),
-        "lines": _lines(
-            "TransferLine", {"product_id": _PRODUCT, "quantity": _POSITIVE, "cost": _AMOUNT.but(label=("成本", "Cost"))}
+        "lines": lines_of(
+            "TransferLine", {"product_id": PRODUCT, "quantity": POSITIVE, "cost": AMOUNT.but(label=("成本", "Cost"))}
         ),
-        "cost": _AMOUNT.but(label=("成本", "Cost"), description="The value that moved."),
-        "remark": _REMARK,
+        "cost": AMOUNT.but(label=("成本", "Cost"), description="The value that moved."),
+        **_reversal("inventory_transfers"),
+        "remark": REMARK,
     },
-    indexes=(Index("number", unique=True), Index("day")),
+    indexes=(Index("number", unique=True), Index("day"), _REVERSAL_INDEX),
 )
 
 _COUNT_LINE = {
-    "product_id": _PRODUCT,
+    "product_id": PRODUCT,
     "counted": quantity(
         label=("盘点数量", "Counted"),
         minimum="0",
@@ -270,21 +311,22 @@ STOCK_COUNTS = Collection(
     noun=Message("盘点单", "stock count"),
     scoped=True,
     fields={
-        "number": _number("SC-00000001"),
+        "number": document_number("SC-00000001"),
         "warehouse_id": _WAREHOUSE.but(required=True, nullable=False),
         "day": day(
             label=("盘点日期", "Count date"), past=True, filter=True, sort=True, description="Today unless given."
         ),
-        "lines": _lines("StockCountLine", _COUNT_LINE),
+        "lines": lines_of("StockCountLine", _COUNT_LINE),
         "value": money(
             label=("盈亏金额", "Value of the difference"),
             read_only=True,
             nullable=False,
             description="By what the stock's value changed.",
         ),
-        "remark": _REMARK,
+        **_reversal("inventory_stock_counts"),
+        "remark": REMARK,
     },
-    indexes=(Index("number", unique=True), Index("day")),
+    indexes=(Index("number", unique=True), Index("day"), _REVERSAL_INDEX),
 )
 
 REJECT_BODY = shape("RejectOrderBody", reason=text(max_length=1000, example="超出预算"))
@@ -294,10 +336,10 @@ SHIP_BODY = shape(
     warehouse_id=object_id(ref=WAREHOUSES.name, description="The order's own unless given."),
     day=day(past=True, description="Today unless given."),
     lines=array(
-        obj("ShipLine", {"product_id": _PRODUCT, "quantity": _POSITIVE}),
+        obj("ShipLine", {"product_id": PRODUCT, "quantity": POSITIVE}),
         min_items=1,
         max_items=MAX_LINES,
         description="All that is open unless given.",
     ),
-    remark=_REMARK,
+    remark=REMARK,
 )

@@ -24,8 +24,22 @@ MENUS = (
     page("inventory:transfer", ("调拨", "Transfers"), "/inventory/transfers", "lucide:arrow-left-right", 8),
     page("inventory:stock-count", ("盘点", "Stock counts"), "/inventory/stock-counts", "lucide:clipboard-check", 9),
     page("inventory:stock", ("库存", "Stock"), "/inventory/stock", "lucide:boxes", 10),
+    page(
+        "inventory:purchase-return",
+        ("采购退货", "Purchase returns"),
+        "/inventory/purchase-returns",
+        "lucide:undo-2",
+        11,
+    ),
+    page("inventory:sales-return", ("销售退货", "Sales returns"), "/inventory/sales-returns", "lucide:redo-2", 12),
 )
 
 PERMISSIONS: Mapping[str, Message] = {
     "inventory:stock:ledger": Message("库存流水", "Ledger"),
+    "inventory:transfer:reverse": Message("冲销", "Reverse"),
+    "inventory:stock-count:reverse": Message("冲销", "Reverse"),
+    "inventory:receipt:return": Message("采购退货", "Return to the supplier"),
+    "inventory:receipt:reverse": Message("冲销", "Reverse"),
+    "inventory:delivery:return": Message("销售退货", "Take back"),
+    "inventory:delivery:reverse": Message("冲销", "Reverse"),
 }

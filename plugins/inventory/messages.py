@@ -14,3 +14,11 @@ NOT_IN_STATE = Message("订单状态不允许该操作", "The state of the order
 NOTHING_OPEN = Message("没有待处理的明细", "The order has no open lines")
 MORE_THAN_OPEN = Message("数量超过待处理数量：{open}", "More than the open quantity of the order: {open}")
 WAREHOUSE_GONE = Message("仓库或商品已被删除", "The warehouse or the product has been deleted")
+MORE_THAN_LEFT = Message(
+    "第 {line} 行的退货数量超过可退数量：{open}", "Line {line}: more than is left to be returned: {open}"
+)
+NOTHING_LEFT = Message("已全部退回", "Everything has been returned")
+ALREADY_REVERSED = Message(
+    "单据已冲销，或本身是冲销单据", "The document has already been reversed, or is itself a reversal"
+)
+NOT_KEEPER = Message("只有该仓库的仓管员可以冲销", "Only the keepers of the warehouse may reverse this")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -9,6 +10,7 @@ from plugins.api import CONFLICT, ApiError, Hook, Request, Step, exact, store_mo
 from plugins.inventory.amounts import compute_part
 from plugins.inventory.lines import Record, date_movement, find_products, find_warehouse, take_number
 from plugins.inventory.messages import MORE_THAN_OPEN, NOTHING_OPEN
+from plugins.inventory.owed import find_live
 from plugins.inventory.shipments import Part, ship_lines
 from plugins.inventory.trades import Trade
 
@@ -33,8 +35,10 @@ def ship_with(trade: Trade) -> Hook:
             "day": await date_movement(req),
             "remark": req.body.get("remark"),
         }
-        shipment |= await ship_lines(req, warehouse, shipment, _price_parts(trade, order, wanted), trade.incoming)
-        shipment |= _add_freight(trade, order, shipment)
+        live = await find_live(req, trade, order)
+        parts = _price_parts(trade, order, wanted, live)
+        shipment |= await ship_lines(req, warehouse, shipment, parts, trade.incoming)
+        shipment |= _add_freight(order, live, shipment)
         step.payload["shipment"] = await req.store(trade.shipments).create(shipment, id=shipment.pop("_id"))
 
     return ship
@@ -57,26 +61,34 @@ async def _choose_quantities(req: Request, trade: Trade, order: Record) -> dict[
     return wanted
 
 
-def _price_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal]) -> list[Part]:
-    """Return product, quantity, amount and net of each part. The parts of a line add up to its sums, to the cent."""
+def _price_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal], live: Sequence[Record]) -> list[Part]:
+    """Return product, quantity, amount and net of each part. The parts of a line add up to its sums, to the cent.
+
+    `live` are the shipments of the order that were not reversed: a part comes to what they leave of the sums.
+    """
     parts = []
     for line in order["lines"]:
         quantity = wanted.get(line["product_id"])
         if quantity is not None:
-            before = exact(line[trade.shipped])
+            shipped = [part for one in live for part in one["lines"] if part["product_id"] == line["product_id"]]
+            after = exact(line[trade.shipped]) + quantity
+            # goods come in at their net, so the cost of receipts is what they have of it
             amount, net = (
-                compute_part(line, before + quantity, field) - compute_part(line, before, field)
-                for field in ("amount", "net")
+                max(compute_part(line, after, field) - _add_up(shipped, stored), Decimal(0))
+                for field, stored in (("amount", "amount"), ("net", "cost"))
             )
             parts.append((line["product_id"], quantity, amount, net))
     return parts
 
 
-def _add_freight(trade: Trade, order: Record, shipment: Record) -> Record:
+def _add_freight(order: Record, live: Sequence[Record], shipment: Record) -> Record:
     """Return `freight` and `amount` of a shipment: the freight of an order is owed with the first."""
-    first = not any(exact(line[trade.shipped]) for line in order["lines"])
-    freight = exact(order["freight"]) if first else Decimal(0)
+    freight = exact(order["freight"]) - _add_up(live, "freight")
     return {"freight": store_money(freight), "amount": store_money(exact(shipment["amount"]) + freight)}
+
+
+def _add_up(records: Sequence[Record], field: str) -> Decimal:
+    return sum((exact(one[field]) for one in records), Decimal(0))
 
 
 def add_shipment(trade: Trade, step: Step) -> Record:

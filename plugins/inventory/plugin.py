@@ -9,7 +9,10 @@ from plugins.inventory import (
     master_data,
     payables,
     purchase_orders,
+    purchase_returns,
+    receivables,
     sales_orders,
+    sales_returns,
     shipments,
     stock,
     stock_counts,
@@ -21,27 +24,41 @@ from plugins.inventory.dictionaries import DICTIONARIES
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS, STOCK_COUNTS, TRANSFERS
 from plugins.inventory.menus import MENUS, PERMISSIONS
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
+from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
+from plugins.inventory.trades import PURCHASE, SALE
 
 _MASTER_DATA = (PRODUCTS, WAREHOUSES, SUPPLIERS)
 _DOCUMENTS = (PURCHASE_ORDERS, SALES_ORDERS, RECEIPTS, DELIVERIES, TRANSFERS, STOCK_COUNTS)
+_RETURNS = (PURCHASE_RETURNS, SALES_RETURNS)
 
 plugin = Plugin(
     name="inventory",
     title=Message("进销存", "Inventory"),
     requires=("rbac",),
     demo=demo.load,
-    collections=(*_MASTER_DATA, *_DOCUMENTS, STOCK, STOCK_ENTRIES),
+    collections=(*_MASTER_DATA, *_DOCUMENTS, *_RETURNS, STOCK, STOCK_ENTRIES),
+    emits=(PURCHASE.returned, PURCHASE.reversed, SALE.returned, SALE.reversed),
     biz_types={
         "PRODUCT": PRODUCTS,
         "SUPPLIER": SUPPLIERS,
         payables.BIZ_TYPE: PURCHASE_ORDERS,
-        "SALES_ORDER": SALES_ORDERS,
+        receivables.BIZ_TYPE: SALES_ORDERS,
     },
     holdings=(Holding(WAREHOUSES, "manager_id"), Holding(SALES_ORDERS, "salesperson_id")),
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     routes=routes_of(
-        master_data, purchase_orders, sales_orders, shipments, transfers, stock_counts, stock, ledger, tables
+        master_data,
+        purchase_orders,
+        sales_orders,
+        shipments,
+        purchase_returns,
+        sales_returns,
+        transfers,
+        stock_counts,
+        stock,
+        ledger,
+        tables,
     ),
     menus=MENUS,
     permissions=PERMISSIONS,

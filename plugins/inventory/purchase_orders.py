@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import DATED, Action, Approval, Route, Step, conflicts, crud, transitions
+from plugins.api import DATED, Action, Approval, Route, conflicts, crud, transitions
 from plugins.inventory import payables
 from plugins.inventory.documents import PURCHASE_ORDERS, REJECT_BODY, SHIP_BODY
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOTHING_OPEN, WAREHOUSE_GONE
@@ -12,11 +12,6 @@ from plugins.inventory.order_shipping import add_shipment, choose_shipping, ship
 from plugins.inventory.orders import make_create_handler, make_delete_handler, make_update_handler
 from plugins.inventory.purchase_approval import describe
 from plugins.inventory.trades import PURCHASE
-
-
-async def _announce_payable(step: Step) -> None:
-    await payables.announce(step.req, step.record, step.payload["shipment"]["day"])
-
 
 ROUTES: tuple[Route, ...] = (
     *crud(
@@ -64,7 +59,7 @@ ROUTES: tuple[Route, ...] = (
             before=ship_with(PURCHASE),
             choose=partial(choose_shipping, PURCHASE),
             values=partial(add_shipment, PURCHASE),
-            after=_announce_payable,
+            after=payables.announce_received,
             events=(DATED,),
             refusals=conflicts(NOTHING_OPEN, MORE_THAN_OPEN, WAREHOUSE_GONE),
         ),

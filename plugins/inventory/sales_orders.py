@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from plugins.api import DATED, Action, Route, conflicts, crud, transitions
+from plugins.inventory import receivables
 from plugins.inventory.documents import SALES_ORDERS, SHIP_BODY
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOT_ENOUGH, NOTHING_OPEN
 from plugins.inventory.order_shipping import add_shipment, choose_shipping, ship_with
@@ -39,6 +40,7 @@ ROUTES: tuple[Route, ...] = (
             before=ship_with(SALE),
             choose=partial(choose_shipping, SALE),
             values=partial(add_shipment, SALE),
+            after=receivables.announce_delivered,
             events=(DATED,),
             refusals=conflicts(NOTHING_OPEN, MORE_THAN_OPEN, NOT_ENOUGH),
         ),

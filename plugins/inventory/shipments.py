@@ -36,6 +36,7 @@ async def ship_lines(
                 "quantity": store_quantity(quantity),
                 "amount": store_money(amount),
                 "cost": store_money(cost),
+                "returned": store_quantity(Decimal(0)),
             }
         )
     return {"_id": id, "lines": lines, "amount": add_up(lines, "amount"), "cost": add_up(lines, "cost")}

@@ -62,6 +62,21 @@ async def take(req: Request, warehouse: Record, product_id: Any, quantity: Decim
     return value
 
 
+async def take_at(
+    req: Request, warehouse: Record, product_id: Any, quantity: Decimal, cost: Decimal, origin: Origin
+) -> Decimal:
+    """Take goods out for what they had cost, and return by what the stock shrank. Raises 40901 if there are not enough.
+
+    Where the stock is worth less, that is all; the last unit takes what is left.
+    """
+    held = await get_holding(req, warehouse, product_id)
+    if held.quantity < quantity:
+        raise await _make_not_enough(req, product_id, held.quantity, quantity)
+    value = held.value if held.quantity == quantity else min(cost, held.value)
+    await _book(req, warehouse, product_id, held, -quantity, -value, origin)
+    return value
+
+
 async def delete_empty_rows(req: Request, filter: Record) -> None:
     """Delete the stock rows without stock of a product or warehouse, so that they do not hold it."""
     empty = {**filter, "quantity": store_quantity(Decimal(0))}

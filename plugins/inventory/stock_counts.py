@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from plugins.api import DATED, Request, Route, conflicts, crud, exact, new_id, share, store_money, store_quantity, times
+from plugins.api import (
+    DATED,
+    Request,
+    Route,
+    conflicts,
+    crud,
+    exact,
+    new_id,
+    route,
+    share,
+    store_money,
+    store_quantity,
+    times,
+)
 from plugins.inventory.documents import STOCK_COUNTS
 from plugins.inventory.lines import (
     Record,
@@ -14,8 +27,10 @@ from plugins.inventory.lines import (
     find_warehouse,
     take_number,
 )
-from plugins.inventory.messages import WAREHOUSE_GONE
-from plugins.inventory.stock import Holding, Origin, get_holding, put, sort_by_product, take
+from plugins.inventory.messages import NOT_ENOUGH, WAREHOUSE_GONE
+from plugins.inventory.return_records import REVERSE_BODY
+from plugins.inventory.reversing import REVERSE_REFUSALS, find_place, lock_document
+from plugins.inventory.stock import Holding, Origin, get_holding, put, sort_by_product, take, take_at
 
 
 async def count(req: Request) -> Record:
@@ -66,12 +81,68 @@ def _value_found(found: Decimal, line: Record, held: Holding, product: Record) -
     return times(found, exact(product["cost"]))
 
 
-ROUTES: tuple[Route, ...] = crud(
-    STOCK_COUNTS,
-    at="/api/v1/inventory/stock-counts",
-    resource="inventory:stock-count",
-    only=("list", "read", "create"),
-    create=count,
-    events=(DATED,),
-    refusals_of={"create": conflicts(WAREHOUSE_GONE)},
+async def reverse(req: Request) -> Record:
+    """Take back what a count found or missed, for the value that it had, and link the two counts."""
+
+    async def work() -> Record:
+        found = await lock_document(req, STOCK_COUNTS)
+        warehouse = await find_place(req, found["warehouse_id"])
+        document = {"document_id": new_id(), "day": await date_movement(req), "number": await take_number(req, "SC")}
+        lines = [await _take_back(req, warehouse, line, document) for line in found["lines"]]
+        reversal = await req.store(STOCK_COUNTS).create(
+            {
+                "number": document["number"],
+                "warehouse_id": warehouse["id"],
+                "day": document["day"],
+                "lines": lines,
+                "value": add_up(lines, "value"),
+                "reverses_id": found["id"],
+                "reason": (req.body or {}).get("reason"),
+            },
+            id=document["document_id"],
+        )
+        await req.store(STOCK_COUNTS).update(found["id"], {"reversed_by_id": reversal["id"]})
+        return reversal
+
+    return await req.transaction(work)
+
+
+async def _take_back(req: Request, warehouse: Record, line: Record, document: Record) -> Record:
+    """Undo the difference of a line of a count, and return the line of its reversal."""
+    id, difference, value = line["product_id"], exact(line["difference"]), exact(line["value"])
+    held, origin = await get_holding(req, warehouse, id), Origin("count", **document)
+    if difference > 0:
+        value = await take_at(req, warehouse, id, difference, value, origin)
+    elif difference < 0:
+        await put(req, warehouse, id, -difference, -value, origin)
+    return {
+        "product_id": id,
+        "counted": store_quantity(held.quantity - difference),
+        "cost": None,
+        "expected": store_quantity(held.quantity),
+        "difference": store_quantity(-difference),
+        "value": store_money(-value),
+    }
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        STOCK_COUNTS,
+        at="/api/v1/inventory/stock-counts",
+        resource="inventory:stock-count",
+        only=("list", "read", "create"),
+        create=count,
+        events=(DATED,),
+        refusals_of={"create": conflicts(WAREHOUSE_GONE)},
+    ),
+    route(
+        "POST /api/v1/inventory/stock-counts/{id}/reverse",
+        reverse,
+        summary="Reverse a stock count by another one",
+        access="inventory:stock-count:reverse",
+        body=REVERSE_BODY,
+        record=STOCK_COUNTS,
+        events=(DATED,),
+        refusals=(*REVERSE_REFUSALS, *conflicts(NOT_ENOUGH)),
+    ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from plugins.api import Route, tables
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.records import PRODUCTS, STOCK, SUPPLIERS, WAREHOUSES
+from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 
 _EXPORT = ("export",)
 ROUTES: tuple[Route, ...] = (
@@ -24,4 +25,18 @@ ROUTES: tuple[Route, ...] = (
     ),
     *tables(RECEIPTS, at="/api/v1/inventory/receipts", resource="inventory:receipt", only=_EXPORT, lines="lines"),
     *tables(DELIVERIES, at="/api/v1/inventory/deliveries", resource="inventory:delivery", only=_EXPORT, lines="lines"),
+    *tables(
+        PURCHASE_RETURNS,
+        at="/api/v1/inventory/purchase-returns",
+        resource="inventory:purchase-return",
+        only=_EXPORT,
+        lines="lines",
+    ),
+    *tables(
+        SALES_RETURNS,
+        at="/api/v1/inventory/sales-returns",
+        resource="inventory:sales-return",
+        only=_EXPORT,
+        lines="lines",
+    ),
 )

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from plugins.api import Collection
+from plugins.api import Collection, Event
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.lines import ENABLED
+from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
+
+_RETURN = {"record": dict, "shipment": dict, "goods_return": dict}  # the order, its receipt or delivery, the return
 
 
 @dataclass(frozen=True)
@@ -15,7 +18,8 @@ class Trade:
     """Purchases or sales.
 
     `shipped` names the field of a line with the quantity received or delivered, `default_price` the field of a product
-    that a line without a price takes. `incoming`: goods come in.
+    that a line without a price takes. `incoming`: goods come in. `shipment_id` is the field of a return with its delivery
+    or receipt, `return_kind` what the ledger calls it.
     """
 
     orders: Collection
@@ -25,6 +29,12 @@ class Trade:
     order_prefix: str
     shipment_prefix: str
     incoming: bool
+    returns: Collection
+    shipment_id: str
+    return_prefix: str
+    return_kind: str
+    returned: Event
+    reversed: Event
 
     def filter_orderable(self) -> dict[str, Any] | None:
         """Return the filter of products and warehouses to order for: disabled ones are not bought, but still sold."""
@@ -39,6 +49,12 @@ PURCHASE = Trade(
     order_prefix="PO",
     shipment_prefix="GR",
     incoming=True,
+    returns=PURCHASE_RETURNS,
+    shipment_id="receipt_id",
+    return_prefix="PR",
+    return_kind="purchase_return",
+    returned=Event("inventory.receipt.returned", **_RETURN),
+    reversed=Event("inventory.receipt.reversed", **_RETURN),
 )
 SALE = Trade(
     orders=SALES_ORDERS,
@@ -48,4 +64,10 @@ SALE = Trade(
     order_prefix="SO",
     shipment_prefix="DN",
     incoming=False,
+    returns=SALES_RETURNS,
+    shipment_id="delivery_id",
+    return_prefix="SR",
+    return_kind="sales_return",
+    returned=Event("inventory.delivery.returned", **_RETURN),
+    reversed=Event("inventory.delivery.reversed", **_RETURN),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import DATED, Request, Route, conflicts, crud, exact, invalid, new_id, store_money
+from plugins.api import DATED, Request, Route, conflicts, crud, exact, invalid, new_id, route, store_money
 from plugins.inventory.documents import TRANSFERS
 from plugins.inventory.lines import (
     ENABLED,
@@ -14,7 +14,9 @@ from plugins.inventory.lines import (
     take_number,
 )
 from plugins.inventory.messages import NOT_ENOUGH, WAREHOUSE_GONE
-from plugins.inventory.stock import Origin, put, sort_by_product, take
+from plugins.inventory.return_records import REVERSE_BODY
+from plugins.inventory.reversing import REVERSE_REFUSALS, find_place, lock_document
+from plugins.inventory.stock import Origin, put, sort_by_product, take, take_at
 
 
 async def transfer(req: Request) -> Record:
@@ -42,12 +44,59 @@ async def _move(req: Request, source: Record, target: Record, line: Record, docu
     return {"product_id": id, "quantity": line["quantity"], "cost": store_money(cost)}
 
 
-ROUTES: tuple[Route, ...] = crud(
-    TRANSFERS,
-    at="/api/v1/inventory/transfers",
-    resource="inventory:transfer",
-    only=("list", "read", "create"),
-    create=transfer,
-    events=(DATED,),
-    refusals_of={"create": conflicts(NOT_ENOUGH, WAREHOUSE_GONE)},
+async def reverse(req: Request) -> Record:
+    """Move the goods of a transfer back at the cost with which they moved, and link the two transfers."""
+
+    async def work() -> Record:
+        found = await lock_document(req, TRANSFERS)
+        source = await find_place(req, found["to_warehouse_id"])
+        target = await find_place(req, found["from_warehouse_id"])
+        document = {"document_id": new_id(), "day": await date_movement(req), "number": await take_number(req, "TR")}
+        lines = [await _move_back(req, source, target, line, document) for line in found["lines"]]
+        reversal = await req.store(TRANSFERS).create(
+            {
+                "number": document["number"],
+                "from_warehouse_id": source["id"],
+                "to_warehouse_id": target["id"],
+                "day": document["day"],
+                "lines": lines,
+                "cost": add_up(lines, "cost"),
+                "reverses_id": found["id"],
+                "reason": (req.body or {}).get("reason"),
+            },
+            id=document["document_id"],
+        )
+        await req.store(TRANSFERS).update(found["id"], {"reversed_by_id": reversal["id"]})
+        return reversal
+
+    return await req.transaction(work)
+
+
+async def _move_back(req: Request, source: Record, target: Record, line: Record, document: Record) -> Record:
+    id, quantity = line["product_id"], exact(line["quantity"])
+    cost = await take_at(req, source, id, quantity, exact(line["cost"]), Origin("transfer_out", **document))
+    await put(req, target, id, quantity, cost, Origin("transfer_in", **document))
+    return {"product_id": id, "quantity": line["quantity"], "cost": store_money(cost)}
+
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        TRANSFERS,
+        at="/api/v1/inventory/transfers",
+        resource="inventory:transfer",
+        only=("list", "read", "create"),
+        create=transfer,
+        events=(DATED,),
+        refusals_of={"create": conflicts(NOT_ENOUGH, WAREHOUSE_GONE)},
+    ),
+    route(
+        "POST /api/v1/inventory/transfers/{id}/reverse",
+        reverse,
+        summary="Reverse a transfer by another one",
+        access="inventory:transfer:reverse",
+        body=REVERSE_BODY,
+        record=TRANSFERS,
+        events=(DATED,),
+        refusals=(*REVERSE_REFUSALS, *conflicts(NOT_ENOUGH)),
+    ),
 )

@@ -13,6 +13,8 @@ from tests.plugins.crm.sales import CONTRACTS, PAYMENTS, PLANS, contract, in_for
 from tests.plugins.finance.books import AT, Books
 from tests.plugins.inventory.goods import Goods
 
+SALES = "/api/v1/inventory/sales-orders"
+
 pytestmark = pytest.mark.gen_test(timeout=60)
 
 
@@ -79,6 +81,34 @@ async def test_goods_received_are_payable_and_paid_by_vouchers(admin: Client) ->
     voucher = next(one for one in await books.vouchers() if one["amount"] == "5.00")
     expect(await books.reverse(voucher))
     assert shown(await item_of(admin, "payables", order), "paid", "status") == ("7.00", "partly_paid")
+
+
+async def test_goods_delivered_are_receivable_by_the_parts_delivered(admin: Client) -> None:
+    goods = await Goods.stocked(admin, 5)
+    order = await goods.sale(3, "9.99", discount="0.05")
+    assert await item_of(admin, "receivables", order) is None
+    expect(await goods.deliver(order, 1))
+    owed = await item_of(admin, "receivables", order)
+    named = ("biz_type", "number", "counterparty", "amount", "paid", "status")
+    assert shown(owed, *named) == ("SALES_ORDER", order["number"], "somebody", "9.49", "0.00", "open")
+    expect(await goods.deliver(order))
+    assert shown(await item_of(admin, "receivables", order), "amount") == (order["amount"],)
+
+
+async def test_what_is_delivered_for_a_contract_is_owed_for_the_contract_alone(admin: Client) -> None:
+    goods, signed = await Goods.stocked(admin, 5), await in_force(admin, "100.00")
+    line = {"product_id": goods.product_id, "quantity": "2", "price": "50.00"}
+    body = {"customer_name": "somebody", "warehouse_id": goods.warehouse_id, "lines": [line]}
+    order = expect(await admin.post(SALES, {**body, "contract_id": signed["id"]}))
+    assert (order["contract_id"], order["contract_name"]) == (signed["id"], signed["name"])
+    expect(await admin.post(f"{SALES}/{order['id']}/confirm"))
+    expect(await goods.deliver(order))
+    assert await item_of(admin, "receivables", order) is None
+    assert shown(await item_of(admin, "receivables", signed), "amount") == ("100.00",)
+    assert [one["id"] for one in expect(await admin.get(f"{SALES}?contract_id={signed['id']}"))["items"]] == [
+        order["id"]
+    ]
+    assert (await admin.post(SALES, {**body, "contract_id": order["id"]})).fields == {"contract_id"}
 
 
 async def test_fifty_payments_of_one_payable_are_one(admin: Client) -> None:

@@ -60,6 +60,28 @@ async def _shipped(maker: Maker, route: Route, at: str, action: str) -> Exercise
     return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
 
 
+async def return_shipment(maker: Maker, route: Route) -> Exercise:
+    orders, action = (PURCHASES, "receive") if "/receipts/" in route.path else (SALES, "deliver")
+    order = await _begun(maker, orders, action)
+    listed = route.path.partition("/{id}")[0]
+    (made,) = expect(await maker.admin.get(f"{listed}?order_id={order['id']}"))["items"]
+    body = (
+        {"reason": "包装破损"} if route.path.endswith("/reverse") else {"lines": _returned(made), "reason": "包装破损"}
+    )
+    return Exercise(maker.admin, route, path_with(route, made["id"]), body, record=made)
+
+
+def _returned(made: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"product_id": line["product_id"], "quantity": "0.5"} for line in made["lines"]]
+
+
+async def read_return(maker: Maker, route: Route) -> Exercise:
+    of = "receipts" if "purchase-returns" in route.path else "deliveries"
+    returning = next(one for one in maker.catalogue.routes if one.path == f"{AT}/{of}/{{id}}/returns")
+    made = expect(await (await return_shipment(maker, returning)).send())
+    return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
+
+
 async def _ordered(maker: Maker, at: str) -> dict[str, Any]:
     goods = await Goods.stocked(maker.admin, 5)
     return await (goods.purchase(3) if at == PURCHASES else goods.sale(3))
@@ -86,4 +108,11 @@ INVENTORY_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/transfers": transfer,
     f"GET {AT}/receipts/{{id}}": read_receipt,
     f"GET {AT}/deliveries/{{id}}": read_delivery,
+    **{
+        f"POST {AT}/{of}/{{id}}/{action}": return_shipment
+        for of in ("receipts", "deliveries")
+        for action in ("returns", "reverse")
+    },
+    f"GET {AT}/purchase-returns/{{id}}": read_return,
+    f"GET {AT}/sales-returns/{{id}}": read_return,
 }

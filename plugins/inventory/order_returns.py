@@ -1,0 +1,41 @@
+"""What an order shows of goods that came back."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from plugins.api import Request, change_state, exact, store_money, store_quantity
+from plugins.inventory.lines import Record
+from plugins.inventory.trades import Trade
+
+
+async def count_returned(req: Request, trade: Trade, made: Record) -> Record:
+    """Add what is no longer owed to the order of a return. The order stays as it is otherwise: nothing is open again."""
+    orders = req.system_store(trade.orders)
+    order = await orders.get(made["order_id"])
+    amount = exact(order["returned_amount"]) + exact(made["amount"])
+    return await orders.update(order["id"], {"returned_amount": store_money(amount)})
+
+
+async def take_off_order(req: Request, trade: Trade, shipment: Record) -> Record:
+    """Take a delivery or receipt off its order, which then is as before it; one that was closed stays closed.
+
+    `shipment` is the record before its reversal.
+    """
+    orders = req.system_store(trade.orders)
+    order = await orders.get(shipment["order_id"])
+    shipped = {line["product_id"]: exact(line["quantity"]) for line in shipment["lines"]}
+    lines = [
+        {
+            **line,
+            trade.shipped: store_quantity(exact(line[trade.shipped]) - shipped.get(line["product_id"], Decimal(0))),
+        }
+        for line in order["lines"]
+    ]
+    # what was returned of it before can be shipped again too
+    amount = exact(order["returned_amount"]) - exact(shipment["returned_amount"])
+    values = {"lines": lines, "returned_amount": store_money(amount)}
+    action = "unship-part" if any(exact(line[trade.shipped]) for line in lines) else "unship"
+    if trade.orders.machine.permits(order, action):
+        return await change_state(orders, order["id"], action, values)
+    return await orders.update(order["id"], values)

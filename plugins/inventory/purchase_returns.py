@@ -1,0 +1,49 @@
+"""Purchase returns, and the reversal of receipts: their routes. `returns.py` has what they share with sales returns."""
+
+from __future__ import annotations
+
+from plugins.api import DATED, Route, conflicts, crud, route
+from plugins.inventory import payables
+from plugins.inventory.documents import RECEIPTS
+from plugins.inventory.messages import (
+    ALREADY_REVERSED,
+    MORE_THAN_LEFT,
+    NOT_ENOUGH,
+    NOTHING_LEFT,
+    WAREHOUSE_GONE,
+)
+from plugins.inventory.return_records import PURCHASE_RETURNS, RETURN_RECEIPT_BODY, REVERSE_BODY
+from plugins.inventory.returns import make_return_handler, make_reverse_handler
+from plugins.inventory.reversing import REVERSE_REFUSALS
+from plugins.inventory.trades import PURCHASE
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        PURCHASE_RETURNS,
+        at="/api/v1/inventory/purchase-returns",
+        resource="inventory:purchase-return",
+        only=("list", "read"),
+    ),
+    route(
+        "POST /api/v1/inventory/receipts/{id}/returns",
+        make_return_handler(PURCHASE, payables.announce),
+        summary="Return goods of a receipt",
+        access="inventory:receipt:return",
+        body=RETURN_RECEIPT_BODY,
+        returns=PURCHASE_RETURNS.read,
+        collection=RECEIPTS.name,
+        events=(DATED,),
+        refusals=conflicts(NOT_ENOUGH, MORE_THAN_LEFT, NOTHING_LEFT, ALREADY_REVERSED, WAREHOUSE_GONE),
+    ),
+    route(
+        "POST /api/v1/inventory/receipts/{id}/reverse",
+        make_reverse_handler(PURCHASE, payables.announce),
+        summary="Reverse a receipt that was entered by mistake",
+        access="inventory:receipt:reverse",
+        body=REVERSE_BODY,
+        returns=PURCHASE_RETURNS.read,
+        collection=RECEIPTS.name,
+        events=(DATED,),
+        refusals=(*REVERSE_REFUSALS, *conflicts(NOT_ENOUGH, NOTHING_LEFT)),
+    ),
+)

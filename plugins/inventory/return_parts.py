@@ -1,0 +1,74 @@
+"""Which goods of a delivery or receipt come back, and what they come to.
+
+A part of a line has the part of its amount and of its cost that its quantity is of the line's, rounded to the cent; the
+parts of a line that came back whole add up to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import CONFLICT, ApiError, FieldError, ValidationFailed, exact, share, store_quantity
+from plugins.inventory.lines import Line, Record
+from plugins.inventory.messages import MORE_THAN_LEFT
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of the goods of a line, with their part of its amount and of its cost."""
+
+    product_id: Any
+    quantity: Decimal
+    amount: Decimal
+    cost: Decimal
+
+
+def choose_parts(shipment: Record, given: Sequence[Line] | None) -> list[Part]:
+    """Return the parts that come back, in the order of their products: those of the lines given, or all that are left.
+
+    Raises 40001 for each line that repeats a product or has one that was not shipped, and 40901 for the first that
+    wants more than is left.
+    """
+    lines = {line["product_id"]: line for line in shipment["lines"]}
+    if given is None:
+        wanted = {id: _count_left(line) for id, line in lines.items()}
+    else:
+        _check_products(given, lines)
+        wanted = {line["product_id"]: exact(line["quantity"]) for line in given}
+        for number, (id, quantity) in enumerate(wanted.items()):
+            _check_quantity(number, quantity, _count_left(lines[id]))
+    return [_cut(lines[id], wanted[id]) for id in sorted(wanted, key=str) if wanted[id]]
+
+
+def _count_left(line: Line) -> Decimal:
+    return exact(line["quantity"]) - exact(line.get("returned"))
+
+
+def _check_products(given: Sequence[Line], lines: Record) -> None:
+    ids = [line["product_id"] for line in given]
+    faults = [
+        FieldError(f"lines[{number}].product_id", "duplicate" if id in lines else "reference")
+        for number, id in enumerate(ids)
+        if id not in lines or id in ids[:number]
+    ]
+    if faults:
+        raise ValidationFailed(faults)
+
+
+def _check_quantity(number: int, quantity: Decimal, left: Decimal) -> None:
+    if quantity > left:
+        shown = format(store_quantity(left).to_decimal(), "f")
+        data = {"open": shown, "field": f"lines[{number}].quantity"}
+        raise ApiError(CONFLICT, MORE_THAN_LEFT.filled(line=number + 1, open=shown), data=data)
+
+
+def _cut(line: Line, quantity: Decimal) -> Part:
+    before, whole = exact(line.get("returned")), exact(line["quantity"])
+    amount, cost = (
+        share(exact(line[field]), before + quantity, whole) - share(exact(line[field]), before, whole)
+        for field in ("amount", "cost")
+    )
+    return Part(line["product_id"], quantity, amount, cost)

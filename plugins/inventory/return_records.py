@@ -1,0 +1,138 @@
+"""Goods that come back: sales returns and purchase returns, and the reversals of deliveries and receipts among them."""
+
+from __future__ import annotations
+
+from plugins.api import (
+    Collection,
+    Field,
+    Index,
+    Message,
+    array,
+    boolean,
+    day,
+    obj,
+    object_id,
+    service_fields,
+    shape,
+    text,
+)
+from plugins.inventory.documents import (
+    AMOUNT,
+    DELIVERIES,
+    MAX_LINES,
+    POSITIVE,
+    PRODUCT,
+    PURCHASE_ORDERS,
+    RECEIPTS,
+    SALES_ORDERS,
+    document_number,
+    lines_of,
+)
+from plugins.inventory.records import WAREHOUSES
+
+_REASON = text(label=("原因", "Reason"), max_length=1000, example="包装破损")
+_REFUND = boolean(
+    label=("退款", "Refund"), description="What is owed falls by the amount; otherwise the goods alone come back."
+)
+_RESTOCK = boolean(
+    label=("重新入库", "Restock"), description="The goods go into stock; otherwise they are written off."
+)
+
+
+def _return(title: str, example: str, shipment: dict[str, Field], order: Collection, cost: str) -> dict[str, Field]:
+    line = {
+        "product_id": PRODUCT,
+        "quantity": POSITIVE,
+        "amount": AMOUNT.but(description="No longer owed."),
+        "cost": AMOUNT.but(label=("成本", "Cost"), description=cost),
+    }
+    ((name, of),) = shipment.items()
+    return {
+        "number": document_number(example),
+        **service_fields(
+            **shipment,
+            order_id=object_id(label=("订单", "Order"), filter=True, ref=order.name),
+            order_number=text(label=("订单编号", "Order number"), max_length=32, search=True),
+            warehouse_id=object_id(label=("仓库", "Warehouse"), filter=True, ref=WAREHOUSES.name),
+            day=day(label=("业务日期", "Date"), filter=True, sort=True),
+            refund=_REFUND,
+        ),
+        "lines": lines_of(f"{title}Line", line).but(read_only=True),
+        "amount": AMOUNT.but(sort=True, description="By what less is owed: at the prices of the order."),
+        "cost": AMOUNT.but(label=("成本", "Cost"), description=cost),
+        "reason": _REASON.but(read_only=True, search=True),
+        "reverses_id": of.but(
+            label=("冲销单据", "Reverses"),
+            read_only=True,
+            description=f"The same as `{name}` where it reverses the whole.",
+        ),
+    }
+
+
+_DELIVERY = object_id(label=("发货单", "Delivery"), ref=DELIVERIES.name, filter=True)
+_RECEIPT = object_id(label=("收货单", "Receipt"), ref=RECEIPTS.name, filter=True)
+
+SALES_RETURNS = Collection(
+    name="inventory_sales_returns",
+    title="SalesReturn",
+    noun=Message("销售退货单", "sales return"),
+    scoped=True,
+    fields={
+        **_return(
+            "SalesReturn",
+            "SR-00000001",
+            {"delivery_id": _DELIVERY},
+            SALES_ORDERS,
+            "What the goods had cost when they left: what the stock grew by, or what was written off.",
+        ),
+        **service_fields(restock=_RESTOCK),
+    },
+    indexes=(
+        Index("number", unique=True),
+        Index("delivery_id"),
+        Index("order_id"),
+        Index("day"),
+        Index("reverses_id", where={"reverses_id": {"$type": "objectId"}}),
+    ),
+)
+
+PURCHASE_RETURNS = Collection(
+    name="inventory_purchase_returns",
+    title="PurchaseReturn",
+    noun=Message("采购退货单", "purchase return"),
+    scoped=True,
+    fields=_return(
+        "PurchaseReturn",
+        "PR-00000001",
+        {"receipt_id": _RECEIPT},
+        PURCHASE_ORDERS,
+        "What the stock shrank by: what the goods cost when they came, or all that the stock is worth if that is less "
+        "or nothing is left.",
+    ),
+    indexes=(
+        Index("number", unique=True),
+        Index("receipt_id"),
+        Index("order_id"),
+        Index("day"),
+        Index("reverses_id", where={"reverses_id": {"$type": "objectId"}}),
+    ),
+)
+
+_WHEN_AND_WHY = {"day": day(past=True, description="Today unless given."), "reason": _REASON}
+_RETURNED = {
+    "lines": array(
+        obj("ReturnLine", {"product_id": PRODUCT, "quantity": POSITIVE}),
+        min_items=1,
+        max_items=MAX_LINES,
+        description="All that is left unless given.",
+    ),
+    **_WHEN_AND_WHY,
+    "refund": _REFUND.but(description=f"{_REFUND.description} True unless given."),
+    "warehouse_id": object_id(ref=WAREHOUSES.name, description="That of the shipment unless given."),
+}
+
+RETURN_DELIVERY_BODY = shape(
+    "ReturnDeliveryBody", **_RETURNED, restock=_RESTOCK.but(description=f"{_RESTOCK.description} True unless given.")
+)
+RETURN_RECEIPT_BODY = shape("ReturnReceiptBody", **_RETURNED)
+REVERSE_BODY = shape("ReverseDocumentBody", **_WHEN_AND_WHY)

@@ -1,0 +1,138 @@
+"""Goods that come back: returns of deliveries and receipts, and the reversal of what was entered by mistake.
+
+Stock, ledger, the return, the delivery or receipt, the order and what is owed for it change in one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import CONFLICT, ApiError, Handler, Request, exact, new_id, store_money, store_quantity
+from plugins.inventory.lines import ENABLED, Record, add_up, date_movement, find_warehouse, take_number
+from plugins.inventory.messages import NOTHING_LEFT
+from plugins.inventory.order_returns import count_returned, take_off_order
+from plugins.inventory.return_parts import Part, choose_parts
+from plugins.inventory.reversing import find_place, lock_document
+from plugins.inventory.stock import Origin, put, take_at
+from plugins.inventory.trades import Trade
+
+Announce = Callable[[Request, Record, str], Awaitable[None]]
+_ZERO = store_money(Decimal(0))
+
+
+def make_return_handler(trade: Trade, announce: Announce) -> Handler:
+    """Return the handler that returns goods of a delivery or receipt: those of the body, or all that are left.
+
+    `announce` tells what is owed for an order by a day.
+    """
+
+    async def return_goods(req: Request) -> Record:
+        body = req.body or {}
+
+        async def work() -> Record:
+            shipment = await lock_document(req, trade.shipments)
+            # as of orders, a disabled warehouse takes no goods in; its stock may leave
+            place = body.get("warehouse_id") or shipment["warehouse_id"]
+            warehouse = await find_warehouse(req, place, where=None if trade.incoming else ENABLED)
+            parts = choose_parts(shipment, body.get("lines"))
+            refund, restock = (body.get(name) is not False for name in ("refund", "restock"))
+            made = await _book(req, trade, shipment, warehouse, parts, {"refund": refund, "restock": restock})
+            changed = await _mark(req, trade, shipment, made)
+            order = await count_returned(req, trade, made)
+            await announce(req, order, made["day"])
+            await req.emit(trade.returned, record=order, shipment=changed, goods_return=made)
+            return made
+
+        return await req.transaction(work)
+
+    return return_goods
+
+
+def make_reverse_handler(trade: Trade, announce: Announce) -> Handler:
+    """Return the handler that reverses a delivery or receipt: all that is left of it comes back.
+
+    Its order may be shipped again. `announce` tells what is owed for an order by a day.
+    """
+
+    async def reverse_shipment(req: Request) -> Record:
+        async def work() -> Record:
+            shipment = await lock_document(req, trade.shipments)
+            warehouse = await find_place(req, shipment["warehouse_id"])
+            parts = choose_parts(shipment, None)
+            given = {"refund": True, "restock": True, "reverses_id": shipment["id"]}
+            made = await _book(req, trade, shipment, warehouse, parts, given)
+            changed = await _mark(req, trade, shipment, made)
+            order = await take_off_order(req, trade, shipment)
+            await announce(req, order, made["day"])
+            await req.emit(trade.reversed, record=order, shipment=changed, goods_return=made)
+            return made
+
+        return await req.transaction(work)
+
+    return reverse_shipment
+
+
+async def _book(
+    req: Request, trade: Trade, shipment: Record, warehouse: Record, parts: Sequence[Part], given: Record
+) -> Record:
+    """Move the parts and write the return. `given` has `refund` and `restock`, and `reverses_id` of a reversal."""
+    if not parts:
+        raise ApiError(CONFLICT, NOTHING_LEFT)
+    id, day = new_id(), await date_movement(req)
+    origin = Origin(trade.return_kind, id, await take_number(req, trade.return_prefix), day)
+    lines = [await _move(req, trade, warehouse, part, origin, given) for part in parts]
+    amount = add_up(lines, "amount")
+    if given.get("reverses_id") is not None:
+        # also the freight, and what was not refunded
+        amount = store_money(exact(shipment["amount"]) - exact(shipment["returned_amount"]))
+    return await req.store(trade.returns).create(
+        {
+            **{name: value for name, value in given.items() if name in trade.returns.fields},
+            "number": origin.number,
+            trade.shipment_id: shipment["id"],
+            "order_id": shipment["order_id"],
+            "order_number": shipment["order_number"],
+            "warehouse_id": warehouse["id"],
+            "day": day,
+            "lines": lines,
+            "amount": amount,
+            "cost": add_up(lines, "cost"),
+            "reason": (req.body or {}).get("reason"),
+        },
+        id=id,
+    )
+
+
+async def _move(
+    req: Request, trade: Trade, warehouse: Record, part: Part, origin: Origin, given: Record
+) -> dict[str, Any]:
+    """Move a part of the goods, and return its line."""
+    cost = part.cost
+    if trade.incoming:
+        cost = await take_at(req, warehouse, part.product_id, part.quantity, cost, origin)
+    elif given["restock"]:
+        await put(req, warehouse, part.product_id, part.quantity, cost, origin)
+    return {
+        "product_id": part.product_id,
+        "quantity": store_quantity(part.quantity),
+        "amount": store_money(part.amount) if given["refund"] else _ZERO,
+        "cost": store_money(cost),
+    }
+
+
+async def _mark(req: Request, trade: Trade, shipment: Record, made: Record) -> Record:
+    """Show in the delivery or receipt what came back of it."""
+    came_back = {line["product_id"]: exact(line["quantity"]) for line in made["lines"]}
+    lines = [
+        {
+            **line,
+            "returned": store_quantity(exact(line.get("returned")) + came_back.get(line["product_id"], Decimal(0))),
+        }
+        for line in shipment["lines"]
+    ]
+    returned_amount = store_money(exact(shipment["returned_amount"]) + exact(made["amount"]))
+    reversal = {"reversed_by_id": made["id"]} if made["reverses_id"] is not None else {}
+    values = {"lines": lines, "returned_amount": returned_amount, **reversal}
+    return await req.store(trade.shipments).update(shipment["id"], values)

@@ -1,0 +1,36 @@
+"""What the reversals of documents have in common: each is reversed once, in its warehouse, by whoever keeps it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plugins.api import CONFLICT, FORBIDDEN, ApiError, Collection, Refusal, Request, conflicts
+from plugins.inventory.lines import Record
+from plugins.inventory.messages import ALREADY_REVERSED, NOT_KEEPER, WAREHOUSE_GONE
+from plugins.inventory.records import WAREHOUSES
+
+REVERSE_REFUSALS = (
+    Refusal(FORBIDDEN, NOT_KEEPER, exempt_super=True),
+    *conflicts(ALREADY_REVERSED, WAREHOUSE_GONE),
+)
+
+
+async def lock_document(req: Request, collection: Collection) -> Record:
+    """Return the document of the path, locked until the transaction ends.
+
+    Raises 40901 if it was reversed, or is itself a reversal of a document of its kind.
+    """
+    document = await req.lock(collection, req.path["id"])
+    if document["reversed_by_id"] is not None or document.get("reverses_id") is not None:
+        raise ApiError(CONFLICT, ALREADY_REVERSED)
+    return document
+
+
+async def find_place(req: Request, id: Any) -> Record:
+    """Return the warehouse of a document, also a disabled one. Raises 40300 where others keep it, 40901 if it is gone."""
+    if id in req.scope.withheld:
+        raise ApiError(FORBIDDEN, NOT_KEEPER)
+    warehouse = await req.system_store(WAREHOUSES).find_one({"_id": id})
+    if warehouse is None:
+        raise ApiError(CONFLICT, WAREHOUSE_GONE)
+    return warehouse

@@ -1,0 +1,48 @@
+"""Sales returns, and the reversal of deliveries: their routes. `returns.py` has what they share with purchase returns."""
+
+from __future__ import annotations
+
+from plugins.api import DATED, Route, conflicts, crud, route
+from plugins.inventory import receivables
+from plugins.inventory.documents import DELIVERIES
+from plugins.inventory.messages import (
+    ALREADY_REVERSED,
+    MORE_THAN_LEFT,
+    NOTHING_LEFT,
+    WAREHOUSE_GONE,
+)
+from plugins.inventory.return_records import RETURN_DELIVERY_BODY, REVERSE_BODY, SALES_RETURNS
+from plugins.inventory.returns import make_return_handler, make_reverse_handler
+from plugins.inventory.reversing import REVERSE_REFUSALS
+from plugins.inventory.trades import SALE
+
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        SALES_RETURNS,
+        at="/api/v1/inventory/sales-returns",
+        resource="inventory:sales-return",
+        only=("list", "read"),
+    ),
+    route(
+        "POST /api/v1/inventory/deliveries/{id}/returns",
+        make_return_handler(SALE, receivables.announce),
+        summary="Return goods of a delivery",
+        access="inventory:delivery:return",
+        body=RETURN_DELIVERY_BODY,
+        returns=SALES_RETURNS.read,
+        collection=DELIVERIES.name,
+        events=(DATED,),
+        refusals=conflicts(MORE_THAN_LEFT, NOTHING_LEFT, ALREADY_REVERSED, WAREHOUSE_GONE),
+    ),
+    route(
+        "POST /api/v1/inventory/deliveries/{id}/reverse",
+        make_reverse_handler(SALE, receivables.announce),
+        summary="Reverse a delivery that was entered by mistake",
+        access="inventory:delivery:reverse",
+        body=REVERSE_BODY,
+        returns=SALES_RETURNS.read,
+        collection=DELIVERIES.name,
+        events=(DATED,),
+        refusals=(*REVERSE_REFUSALS, *conflicts(NOTHING_LEFT)),
+    ),
+)

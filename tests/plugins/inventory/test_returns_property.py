@@ -1,0 +1,137 @@
+"""Random purchases, sales and returns against a reference model; then all of it is reversed, and nothing is left."""
+
+from __future__ import annotations
+
+import random
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tornado.ioloop import IOLoop
+
+from plugins.runtime import Running
+from plugins.testing import Client, expect
+from scripts.diagnosis.ledgers import differences
+from tests.plugins.inventory.goods import Goods
+from tests.plugins.inventory.test_returns import at_of, owed, send_back, shipments
+
+CENT, ZERO = Decimal("0.01"), Decimal(0)
+QUANTITIES = st.decimals("0.0001", "9.9999", places=4)
+PRICES = st.decimals("0.01", "99.99", places=2)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.sampled_from(["buy", "sell"]), QUANTITIES, PRICES),
+        st.tuples(st.just("return"), QUANTITIES, st.integers(0, 9)),
+    ),
+    min_size=2,
+    max_size=8,
+)
+
+
+def cents(amount: Decimal) -> Decimal:
+    """The amount to the cent, half a cent up."""
+    return amount.quantize(CENT, ROUND_HALF_UP)
+
+
+class Shipped:
+    """A receipt or delivery: what it came to, and how much of it came back."""
+
+    def __init__(self, sold: bool, quantity: Decimal, amount: Decimal, cost: Decimal) -> None:
+        self.sold, self.quantity, self.amount, self.cost = sold, quantity, amount, cost
+        self.returned = ZERO
+
+    def part(self, whole: Decimal, quantity: Decimal) -> Decimal:
+        after, before = (cents(whole * done / self.quantity) for done in (self.returned + quantity, self.returned))
+        return after - before
+
+    @property
+    def owed(self) -> Decimal:
+        return self.amount - cents(self.amount * self.returned / self.quantity)
+
+
+class Model:
+    """What a warehouse holds of one product."""
+
+    def __init__(self) -> None:
+        self.quantity = self.value = ZERO
+        self.shipped: list[Shipped] = []
+
+    def trade(self, sold: bool, quantity: Decimal, price: Decimal) -> bool:
+        if sold and quantity > self.quantity:
+            return False
+        amount = cents(quantity * price)
+        cost = cents(self.value * quantity / self.quantity) if sold else amount
+        self.shipped.append(Shipped(sold, quantity, amount, cost))
+        self.move(-quantity if sold else quantity, -cost if sold else cost)
+        return True
+
+    def give_back(self, one: Shipped, quantity: Decimal) -> bool:
+        if quantity > one.quantity - one.returned or (not one.sold and quantity > self.quantity):
+            return False
+        cost = one.part(one.cost, quantity)
+        if not one.sold:
+            cost = self.value if quantity == self.quantity else min(cost, self.value)
+        one.returned += quantity
+        self.move(quantity if one.sold else -quantity, cost if one.sold else -cost)
+        return True
+
+    def move(self, quantity: Decimal, value: Decimal) -> None:
+        self.quantity, self.value = self.quantity + quantity, self.value + value
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS, seed=st.integers(0, 999))
+def test_what_goes_out_and_comes_back_is_what_the_model_says_and_reversed_it_is_nothing(
+    steps: list[tuple[str, Decimal, Any]], seed: int, admin: Client, tradewind: Running, io_loop: IOLoop
+) -> None:
+    async def compare() -> None:
+        goods, model = await Goods.fresh(admin), Model()
+        made: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        for kind, quantity, further in steps:
+            if kind == "return" and made:
+                number = further % len(made)
+                reply = await send_back(goods, made[number][1], format(quantity, "f"))
+                assert reply.code == (0 if model.give_back(model.shipped[number], quantity) else 40901)
+            elif kind != "return":
+                reply, order = await trade(goods, kind, quantity, further)
+                assert reply.code == (0 if model.trade(kind == "sell", quantity, further) else 40901)
+                if reply.code == 0:
+                    made.append((order, (await shipments(admin, order))[0]))
+            assert [Decimal(amount) for amount in await goods.stock()] == [model.quantity, model.value]
+        for (order, _), one in zip(made, model.shipped, strict=True):
+            assert Decimal(await owed(admin, order)) == one.owed
+        await reverse_all(goods, made, seed)
+        faults = await differences(tradewind.service.database.driver)
+        assert [fault for fault in faults if goods.product_id in fault] == []
+
+    io_loop.run_sync(compare, timeout=60)
+
+
+async def trade(goods: Goods, kind: str, quantity: Decimal, price: Decimal) -> tuple[Any, dict[str, Any]]:
+    """Buy or sell so much in one shipment."""
+    how_many, at = format(quantity, "f"), str(price)
+    order = await (goods.sale(how_many, at) if kind == "sell" else goods.purchase(how_many, at))
+    return await (goods.deliver(order) if kind == "sell" else goods.receive(order)), order
+
+
+async def reverse_all(goods: Goods, made: list[tuple[dict[str, Any], dict[str, Any]]], seed: int) -> None:
+    """Reverse every shipment in random order, receipts whose goods are out yet after the deliveries."""
+    waiting = list(made)
+    random.Random(seed).shuffle(waiting)
+    while waiting:
+        again = []
+        for order, shipment in waiting:
+            (now,) = await shipments(goods.client, order)
+            if now["lines"][0]["returned"] == now["lines"][0]["quantity"]:
+                continue
+            reply = await goods.client.post(at_of(shipment, "reverse"))
+            if reply.code == 40901:
+                again.append((order, shipment))
+            else:
+                expect(reply)
+        assert len(again) < len(waiting)
+        waiting = again
+    assert [Decimal(amount) for amount in await goods.stock()] == [0, 0]
+    for order, _ in made:
+        assert await owed(goods.client, order) == "0.00"
