@@ -47,11 +47,18 @@ HAPPENED = {
     "PATCH /api/v1/finance/expense-claims/{id} lines[0].day",
     "POST /api/v1/finance/expense-claims/{id}/pay day",
     "POST /api/v1/finance/invoices/{id}/pay day",
+    "POST /api/v1/finance/invoices/{id}/credit-notes day",
     "POST /api/v1/finance/payables/{id}/pay day",
     "POST /api/v1/hrm/punches/enter at",
     "POST /api/v1/inventory/purchase-orders/{id}/receive day",
     "POST /api/v1/inventory/sales-orders/{id}/deliver day",
+    "POST /api/v1/inventory/receipts/{id}/returns day",
+    "POST /api/v1/inventory/receipts/{id}/reverse day",
+    "POST /api/v1/inventory/deliveries/{id}/returns day",
+    "POST /api/v1/inventory/deliveries/{id}/reverse day",
     "POST /api/v1/inventory/transfers day",
+    "POST /api/v1/inventory/transfers/{id}/reverse day",
+    "POST /api/v1/inventory/stock-counts/{id}/reverse day",
     "POST /api/v1/inventory/stock-counts day",
 }
 Place = tuple[str | int, ...]

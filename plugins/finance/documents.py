@@ -118,6 +118,10 @@ INVOICES = Collection(
         ),
         "total": _SUM.but(label=("价税合计", "Total"), description="`amount` and `tax`."),
         "paid": _SUM.but(label=("已结算金额", "Paid"), description="Of the total."),
+        "credited": money(
+            label=("已红冲金额", "Credited"), read_only=True, description="Of the total, by credit notes: not owed."
+        ),
+        "credited_tax": money(label=("已红冲税额", "Credited tax"), read_only=True, description="Of what is credited."),
         "open_item_id": object_id(
             label=("应收应付款项", "Open item"),
             ref="finance_open_items",

@@ -14,7 +14,6 @@ from plugins.api import (
     Route,
     Service,
     Step,
-    change_state,
     conflicts,
     crud,
     exact,
@@ -32,7 +31,7 @@ from plugins.finance.messages import (
     PERIOD_CLOSED,
 )
 from plugins.finance.periods import check_open
-from plugins.finance.settling import add_payment, get_amount, in_books
+from plugins.finance.settling import add_payment, get_amount, get_owed, in_books, settle_invoice
 from plugins.finance.vouchers import Record, book, get_day
 
 _ZERO = store_money(Decimal(0))
@@ -84,7 +83,7 @@ async def _book(step: Step) -> None:
     req, invoice = step.req, step.record
     if invoice["open_item_id"] is not None:
         raise ApiError(CONFLICT, PAID_ELSEWHERE)
-    amount = get_amount(step, exact(invoice["total"]) - exact(invoice["paid"]))
+    amount = get_amount(step, get_owed(invoice) - exact(invoice["paid"]))
     step.payload["voucher"] = await book(
         req,
         {
@@ -105,7 +104,7 @@ async def _update_paid_item(step: Step) -> None:
 
 
 def _payment_action(step: Step) -> str:
-    return "pay" if add_payment(step) == exact(step.record["total"]) else "pay-part"
+    return "pay" if add_payment(step) == get_owed(step.record) else "pay-part"
 
 
 async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
@@ -115,8 +114,7 @@ async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
         invoices = req.system_store(INVOICES)
         invoice = await invoices.get(voucher["invoice_id"])
         paid = exact(invoice["paid"]) - exact(voucher["amount"])
-        action, values = "unpay-part" if paid else "unpay", {"paid": store_money(paid)}
-        changed = await change_state(invoices, invoice["id"], action, values, version=invoice["version"])
+        changed = await settle_invoice(invoices, invoice, {"paid": store_money(paid)})
         await open_items.update_from_invoice(req, changed, payload["reversal"]["day"])
 
 

@@ -34,7 +34,7 @@ from plugins.api import (
 )
 from plugins.finance.documents import OPEN_ITEMS, PAY_INVOICE_BODY
 from plugins.finance.messages import MORE_THAN_OPEN, PAID_ELSEWHERE, PERIOD_CLOSED
-from plugins.finance.settling import add_payment, get_amount, in_books
+from plugins.finance.settling import add_payment, get_amount, get_owed, in_books
 from plugins.finance.vouchers import Record, book, get_day
 
 UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
@@ -80,7 +80,7 @@ async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str
             "customer_id": invoice["customer_id"],
             "supplier_id": invoice["supplier_id"],
             "due_on": invoice["due_on"],
-            "amount": invoice["total"] if invoice["status"] != "void" else store_money(Decimal(0)),
+            "amount": store_money(get_owed(invoice) if invoice["status"] != "void" else Decimal(0)),
             "paid": invoice["paid"],
             "paid_elsewhere": True,
         },

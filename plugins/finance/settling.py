@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal
+from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Request, Step, exact
+from plugins.api import CONFLICT, ApiError, Request, Step, Store, change_state, exact
 from plugins.finance.messages import MORE_THAN_OPEN
 from plugins.finance.vouchers import Record, book_in_transaction, get_day
+
+# the action that leads an invoice to a state when what is owed or paid changes
+_ACTIONS = {"confirmed": "unpay", "partly_paid": "unpay-part", "paid": "settle", "credited": "credit"}
 
 
 async def in_books(req: Request, work: Callable[[], Awaitable[Record]]) -> Record:
@@ -26,3 +30,18 @@ def get_amount(step: Step, unpaid: Decimal) -> Decimal:
 def add_payment(step: Step) -> Decimal:
     """Return what is paid of the record with the voucher of the step."""
     return exact(step.record["paid"]) + exact(step.payload["voucher"]["amount"])
+
+
+def get_owed(invoice: Mapping[str, Any]) -> Decimal:
+    """Return what is owed for an invoice, paid or not: its total less its credit notes."""
+    return exact(invoice["total"]) - exact(invoice["credited"])
+
+
+async def settle_invoice(invoices: Store, invoice: Record, values: Record) -> Record:
+    """Change what is paid or credited of an invoice, and with it the state."""
+    after = {**invoice, **values}
+    owed, paid = get_owed(after), exact(after["paid"])
+    state = "paid" if paid and paid >= owed else "partly_paid" if paid else "confirmed" if owed else "credited"
+    if state == invoice["status"]:
+        return await invoices.update(invoice["id"], values, version=invoice["version"])
+    return await change_state(invoices, invoice["id"], _ACTIONS[state], values, version=invoice["version"])

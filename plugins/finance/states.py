@@ -40,6 +40,7 @@ INVOICE_STATES = StateMachine(
         "partly_paid": ("部分付款", "Partly paid"),
         "paid": ("已付清", "Paid"),
         "void": ("已作废", "Void"),
+        "credited": ("已红冲", "Credited"),
     },
     transitions={
         "confirm": Transition("draft", "confirmed", ("确认", "Confirm")),
@@ -48,6 +49,9 @@ INVOICE_STATES = StateMachine(
         "void": Transition(("draft", "confirmed"), "void", ("作废", "Void")),
         "unpay": Transition(("partly_paid", "paid"), "confirmed"),
         "unpay-part": Transition(("partly_paid", "paid"), "partly_paid"),
+        # a credit note, or the reversal of a payment after one
+        "settle": Transition("partly_paid", "paid"),
+        "credit": Transition(("confirmed", "partly_paid", "paid"), "credited"),
     },
     record="invoice",
     refusal=NOT_IN_STATE,

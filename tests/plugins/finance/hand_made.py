@@ -58,6 +58,18 @@ async def pay_invoice(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, path_with(route, invoice["id"]), body, record=invoice)
 
 
+async def credit_invoice(maker: Maker, route: Route) -> Exercise:
+    invoice = await (await Books.fresh(maker.admin)).invoice()
+    body = {"amount": "20.00", "tax": "2.60", "reason": "数量开错"}
+    return Exercise(maker.admin, route, path_with(route, invoice["id"]), body, record=invoice)
+
+
+async def read_credit_note(maker: Maker, route: Route) -> Exercise:
+    crediting = next(one for one in maker.catalogue.routes if one.path == f"{INVOICES}/{{id}}/credit-notes")
+    made = expect(await (await credit_invoice(maker, crediting)).send())
+    return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
+
+
 async def pay_payable(maker: Maker, route: Route) -> Exercise:
     books, goods = await Books.fresh(maker.admin), await Goods.fresh(maker.admin)
     order = expect(await goods.receive(await goods.purchase(3)))
@@ -79,6 +91,8 @@ FINANCE_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {CLAIMS}/{{id}}/pay": pay_claim,
     f"POST {INVOICES}/{{id}}/pay": pay_invoice,
     f"POST {AT}/payables/{{id}}/pay": pay_payable,
+    f"POST {INVOICES}/{{id}}/credit-notes": credit_invoice,
+    f"GET {AT}/credit-notes/{{id}}": read_credit_note,
     f"POST {INVOICES}": own_invoice,
     f"PATCH {INVOICES}/{{id}}": own_invoice,
 }
