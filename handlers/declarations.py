@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from handlers.audits import Audit, Debt
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
 from handlers.data.states import StateMachine
@@ -135,6 +136,8 @@ class Catalogue:
     options: tuple[Option, ...] = ()
     dashboards: tuple[Dashboard, ...] = ()
     holdings: tuple[Holding, ...] = ()
+    audits: tuple[Audit, ...] = ()
+    debts: tuple[Debt, ...] = ()
     permission_titles: Mapping[str, Message] = field(default_factory=dict)
 
     def collections_of(self, modules: Sequence[str]) -> Iterator[Collection]:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from config.database import DatabaseUnavailable
+
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_READ_SECONDS = 0.5
+Read = Callable[[], Awaitable[Mapping[str, float]]]
 
 
 @dataclass
@@ -59,10 +65,28 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._requests = _Requests()
         self._registry.register(self._requests)
+        self._read: dict[Gauge, Read] = {}
         self._open = Gauge("tradewind_open_requests", "Requests being served", registry=self._registry)
         self.operations_waiting = Gauge(
             "tradewind_operation_log_waiting", "Operation-log entries not yet written", registry=self._registry
         )
+
+    def gauge(self, name: str, description: str, read: Read, label: str = "") -> None:
+        """Show what `read` returns, by the values of the label, whenever somebody reads the metrics; by "" without one.
+
+        A `read` that takes longer than half a second, or fails for lack of the database, leaves the values as they were.
+        """
+        self._read[Gauge(name, description, [label] if label else [], registry=self._registry)] = read
+
+    async def refresh(self) -> None:
+        """Read the gauges of plugins."""
+        for gauge, read in self._read.items():
+            with suppress(DatabaseUnavailable, TimeoutError):
+                async with asyncio.timeout(_READ_SECONDS):
+                    values = await read()
+                gauge.clear()
+                for value, number in values.items():
+                    (gauge.labels(value) if value else gauge).set(number)
 
     def count_open(self, open_requests: Callable[[], float]) -> None:
         """Call `open_requests` whenever somebody reads the metrics."""

@@ -4,6 +4,17 @@ Start with `Plugin`, `Collection`, the fields, `crud` and `route`; the other gro
 """
 
 # -- Declare a plugin
+from handlers.audits import (
+    Audit as Audit,  # a check of stored sums against their entries, piece by piece
+    Debt as Debt,  # what the records of a business type owe, by their entries
+    Difference as Difference,  # a record that does not agree with its entries
+    Due as Due,  # what is owed for a record
+    Piece as Piece,  # some records as a check gets them, and what to compare them with
+    Remark as Remark,  # a record that a check counts, and that is no difference
+    audit_piece as audit_piece,  # run a check over the next records
+    compare as compare,  # the differences of a record, by what its fields should be
+    difference as difference,  # a difference of a record, in words
+)
 from handlers.dashboards import Dashboard as Dashboard  # the plugin's part of a dashboard
 from handlers.data.collection import Collection as Collection  # records of one kind: fields, indexes, audit fields
 from handlers.data.index import Index as Index  # an index of a collection
@@ -264,6 +275,7 @@ from handlers.http.multipart import (
     Form as Form,  # a multipart form that is read piece by piece
     FormFile as FormFile,  # a file of such a form
 )
+from handlers.metrics import Metrics as Metrics  # the figures that monitoring reads
 from handlers.missing_permission import missing_permission as missing_permission  # the 40300 that names a permission
 from handlers.lifecycle import (
     name_references as name_references,  # put the names beside references into values of a shape

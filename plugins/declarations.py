@@ -28,6 +28,7 @@ from handlers.schema.messages import Message
 from handlers.schema.patterns import syntax_fault
 from handlers.schema.validation import Checker
 from handlers.tables.records import TABLE_IMPORT_ROWS, TABLE_IMPORTS
+from plugins.declared_audits import audit_problems
 from plugins.declared_events import event_problems
 from plugins.declared_holdings import holding_problems
 from plugins.declared_keepers import keeper_problems
@@ -83,6 +84,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
             yield from _error_problems(plugin, kind)
         yield from state_problems(plugin)
         yield from holding_problems(plugin, named(known))
+        yield from audit_problems(plugin)
         yield from _function_problems(plugin)
         yield from table_problems(f"Plugin {plugin.name}", plugin.routes, all_of(plugins, lambda one: one.routes))
         for biz_type, collection in plugin.biz_types.items():
@@ -123,6 +125,8 @@ _UNIQUE: Mapping[str, Callable[[Plugin], Sequence[Hashable]]] = {
     "dictionary": lambda declared: [dictionary.type for dictionary in declared.dictionaries],
     "business type": lambda declared: list(declared.biz_types),
     "part of dashboard": lambda declared: [f"{part.name} of {declared.name}" for part in declared.dashboards],
+    "audit": lambda declared: [audit.name for audit in declared.audits],
+    "debt": lambda declared: [debt.biz_type for debt in declared.debts],
     "job": lambda declared: [job.name for job in declared.jobs],
     "state machine": lambda declared: [machine.name for machine in machines_of(declared)],
     "option": lambda declared: [option.key for option in declared.options],

@@ -10,6 +10,7 @@ from dataclasses import fields
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from handlers.audits import Audit, Debt
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
 from handlers.data.states import StateMachine, Transition
@@ -40,6 +41,8 @@ _KINDS = (
     Listener,
     Job,
     Holding,
+    Audit,
+    Debt,
 )
 # two classes that modules of the declarations may import for type checkers only
 _HINTS = {kind: get_type_hints(kind, localns={"Request": Request, "Service": Service}) for kind in _KINDS}
@@ -71,6 +74,8 @@ def _parts(plugin: Plugin) -> Iterator[tuple[str, Any]]:
         "listens": (Listener, lambda one: "listener"),
         "holdings": (Holding, lambda one: f"holding {one.field}"),
         "jobs": (Job, lambda one: f"job {one.name}"),
+        "audits": (Audit, lambda one: f"audit {one.name}"),
+        "debts": (Debt, lambda one: f"debt of {one.biz_type}"),
         "dashboards": (Dashboard, lambda one: f"dashboard {one.name}"),
     }
     for name, (kind, called) in words.items():

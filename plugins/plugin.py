@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 
 from config.settings import EnvironmentSettings
+from handlers.audits import Audit, Debt
 from handlers.dashboards import Dashboard
 from handlers.data.collection import Collection
 from handlers.data.states import StateMachine
@@ -33,7 +34,8 @@ class Plugin:
     runs; `settings`: those of the environment. `dashboards`: its parts of the dashboards that the plugin `dashboard`
     serves. `emits`: the events that it emits, besides those of transitions and those that all plugins know;
     `listens`: what it does on events; `jobs`: what it does periodically. `holdings`: the records that people are
-    responsible for, besides the owners and keepers of collections.
+    responsible for, besides the owners and keepers of collections. `audits`: the checks of its stored sums; `debts`: what
+    its records owe, which open items are compared with.
     """
 
     name: str
@@ -54,6 +56,8 @@ class Plugin:
     listens: tuple[Listener, ...] = ()
     jobs: tuple[Job, ...] = ()
     holdings: tuple[Holding, ...] = ()
+    audits: tuple[Audit, ...] = ()
+    debts: tuple[Debt, ...] = ()
     settings: type[EnvironmentSettings] | None = None
     provides: tuple[type, ...] = ()
     start: Callable[[Service], AbstractAsyncContextManager[None]] | None = None

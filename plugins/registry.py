@@ -183,6 +183,8 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
         options=tuple(all_of(plugins, lambda plugin: plugin.options)),
         dashboards=tuple(all_of(plugins, lambda plugin: plugin.dashboards)),
         holdings=tuple(all_of(plugins, lambda plugin: holdings_of(plugin, named(collections)))),
+        audits=tuple(all_of(plugins, lambda plugin: plugin.audits)),
+        debts=tuple(all_of(plugins, lambda plugin: plugin.debts)),
         permission_titles=action_titles(routes)
         | {code: title for plugin in plugins for code, title in plugin.permissions.items()},
     )

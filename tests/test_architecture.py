@@ -107,6 +107,8 @@ PLUGIN_API = """
     RATE_LIMITED REFRESH_REFUSED REFUSES_OWN RULES SIGNED_IN STALE SUPER SUPER_ONLY SYSTEM TOKEN_EXPIRED TOO_LARGE
     UNAUTHENTICATED UNAVAILABLE VERSION WECOM_REFUSED
 
+    Audit Debt Difference Due Metrics Piece Remark audit_piece compare difference
+
     Action Actor Approval Demonstration Response ApiError Authenticator Authorizer Catalogue Collection Confined
     Dashboard Database DatabaseUnavailable Dictionary EnvironmentSettings ErrorKind Events Field FieldError FieldOptions
     Form FormFile Handler HasSettings Hook Index Item Jobs Lane Language Lease Menu Message CachedSnapshot Option

@@ -102,6 +102,7 @@ async def metrics(req: Request) -> bytes:
     if req.behind_unnamed_proxy or not listed(req.remote_ip, networks(req.service.settings.metrics_clients)):
         raise ApiError(NOT_FOUND)
     req.part(Metrics).operations_waiting.set(req.part(OperationLog).waiting)
+    await req.part(Metrics).refresh()
     return req.part(Metrics).text()
 
 

@@ -21,6 +21,7 @@ from plugins.crm import (
     reminders,
     tables,
 )
+from plugins.crm.audits import AUDITS, DEBTS
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.dashboards import DASHBOARDS
 from plugins.crm.dictionaries import DICTIONARIES
@@ -49,6 +50,8 @@ plugin = Plugin(
     collections=(*_AROUND_CUSTOMERS, *_MONEY, IMPORTS, IMPORT_ROWS),
     biz_types={"CUSTOMER": CUSTOMERS, receivables.BIZ_TYPE: CONTRACTS},
     holdings=HOLDINGS,
+    audits=AUDITS,
+    debts=DEBTS,
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     routes=routes_of(

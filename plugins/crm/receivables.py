@@ -11,7 +11,7 @@ from plugins.crm.records import CUSTOMERS
 
 Record = dict[str, Any]
 BIZ_TYPE = "CONTRACT"
-_OWED = ("in_force", "completed", "terminated")
+OWED = ("in_force", "completed", "terminated")
 
 
 async def publish(service: Service, request: Request | None, contract_id: Any, day: str | None = None) -> None:
@@ -21,7 +21,7 @@ async def publish(service: Service, request: Request | None, contract_id: Any, d
     """
     stores = service.database.store
     contract = await stores(CONTRACTS).get(contract_id)
-    if contract["status"] not in _OWED:
+    if contract["status"] not in OWED:
         return
     customer = await stores(CUSTOMERS).find_one({"_id": contract["customer_id"]})
     plans = await stores(PLANS).find({"contract_id": contract["id"]}, sort="due_date")

@@ -13,12 +13,14 @@ MENUS = (
     page("finance:expense-claim", ("费用报销", "Expense claims"), "/finance/expense-claims", "lucide:receipt-text", 3),
     page("finance:invoice", ("发票", "Invoices"), "/finance/invoices", "lucide:file-text", 4),
     page("finance:period", ("会计期间", "Periods"), "/finance/periods", "lucide:calendar-check", 5),
+    page("finance:audit", ("账目核对", "Ledger audit"), "/finance/audit", "lucide:shield-check", 9),
     page("finance:credit-note", ("红字发票", "Credit notes"), "/finance/credit-notes", "lucide:file-minus", 6),
 )
 
 PERMISSIONS: Mapping[str, Message] = {
     "finance:voucher:reverse": Message("冲销", "Reverse"),
     "finance:invoice:credit": Message("红冲", "Credit"),
+    "finance:audit:run": Message("立即核对", "Run now"),
     "finance:period:close": Message("结账", "Close"),
     "finance:invoice:receivables": Message("应收", "Receivables"),
     "finance:invoice:payables": Message("应付", "Payables"),

@@ -17,6 +17,8 @@ PAID_ELSEWHERE = Message(
     "请在来源单据中登记付款", "Payments are entered at its source: the contract, the order or the invoice"
 )
 MORE_THAN_OPEN = Message("金额超过未结金额：{open}", "More than the open amount: {open}")
+LEDGERS_DIFFER = Message("账目核对发现 {count} 处差异", "The audit of the ledgers has found {count} differences")
+CHECK_FAILED = Message("检查 {check} 未能完成：{place}", "The check {check} could not be completed: {place}")
 
 # shown by GET /authorization/explain
 NO_MONTH = Message("月份格式不正确，应如 2026-10", "Not a month; write it as 2026-10")

@@ -106,7 +106,7 @@ async def _put(store: Store, values: Record, day: str) -> None:
         "day": before["day"] or day,
         "paid": store_money(paid),
         "changes": add_change(before["changes"], day, amount - exact(before["amount"]), paid - exact(before["paid"])),
-        "status": _get_status(amount, paid),
+        "status": get_status(amount, paid),
     }
     if item is None:
         await store.create(values)
@@ -125,7 +125,8 @@ def add_change(changes: Sequence[Mapping[str, Any]] | None, day: str, amount: De
     ]
 
 
-def _get_status(amount: Decimal, paid: Decimal) -> str:
+def get_status(amount: Decimal, paid: Decimal) -> str:
+    """Return the status of an item by its amount and what is paid of it."""
     if not amount:
         return "void"
     return "paid" if paid >= amount else "partly_paid" if paid else "open"
@@ -190,7 +191,7 @@ async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
         values = {
             "paid": store_money(paid),
             "changes": add_change(item["changes"], payload["reversal"]["day"], Decimal(0), -exact(voucher["amount"])),
-            "status": _get_status(exact(item["amount"]), paid),
+            "status": get_status(exact(item["amount"]), paid),
         }
         await items.update(item["id"], values, version=item["version"])
 

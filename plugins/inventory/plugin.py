@@ -19,6 +19,7 @@ from plugins.inventory import (
     tables,
     transfers,
 )
+from plugins.inventory.audits import AUDITS, DEBTS
 from plugins.inventory.dashboards import DASHBOARDS
 from plugins.inventory.dictionaries import DICTIONARIES
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS, STOCK_COUNTS, TRANSFERS
@@ -45,6 +46,8 @@ plugin = Plugin(
         receivables.BIZ_TYPE: SALES_ORDERS,
     },
     holdings=(Holding(WAREHOUSES, "manager_id"), Holding(SALES_ORDERS, "salesperson_id")),
+    audits=AUDITS,
+    debts=DEBTS,
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     routes=routes_of(

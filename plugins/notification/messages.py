@@ -11,6 +11,7 @@ KINDS = {
     "import_progress": (Message("导入进度", "Import progress"), "blue"),
     "follow_up_reminder": (Message("跟进提醒", "Follow-up reminder"), "orange"),
     "payment_reminder": (Message("回款提醒", "Payment reminder"), "red"),
+    "ledger_difference": (Message("账目差异", "Ledger difference"), "red"),
     "handover": (Message("工作交接", "Handover"), "blue"),
     "announcement": (Message("公告", "Announcement"), "purple"),
 }

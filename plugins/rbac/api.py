@@ -4,6 +4,7 @@ from plugins.rbac.directory import Directory, people_of_the_demo, visible_users_
 from plugins.rbac.limits import MANAGING, may_manage
 from plugins.rbac.log_entries import OUTCOME, log_filter
 from plugins.rbac.passwords import MAX_PASSWORD, Passwords, new_password
+from plugins.rbac.permitted import people_permitted
 from plugins.rbac.policy import Grant, Policy, Rules
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
 from plugins.rbac.tree import MAX_LEVELS, change_tree, nest
@@ -32,5 +33,6 @@ __all__ = [
     "new_credentials",
     "new_password",
     "people_of_the_demo",
+    "people_permitted",
     "visible_users_filter",
 ]

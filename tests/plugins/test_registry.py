@@ -14,10 +14,14 @@ from plugins.api import (
     PUBLIC,
     Action,
     Approval,
+    Audit,
     Authenticator,
     Collection,
     Dashboard,
+    Debt,
     Dictionary,
+    Difference,
+    Due,
     ErrorKind,
     Event,
     Field,
@@ -29,6 +33,7 @@ from plugins.api import (
     Menu,
     Message,
     Option,
+    Piece,
     Plugin,
     Refusal,
     Request,
@@ -131,6 +136,12 @@ async def start_without_end(service: Service) -> AsyncIterator[None]:
     yield
 
 
+async def start_without_a_piece() -> AsyncIterator[Difference]:
+    """A check that takes nothing."""
+    for record in ():
+        yield record
+
+
 BROKEN_THINGS = replace(THINGS, fields=labelled({"size": integer(maximum=5, default=6)}))
 SIGNED = Event("acme.thing.signed", thing=dict)
 
@@ -141,6 +152,17 @@ async def hear(service: Service, payload: Mapping[str, object]) -> None:
 
 async def work(service: Service) -> None:
     """A job that does nothing."""
+
+
+async def check(piece: Piece) -> AsyncIterator[Difference]:
+    """A check that finds nothing."""
+    for record in ():
+        yield record
+
+
+async def owed(piece: Piece) -> Mapping[object, Due]:
+    """Records that owe nothing."""
+    return {}
 
 
 LATE = ErrorKind("other.late", 60002, 409, TITLE)
@@ -174,6 +196,38 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
     "holding that another function moves": (
         [kept(Holding(KEPT, "keeper_id", len))],  # type: ignore[arg-type]  # that is the fault
         "Plugin acme: holding keeper_id of acme_things: move is no async function.",
+    ),
+    "audit of another plugin's records": (
+        [ACME, other(audits=(Audit("other-things", TITLE, THINGS, check),))],
+        "Plugin other: audit other-things is of acme_things, a collection that the plugin does not declare.",
+    ),
+    "audit without the plugin's name": (
+        [acme(audits=(Audit("things", TITLE, THINGS, check),))],
+        "Plugin acme: audit things must be called acme-…, in small letters, digits and hyphens.",
+    ),
+    "audit without a Chinese title": (
+        [acme(audits=(Audit("acme-things", Message("", "Things"), THINGS, check),))],
+        "Plugin acme: audit acme-things has no title in Chinese and English.",
+    ),
+    "audit that is no generator": (
+        [acme(audits=(Audit("acme-things", TITLE, THINGS, owed),))],  # type: ignore[arg-type]  # that is the fault
+        "Plugin acme: audit acme-things: check is no async generator function.",
+    ),
+    "audit that takes no piece": (
+        [acme(audits=(Audit("acme-things", TITLE, THINGS, start_without_a_piece),))],  # type: ignore[arg-type]
+        "Plugin acme: audit acme-things: check must take a piece.",
+    ),
+    "audit that is declared twice": (
+        [acme(audits=(Audit("acme-things", TITLE, THINGS, check), Audit("acme-things", TITLE, THINGS, check)))],
+        "Plugin acme declares the audit acme-things, which is declared twice by itself.",
+    ),
+    "debt of an unknown business type": (
+        [acme(debts=(Debt("HIRE", owed),))],
+        "Plugin acme: debt of HIRE is of a business type that the plugin does not declare.",
+    ),
+    "debt that is no coroutine": (
+        [acme(debts=(Debt("THING", check),))],  # type: ignore[arg-type]  # that is the fault
+        "Plugin acme: debt of THING: compute is no async function.",
     ),
     "path of another plugin": (
         [ACME, other(routes=(get(AT),))],

@@ -1,0 +1,74 @@
+"""What the audit of crm compares: what was received of contracts and payment plans with the payments."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from plugins.api import Audit, Debt, Difference, Due, Message, Piece, Remark, compare, difference, exact
+from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
+from plugins.crm.receivables import BIZ_TYPE, OWED
+
+_LIVE: Mapping[str, Any] = {"reversed_at": None}
+_NO_CONTRACT = Message("{noun} {number}：合同不存在", "{noun} {number}: its contract does not exist")
+
+
+async def check_contracts(piece: Piece) -> AsyncIterator[Difference]:
+    """What was received of a contract is the sum of its payments, and what is planned the sum of its plans."""
+    received = await piece.sums(PAYMENTS, "contract_id", "amount", _LIVE)
+    planned = await piece.sums(PLANS, "contract_id", "amount")
+    for contract in piece.records:
+        id = contract["id"]
+        for found in compare(CONTRACTS, contract, {"received_amount": received[id], "planned_amount": planned[id]}):
+            yield found
+
+
+async def check_plans(piece: Piece) -> AsyncIterator[Difference]:
+    """What was paid of a plan is the sum of its payments."""
+    contracts = {"contract_id": {"$in": list({plan["contract_id"] for plan in piece.records})}}
+    paid = await piece.sums(PAYMENTS, "plan_id", "amount", {**contracts, **_LIVE})
+    for plan in piece.records:
+        for found in compare(PLANS, plan, {"paid_amount": paid[plan["id"]]}):
+            yield found
+
+
+async def check_payments(piece: Piece) -> AsyncIterator[Difference | Remark]:
+    """A payment has a contract. Those that name no account are counted."""
+    ids = {"_id": {"$in": list({payment["contract_id"] for payment in piece.records})}}
+    contracts = {one["id"] for one in await piece.store(CONTRACTS).find(ids, fields=["number"])}
+    for payment in piece.records:
+        if payment["contract_id"] not in contracts:
+            yield difference(PAYMENTS, payment, "contract_id", _NO_CONTRACT)
+        if payment.get("account_id") is None and payment.get("reversed_at") is None:
+            yield Remark(exact(payment["amount"]))
+
+
+async def owed_on_contracts(piece: Piece) -> Mapping[Any, Due]:
+    """What customers owe on contracts, and what of it the payments say was received."""
+    received = await piece.sums(PAYMENTS, "contract_id", "amount", _LIVE)
+    return {
+        one["id"]: Due(
+            received[one["id"]] if one["status"] == "terminated" else exact(one["amount"]), received[one["id"]]
+        )
+        for one in piece.records
+        if one["status"] in OWED
+    }
+
+
+AUDITS = (
+    Audit(
+        "crm-contracts",
+        Message("合同与回款、回款计划", "Contracts against payments and plans"),
+        CONTRACTS,
+        check_contracts,
+    ),
+    Audit("crm-payment-plans", Message("回款计划与回款", "Payment plans against payments"), PLANS, check_plans),
+    Audit(
+        "crm-payments",
+        Message("回款与合同", "Payments against contracts"),
+        PAYMENTS,
+        check_payments,
+        remarks=Message("未入账户的回款", "Payments that are in no account"),
+    ),
+)
+DEBTS = (Debt(BIZ_TYPE, owed_on_contracts),)

@@ -1,0 +1,92 @@
+"""The audit of the ledgers as it is kept: the run that goes on, and the result of the last one; and its response."""
+
+from __future__ import annotations
+
+from plugins.api import (
+    Collection,
+    array,
+    boolean,
+    integer,
+    mapping,
+    money,
+    obj,
+    object_id,
+    shape,
+    text,
+    timestamp,
+)
+
+RUN, RESULT = "run", "result"
+MOST_OF_A_CHECK = 100
+_MESSAGE = {"zh": text(nullable=False), "en": text(nullable=False)}
+
+_FOUND = {
+    "check": text(nullable=False, example="finance-accounts"),
+    "resource_id": text(nullable=False, description="The record that does not agree."),
+    "number": text(nullable=False, description="What people call the record."),
+    "about": text(nullable=False, description="What differs, such as `balance`.", example="balance"),
+    "expected": text(nullable=False, description="By its entries; empty where there is no amount."),
+    "found": text(nullable=False, description="As it is stored."),
+}
+
+# two documents: the run that goes on, and the result of the last one
+LEDGER_AUDITS = Collection(
+    name="finance_audits",
+    title="LedgerAuditRecord",
+    plain=True,
+    ids="text",
+    default_sort="id",
+    fields={
+        "run_id": object_id(),
+        "started_at": timestamp(),
+        "checked_at": timestamp(),
+        "next_at": timestamp(),
+        "pending": array(text()),
+        "after": text(),
+        "size": integer(),
+        "failures": integer(),
+        "records": integer(),
+        "differences": array(obj("StoredDifference", {**_FOUND, "message": obj(None, _MESSAGE)})),
+        "totals": mapping(integer()),
+        "remarks": mapping(obj("StoredRemarks", {"count": integer(), "amount": money()})),
+    },
+)
+
+_TITLE = text(nullable=False, description="In the caller's language.", example="Account balances against vouchers")
+_CHECK = {"check": _FOUND["check"], "title": _TITLE}
+
+LEDGER_AUDIT = shape(
+    "LedgerAudit",
+    checked_at=timestamp(description="When the last run ended; null before the first one."),
+    running=boolean(nullable=False),
+    records=integer(nullable=False, description="How many records the last run has read."),
+    total=integer(nullable=False, description="How many differences there are, listed or not."),
+    differences=array(
+        obj(
+            "LedgerDifference",
+            {
+                **_CHECK,
+                "collection": text(nullable=False, example="finance_accounts"),
+                **{name: field for name, field in _FOUND.items() if name != "check"},
+                "message": text(nullable=False, description="In the caller's language."),
+            },
+            nullable=False,
+        ),
+        nullable=False,
+        description=f"At most {MOST_OF_A_CHECK} of each check.",
+    ),
+    informations=array(
+        obj(
+            "LedgerInformation",
+            {**_CHECK, "count": integer(nullable=False), "amount": money(nullable=False)},
+            nullable=False,
+        ),
+        nullable=False,
+        description="What is no difference and worth knowing, such as payments that are in no account.",
+    ),
+    checks=array(
+        obj("LedgerCheck", {**_CHECK, "differences": integer(nullable=False)}, nullable=False),
+        nullable=False,
+        description="Every check, with how many differences it found.",
+    ),
+)

@@ -1,0 +1,245 @@
+"""What the audit of finance compares: balances with vouchers, numbers with months, what is paid with its vouchers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import suppress
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from plugins.api import (
+    ApiError,
+    Audit,
+    Catalogue,
+    Collection,
+    Debt,
+    Difference,
+    Due,
+    Message,
+    Piece,
+    compare,
+    difference,
+    exact,
+)
+from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS
+from plugins.finance.open_items import INVOICE, get_status
+from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
+from plugins.finance.vouchers import compute_balance_changes
+
+_ZERO = Decimal(0)
+_NO_ACCOUNT = Message("凭证 {number}：账户不存在", "voucher {number} ({id}): its account does not exist")
+_NO_PERIOD = Message(
+    "凭证 {number}：凭证号不属于其会计期间", "voucher {number} ({id}): its number is none that its period has given"
+)
+_REVERSAL = Message(
+    "凭证 {number}：与其冲销的凭证不一致",
+    "voucher {number} ({id}): it is not the opposite of the voucher that it reverses",
+)
+_NUMBERS = Message(
+    "会计期间 {number}：共 {found} 张凭证，最大序号 {highest}，最后分配的序号 {expected}",
+    "period {number}: {found} vouchers, the highest number is {highest}, the last one given {expected}",
+)
+_CLAIM = Message(
+    "报销单 {number}：付款凭证与其不符", "expense claim {number} ({id}): its voucher does not pay its amount"
+)
+_STATUS = Message(
+    "{noun} {number}：状态为 {found}，按金额应为 {expected}",
+    "{noun} {number} ({id}): the status is {found}, by its amounts {expected}",
+)
+_NO_DOCUMENT = Message("{noun} {number}：来源单据不存在", "{noun} {number} ({id}): its document does not exist")
+_NO_ITEM = Message(
+    "{noun} {number}：应有 {expected} 的应收应付款项，但不存在",
+    "{noun} {number} ({id}): {expected} is owed, and there is no open item",
+)
+_OWED = Message(
+    "{noun} {number}：应收应付款项的{label}为 {found}，单据应为 {expected}",
+    "{noun} {number} ({id}): its open item {item} says the {field} is {found}, the document says {expected}",
+)
+
+
+async def check_accounts(piece: Piece) -> AsyncIterator[Difference]:
+    """The balance of an account is the sum of its vouchers."""
+    sides = {"account_id": "$account_id", "to_account_id": "$to_account_id", "kind": "$kind"}
+    ids = {"$in": piece.ids}
+    rows = await piece.store(VOUCHERS).aggregate(
+        [
+            {"$match": {"$or": [{"account_id": ids}, {"to_account_id": ids}]}},
+            {"$group": {"_id": sides, "amount": {"$sum": "$amount"}}},
+        ]
+    )
+    booked: dict[Any, Decimal] = defaultdict(Decimal)
+    for row in rows:
+        for account_id, change in compute_balance_changes({**row["_id"], "amount": row["amount"]}).items():
+            booked[account_id] += change
+    for account in piece.records:
+        for found in compare(ACCOUNTS, account, {"balance": booked[account["id"]]}):
+            yield found
+
+
+async def check_vouchers(piece: Piece) -> AsyncIterator[Difference]:
+    """A voucher has accounts, a number of its month, and is the opposite of what it reverses."""
+    named = {voucher[name] for voucher in piece.records for name in ("account_id", "to_account_id")} - {None}
+    reversed_ids = [voucher["reverses_id"] for voucher in piece.records if voucher["reverses_id"] is not None]
+    months = {voucher["number"][:7] for voucher in piece.records}
+    accounts = {one["id"] for one in await piece.store(ACCOUNTS).find({"_id": {"$in": list(named)}}, fields=["code"])}
+    periods = {one["id"]: one["last_number"] for one in await piece.store(PERIODS).find({"_id": {"$in": list(months)}})}
+    reversed_ones = {one["id"]: one for one in await piece.store(VOUCHERS).find({"_id": {"$in": reversed_ids}})}
+    for voucher in piece.records:
+        if not {voucher["account_id"], voucher["to_account_id"] or voucher["account_id"]} <= accounts:
+            yield difference(VOUCHERS, voucher, "account_id", _NO_ACCOUNT)
+        month, _, sequence = voucher["number"].rpartition("-")
+        if month != voucher["day"][:7] or not 0 < int(sequence) <= periods.get(month, 0):
+            yield difference(VOUCHERS, voucher, "number", _NO_PERIOD)
+        if voucher["reverses_id"] is not None and not _is_opposite(voucher, reversed_ones.get(voucher["reverses_id"])):
+            yield difference(VOUCHERS, voucher, "reverses_id", _REVERSAL)
+
+
+def _is_opposite(reversal: Mapping[str, Any], voucher: Mapping[str, Any] | None) -> bool:
+    same = ("kind", "account_id", "to_account_id")
+    return (
+        voucher is not None
+        and voucher["reversed_by_id"] == reversal["id"]
+        and exact(voucher["amount"]) == -exact(reversal["amount"])
+        and all(voucher[name] == reversal[name] for name in same)
+    )
+
+
+async def check_periods(piece: Piece) -> AsyncIterator[Difference]:
+    """The vouchers of a month are numbered from 1 to the last: numbers are unique, so counting them tells."""
+    for period in piece.records:
+        month = {"number": {"$gt": f"{period['id']}-", "$lt": f"{period['id']}."}}
+        sums = {"$group": {"_id": None, "count": {"$sum": 1}, "last": {"$max": "$number"}}}
+        rows = await piece.store(VOUCHERS).aggregate([{"$match": month}, sums])
+        count, highest = (rows[0]["count"], int(rows[0]["last"].rpartition("-")[2])) if rows else (0, 0)
+        if not count == highest == period["last_number"]:
+            values = {"found": count, "highest": highest, "expected": period["last_number"], "number": period["id"]}
+            yield difference(PERIODS, period, "last_number", _NUMBERS, **values)
+
+
+async def check_invoices(piece: Piece) -> AsyncIterator[Difference]:
+    """What was paid of an invoice is the sum of its vouchers; what it asks for is its amount and tax."""
+    paid = await _paid(piece, "invoice_id")
+    for invoice in piece.records:
+        total = exact(invoice["amount"]) + exact(invoice["tax"])
+        for found in compare(INVOICES, invoice, {"paid": paid[invoice["id"]], "total": total}):
+            yield found
+
+
+async def check_claims(piece: Piece) -> AsyncIterator[Difference]:
+    """A claim is paid by a voucher of its amount, or by none."""
+    ids = [claim["voucher_id"] for claim in piece.records if claim["voucher_id"] is not None]
+    vouchers = {one["id"]: one for one in await piece.store(VOUCHERS).find({"_id": {"$in": ids}})}
+    for claim in piece.records:
+        if (claim["status"] == "paid") != _is_paid_by(claim, vouchers.get(claim["voucher_id"])):
+            yield difference(EXPENSE_CLAIMS, claim, "voucher_id", _CLAIM)
+
+
+def _is_paid_by(claim: Mapping[str, Any], voucher: Mapping[str, Any] | None) -> bool:
+    if voucher is None or voucher["reversed_by_id"] is not None:
+        return False
+    # several payments may have paid a claim: the voucher is that of the last one
+    whole = voucher["claim_id"] == claim["id"] and exact(voucher["amount"]) == exact(claim["amount"])
+    return whole or voucher.get("payment_id") is not None
+
+
+async def check_items(piece: Piece) -> AsyncIterator[Difference]:
+    """What was paid of an open item is the sum of its vouchers, and its status follows; its document exists."""
+    paid = await _paid(piece, "open_item_id")
+    existing = await _existing_documents(piece)
+    for item in piece.records:
+        wrong = [] if item["paid_elsewhere"] else [*compare(OPEN_ITEMS, item, {"paid": paid[item["id"]]})]
+        for found in wrong:
+            yield found
+        amount = exact(item["amount"])
+        status = get_status(amount, exact(item["paid"]))
+        if not wrong and item["status"] != status:
+            yield difference(OPEN_ITEMS, item, "status", _STATUS, expected=status, found=item["status"])
+        if amount and (item["biz_type"], item["resource_id"]) not in existing:
+            yield difference(OPEN_ITEMS, item, "resource_id", _NO_DOCUMENT)
+
+
+async def _existing_documents(piece: Piece) -> set[tuple[str, str]]:
+    """The business types and ids of the documents of these items that exist; all of a type that no plugin has."""
+    by_type: dict[str, list[str]] = defaultdict(list)
+    for item in piece.records:
+        by_type[item["biz_type"]].append(item["resource_id"])
+    existing: set[tuple[str, str]] = set()
+    for biz_type, ids in by_type.items():
+        collection = piece.biz_types.get(biz_type)
+        if collection is not None:
+            wanted = {"_id": {"$in": [*_parse_ids(collection, ids)]}}
+            ids = [str(row["id"]) for row in await piece.store(collection).find(wanted, fields=["version"])]
+        existing.update((biz_type, id) for id in ids)
+    return existing
+
+
+def _parse_ids(collection: Collection, ids: Iterable[str]) -> Iterator[Any]:
+    """The ids as the collection stores them, without those that can be none of its records."""
+    for id in ids:
+        with suppress(ApiError):
+            yield collection.parse_id(id)
+
+
+async def _paid(piece: Piece, by: str) -> Mapping[Any, Decimal]:
+    """What the vouchers say was paid of each record, whichever way the money goes."""
+    return await piece.sums(VOUCHERS, by, "amount")
+
+
+async def owed_on_invoices(piece: Piece) -> Mapping[Any, Due]:
+    """What is owed on invoices that bill no other open item."""
+    paid = await _paid(piece, "invoice_id")
+    return {
+        one["id"]: Due(_ZERO if one["status"] == "void" else exact(one["total"]), paid[one["id"]])
+        for one in piece.records
+        if one["status"] != "draft" and one["open_item_id"] is None
+    }
+
+
+async def check_debt(debt: Debt, piece: Piece) -> AsyncIterator[Difference]:
+    """The open items of documents say what these owe."""
+    collection = piece.biz_types[debt.biz_type]
+    owed = await debt.compute(piece)
+    ids = {"biz_type": debt.biz_type, "resource_id": {"$in": [str(id) for id in piece.ids]}}
+    items = {item["resource_id"]: item for item in await piece.store(OPEN_ITEMS).find(ids)}
+    for record in piece.records:
+        due, item = owed.get(record["id"], Due(_ZERO)), items.get(str(record["id"]))
+        if item is None and due.amount:
+            yield difference(collection, record, "open_item", _NO_ITEM, expected=f"{due.amount:f}")
+        for name, expected in (("amount", due.amount), ("paid", due.paid)):
+            found = exact(item[name]) if item is not None else expected
+            if item is not None and expected is not None and found != expected:
+                label = OPEN_ITEMS.fields[name].label
+                words = {"item": item["id"], "field": name, "label": label.zh if label else name}
+                amounts = {"expected": f"{expected:f}", "found": f"{found:f}"}
+                yield difference(collection, record, f"open_item.{name}", _OWED, **words, **amounts)
+
+
+AUDITS = (
+    Audit("finance-accounts", Message("账户余额与凭证", "Account balances against vouchers"), ACCOUNTS, check_accounts),
+    Audit(
+        "finance-vouchers",
+        Message("凭证与账户、期间", "Vouchers against accounts and periods"),
+        VOUCHERS,
+        check_vouchers,
+    ),
+    Audit("finance-periods", Message("会计期间与凭证号", "Periods against voucher numbers"), PERIODS, check_periods),
+    Audit("finance-invoices", Message("发票与凭证", "Invoices against vouchers"), INVOICES, check_invoices),
+    Audit("finance-claims", Message("报销单与凭证", "Expense claims against vouchers"), EXPENSE_CLAIMS, check_claims),
+    Audit("finance-open-items", Message("应收应付与凭证", "Open items against vouchers"), OPEN_ITEMS, check_items),
+)
+DEBTS = (Debt(INVOICE, owed_on_invoices),)
+
+
+def audits_of(catalogue: Catalogue) -> tuple[Audit, ...]:
+    """The audits of all plugins, and one for each debt that they declare: open items against documents."""
+    debts = catalogue.debts if OPEN_ITEMS.name in catalogue.collections else ()
+    return (*catalogue.audits, *(_audit_of(debt, catalogue) for debt in debts))
+
+
+def _audit_of(debt: Debt, catalogue: Catalogue) -> Audit:
+    collection = catalogue.biz_types[debt.biz_type]
+    title = Message(f"应收应付与{collection.noun.zh}", f"Open items against {collection.noun.en}s")
+    name = f"open-items-{debt.biz_type.lower().replace('_', '-')}"
+    return Audit(name, title, collection, partial(check_debt, debt))

@@ -1,0 +1,148 @@
+"""What the audit of inventory compares: stock with its ledger, documents with the ledger, orders with their shipments."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from plugins.api import Audit, Collection, Debt, Difference, Due, Message, Piece, compare, difference, exact
+from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS, STOCK_COUNTS, TRANSFERS
+from plugins.inventory.payables import BIZ_TYPE
+from plugins.inventory.records import STOCK, STOCK_ENTRIES
+from plugins.inventory.stock_audit import check_stock
+from plugins.inventory.trades import PURCHASE, SALE, Trade
+
+Record = dict[str, Any]
+_NO_ROW = Message(
+    "库存流水 {number}（{id}）：没有对应的库存记录", "stock entry {number} ({id}): there is no stock row of its product"
+)
+_NO_DOCUMENT = Message(
+    "库存流水 {number}（{id}）：来源单据不存在", "stock entry {number} ({id}): its document does not exist"
+)
+_MOVED = Message(
+    "{noun} {number}：库存变动金额为 {found}，单据应为 {expected}",
+    "{noun} {number} ({id}): the stock changed by {found}, the document says {expected}",
+)
+_SHIPPED = Message(
+    "{noun} {number}：商品 {product} 的收发数量为 {found}，收发货单合计为 {expected}",
+    "{noun} {number} ({id}): of product {product} the quantity shipped is {found}, its shipments add up to {expected}",
+)
+# which document an entry names, by its kind
+_DOCUMENTS: Mapping[str, Collection] = {
+    "receipt": RECEIPTS,
+    "delivery": DELIVERIES,
+    "transfer_in": TRANSFERS,
+    "transfer_out": TRANSFERS,
+    "count": STOCK_COUNTS,
+}
+
+
+async def check_entries(piece: Piece) -> AsyncIterator[Difference]:
+    """Each entry has a stock row and a document."""
+    ids = list({entry["product_id"] for entry in piece.records})
+    stock, rows = piece.store(STOCK), {"product_id": {"$in": ids}}
+    # the row of a product that was deleted without stock is deleted too
+    places = {_place(row) for store in (stock, stock.deleted) for row in await store.find(rows)}
+    documents = await _existing_documents(piece)
+    for entry in piece.records:
+        if _place(entry) not in places:
+            yield difference(STOCK_ENTRIES, entry, "product_id", _NO_ROW, number=entry["document_number"])
+        if entry["kind"] in _DOCUMENTS and entry["document_id"] not in documents:
+            yield difference(STOCK_ENTRIES, entry, "document_id", _NO_DOCUMENT, number=entry["document_number"])
+
+
+async def _existing_documents(piece: Piece) -> set[Any]:
+    wanted: dict[str, set[Any]] = defaultdict(set)
+    for entry in piece.records:
+        if entry["kind"] in _DOCUMENTS:
+            wanted[_DOCUMENTS[entry["kind"]].name].add(entry["document_id"])
+    found: set[Any] = set()
+    for name, collection in {one.name: one for one in _DOCUMENTS.values()}.items():
+        if ids := wanted[name]:
+            rows = await piece.store(collection).find({"_id": {"$in": list(ids)}}, fields=["number"])
+            found.update(row["id"] for row in rows)
+    return found
+
+
+async def check_movements(
+    collection: Collection, moved: Callable[[Record], Decimal], piece: Piece
+) -> AsyncIterator[Difference]:
+    """The entries of a document add up to the value that it says it moved."""
+    entered = await piece.sums(STOCK_ENTRIES, "document_id", "value")
+    for document in piece.records:
+        expected, found = moved(document), entered[document["id"]]
+        if expected != found:
+            yield difference(collection, document, "value", _MOVED, expected=f"{expected:f}", found=f"{found:f}")
+
+
+async def check_orders(trade: Trade, piece: Piece) -> AsyncIterator[Difference]:
+    """What an order says was shipped of a product is the sum of its shipments; its amount that of lines and freight."""
+    shipped: dict[tuple[Any, Any], Decimal] = defaultdict(Decimal)
+    for shipment in await piece.store(trade.shipments).find({"order_id": {"$in": piece.ids}, "reversed_by_id": None}):
+        for line in shipment["lines"]:
+            shipped[shipment["order_id"], line["product_id"]] += exact(line["quantity"])
+    for order in piece.records:
+        amount = sum((exact(line["amount"]) for line in order["lines"]), exact(order["freight"]))
+        for wrong in compare(trade.orders, order, {"amount": amount}):
+            yield wrong
+        said: dict[Any, Decimal] = defaultdict(Decimal)
+        for line in order["lines"]:
+            said[line["product_id"]] += exact(line[trade.shipped])
+        moved = {product for id, product in shipped if id == order["id"]}
+        for product in sorted(moved | said.keys()):
+            found, expected = said[product], shipped[order["id"], product]
+            if found != expected:
+                values = {"product": product, "found": f"{found:f}", "expected": f"{expected:f}"}
+                yield difference(trade.orders, order, f"{trade.shipped} {product}", _SHIPPED, **values)
+
+
+async def owed_for_receipts(piece: Piece) -> Mapping[Any, Due]:
+    """What is owed for the goods received of purchase orders."""
+    received = await piece.sums(RECEIPTS, "order_id", "amount")
+    return {id: Due(amount) for id, amount in received.items()}
+
+
+def _place(row: Mapping[str, Any]) -> tuple[Any, Any]:
+    return row["product_id"], row["warehouse_id"]
+
+
+def _moving(name: str, collection: Collection, title: tuple[str, str], sign: int, field: str) -> Audit:
+    def moved(document: Record) -> Decimal:
+        return sign * exact(document[field])
+
+    return Audit(name, Message(*title), collection, partial(check_movements, collection, moved))
+
+
+AUDITS = (
+    Audit("inventory-stock", Message("库存与库存流水", "Stock against its ledger"), STOCK, check_stock),
+    Audit(
+        "inventory-entries",
+        Message("库存流水与库存、单据", "Stock ledger against stock and documents"),
+        STOCK_ENTRIES,
+        check_entries,
+    ),
+    _moving("inventory-receipts", RECEIPTS, ("收货单与库存流水", "Receipts against the stock ledger"), 1, "cost"),
+    _moving(
+        "inventory-deliveries", DELIVERIES, ("发货单与库存流水", "Deliveries against the stock ledger"), -1, "cost"
+    ),
+    _moving("inventory-transfers", TRANSFERS, ("调拨单与库存流水", "Transfers against the stock ledger"), 0, "cost"),
+    _moving(
+        "inventory-counts", STOCK_COUNTS, ("盘点单与库存流水", "Stock counts against the stock ledger"), 1, "value"
+    ),
+    Audit(
+        "inventory-purchase-orders",
+        Message("采购订单与收货单", "Purchase orders against receipts"),
+        PURCHASE_ORDERS,
+        partial(check_orders, PURCHASE),
+    ),
+    Audit(
+        "inventory-sales-orders",
+        Message("销售订单与发货单", "Sales orders against deliveries"),
+        SALES_ORDERS,
+        partial(check_orders, SALE),
+    ),
+)
+DEBTS = (Debt(BIZ_TYPE, owed_for_receipts),)
