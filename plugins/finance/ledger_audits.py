@@ -23,6 +23,7 @@ from plugins.api import (
     difference,
     exact,
 )
+from plugins.finance.credit_note_records import CREDIT_NOTES
 from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS
 from plugins.finance.open_items import INVOICE, get_status
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
@@ -119,11 +120,11 @@ async def check_periods(piece: Piece) -> AsyncIterator[Difference]:
 
 
 async def check_invoices(piece: Piece) -> AsyncIterator[Difference]:
-    """What was paid of an invoice is the sum of its vouchers; what it asks for is its amount and tax."""
-    paid = await _paid(piece, "invoice_id")
+    """What was paid and credited of an invoice is the sum of its vouchers and credit notes; its total has the tax."""
+    paid, credited = await _paid(piece, "invoice_id"), await piece.sums(CREDIT_NOTES, "invoice_id", "total")
     for invoice in piece.records:
-        total = exact(invoice["amount"]) + exact(invoice["tax"])
-        for found in compare(INVOICES, invoice, {"paid": paid[invoice["id"]], "total": total}):
+        id, total = invoice["id"], exact(invoice["amount"]) + exact(invoice["tax"])
+        for found in compare(INVOICES, invoice, {"paid": paid[id], "credited": credited[id], "total": total}):
             yield found
 
 
@@ -189,9 +190,9 @@ async def _paid(piece: Piece, by: str) -> Mapping[Any, Decimal]:
 
 async def owed_on_invoices(piece: Piece) -> Mapping[Any, Due]:
     """What is owed on invoices that bill no other open item."""
-    paid = await _paid(piece, "invoice_id")
+    paid, credited = await _paid(piece, "invoice_id"), await piece.sums(CREDIT_NOTES, "invoice_id", "total")
     return {
-        one["id"]: Due(_ZERO if one["status"] == "void" else exact(one["total"]), paid[one["id"]])
+        one["id"]: Due(_ZERO if one["status"] == "void" else exact(one["total"]) - credited[one["id"]], paid[one["id"]])
         for one in piece.records
         if one["status"] != "draft" and one["open_item_id"] is None
     }

@@ -9,9 +9,10 @@ from functools import partial
 from typing import Any
 
 from plugins.api import Audit, Collection, Debt, Difference, Due, Message, Piece, compare, difference, exact
+from plugins.inventory import payables, receivables
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS, STOCK_COUNTS, TRANSFERS
-from plugins.inventory.payables import BIZ_TYPE
 from plugins.inventory.records import STOCK, STOCK_ENTRIES
+from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 from plugins.inventory.stock_audit import check_stock
 from plugins.inventory.trades import PURCHASE, SALE, Trade
 
@@ -30,10 +31,16 @@ _SHIPPED = Message(
     "{noun} {number}：商品 {product} 的收发数量为 {found}，收发货单合计为 {expected}",
     "{noun} {number} ({id}): of product {product} the quantity shipped is {found}, its shipments add up to {expected}",
 )
+_RETURNED = Message(
+    "{noun} {number}：商品 {product} 的已退数量为 {found}，退货单合计为 {expected}",
+    "{noun} {number} ({id}): of product {product} the quantity returned is {found}, its returns add up to {expected}",
+)
 # which document an entry names, by its kind
 _DOCUMENTS: Mapping[str, Collection] = {
     "receipt": RECEIPTS,
     "delivery": DELIVERIES,
+    PURCHASE.return_kind: PURCHASE_RETURNS,
+    SALE.return_kind: SALES_RETURNS,
     "transfer_in": TRANSFERS,
     "transfer_out": TRANSFERS,
     "count": STOCK_COUNTS,
@@ -99,10 +106,32 @@ async def check_orders(trade: Trade, piece: Piece) -> AsyncIterator[Difference]:
                 yield difference(trade.orders, order, f"{trade.shipped} {product}", _SHIPPED, **values)
 
 
-async def owed_for_receipts(piece: Piece) -> Mapping[Any, Due]:
-    """What is owed for the goods received of purchase orders."""
-    received = await piece.sums(RECEIPTS, "order_id", "amount")
-    return {id: Due(amount) for id, amount in received.items()}
+async def check_shipments(trade: Trade, piece: Piece) -> AsyncIterator[Difference]:
+    """What a delivery or receipt says came back of it is the sum of its returns."""
+    amounts = await piece.sums(trade.returns, trade.shipment_id, "amount")
+    returned: dict[tuple[Any, Any], Decimal] = defaultdict(Decimal)
+    for one in await piece.store(trade.returns).find({trade.shipment_id: {"$in": piece.ids}}):
+        for line in one["lines"]:
+            returned[one[trade.shipment_id], line["product_id"]] += exact(line["quantity"])
+    for shipment in piece.records:
+        for wrong in compare(trade.shipments, shipment, {"returned_amount": amounts[shipment["id"]]}):
+            yield wrong
+        for line in shipment["lines"]:
+            found, expected = exact(line.get("returned")), returned[shipment["id"], line["product_id"]]
+            if found != expected:
+                values = {"product": line["product_id"], "found": f"{found:f}", "expected": f"{expected:f}"}
+                yield difference(trade.shipments, shipment, f"returned {line['product_id']}", _RETURNED, **values)
+
+
+async def owed_for_shipments(trade: Trade, piece: Piece) -> Mapping[Any, Due]:
+    """What is owed for the goods of orders that came or went and stayed; contracts owe for their own orders."""
+    shipped = await piece.sums(trade.shipments, "order_id", "amount")
+    returned = await piece.sums(trade.returns, "order_id", "amount")
+    return {
+        order["id"]: Due(shipped[order["id"]] - returned[order["id"]])
+        for order in piece.records
+        if order.get("contract_id") is None
+    }
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -111,7 +140,8 @@ def _place(row: Mapping[str, Any]) -> tuple[Any, Any]:
 
 def _moving(name: str, collection: Collection, title: tuple[str, str], sign: int, field: str) -> Audit:
     def moved(document: Record) -> Decimal:
-        return sign * exact(document[field])
+        written_off = document.get("restock") is False
+        return Decimal(0) if written_off else sign * exact(document[field])
 
     return Audit(name, Message(*title), collection, partial(check_movements, collection, moved))
 
@@ -127,6 +157,32 @@ AUDITS = (
     _moving("inventory-receipts", RECEIPTS, ("收货单与库存流水", "Receipts against the stock ledger"), 1, "cost"),
     _moving(
         "inventory-deliveries", DELIVERIES, ("发货单与库存流水", "Deliveries against the stock ledger"), -1, "cost"
+    ),
+    _moving(
+        "inventory-purchase-returns",
+        PURCHASE_RETURNS,
+        ("采购退货单与库存流水", "Purchase returns against the stock ledger"),
+        -1,
+        "cost",
+    ),
+    _moving(
+        "inventory-sales-returns",
+        SALES_RETURNS,
+        ("销售退货单与库存流水", "Sales returns against the stock ledger"),
+        1,
+        "cost",
+    ),
+    Audit(
+        "inventory-returned-receipts",
+        Message("收货单与采购退货单", "Receipts against purchase returns"),
+        RECEIPTS,
+        partial(check_shipments, PURCHASE),
+    ),
+    Audit(
+        "inventory-returned-deliveries",
+        Message("发货单与销售退货单", "Deliveries against sales returns"),
+        DELIVERIES,
+        partial(check_shipments, SALE),
     ),
     _moving("inventory-transfers", TRANSFERS, ("调拨单与库存流水", "Transfers against the stock ledger"), 0, "cost"),
     _moving(
@@ -145,4 +201,7 @@ AUDITS = (
         partial(check_orders, SALE),
     ),
 )
-DEBTS = (Debt(BIZ_TYPE, owed_for_receipts),)
+DEBTS = (
+    Debt(payables.BIZ_TYPE, partial(owed_for_shipments, PURCHASE)),
+    Debt(receivables.BIZ_TYPE, partial(owed_for_shipments, SALE)),
+)
