@@ -10,7 +10,7 @@ import hashlib
 import logging
 import re
 import time
-from collections.abc import AsyncIterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -112,14 +112,16 @@ def find_route(request: Request) -> Route:
     return route
 
 
-async def serve(request: Request, route: Route) -> Response:
+def serve(request: Request, route: Route) -> Awaitable[Response]:
     """Admit and handle the request within the time limit of requests."""
-    limit = request.service.request_limit
-    if not route.streamed:
-        return await within(limit, _admit_and_handle(request, route))
-    # a stream has limits of its own: on idleness, and on size
-    await within(limit, admit(request, route))
-    return await handle(request, route)
+    if route.streamed:
+        return _serve_stream(request, route)
+    return within(request.service.request_limit, _admit_and_handle(request, route))
+
+
+async def _serve_stream(request: Request, route: Route) -> Response:
+    await within(request.service.request_limit, admit(request, route))
+    return await handle(request, route)  # a stream has limits of its own: on idleness, and on size
 
 
 async def _admit_and_handle(request: Request, route: Route) -> Response:
@@ -309,7 +311,8 @@ async def _envelope(request: Request, route: Route, result: object) -> bytes:
         }
         return ok({"items": items, **page}, request.language)
     shown = project(route.returns, result)
-    await name_references(request, route.returns, [shown])
+    if route.returns.holds_names:
+        await name_references(request, route.returns, [shown])
     return ok(shown, request.language)
 
 

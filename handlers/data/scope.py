@@ -104,26 +104,47 @@ class Scope:
             return [{}]
         if self.nothing:
             return []
-        parts, others = self._by_department(department)
+        parts = self._by_department(department)
         if self.creator_id is not None:
-            parts.append({**others, _stored(person): self.creator_id})
-            others = {"$nor": [{_stored(person): self.creator_id}], **others}
-        few: list[Filter] = [{SECOND_DEPARTMENT: {"$in": list(self._ids)}}] if owned and self.department_ids else []
-        few += [{"shared_with": self.user_id}] if shared and self.user_id is not None else []
-        if few:  # counted by one command
-            parts.append({**others, "$or": few} if len(few) > 1 else {**others, **few[0]})
-        return parts
+            parts.append({**self._elsewhere(department), _stored(person): self.creator_id})
+        further = self.further(department, person, shared, owned)
+        return [*parts, further] if further else parts
 
-    def _by_department(self, department: str) -> tuple[list[Filter], Filter]:
-        """The filters on the rows of the departments, and the filter on all other rows."""
+    def further(
+        self,
+        department: str = "creator_department_id",
+        person: str = "creator_id",
+        shared: bool = False,
+        owned: bool = False,
+    ) -> Filter | None:
+        """Return the filter on the rows that only their owner's department or a share makes visible.
+
+        They are few, if any: it is the last of `parts`, and without such rows the others are what `filter` matches with
+        `shared` and `owned` False. None where there can be no such row.
+        """
+        if self.everything or self.nothing:
+            return None
+        ways: list[Filter] = [{SECOND_DEPARTMENT: {"$in": list(self._ids)}}] if owned and self.department_ids else []
+        ways += [{"shared_with": self.user_id}] if shared and self.user_id is not None else []
+        if not ways:
+            return None
+        others = self._elsewhere(department)
+        if self.creator_id is not None:
+            others = {"$nor": [{_stored(person): self.creator_id}], **others}
+        return {**others, "$or": ways} if len(ways) > 1 else {**others, **ways[0]}
+
+    def _by_department(self, department: str) -> list[Filter]:
+        """The filters on the rows of the departments."""
         if not self.department_ids:
-            return [], {}
-        ids = list(self._ids)
-        runs = _runs(ids)
-        parts: list[Filter] = [{department: {"$in": ids}}]
-        if len(runs) <= _MOST_RUNS:
-            parts = [{department: {"$gte": first, "$lte": last}} for first, last in runs]
-        return parts, {department: {"$nin": ids}}
+            return []
+        runs = _runs(list(self._ids))
+        if len(runs) > _MOST_RUNS:
+            return [{department: {"$in": list(self._ids)}}]
+        return [{department: {"$gte": first, "$lte": last}} for first, last in runs]
+
+    def _elsewhere(self, department: str) -> Filter:
+        """The filter on the rows of all other departments."""
+        return {department: {"$nin": list(self._ids)}} if self.department_ids else {}
 
 
 def _runs(ids: list[int]) -> list[tuple[int, int]]:

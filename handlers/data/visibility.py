@@ -33,8 +33,13 @@ class Visibility:
     @property
     def row_filter(self) -> Filter:
         """The filter of the data scope; empty where every row is visible."""
+        return self._row_filter(further=True)
+
+    def _row_filter(self, *, further: bool) -> Filter:
         rules = self._collection
-        scoped = self.scope.filter(rules.scope_department, rules.scope_person, rules.shared, rules.owned)
+        scoped = self.scope.filter(
+            rules.scope_department, rules.scope_person, rules.shared and further, rules.owned and further
+        )
         withheld = self._withheld
         return {"$and": [scoped, withheld]} if scoped and withheld else scoped or withheld
 
@@ -44,10 +49,10 @@ class Visibility:
         follows, withheld = self._collection.follows, self.scope.withheld
         return {follows: {"$nin": sorted(withheld)}} if follows and withheld else {}
 
-    def filter(self, *filters: Filter | None) -> Record:
-        """The filter on visible records that match all of `filters`."""
+    def filter(self, *filters: Filter | None, further: bool = True) -> Record:
+        """The filter on visible records that match all of `filters`; without `further` records where that is False."""
         # as a list under $and, so that a client's filter can only narrow the result
-        clauses = [dict(clause) for clause in (self.live, self.row_filter, *filters) if clause]
+        clauses = [dict(clause) for clause in (self.live, self._row_filter(further=further), *filters) if clause]
         return {"$and": clauses} if clauses else {}
 
     def admits(self, document: Document) -> bool:
@@ -63,7 +68,17 @@ class Visibility:
 
     def parts(self) -> list[Record]:
         """Filters that match disjoint sets of records and together match what `filter()` does."""
-        rules, live = self._collection, self.live
+        rules = self._collection
         parts = self.scope.parts(rules.scope_department, rules.scope_person, rules.shared, rules.owned)
+        return [self._part(part) for part in parts]
+
+    @property
+    def further(self) -> Record | None:
+        """The last of `parts()` where it matches the few records that `Scope.further` describes."""
+        rules = self._collection
+        further = self.scope.further(rules.scope_department, rules.scope_person, rules.shared, rules.owned)
+        return self._part(further) if further else None
+
+    def _part(self, part: Filter) -> Record:
         withheld = self._withheld
-        return [{**live, **part, **({"$and": [withheld]} if withheld else {})} for part in parts]
+        return {**self.live, **part, **({"$and": [withheld]} if withheld else {})}

@@ -17,8 +17,7 @@ from tornado.iostream import IOStream, StreamClosedError
 from handlers.http.connection import Connection, Peer
 from handlers.http.draining import bytes_wait
 from handlers.http.fast_body import Body
-from handlers.http.fast_head import Head, HeadReader
-from handlers.http.fast_headers import HeadersCache
+from handlers.http.fast_head import Head, HeadReader, HeadsCache
 from handlers.http.fast_writer import ResponseWriter, require
 from handlers.http.limits import Limits
 from handlers.http.receiving import Receiving
@@ -59,7 +58,7 @@ class Owner(Protocol):
     """The server that a connection belongs to."""
 
     limits: Limits
-    headers: HeadersCache
+    heads: HeadsCache
     connections: set[FastConnection]
     draining: bool
 
@@ -83,7 +82,7 @@ class FastConnection(asyncio.Protocol):
     def __init__(self, server: Owner) -> None:
         self._server = server
         self._loop = asyncio.get_running_loop()
-        self._heads = HeadReader(server.limits.header_bytes, server.headers)
+        self._heads = HeadReader(server.limits.header_bytes, server.heads)
         # the request that is received or served: its head, what reads the rest of its body, who takes both
         self._request: Head | None = None
         self._body: Body | None = None

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import httptools
+from lru import LRU
 from tornado import httputil
 
 from handlers.http.fast_body import Body, ChunkedBody, SizedBody
-from handlers.http.fast_headers import Headers, HeadersCache
+from handlers.http.fast_headers import Headers, HeadersCache, is_kept
 from handlers.schema.errors import BAD_REQUEST, HEADERS_TOO_LARGE, ApiError
 
 _END = b"\r\n\r\n"
@@ -35,10 +36,21 @@ class Head:
         return SizedBody(self.headers.length) if self.headers.length else None
 
 
+class HeadsCache:
+    """The heads of former requests by their bytes: llhttp need not read again what a client sends again and again.
+
+    `headers` are those of requests that differ in their request line alone.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.headers = HeadersCache(size)
+        self.heads: LRU[bytes, Head] = LRU(size)
+
+
 class HeadReader:
     """Reads the heads of one connection. `waiting`: bytes of a head that is not whole yet."""
 
-    def __init__(self, longest: int, cache: HeadersCache) -> None:
+    def __init__(self, longest: int, cache: HeadsCache) -> None:
         self._longest = longest
         self._cache = cache
         self._parser = httptools.HttpRequestParser(self)
@@ -74,7 +86,7 @@ class HeadReader:
             self._check_part(self.waiting)
             return None, len(data)
         raw = data[at:end]
-        return self._whole(raw, raw), end
+        return self._cache.heads.get(raw) or self._whole(raw, raw), end
 
     def _read_on(self, data: bytes, at: int) -> tuple[Head | None, int]:
         known = len(self.waiting)
@@ -112,7 +124,7 @@ class HeadReader:
         self._fields, self._url, self._ended = [], b"", False
         if len(raw) > self._longest or len(fields) > _MOST_FIELDS:
             raise ApiError(HEADERS_TOO_LARGE)
-        headers = self._cache.of(fields)
+        headers = self._cache.headers.of(fields)
         if raw.startswith(b" HTTP/1.1\r\n", len(method) + len(url) + 1):
             version, kept = "HTTP/1.1", self._keep_alive
         else:
@@ -123,7 +135,11 @@ class HeadReader:
             self._parser = httptools.HttpRequestParser(self)  # this one would go on with the body
             kept = kept and method != b"CONNECT"
         start = httputil.RequestStartLine(method.decode(), url.decode("latin-1"), version)
-        return Head(start, headers, kept, upgrades)
+        head = Head(start, headers, kept, upgrades)
+        # llhttp has to see a head that is more than the end of one message and the begin of the next
+        if kept and not (upgrades or headers.chunked or headers.length) and is_kept(fields, len(raw)):
+            self._cache.heads[raw] = head
+        return head
 
     def _unusual(self, raw: bytes, line: bytes, headers: Headers) -> tuple[str, bool]:
         """The version of a request line that begins as `line`, and whether the connection is kept.

@@ -88,6 +88,11 @@ class HeadersCache:
         if headers is None:
             size = sum([len(name) + len(value) + 4 for name, value in fields])
             headers = Headers(fields, size)
-            if size <= _LONGEST_KEPT and len(fields) <= _MOST_KEPT:
+            if is_kept(fields, size):
                 self._kept[key] = headers
         return headers
+
+
+def is_kept(fields: Sequence[tuple[bytes, bytes]], size: int) -> bool:
+    """Whether these fields, of so many bytes, are short and few enough to be remembered."""
+    return size <= _LONGEST_KEPT and len(fields) <= _MOST_KEPT

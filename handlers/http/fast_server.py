@@ -10,12 +10,12 @@ from typing import Protocol
 
 from handlers.http.draining import Connections
 from handlers.http.fast_connection import FastConnection, Front, Tornado
-from handlers.http.fast_headers import HeadersCache
+from handlers.http.fast_head import HeadsCache
 from handlers.http.limits import Limits
 from handlers.schema.errors import ApiError
 
 _SWEEP_SECONDS = 1.0
-_KEPT_HEADERS = 2000
+_KEPT_HEADS = 2000
 
 
 class TornadoServer(Connections, Tornado, Protocol):
@@ -32,7 +32,7 @@ class FastServer:
         self.limits = limits
         self.refusal = refusal
         self.tornado = tornado
-        self.headers = HeadersCache(_KEPT_HEADERS)
+        self.heads = HeadsCache(_KEPT_HEADS)
         self.connections: set[FastConnection] = set()
         self.accepted_at = -math.inf
         self.draining = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any
 
 from plugins.api import Actor, Database, RecordCache, Request, Service
@@ -23,9 +24,9 @@ class Directory:
     async def _load(self, id: int) -> dict[str, Any] | None:
         return await self._database.store(USERS).find_one({"_id": id})
 
-    async def user(self, id: int) -> dict[str, Any] | None:
+    def user(self, id: int) -> Awaitable[dict[str, Any] | None]:
         """Return the user record, or None. Callers must not change it."""
-        return await self._users.get(id)
+        return self._users.get(id)
 
     async def by_username(self, username: str) -> dict[str, Any] | None:
         """Return the user record with this name, read from the database."""

@@ -6,7 +6,7 @@ in a set: the grant of a set of roles is computed once and cached until the poli
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -137,9 +137,9 @@ class Policy:
         for collection in (ROLES, MENUS, DEPARTMENTS):
             database.changes.listen(collection.name, self._rules.invalidate)
 
-    async def rules(self) -> Rules:
+    def rules(self) -> Awaitable[Rules]:
         """Return the rules, as of the last change event or later."""
-        return await self._rules.current()
+        return self._rules.current()
 
     async def allows(self, actor: Actor, route: Route) -> bool:
         """Layer 1: return whether a role of the actor grants the route's API entry."""

@@ -1,5 +1,8 @@
-"""Headers that are remembered are those of requests that carry the very same fields, and there is room for them."""
+"""What is remembered of heads serves requests with the very same bytes or fields, and there is room for it."""
 
+import pytest
+
+from handlers.http.fast_head import HeadReader, HeadsCache
 from handlers.http.fast_headers import Headers, HeadersCache
 
 Fields = list[tuple[bytes, bytes]]
@@ -33,3 +36,56 @@ def test_the_oldest_are_forgotten() -> None:
     for number in (b"2", b"3"):
         cache.of([(b"A", number)])
     assert cache.of([(b"A", b"1")]) is not first
+
+
+GET = b"GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n"
+POST = b"POST /a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n"
+
+
+def test_a_head_that_was_read_before_serves_every_connection() -> None:
+    cache = HeadsCache(10)
+    first, end = HeadReader(65536, cache).read(GET + GET, 0)
+    second, _ = HeadReader(65536, cache).read(GET + GET, end)
+    assert first is second is not None
+    other, _ = HeadReader(65536, cache).read(GET.replace(b"/a", b"/b"), 0)
+    assert other is not None
+    assert other.start.path == "/b"
+    assert other.headers is first.headers
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        POST,
+        GET.replace(b"Host", b"Connection: close\r\nHost"),
+        GET.replace(b"Host", b"Transfer-Encoding: chunked\r\nHost"),
+        GET.replace(b"Host", b"Connection: Upgrade\r\nUpgrade: websocket\r\nHost"),
+        GET.replace(b"Host", b"A: " + b"x" * 3000 + b"\r\nHost"),
+        GET.replace(b"Host", b"".join(b"A%d: x\r\n" % number for number in range(100)) + b"Host"),
+    ],
+)
+def test_long_heads_and_heads_that_change_what_follows_are_read_each_time(raw: bytes) -> None:
+    cache = HeadsCache(10)
+    first, second = (HeadReader(65536, cache).read(raw, 0)[0] for _ in range(2))
+    assert first is not second
+    assert first is not None
+    assert second is not None
+    assert first.start == second.start
+
+
+def test_a_reader_goes_on_behind_a_head_that_was_read_before() -> None:
+    cache = HeadsCache(10)
+    HeadReader(65536, cache).read(GET, 0)
+    reader = HeadReader(65536, cache)
+    heads = [reader.read(raw, 0)[0] for raw in (GET, POST, GET, GET.replace(b"/a", b"/c"))]
+    assert [head.start[:2] if head else None for head in heads] == [
+        ("GET", "/a"),
+        ("POST", "/a"),
+        ("GET", "/a"),
+        ("GET", "/c"),
+    ]
+    part, _ = reader.read(GET[:20], 0)
+    rest, _ = reader.read(GET[20:], 0)
+    assert part is None
+    assert rest is not None
+    assert rest.start.path == "/a"

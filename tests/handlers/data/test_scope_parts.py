@@ -52,6 +52,9 @@ async def test_filter_parts_and_admits_agree_on_every_row(database: Database, sh
         assert sum(counted) == len(seen), scope
         stored = await database.driver.find(things, {})
         assert [row for row in stored if scope.admits(row, shared=shared, owned=owned)] == seen, scope
+        further = scope.further(shared=shared, owned=owned)
+        others = await database.driver.find(things, further) if further else []
+        assert [row for row in seen if row not in others] == await database.driver.find(things, scope.filter()), scope
 
 
 def test_departments_with_neighbouring_numbers_are_counted_as_one_range() -> None:
