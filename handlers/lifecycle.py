@@ -267,7 +267,8 @@ async def handle(request: Request, route: Route) -> Response:
         body = await respond_once(request, lambda: _run_handler(request, route))
         response = Response(200, body, request.response_headers)
     else:
-        response = Response(200, await _run_handler(request, route), request.response_headers)
+        body = await _answer(request, route, await route.handler(request))
+        response = Response(200, body, request.response_headers)
     return _add_etag(request, response) if route.etag else response
 
 
