@@ -101,7 +101,7 @@ class Pager:
             rows = await self._rows(asked, asked.wanted, hint)
             return rows, sum([await self._driver.count(self._collection.name, part) for part in asked.counted])
         counts = [asyncio.create_task(self._count(part, hint)) for part in asked.counted]
-        found, *totals = await asyncio.gather(self._rows_beside(counts, asked, hint), *counts)
+        found, totals = await asyncio.gather(self._rows_beside(counts, asked, hint), asyncio.gather(*counts))
         return found, sum(totals)
 
     async def _rows_beside(
