@@ -60,7 +60,8 @@ async def undo(driver: Driver, collection: str, before: dict[str, Any]) -> None:
 
 async def every_damage(admin: Client) -> dict[str, Damage]:
     """One of each kind, each about records of its own that were booked over HTTP."""
-    return {**await _of_inventory(admin), **await _of_finance(admin), **await _of_crm(admin)}
+    kinds = (_of_inventory, _of_returns, _of_finance, _of_crm)
+    return {name: damage for kind in kinds for name, damage in (await kind(admin)).items()}
 
 
 def _more(collection: str, id: str, field: str, *found: Found, by: Any = CENT) -> Damage:
@@ -122,6 +123,37 @@ async def _of_inventory(admin: Client) -> dict[str, Damage]:
         ),
         "cost of a receipt": _more(
             "inventory_receipts", receipts[0]["id"], "cost", ("inventory-receipts", receipts[0]["id"], "value")
+        ),
+    }
+
+
+async def _of_returns(admin: Client) -> dict[str, Damage]:
+    goods, books = await Goods.stocked(admin, 9), await Books.fresh(admin)
+    returned = []
+    for _ in range(3):
+        sale = expect(await goods.deliver(await goods.sale(2)))
+        (delivery,) = expect(await admin.get(f"/api/v1/inventory/deliveries?order_id={sale['id']}"))["items"]
+        lines = [{"product_id": goods.product_id, "quantity": "1"}]
+        made = expect(await admin.post(f"/api/v1/inventory/deliveries/{delivery['id']}/returns", {"lines": lines}))
+        returned.append((sale["id"], delivery["id"], made["id"]))
+    invoice = await books.invoice()
+    expect(await admin.post(f"{AT}/invoices/{invoice['id']}/credit-notes", {"amount": "20.00"}))
+    item = expect(await admin.get(f"{AT}/receivables?resource_id={returned[2][0]}"))["items"][0]
+    return {
+        "returned of a delivery": _more(
+            "inventory_deliveries",
+            returned[0][1],
+            "lines.0.returned",
+            ("inventory-returned-deliveries", returned[0][1], f"returned {goods.product_id}"),
+        ),
+        "cost of a return": _more(
+            "inventory_sales_returns", returned[1][2], "cost", ("inventory-sales-returns", returned[1][2], "value")
+        ),
+        "amount owed after a return": _more(
+            "finance_open_items", item["id"], "amount", ("open-items-sales-order", returned[2][0], "open_item.amount")
+        ),
+        "credited of an invoice": _more(
+            "finance_invoices", invoice["id"], "credited", ("finance-invoices", invoice["id"], "credited")
         ),
     }
 

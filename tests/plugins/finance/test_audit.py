@@ -25,8 +25,8 @@ from tests.plugins.inventory.goods import Goods
 from tests.support.server_process import environment, server_process, spawn
 
 pytestmark = pytest.mark.gen_test(timeout=60)
-WRITERS, EACH = 50, 4
-MANY = 5000
+WRITERS, EACH = 50, 3
+MANY = 4000
 
 
 @dataclass
