@@ -3,23 +3,66 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
+
+from config import garbage_collection
 
 pytest_plugins = ["plugins.testing", "tests.support.fixtures"]
 
 PATIENCE = 5  # time limits are there to end a test that hangs, not to measure a busy machine
 
 
-# begun last, they would keep one of the two runners waiting for the other
-LONGEST = ("test_northwind.py", "test_books_after_kill.py", "test_docs_page.py")
+# half a minute or more for few tests: begun last, they would keep one of the runners waiting for the others
+LONGEST = (
+    "test_northwind.py",
+    "test_every_cursor.py",  # walks through all rows, of which every other file leaves some
+    "test_docs_page.py",
+    "test_draining.py",
+    "test_large_files.py",
+    "test_sweeping_by_two.py",
+    "test_start_ends.py",
+    "test_embedded.py",
+    "test_embedded_recovery.py",
+    "test_costly_tables.py",
+    "test_handover.py",
+    "test_readme.py",
+    "test_doctor.py",
+    "test_environment.py",
+    "test_books_after_kill.py",
+    "test_typescript_client.py",
+    "test_server.py",
+    "test_take_over_model.py",
+    "test_approval_model.py",
+    "test_model.py",
+    "test_history_after_kill.py",
+    "test_stock_concurrency.py",
+    "test_data_reset_orphans.py",
+    "test_figures.py",
+    "test_responsible_department.py",
+    "test_verify_ledgers.py",
+    "test_company_month.py",
+    "test_stock_property.py",
+    "test_xss_in_browser.py",
+)
+_PLACES = {name: place for place, name in enumerate(LONGEST)}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Exempt what is made here, and stays for the whole run, from the garbage collector, as the service does at a start."""
+    garbage_collection.pause()
+    try:
+        return (yield)
+    finally:
+        garbage_collection.exempt_and_resume()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give every coroutine test its own limit several times over; what takes longest begins first."""
     sizes = Counter(item.path for item in items)
-    items.sort(key=lambda item: (item.path.name not in LONGEST, -sizes[item.path]))
+    items.sort(key=lambda item: (_PLACES.get(item.path.name, len(LONGEST)), -sizes[item.path]))
     for item in items:
         marked = item.get_closest_marker("gen_test")
         if marked is not None and "timeout" in marked.kwargs:

@@ -42,14 +42,15 @@ def each(name: str, values: Iterable[Any], label: Callable[[Any], str] = lambda 
     return pytest.mark.parametrize(name, list(values), ids=label)
 
 
+# below the collections, so that all of them are seen before the viewer gets other roles
 views, scopes = each("view", VIEWS, str), each("view", FIVE_SCOPES, str)
 
 
 # -- data scope
 
 
-@views
 @each("collection", (one for one in SCOPED if has(creator(one), list_of(one))))
+@views
 async def test_a_list_and_its_total_are_the_rows_of_the_scope(
     collection: Collection, view: str, office: Office
 ) -> None:
@@ -61,8 +62,8 @@ async def test_a_list_and_its_total_are_the_rows_of_the_scope(
     assert view == "all" or len(ids) == len(VIEWS[view].sees)
 
 
-@scopes
 @each("collection", (one for one in SCOPED if has(creator(one), endpoint(one, "GET"))))
+@scopes
 async def test_a_record_outside_the_scope_cannot_be_read(collection: Collection, view: str, office: Office) -> None:
     at = endpoint(collection, "GET")
     assert at is not None
@@ -71,8 +72,8 @@ async def test_a_record_outside_the_scope_cannot_be_read(collection: Collection,
         expect(await viewer.client.get(path_with(at, str(id))), 0 if name in VIEWS[view].sees else 40400)
 
 
-@scopes
 @each("collection", (one for one in SCOPED if has(creator(one), endpoint(one, "PATCH"))))
+@scopes
 async def test_a_record_outside_the_scope_cannot_be_changed(collection: Collection, view: str, office: Office) -> None:
     at = endpoint(collection, "PATCH")
     assert at is not None
@@ -88,8 +89,8 @@ async def test_a_record_outside_the_scope_cannot_be_changed(collection: Collecti
             assert after == before
 
 
-@scopes
 @each("collection", (one for one in SCOPED if has(creator(one), endpoint(one, "DELETE"))))
+@scopes
 async def test_a_record_outside_the_scope_cannot_be_deleted(collection: Collection, view: str, office: Office) -> None:
     at = endpoint(collection, "DELETE")
     assert at is not None
@@ -115,8 +116,8 @@ async def test_no_action_reaches_a_record_outside_the_scope(route: Route, office
     assert await office.stored(collection, foreign) == before
 
 
-@views
 @each("collection", (one for one in SCOPED if has(creator(one))))
+@views
 async def test_every_door_of_the_store_shows_the_rows_of_the_scope(
     collection: Collection, view: str, office: Office, tradewind: Running
 ) -> None:

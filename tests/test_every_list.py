@@ -69,8 +69,8 @@ async def test_a_page_in_its_own_order_reads_few_rows_that_it_does_not_show(
     assert await rows_read(filled, asked["rows by None"]) <= 3 * PAGE_ROWS
 
 
-@pytest.mark.parametrize("scope", FIVE_SCOPES)
 @pytest.mark.parametrize("route", PAGED, ids=name_of)
+@pytest.mark.parametrize("scope", FIVE_SCOPES)  # changes last: the viewer gets other roles then
 async def test_nothing_that_a_list_route_reads_is_scanned_whole(
     route: Route, scope: str, maker: Maker, office: Office, tradewind: Running
 ) -> None:

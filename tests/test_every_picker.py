@@ -50,8 +50,8 @@ def customer(admin: Client) -> Any:
     return make
 
 
-@pytest.mark.parametrize("view", FIVE_SCOPES)
 @each(SCOPED)
+@pytest.mark.parametrize("view", FIVE_SCOPES)  # changes last: the viewer gets other roles then
 async def test_a_picker_offers_the_rows_of_the_scope(collection: Collection, view: str, office: Office) -> None:
     rows = {str(id): name for name, id in (await office.rows(collection)).items()}
     viewer = await office.look(view)

@@ -109,7 +109,7 @@ LOGIN = request("POST /api/v1/auth/login", "Content-Type: application/json", bod
 async def test_a_head_that_is_half_received_is_waited_for(
     mongodb_uri: str, tmp_path: Path, http: str, cut: int
 ) -> None:
-    async with talking(environment(mongodb_uri, tmp_path, HTTP=http), tmp_path) as (running, wire):
+    async with talking(environment(mongodb_uri, tmp_path, HTTP=http, PLUGINS="auth,rbac"), tmp_path) as (running, wire):
         await wire.send(HEALTH)
         assert expect(await wire.reply())
         await wire.send(HEALTH[:cut])
@@ -122,7 +122,7 @@ async def test_a_head_that_is_half_received_is_waited_for(
 
 
 async def test_a_body_that_is_half_received_is_waited_for(mongodb_uri: str, tmp_path: Path, http: str) -> None:
-    async with talking(environment(mongodb_uri, tmp_path, HTTP=http), tmp_path) as (running, wire):
+    async with talking(environment(mongodb_uri, tmp_path, HTTP=http, PLUGINS="auth,rbac"), tmp_path) as (running, wire):
         await wire.send(LOGIN[:-5])
         async with stopping(running):
             await asyncio.sleep(1)  # not a wait for anything: longer than an idle connection is kept
@@ -177,7 +177,7 @@ async def test_every_request_of_a_pipeline_gets_a_response(mongodb_uri: str, tmp
 async def test_during_the_notice_newcomers_are_served_and_readiness_is_503(
     mongodb_uri: str, tmp_path: Path, http: str
 ) -> None:
-    env = environment(mongodb_uri, tmp_path, HTTP=http, DRAIN_NOTICE_SECONDS="3")
+    env = environment(mongodb_uri, tmp_path, HTTP=http, PLUGINS="auth,rbac", DRAIN_NOTICE_SECONDS="3")
     async with server_process(env, tmp_path) as running:
         client = Client(await running.url())
         expect(await client.get("/api/health/ready"))
@@ -204,7 +204,7 @@ async def test_a_websocket_hears_that_the_process_goes_away(mongodb_uri: str, tm
 
 
 async def test_a_process_that_nobody_talks_to_stops_at_once(mongodb_uri: str, tmp_path: Path) -> None:
-    env = environment(mongodb_uri, tmp_path, DRAIN_NOTICE_SECONDS="60")
+    env = environment(mongodb_uri, tmp_path, PLUGINS="auth,rbac", DRAIN_NOTICE_SECONDS="60")
     async with server_process(env, tmp_path) as running:
         await running.url()
         assert await running.stop() == 0

@@ -21,7 +21,16 @@ from plugins.testing import PASSWORD, unique
 Refer = Callable[[str], Awaitable[Any]]
 
 MOMENT, DAY, OBJECT_ID = "2026-11-20T08:00:00.000Z", "2026-11-20", "65f0c0ffee65f0c0ffee65f0"
-WORDS = ("text", "/text", "https://example.com/text", "office@example.com", "13800000000", "text:text:text", "TEXT")
+WORDS = (
+    "text",
+    "/text",
+    "/{slug}",
+    "https://example.com/text",
+    "office@example.com",
+    "13800000000",
+    "text:text:text",
+    "TEXT",
+)
 _given: set[str] = set()
 
 
