@@ -8,6 +8,7 @@ from handlers.actor import Actor
 from handlers.data.passes import Passes as Passes
 from handlers.data.scope import Scope
 from handlers.route import Route
+from handlers.schema.values import Body
 
 
 class Authenticator(Protocol):
@@ -32,6 +33,13 @@ class OwnRequests(Protocol):
 
     async def allowed(self) -> bool:
         """Whether people may approve or reject their own requests."""
+
+
+class OptionValues(Protocol):
+    """The settings that administrators change. The plugin that keeps them provides it; without one, defaults apply."""
+
+    async def value(self, key: str) -> Body:
+        """The value in force of the `Option` with this key."""
 
 
 class Accounts(Protocol):

@@ -54,6 +54,7 @@ from handlers.holdings import (
     Move as Move,  # some of them on their way to another person, as the `move` of a holding gets it
     replace_person as replace_person,  # the `move` of holdings without further effects
 )
+from handlers.numbering import Numbering as Numbering  # the numbers of one type of document, in a format by setting
 from plugins.background import (
     Job as Job,  # work that one instance at a time does periodically
     Listener as Listener,  # what a plugin does on an event
@@ -64,6 +65,10 @@ from plugins.crud import (
     with_version as with_version,  # a deletion that takes the version which the client read
 )
 from plugins.demonstration import Demonstration as Demonstration  # enters demonstration data as people would have
+from plugins.holds import (
+    hold_fields as hold_fields,  # the fields of records that can be put on hold
+    holds as holds,  # the routes to put records on hold and to release them
+)
 from plugins.lifecycles import (
     VERSION as VERSION,  # the `version` in the body of an action, which is checked when given
     Action as Action,  # the route of an action that takes a record from state to state
@@ -294,6 +299,7 @@ from handlers.ports import (
     Accounts as Accounts,  # port: people, for work in their name
     Authenticator as Authenticator,  # port: who the caller is
     Authorizer as Authorizer,  # port: what a caller may do and see
+    OptionValues as OptionValues,  # port: the settings that administrators change
     OwnRequests as OwnRequests,  # port: whether people may decide on their own requests
     Passes as Passes,  # port: what people read because they are asked about it
 )

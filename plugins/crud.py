@@ -18,6 +18,8 @@ from handlers.schema.errors import DUPLICATE, STALE, ApiError, ErrorKind
 from handlers.schema.fields import NOTHING, integer
 from handlers.schema.messages import REFERENCES_GONE
 from handlers.schema.values import Record
+from plugins.lifecycles import Find
+from plugins.notes import notes_of
 from plugins.nouns import noun_of, plural_of, with_article
 from plugins.record_history import (
     DELETED,
@@ -29,6 +31,7 @@ from plugins.record_history import (
     lister_of_deleted,
     restorer,
 )
+from plugins.transitions import find_visible
 
 ACTIONS = ("list", "read", "create", "update", "delete")
 _VERSION = integer(minimum=1, nullable=False, description="The version that was read; a stale one is 40902.")
@@ -55,6 +58,8 @@ def crud(
     only: Sequence[str] = ACTIONS,
     without: Sequence[str] = (),
     plural: str | None = None,
+    always: Sequence[str] = (),
+    find: Find = find_visible,
     refusals: tuple[Refusal, ...] = (),
     refusals_of: Mapping[str, tuple[Refusal, ...]] | None = None,
     errors: tuple[ErrorKind, ...] = (),
@@ -67,7 +72,9 @@ def crud(
     `/{id}/restore` (with delete, for holders of `<resource>:restore`, whom `?deleted=true` of the list shows the
     deleted records); `without` leaves these two out. `resource` is `<module>:<entity>`; `noun` and `plural` name
     records in summaries, by default as the collection does; `handlers` replace those of actions, by name.
-    `refusals` belong to the actions that write, `refusals_of` to the action of that name; `errors` are further errors
+    `always` are fields that may change at any time: `PATCH` of `/{id}/notes`, with the permission to update, changes
+    these alone, also where a record can no longer be edited; `find` gets the record for it, by default any in the data
+    scope. `refusals` belong to the actions that write, `refusals_of` to the action of that name; `errors` are further errors
     of `create` and `update`; `events` are events of the actions that write, whose listeners may refuse the request too.
     Raises ValueError for handlers or refusals of an action that is not in `only`.
     """
@@ -81,7 +88,8 @@ def crud(
     made["history"] = _history(collection, made["read"], restore, declared.one)
     if restore is not None:
         made["list"] = _with_deleted(collection, made["list"], restore)
-    return tuple(made[action] for action in (*ACTIONS, *_FURTHER) if action in actions)
+    notes = (declared.notes(always, find),) if always else ()
+    return (*(made[action] for action in (*ACTIONS, *_FURTHER) if action in actions), *notes)
 
 
 def _actions(collection: Collection, only: Sequence[str], without: Sequence[str], named: Set[str]) -> Set[str]:
@@ -149,6 +157,11 @@ class _Crud:
                 collection="",
             ),
         }
+
+    def notes(self, fields: Sequence[str], find: Find) -> Route:
+        """The route of the fields that may always change."""
+        access = f"{self.resource}:update"
+        return notes_of(self.collection, fields, at=self.at, access=access, find=find, refusals=self.refusals)
 
     def _declare_write(
         self, action: str, endpoint: str, handler: Handler, summary: str, **own: Unpack[RouteOptions]

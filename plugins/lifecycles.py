@@ -39,7 +39,7 @@ class Action:
     may come without a body. `values` returns what else changes; names that begin
     with `$` are update operators. `before` may refuse, once the state is known to allow the action; `after` sees the
     changed record. `within` runs the transaction, for what must be done outside it. `respond` makes the response of
-    the shape `returns`, which otherwise is the record.
+    the shape `returns`, which otherwise is the record. `waits`: it is refused while the record is on hold.
     """
 
     endpoint: str
@@ -57,6 +57,7 @@ class Action:
     errors: tuple[ErrorKind, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     events: tuple[Event | str, ...] = ()
+    waits: bool = False
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -95,6 +96,8 @@ class Lifecycle:
         if any(self.collection.machine.transitions[name].decides for name in action.names):
             await refuse_own(req, people_behind(record))
         step.require(*action.names)
+        if action.waits:
+            step.refuse_on_hold()
         await self._make(step, action)
         if self.approval is not None and step.action == self.approval.submit:
             await self.approval.ask(step)

@@ -11,9 +11,12 @@ from handlers.data.store import Store
 from handlers.events import Event
 from handlers.request import Request
 from handlers.schema.calendar import day_of
-from handlers.schema.errors import STALE, ApiError
+from handlers.schema.errors import CONFLICT, STALE, ApiError
+from handlers.schema.messages import Message
 from handlers.schema.values import Record, RecordId, Values
 from handlers.service import Service
+
+ON_HOLD = Message("已挂起：{reason}", "It is on hold: {reason}")
 
 
 @dataclass(slots=True)
@@ -66,6 +69,11 @@ class Step:
             raise ApiError(STALE)
         if not any(machine.permits(self.record, action) for action in actions):
             raise machine.refuse(actions[0])
+
+    def refuse_on_hold(self) -> None:
+        """Raise 40901 with the reason for a record that is on hold."""
+        if self.record["on_hold"]:
+            raise ApiError(CONFLICT, ON_HOLD.filled(reason=self.record["hold_reason"]))
 
 
 Hook = Callable[[Step], Awaitable[None]]

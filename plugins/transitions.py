@@ -10,7 +10,7 @@ from typing import TypeVar
 from handlers.data.collection import Collection
 from handlers.own_requests import REFUSES_OWN
 from handlers.request import Request
-from handlers.route import Refusal, Route, RouteOptions, route
+from handlers.route import Refusal, Route, RouteOptions, conflicts, route
 from handlers.schema.errors import STALE, ErrorKind
 from handlers.schema.fields import Field, obj
 from handlers.schema.messages import Message
@@ -20,19 +20,20 @@ from plugins.approvals import Approval
 from plugins.lifecycles import VERSION, VERSION_BODY, Action, ActionHandler, Find, Lifecycle
 from plugins.nouns import noun_of, with_article
 from plugins.protocols import APPROVAL_FINISHED, APPROVAL_REQUESTED
-from plugins.steps import Hook
+from plugins.steps import ON_HOLD, Hook
 
 Value = TypeVar("Value")
 
 
-async def _find_visible(req: Request, collection: Collection, id: RecordId) -> Record:
+async def find_visible(req: Request, collection: Collection, id: RecordId) -> Record:
+    """Return a record that the caller sees."""
     return await req.store(collection).get(id)
 
 
 def transitions(
     collection: Collection,
     *actions: Action,
-    find: Find = _find_visible,
+    find: Find = find_visible,
     after: Hook | None = None,
     approval: Approval | None = None,
     errors: tuple[ErrorKind, ...] = (),
@@ -69,6 +70,8 @@ def _faults(life: Lifecycle) -> Iterator[str]:
         yield from _not_async(action.names[0], **hooks)
         if len(action.names) > 1 and action.choose is None:
             yield f"{action.endpoint} does {' or '.join(action.names)}, and nothing chooses"
+        if action.waits and "on_hold" not in life.collection.fields:
+            yield f"{action.names[0]} waits, but no record is ever on hold: the collection has no hold_fields"
 
 
 def _not_async(name: str, **hooks: Callable[..., object] | None) -> Iterator[str]:
@@ -84,12 +87,13 @@ def _declare(life: Lifecycle, action: Action, errors: tuple[ErrorKind, ...], ref
     refused = [machine.refuse(name) for name in action.names]
     decides = (REFUSES_OWN,) if any(move.decides for move in moves) else ()
     asks = (APPROVAL_REQUESTED,) if life.approval is not None and life.approval.submit in action.names else ()
+    waits = conflicts(ON_HOLD) if action.waits else ()
     in_other_states = [Refusal(error.kind, error.reason) for error in refused]
     options: RouteOptions = {
         "record": life.collection,
         "body": _body(life.collection, action),
         "errors": _once((*errors, *action.errors, STALE)),
-        "refusals": _once((*refusals, *in_other_states, *action.refusals, *decides)),
+        "refusals": _once((*refusals, *in_other_states, *action.refusals, *waits, *decides)),
         "events": _once((*action.events, *filter(None, (move.event for move in moves)), *asks)),
     }
     if action.returns is not None:

@@ -129,7 +129,7 @@ PLUGIN_API = """
     refuse_own remove_dangling restore rounded route rows_before share start_of store_money store_quantity text times
     timestamp transitions tree_of unavailable undone utc_now
 
-    check_keeper dictionary page record_code record_name routes_of service_fields shape try_transition
+    Numbering OptionValues check_keeper dictionary hold_fields holds page record_code record_name routes_of service_fields shape try_transition
 
     Dictionaries Entries Entry fields_in with_version
 """.split()  # noqa: SIM905  a list literal has a line for each of them

@@ -73,6 +73,8 @@ def list_filter(
             clauses.append({name.removesuffix("_from"): {"$gte": value}})
         elif name not in collection.all_fields and name.endswith("_to"):
             clauses.append({name.removesuffix("_to"): {"$lte": value}})
+        elif value is False and collection.all_fields[name].default is False:
+            clauses.append({_stored(name): {"$in": [False, None]}})  # records of earlier versions lack the field
         elif child.kind == "array":
             clauses.append({_stored(name): value[0] if len(value) == 1 else {"$in": value}})
         else:

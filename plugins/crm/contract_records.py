@@ -9,6 +9,7 @@ from plugins.api import (
     Index,
     Message,
     day,
+    hold_fields,
     integer,
     money,
     object_id,
@@ -26,6 +27,10 @@ _CONTRACT_ID = object_id(label=("合同", "Contract"), required=True, ref="crm_c
 _OF_CONTRACT = object_id(
     label=("客户", "Customer"), read_only=True, filter=True, description="The contract's.", ref="crm_customers"
 )
+_REFERENCE = text(
+    label=("参考号", "Reference"), max_length=100, filter=True, description="A number or a word of one's own."
+)
+_REFERENCE_INDEX = Index("reference", where={"reference": {"$type": "string"}})
 
 CONTRACTS = Collection(
     name="crm_contracts",
@@ -61,6 +66,7 @@ CONTRACTS = Collection(
         ),
         "start_date": day(label=("开始日期", "Start date"), sort=True, filter=True),
         "end_date": day(label=("结束日期", "End date"), sort=True, filter=True),
+        "reference": _REFERENCE,
         "remark": text(label=("备注", "Remarks"), max_length=2000),
         "owner_id": OWNER_BELOW,
         "status": CONTRACT_STATES.choice(label=("合同状态", "Status"), filter=True, sort=True),
@@ -68,6 +74,7 @@ CONTRACTS = Collection(
             received_amount=money(label=("已回款金额", "Amount received")),
             planned_amount=money(label=("计划回款金额", "Planned amount"), description="The sum of its payment plans."),
         ),
+        **hold_fields(),
         "submitted_at": timestamp(label=("提交时间", "Submitted at"), read_only=True),
         "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True, ref="users"),
         "decided_at": timestamp(
@@ -85,6 +92,8 @@ CONTRACTS = Collection(
         # covers the queries of the dashboards by signing date
         Index("status", "-signed_date", "amount", "owner_id"),
         Index("opportunity_id"),
+        Index("on_hold", "-created_at"),
+        _REFERENCE_INDEX,
     ),
     internal=(EDITORS,),
     states=CONTRACT_STATES,
@@ -155,11 +164,13 @@ PAYMENTS = Collection(
             filter=True,
             example="transfer",
         ),
+        "reference": _REFERENCE,
         "remark": text(label=("备注", "Remarks"), max_length=2000, search=True),
         "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's."),
     },
     indexes=(
         Index("contract_id", "-paid_at"),
+        _REFERENCE_INDEX,
         Index("customer_id", "-created_at"),
         Index("owner_id", "-paid_at"),
         Index("-paid_at"),

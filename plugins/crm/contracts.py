@@ -19,7 +19,7 @@ from plugins.api import (
     Step,
     conflicts,
     crud,
-    day_of,
+    holds,
     invalid,
     store_money,
     transitions,
@@ -29,6 +29,7 @@ from plugins.crm import customer_children, receivables
 from plugins.crm.bodies import REJECT, TERMINATE
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS, VERSION_BODY
 from plugins.crm.messages import CONTRACT_FIXED
+from plugins.crm.options import CONTRACT_NUMBERS
 from plugins.crm.ownership import (
     REFUSES_READERS,
     build_child_sharing,
@@ -45,7 +46,7 @@ _TRIES = 20
 
 
 async def create(req: Request) -> Record:
-    """Create a draft. Its number is the one given, or the next of the year."""
+    """Create a draft. Its number is the one given, or the next."""
     customer = await find_reference(req, CUSTOMERS, "customer_id", req.body["customer_id"])
     await _check(req, req.body, {"customer_id": customer["id"]})
     owner_id = await resolve_child_owner(req, req.body, customer)
@@ -60,15 +61,10 @@ async def create(req: Request) -> Record:
 
 
 async def _next_number(req: Request) -> str:
-    """The next number of the year. It is drawn within the transaction, so that a failed creation leaves no gap.
-
-    Numbers that were given by hand are skipped.
-    """
-    year = day_of(req.now, req.service.settings.zone).year
+    """The next number. Numbers that were given by hand are skipped."""
     contracts = req.system_store(CONTRACTS)
     for _ in range(_TRIES):
-        sequence = await req.service.database.next_number(f"{CONTRACTS.name}:{year}", outside_transaction=False)
-        number = f"HT-{year}-{sequence:05}"
+        number = await CONTRACT_NUMBERS.take(req)
         if not await contracts.count({"number": number}):
             return number
     raise ApiError(DUPLICATE, data={"field": "number"})
@@ -151,6 +147,8 @@ ROUTES: tuple[Route, ...] = (
         CONTRACTS,
         at="/api/v1/crm/contracts",
         resource="crm:contract",
+        always=("reference", "remark"),
+        find=get_editable,
         create=create,
         update=update,
         delete=delete,
@@ -166,6 +164,7 @@ ROUTES: tuple[Route, ...] = (
             summary="Submit a contract for approval",
             body=VERSION_BODY,
             values=_submission,
+            waits=True,
         ),
         Action(
             "POST /api/v1/crm/contracts/{id}/withdraw",
@@ -192,6 +191,7 @@ ROUTES: tuple[Route, ...] = (
             summary="Close a contract that was fulfilled",
             body=VERSION_BODY,
             values=lambda step: {"ended_at": step.now},
+            waits=True,
         ),
         Action(
             "POST /api/v1/crm/contracts/{id}/terminate",
@@ -204,6 +204,14 @@ ROUTES: tuple[Route, ...] = (
         after=_publish,
         approval=Approval(record=_customer_name),
         errors=(DUPLICATE,),
+        refusals=(REFUSES_READERS,),
+    ),
+    *holds(
+        CONTRACTS,
+        hold="POST /api/v1/crm/contracts/{id}/hold",
+        release="POST /api/v1/crm/contracts/{id}/release",
+        access="crm:contract:hold",
+        find=get_editable,
         refusals=(REFUSES_READERS,),
     ),
 )

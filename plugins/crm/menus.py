@@ -20,5 +20,6 @@ PERMISSIONS = {
     "crm:customer:claim": Message("领取", "Claim"),
     "crm:customer:release": Message("释放", "Release"),
     "crm:customer:transfer": Message("转移", "Transfer"),
+    "crm:contract:hold": Message("挂起", "Hold"),
     "crm:customer:share": Message("设置协作人", "Set collaborators"),
 }

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from plugins.api import Message, Option, integer
+from plugins.api import Message, Numbering, Option, integer
+from plugins.crm.contract_records import CONTRACTS
 
 CLAIM_LIMIT_KEY = "crm_claim_limit"
 RETURN_DAYS_KEY = "crm_pool_return_days"
 REMINDER_DAYS_KEY = "crm_payment_reminder_days"
 
+CONTRACT_NUMBERS = Numbering(
+    "crm_contract_number", CONTRACTS.noun, "HT", CONTRACTS.name, "{prefix}-{yyyy}-{seq:5}", gapless=True
+)
+
 OPTIONS = (
+    CONTRACT_NUMBERS.option,
     Option(
         CLAIM_LIMIT_KEY,
         integer(minimum=0, maximum=100_000, default=200),

@@ -12,6 +12,7 @@ from typing import Any
 from plugins.api import (
     Action,
     Approval,
+    Numbering,
     Request,
     Route,
     Service,
@@ -29,14 +30,16 @@ from plugins.finance.settling import in_books
 from plugins.finance.states import CLAIM_STATES
 from plugins.finance.vouchers import Record, book, get_day
 
+CLAIM_NUMBERS = Numbering("finance_expense_claim_number", EXPENSE_CLAIMS.noun, "EX", EXPENSE_CLAIMS.name)
 _EDITABLE = CLAIM_STATES.allows("submit")
 
 
 async def create(req: Request) -> Record:
     """Create a draft. Its amount is the sum of its lines."""
-    sequence = await req.service.database.next_number(EXPENSE_CLAIMS.name)
-    values = {**req.body, "amount": _sum_up(req.body["lines"]), "number": f"EX-{sequence:08}"}
-    return await req.store(EXPENSE_CLAIMS).create(values)
+    values = {**req.body, "amount": _sum_up(req.body["lines"])}
+    return await CLAIM_NUMBERS.create(
+        req, lambda number: req.store(EXPENSE_CLAIMS).create({**values, "number": number})
+    )
 
 
 async def update(req: Request) -> Record:
@@ -98,6 +101,7 @@ ROUTES: tuple[Route, ...] = (
         EXPENSE_CLAIMS,
         at="/api/v1/finance/expense-claims",
         resource="finance:expense-claim",
+        always=("remark",),
         create=create,
         update=update,
         delete=delete,

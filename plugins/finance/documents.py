@@ -21,7 +21,7 @@ from plugins.api import (
     text,
     timestamp,
 )
-from plugins.finance.records import ACCOUNTS, CATEGORY, COUNTERPARTY, MAX_AMOUNT, REMARK
+from plugins.finance.records import ACCOUNTS, CATEGORY, COUNTERPARTY, MAX_AMOUNT, REFERENCE, REMARK
 from plugins.finance.states import CLAIM_STATES, INVOICE_STATES, OPEN_ITEM_STATES
 
 _SUM = money(label=("金额", "Amount"), read_only=True, nullable=False, sort=True, filter=True)
@@ -132,6 +132,7 @@ INVOICES = Collection(
         ),
         "status": INVOICE_STATES.choice(label=("发票状态", "Status"), filter=True, sort=True),
         "category": CATEGORY,
+        "reference": REFERENCE,
         "remark": REMARK,
     },
     indexes=(
@@ -139,6 +140,7 @@ INVOICES = Collection(
         Index("counterparty", "number", unique=True),
         Index("number"),
         Index("direction", "status", "due_on"),
+        Index("reference", where={"reference": {"$type": "string"}}),
         Index("day"),
     ),
     states=INVOICE_STATES,

@@ -127,6 +127,7 @@ ROUTES: tuple[Route, ...] = (
         INVOICES,
         at="/api/v1/finance/invoices",
         resource="finance:invoice",
+        always=("reference", "remark"),
         create=create,
         update=update,
         delete=delete,

@@ -55,4 +55,5 @@ plugin = Plugin(
     routes=routes_of(accounts, vouchers, periods, claims, invoices, credit_notes, open_items, audits, tables),
     menus=MENUS,
     permissions=PERMISSIONS,
+    options=(claims.CLAIM_NUMBERS.option,),
 )

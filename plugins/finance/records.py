@@ -23,6 +23,9 @@ from plugins.finance.messages import ACCOUNT_USED, STILL_CASHIER
 
 MAX_AMOUNT = "9999999999999.99"
 VOUCHER_KINDS = ("income", "expense", "transfer")
+REFERENCE = text(
+    label=("参考号", "Reference"), max_length=100, filter=True, description="A number or a word of one's own."
+)
 REMARK = text(label=("备注", "Remarks"), max_length=2000)
 CATEGORY = text(
     dictionary="finance_category", label=("收支类别", "Category"), max_length=64, filter=True, example="office"

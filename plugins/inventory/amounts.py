@@ -63,14 +63,6 @@ def compute_part(line: Line, quantity: Decimal, field: str = "amount") -> Decima
     return share(exact(whole), compute_value(line, quantity), compute_value(line, exact(line["quantity"])))
 
 
-def compute_shipped(order: Mapping[str, Any], shipped: str) -> Decimal:
-    """Return what the shipped goods of an order come to, with the freight; `shipped` is the field of a line with them."""
-    quantities = [exact(line[shipped]) for line in order["lines"]]
-    freight = exact(order.get("freight")) if any(quantities) else _ZERO
-    parts = (compute_part(line, quantity) for line, quantity in zip(order["lines"], quantities, strict=True))
-    return sum(parts, freight)
-
-
 def _compute_tax(amount: Decimal, rate: Decimal, with_tax: bool) -> Decimal:
     return share(amount, rate, 1 + rate) if with_tax else times(amount, rate)
 

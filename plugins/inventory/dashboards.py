@@ -67,7 +67,7 @@ async def _sum_by_month(req: Request, orders: Collection, status: Any, amount: A
 
 
 def _sum_shipped(done: str) -> Part:
-    """The expression of what the shipped goods of an order come to, as `compute_shipped` has it."""
+    """The expression of what the shipped goods of an order come to, by the rule of `amounts.py`."""
     value, whole = _line_value(f"$$line.{done}"), _line_value("$$line.quantity")
     part = _to_cents({"$divide": [{"$multiply": ["$$line.amount", value]}, whole]})
     parts = {"$cond": [{"$eq": [whole, 0]}, 0, part]}

@@ -11,6 +11,7 @@ from plugins.api import (
     array,
     boolean,
     day,
+    hold_fields,
     integer,
     money,
     obj,
@@ -123,6 +124,7 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         "amount": AMOUNT.but(sort=True, filter=True, description="All that is to be paid: with tax and freight."),
         "returned_amount": RETURNED_AMOUNT,
         "status": states.choice(label=("单据状态", "Status"), filter=True, sort=True),
+        **hold_fields(),
         "confirmed_at": timestamp(label=("确认时间", "Confirmed at"), read_only=True),
         "reference": text(
             label=("对方单号", "Reference"),
@@ -143,6 +145,7 @@ _ORDER_INDEXES = (
     Index("lines.product_id"),
     Index("warehouse_id"),
     Index("reference", where={"reference": {"$type": "string"}}),
+    Index("on_hold", "-created_at"),
 )
 
 PURCHASE_ORDERS = Collection(

@@ -101,8 +101,3 @@ async def date_movement(req: Request) -> str:
     day: str = req.body.get("day") or get_today(req)
     await req.emit(DATED, day=day)
     return day
-
-
-async def take_number(req: Request, prefix: str) -> str:
-    """Return the next number of a kind of document, such as `PO-00000042`."""
-    return f"{prefix}-{await req.service.database.next_number(f'inventory:{prefix}'):08}"

@@ -35,6 +35,8 @@ MENUS = (
 )
 
 PERMISSIONS: Mapping[str, Message] = {
+    "inventory:purchase-order:hold": Message("挂起", "Hold"),
+    "inventory:sales-order:hold": Message("挂起", "Hold"),
     "inventory:stock:ledger": Message("库存流水", "Ledger"),
     "inventory:transfer:reverse": Message("冲销", "Reverse"),
     "inventory:stock-count:reverse": Message("冲销", "Reverse"),

@@ -8,7 +8,7 @@ from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Hook, Request, Step, exact, store_money, store_quantity
 from plugins.inventory.amounts import compute_part
-from plugins.inventory.lines import Record, date_movement, find_products, find_warehouse, take_number
+from plugins.inventory.lines import Record, date_movement, find_products, find_warehouse
 from plugins.inventory.messages import MORE_THAN_OPEN, NOTHING_OPEN
 from plugins.inventory.owed import find_live
 from plugins.inventory.shipments import Part, ship_lines
@@ -28,7 +28,7 @@ def ship_with(trade: Trade) -> Hook:
         warehouse = await find_warehouse(req, warehouse_id, where=trade.filter_orderable())
         wanted = await _choose_quantities(req, trade, order)
         shipment = {
-            "number": await take_number(req, trade.shipment_prefix),
+            "number": await trade.shipment_numbers.take(req),
             "order_id": order["id"],
             "order_number": order["number"],
             "warehouse_id": warehouse["id"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plugins.api import Handler, Request, invalid
 from plugins.inventory.amounts import TERMS, compute_amounts
-from plugins.inventory.lines import ENABLED, Record, get_today, price_lines, take_number
+from plugins.inventory.lines import ENABLED, Record, get_today, price_lines
 from plugins.inventory.messages import NOT_A_DRAFT, NOT_DELETABLE
 from plugins.inventory.records import SUPPLIERS
 from plugins.inventory.trades import Trade
@@ -17,8 +17,9 @@ def make_create_handler(trade: Trade) -> Handler:
         values = {"ordered_on": get_today(req), **_drop_nulls(req.body)}
         await _check_supplier(req, values)
         values |= compute_amounts(await _price(req, trade, values["lines"]), values)
-        values["number"] = await take_number(req, trade.order_prefix)
-        return await req.store(trade.orders).create(values)
+        return await trade.order_numbers.create(
+            req, lambda number: req.store(trade.orders).create({**values, "number": number})
+        )
 
     return create_order
 

@@ -24,6 +24,7 @@ from plugins.inventory.dashboards import DASHBOARDS
 from plugins.inventory.dictionaries import DICTIONARIES
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS, STOCK_COUNTS, TRANSFERS
 from plugins.inventory.menus import MENUS, PERMISSIONS
+from plugins.inventory.numbers import OPTIONS
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 from plugins.inventory.trades import PURCHASE, SALE
@@ -65,4 +66,5 @@ plugin = Plugin(
     ),
     menus=MENUS,
     permissions=PERMISSIONS,
+    options=OPTIONS,
 )

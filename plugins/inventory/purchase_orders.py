@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import DATED, Action, Approval, Route, conflicts, crud, transitions
+from plugins.api import DATED, Action, Approval, Route, conflicts, crud, holds, transitions
 from plugins.inventory import payables
 from plugins.inventory.documents import PURCHASE_ORDERS, REJECT_BODY, SHIP_BODY
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOTHING_OPEN, WAREHOUSE_GONE
@@ -18,6 +18,7 @@ ROUTES: tuple[Route, ...] = (
         PURCHASE_ORDERS,
         at="/api/v1/inventory/purchase-orders",
         resource="inventory:purchase-order",
+        always=("reference", "remark"),
         create=make_create_handler(PURCHASE),
         update=make_update_handler(PURCHASE),
         delete=make_delete_handler(PURCHASE),
@@ -30,6 +31,7 @@ ROUTES: tuple[Route, ...] = (
             access="inventory:purchase-order:submit",
             summary="Ask for approval of a purchase order",
             values=lambda step: {"submitted_by": step.by, "reason": None},
+            waits=True,
         ),
         Action(
             "POST /api/v1/inventory/purchase-orders/{id}/withdraw",
@@ -47,6 +49,7 @@ ROUTES: tuple[Route, ...] = (
             "POST /api/v1/inventory/purchase-orders/{id}/confirm",
             access="inventory:purchase-order:confirm",
             values=lambda step: {"confirmed_at": step.now},
+            waits=True,
         ),
         Action("POST /api/v1/inventory/purchase-orders/{id}/cancel", access="inventory:purchase-order:cancel"),
         Action("POST /api/v1/inventory/purchase-orders/{id}/close", access="inventory:purchase-order:close"),
@@ -56,6 +59,7 @@ ROUTES: tuple[Route, ...] = (
             does=("ship", "ship-part"),
             summary="Receive goods of a purchase order",
             body=SHIP_BODY,
+            waits=True,
             before=ship_with(PURCHASE),
             choose=partial(choose_shipping, PURCHASE),
             values=partial(add_shipment, PURCHASE),
@@ -64,5 +68,11 @@ ROUTES: tuple[Route, ...] = (
             refusals=conflicts(NOTHING_OPEN, MORE_THAN_OPEN, WAREHOUSE_GONE),
         ),
         approval=Approval(done="confirm", record=describe),
+    ),
+    *holds(
+        PURCHASE_ORDERS,
+        hold="POST /api/v1/inventory/purchase-orders/{id}/hold",
+        release="POST /api/v1/inventory/purchase-orders/{id}/release",
+        access="inventory:purchase-order:hold",
     ),
 )

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Handler, Request, exact, new_id, store_money, store_quantity
-from plugins.inventory.lines import ENABLED, Record, add_up, date_movement, find_warehouse, take_number
+from plugins.inventory.lines import ENABLED, Record, add_up, date_movement, find_warehouse
 from plugins.inventory.messages import NOTHING_LEFT
 from plugins.inventory.order_returns import count_returned, take_off_order
 from plugins.inventory.return_parts import Part, choose_parts
@@ -81,7 +81,7 @@ async def _book(
     if not parts:
         raise ApiError(CONFLICT, NOTHING_LEFT)
     id, day = new_id(), await date_movement(req)
-    origin = Origin(trade.return_kind, id, await take_number(req, trade.return_prefix), day)
+    origin = Origin(trade.return_kind, id, await trade.return_numbers.take(req), day)
     lines = [await _move(req, trade, warehouse, part, origin, given) for part in parts]
     amount = add_up(lines, "amount")
     if given.get("reverses_id") is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import DATED, Action, Route, conflicts, crud, transitions
+from plugins.api import DATED, Action, Route, conflicts, crud, holds, transitions
 from plugins.inventory import receivables
 from plugins.inventory.documents import SALES_ORDERS, SHIP_BODY
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOT_ENOUGH, NOTHING_OPEN
@@ -17,6 +17,7 @@ ROUTES: tuple[Route, ...] = (
         SALES_ORDERS,
         at="/api/v1/inventory/sales-orders",
         resource="inventory:sales-order",
+        always=("reference", "remark"),
         create=make_create_handler(SALE),
         update=make_update_handler(SALE),
         delete=make_delete_handler(SALE),
@@ -28,6 +29,7 @@ ROUTES: tuple[Route, ...] = (
             "POST /api/v1/inventory/sales-orders/{id}/confirm",
             access="inventory:sales-order:confirm",
             values=lambda step: {"confirmed_at": step.now},
+            waits=True,
         ),
         Action("POST /api/v1/inventory/sales-orders/{id}/cancel", access="inventory:sales-order:cancel"),
         Action("POST /api/v1/inventory/sales-orders/{id}/close", access="inventory:sales-order:close"),
@@ -37,6 +39,7 @@ ROUTES: tuple[Route, ...] = (
             does=("ship", "ship-part"),
             summary="Deliver goods of a sales order",
             body=SHIP_BODY,
+            waits=True,
             before=ship_with(SALE),
             choose=partial(choose_shipping, SALE),
             values=partial(add_shipment, SALE),
@@ -44,5 +47,11 @@ ROUTES: tuple[Route, ...] = (
             events=(DATED,),
             refusals=conflicts(NOTHING_OPEN, MORE_THAN_OPEN, NOT_ENOUGH),
         ),
+    ),
+    *holds(
+        SALES_ORDERS,
+        hold="POST /api/v1/inventory/sales-orders/{id}/hold",
+        release="POST /api/v1/inventory/sales-orders/{id}/release",
+        access="inventory:sales-order:hold",
     ),
 )

@@ -25,9 +25,9 @@ from plugins.inventory.lines import (
     date_movement,
     find_products,
     find_warehouse,
-    take_number,
 )
 from plugins.inventory.messages import NOT_ENOUGH, WAREHOUSE_GONE
+from plugins.inventory.numbers import STOCK_COUNT_NUMBERS
 from plugins.inventory.return_records import REVERSE_BODY
 from plugins.inventory.reversing import REVERSE_REFUSALS, find_place, lock_document
 from plugins.inventory.stock import Holding, Origin, get_holding, put, sort_by_product, take, take_at
@@ -40,7 +40,11 @@ async def count(req: Request) -> Record:
     async def work() -> Record:
         warehouse = await find_warehouse(req, body["warehouse_id"])
         products = await find_products(req, body["lines"])
-        document = {"document_id": new_id(), "number": await take_number(req, "SC"), "day": await date_movement(req)}
+        document = {
+            "document_id": new_id(),
+            "number": await STOCK_COUNT_NUMBERS.take(req),
+            "day": await date_movement(req),
+        }
         lines = [
             await _count_line(req, warehouse, line, products[line["product_id"]], document)
             for line in sort_by_product(body["lines"])
@@ -87,7 +91,11 @@ async def reverse(req: Request) -> Record:
     async def work() -> Record:
         found = await lock_document(req, STOCK_COUNTS)
         warehouse = await find_place(req, found["warehouse_id"])
-        document = {"document_id": new_id(), "day": await date_movement(req), "number": await take_number(req, "SC")}
+        document = {
+            "document_id": new_id(),
+            "day": await date_movement(req),
+            "number": await STOCK_COUNT_NUMBERS.take(req),
+        }
         lines = [await _take_back(req, warehouse, line, document) for line in found["lines"]]
         reversal = await req.store(STOCK_COUNTS).create(
             {

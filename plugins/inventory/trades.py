@@ -5,9 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from plugins.api import Collection, Event
+from plugins.api import Collection, Event, Numbering
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS
 from plugins.inventory.lines import ENABLED
+from plugins.inventory.numbers import (
+    DELIVERY_NUMBERS,
+    PURCHASE_ORDER_NUMBERS,
+    PURCHASE_RETURN_NUMBERS,
+    RECEIPT_NUMBERS,
+    SALES_ORDER_NUMBERS,
+    SALES_RETURN_NUMBERS,
+)
 from plugins.inventory.return_records import PURCHASE_RETURNS, SALES_RETURNS
 
 _RETURN = {"record": dict, "shipment": dict, "goods_return": dict}  # the order, its receipt or delivery, the return
@@ -26,12 +34,12 @@ class Trade:
     shipments: Collection
     shipped: str
     default_price: str
-    order_prefix: str
-    shipment_prefix: str
+    order_numbers: Numbering
+    shipment_numbers: Numbering
     incoming: bool
     returns: Collection
     shipment_id: str
-    return_prefix: str
+    return_numbers: Numbering
     return_kind: str
     returned: Event
     reversed: Event
@@ -46,12 +54,12 @@ PURCHASE = Trade(
     shipments=RECEIPTS,
     shipped="received",
     default_price="cost",
-    order_prefix="PO",
-    shipment_prefix="GR",
+    order_numbers=PURCHASE_ORDER_NUMBERS,
+    shipment_numbers=RECEIPT_NUMBERS,
     incoming=True,
     returns=PURCHASE_RETURNS,
     shipment_id="receipt_id",
-    return_prefix="PR",
+    return_numbers=PURCHASE_RETURN_NUMBERS,
     return_kind="purchase_return",
     returned=Event("inventory.receipt.returned", **_RETURN),
     reversed=Event("inventory.receipt.reversed", **_RETURN),
@@ -61,12 +69,12 @@ SALE = Trade(
     shipments=DELIVERIES,
     shipped="delivered",
     default_price="price",
-    order_prefix="SO",
-    shipment_prefix="DN",
+    order_numbers=SALES_ORDER_NUMBERS,
+    shipment_numbers=DELIVERY_NUMBERS,
     incoming=False,
     returns=SALES_RETURNS,
     shipment_id="delivery_id",
-    return_prefix="SR",
+    return_numbers=SALES_RETURN_NUMBERS,
     return_kind="sales_return",
     returned=Event("inventory.delivery.returned", **_RETURN),
     reversed=Event("inventory.delivery.reversed", **_RETURN),

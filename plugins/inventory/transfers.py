@@ -11,9 +11,9 @@ from plugins.inventory.lines import (
     date_movement,
     find_products,
     find_warehouse,
-    take_number,
 )
 from plugins.inventory.messages import NOT_ENOUGH, WAREHOUSE_GONE
+from plugins.inventory.numbers import TRANSFER_NUMBERS
 from plugins.inventory.return_records import REVERSE_BODY
 from plugins.inventory.reversing import REVERSE_REFUSALS, find_place, lock_document
 from plugins.inventory.stock import Origin, put, sort_by_product, take, take_at
@@ -29,7 +29,11 @@ async def transfer(req: Request) -> Record:
         source = await find_warehouse(req, body["from_warehouse_id"], "from_warehouse_id")
         target = await find_warehouse(req, body["to_warehouse_id"], "to_warehouse_id", ENABLED)
         await find_products(req, body["lines"])
-        document = {"document_id": new_id(), "number": await take_number(req, "TR"), "day": await date_movement(req)}
+        document = {
+            "document_id": new_id(),
+            "number": await TRANSFER_NUMBERS.take(req),
+            "day": await date_movement(req),
+        }
         lines = [await _move(req, source, target, line, document) for line in sort_by_product(body["lines"])]
         values = {**body, "number": document["number"], "day": document["day"], "lines": lines}
         return await req.store(TRANSFERS).create({**values, "cost": add_up(lines, "cost")}, id=document["document_id"])
@@ -51,7 +55,11 @@ async def reverse(req: Request) -> Record:
         found = await lock_document(req, TRANSFERS)
         source = await find_place(req, found["to_warehouse_id"])
         target = await find_place(req, found["from_warehouse_id"])
-        document = {"document_id": new_id(), "day": await date_movement(req), "number": await take_number(req, "TR")}
+        document = {
+            "document_id": new_id(),
+            "day": await date_movement(req),
+            "number": await TRANSFER_NUMBERS.take(req),
+        }
         lines = [await _move_back(req, source, target, line, document) for line in found["lines"]]
         reversal = await req.store(TRANSFERS).create(
             {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from plugins.api import Catalogue, Dictionaries, Service
+from plugins.api import Catalogue, Dictionaries, OptionValues, Service
 from plugins.system.configs import Configs
 from plugins.system.declared_dictionaries import synchronise
 from plugins.system.stored_dictionaries import serve
@@ -14,7 +14,9 @@ from plugins.system.stored_dictionaries import serve
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
     """Provide the settings and the dictionaries."""
-    service.provide(Configs, Configs(service.database, service.part(Catalogue).options))
+    configs = Configs(service.database, service.part(Catalogue).options)
+    service.provide(Configs, configs)
+    service.provide(OptionValues, configs)
     serve(service.part(Dictionaries), service.database)
     yield
 

@@ -1,6 +1,6 @@
 """The plugin system: dictionaries, settings, the operation log, data reset."""
 
-from plugins.api import Dictionary, Item, Message, Plugin, routes_of
+from plugins.api import Dictionary, Item, Message, OptionValues, Plugin, routes_of
 from plugins.system import configs, data_reset, dictionaries, dictionary_items, operation_logs
 from plugins.system.lifespan import prepare, start
 from plugins.system.menus import MENUS
@@ -21,6 +21,7 @@ plugin = Plugin(
     name="system",
     title=Message("系统", "System"),
     requires=("rbac",),
+    provides=(OptionValues,),
     collections=(DICTIONARIES, CONFIGS),
     start=start,
     prepare=prepare,

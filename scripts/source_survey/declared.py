@@ -14,7 +14,7 @@ from pathlib import Path
 
 OURS = ("config", "handlers", "plugins")
 # what `crud` adds to the path that it is given
-ENDINGS = re.compile(r"/(\{id\}(/restore|/history)?|export|template|import|imports(/\{id\})?|options)$")
+ENDINGS = re.compile(r"/(\{id\}(/restore|/history|/notes)?|export|template|import|imports(/\{id\})?|options)$")
 
 
 def main(root: Path) -> None:

@@ -43,6 +43,12 @@ async def contract_after(maker: Maker, *actions: str) -> dict[str, Any]:
     return contract
 
 
+async def held_contract(maker: Maker, route: Route) -> Exercise:
+    contract = await maker.record("crm_contracts")
+    held = expect(await maker.admin.post(f"{CRM}/contracts/{contract['id']}/hold", {"reason": "no"}))
+    return Exercise(maker.admin, route, path_with(route, held["id"]), {}, record=held)
+
+
 async def payment(maker: Maker, route: Route) -> Exercise:
     contract = await contract_after(maker, "submit", "approve")
     return Exercise(maker.admin, route, route.path, {"contract_id": contract["id"], "amount": "1.00"})
@@ -69,6 +75,7 @@ HAND_MADE: Mapping[str, HandMade] = {
     f"POST {CRM}/contracts/{{id}}/reject": in_state("submit"),
     f"POST {CRM}/contracts/{{id}}/complete": in_state("submit", "approve"),
     f"POST {CRM}/contracts/{{id}}/terminate": in_state("submit", "approve"),
+    f"POST {CRM}/contracts/{{id}}/release": held_contract,
     f"PATCH {CRM}/payment-plans/{{id}}": plan_change,
     f"POST {CRM}/payments": payment,
 }

@@ -37,6 +37,12 @@ async def pending_purchase(maker: Maker, route: Route) -> Exercise:
     return _of(maker, route, pending, {"reason": "no"} if route.path.endswith("/reject") else None)
 
 
+async def held_order(maker: Maker, route: Route) -> Exercise:
+    order = await _ordered(maker, route.path.removesuffix("/{id}/release"))
+    held = expect(await maker.admin.post(path_with(route, order["id"]).replace("/release", "/hold"), {"reason": "no"}))
+    return _of(maker, route, held, None)
+
+
 async def transfer(maker: Maker, route: Route) -> Exercise:
     goods = await Goods.stocked(maker.admin, 5)
     other = await goods.warehouse()
@@ -105,6 +111,8 @@ INVENTORY_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {PURCHASES}/{{id}}/close": close_purchase,
     f"POST {SALES}/{{id}}/deliver": deliver,
     f"POST {SALES}/{{id}}/close": close_sale,
+    f"POST {PURCHASES}/{{id}}/release": held_order,
+    f"POST {SALES}/{{id}}/release": held_order,
     f"POST {AT}/transfers": transfer,
     f"GET {AT}/receipts/{{id}}": read_receipt,
     f"GET {AT}/deliveries/{{id}}": read_delivery,

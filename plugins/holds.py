@@ -1,0 +1,103 @@
+"""`holds`: the routes to put records on hold, with a reason, and to release them.
+
+A record on hold keeps its state and can be edited as before; the actions that declare `waits` are refused.
+"""
+
+from __future__ import annotations
+
+from handlers.data.collection import Collection
+from handlers.request import Request
+from handlers.route import Refusal, Route, conflicts, route
+from handlers.schema.errors import STALE
+from handlers.schema.fields import Field, boolean, integer, text, timestamp
+from handlers.schema.messages import Message
+from handlers.schema.shapes import shape
+from handlers.schema.values import Record
+from plugins.lifecycles import VERSION, VERSION_BODY, Find
+from plugins.nouns import noun_of, with_article
+from plugins.transitions import find_visible
+
+_REASON = text(label=("挂起原因", "Reason of the hold"), max_length=500)
+_BODY = shape(
+    "HoldBody", reason=_REASON.but(required=True, nullable=False, example="客户对价格有异议"), version=VERSION
+)
+NOT_HOLDABLE = Message("已挂起或已结束，不能挂起", "It is on hold or has ended, and cannot be put on hold")
+NOT_ON_HOLD = Message("未挂起", "It is not on hold")
+
+
+def hold_fields() -> dict[str, Field]:
+    """The fields of a collection whose records can be put on hold."""
+    return {
+        "on_hold": boolean(
+            label=("已挂起", "On hold"),
+            read_only=True,
+            default=False,
+            filter=True,
+            description="Null in records of earlier versions: no.",
+        ),
+        "hold_reason": _REASON.but(read_only=True),
+        "held_at": timestamp(label=("挂起时间", "Held at"), read_only=True),
+        "held_by": integer(label=("挂起人", "Held by"), read_only=True, ref="users"),
+    }
+
+
+def holds(
+    collection: Collection,
+    *,
+    hold: str,
+    release: str,
+    access: str,
+    find: Find = find_visible,
+    refusals: tuple[Refusal, ...] = (),
+) -> tuple[Route, ...]:
+    """The routes `hold` and `release`, `POST …/{id}/hold`, of a collection with states and the `hold_fields`.
+
+    `find` gets the record as those of `transitions` do. Records whose state no action leaves cannot be put on hold.
+    Raises ValueError for a collection without states or these fields.
+    """
+    if collection.states is None or not set(hold_fields()) <= set(collection.fields):
+        raise ValueError(f"holds of {collection.name}: it needs states and the hold_fields")
+    machine = collection.machine
+    holdable = {"on_hold": {"$ne": True}, machine.field: {"$nin": sorted(machine.ended)}}
+
+    async def hold_record(req: Request) -> Record:
+        values = {
+            "on_hold": True,
+            "hold_reason": req.body["reason"],
+            "held_at": req.now,
+            "held_by": req.actor.user_id,
+        }
+        return await change(req, values, holdable, NOT_HOLDABLE)
+
+    async def release_record(req: Request) -> Record:
+        values = {"on_hold": False, "hold_reason": None, "held_at": None, "held_by": None}
+        return await change(req, values, {"on_hold": True}, NOT_ON_HOLD)
+
+    async def change(req: Request, values: Record, where: Record, refusal: Message) -> Record:
+        record, version = await find(req, collection, req.path["id"]), (req.body or {}).get("version")
+        store = req.system_store(collection)
+        return await store.update(record["id"], values, version=version, where=where, reason=refusal)
+
+    one = with_article(noun_of(collection))
+    return (
+        route(
+            hold,
+            hold_record,
+            summary=f"Put {one} on hold",
+            access=access,
+            body=_BODY,
+            record=collection,
+            errors=(STALE,),
+            refusals=(*refusals, *conflicts(NOT_HOLDABLE)),
+        ),
+        route(
+            release,
+            release_record,
+            summary=f"Release {one} that is on hold",
+            access=access,
+            body=VERSION_BODY,
+            record=collection,
+            errors=(STALE,),
+            refusals=(*refusals, *conflicts(NOT_ON_HOLD)),
+        ),
+    )
