@@ -74,7 +74,8 @@ class Menu:
     """A page of the front ends, and the buttons of the resource that it shows.
 
     `resource`, such as `acme:agreement`: every permission with that prefix becomes a button of the page. `parent` is
-    the code of another menu. Without `resource` the menu is a directory, with `link` a link.
+    the code of another menu. Without `resource` the menu is a directory, with `link` a link. `granted_with`: the roles
+    with this permission get the page and its buttons at the start that adds it to an older database.
     """
 
     code: str
@@ -87,13 +88,16 @@ class Menu:
     order: int = 0
     hidden: bool = False
     link: str = ""
+    granted_with: str = ""
 
 
-def page(resource: str, title: tuple[str, str], path: str, icon: str, order: int) -> Menu:
+def page(resource: str, title: tuple[str, str], path: str, icon: str, order: int, *, granted_with: str = "") -> Menu:
     """The page of a resource in the menu of its module: `page("acme:agreement", ("协议", "Agreements"), "/acme", …)`."""
     module = resource.partition(":")[0]
     code = resource.replace(":", ".")
-    return Menu(code, as_message(title), path, icon, parent=module, resource=resource, order=order)
+    return Menu(
+        code, as_message(title), path, icon, parent=module, resource=resource, order=order, granted_with=granted_with
+    )
 
 
 @dataclass(frozen=True)

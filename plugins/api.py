@@ -90,10 +90,13 @@ from plugins.protocols import (
     APPROVAL_CANCELLED as APPROVAL_CANCELLED,  # end the approval of a record
     APPROVAL_FINISHED as APPROVAL_FINISHED,  # how an approval ended
     APPROVAL_REQUESTED as APPROVAL_REQUESTED,  # start the approval of a record
+    CONTACTS_ASKED as CONTACTS_ASKED,  # whom to call at some customers
+    CREDIT_ASKED as CREDIT_ASKED,  # whether a customer may order so much
     DATA_RESET as DATA_RESET,  # all records of some plugins were removed
     DATED as DATED,  # a record is dated on a day, which may be in a closed month
     NOTIFY as NOTIFY,  # put a message into inboxes
     NOTIFY_PROGRESS as NOTIFY_PROGRESS,  # show the progress of work
+    OWED_ASKED as OWED_ASKED,  # what a customer owes now
     PAYABLE_CHANGED as PAYABLE_CHANGED,  # what is owed to a supplier
     RECEIVABLE_CHANGED as RECEIVABLE_CHANGED,  # what a customer owes
 )

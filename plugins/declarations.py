@@ -287,6 +287,8 @@ def _menu_problems(plugin: Plugin, menu: Menu, resources: set[str], menus: set[s
         yield f"{where} has the parent {menu.parent}, which no loaded plugin declares."
     if menu.resource and menu.resource not in resources:
         yield f"{where} shows {menu.resource}, but no route needs a permission of it."
+    if menu.granted_with and menu.granted_with.rpartition(":")[0] not in resources:
+        yield f"{where} is granted with {menu.granted_with}, which no route needs."
 
 
 def _option_problems(plugin: Plugin, option: Option) -> Iterator[str]:

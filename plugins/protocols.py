@@ -79,14 +79,28 @@ RECEIVABLE_CHANGED = Event("finance.receivable.changed", **_OWED)
 PAYABLE_CHANGED = Event("finance.payable.changed", **_OWED)
 """What is owed to a supplier for a record now, changed on `day`. With `paid`, its payments are entered where it comes from."""
 
+OWED_ASKED = Event("finance.owed.asked", customer_id=object, found=dict)
+"""Asks what a customer owes: a plugin that keeps the books puts a `Decimal` as `owed` into `found`."""
+
+CREDIT_ASKED = Event("finance.credit.asked", customer_id=object, requested=object, ordered=object, found=dict)
+"""Asks whether a customer may order: `requested` and `ordered` are `Decimal` amounts, of this order and of others that
+are not delivered. A plugin that keeps customers refuses what exceeds the credit limit, or puts the amount by which it
+does as `excess` into `found`."""
+
+CONTACTS_ASKED = Event("finance.contacts.asked", customer_ids=Iterable, found=dict)
+"""Asks whom to call at customers: a plugin that keeps them puts `{name, phone, email}` into `found`, by their ids."""
+
 PROTOCOLS = (
     APPROVAL_CANCELLED,
     APPROVAL_FINISHED,
     APPROVAL_REQUESTED,
+    CONTACTS_ASKED,
+    CREDIT_ASKED,
     DATA_RESET,
     DATED,
     NOTIFY,
     NOTIFY_PROGRESS,
+    OWED_ASKED,
     PAYABLE_CHANGED,
     RECEIVABLE_CHANGED,
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from plugins.api import STALE, Request, Route, crud
+from plugins.api import STALE, Request, Route, Service, crud
 from plugins.crm import customer_children
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
 from plugins.crm.records import CONTACTS, CUSTOMERS
@@ -41,6 +42,20 @@ async def delete(req: Request) -> None:
     """Delete a contact."""
     contact = await get_editable(req, CONTACTS, req.path["id"])
     await req.store(CONTACTS).delete(contact["id"])
+
+
+async def tell_contacts(_: Service, payload: Mapping[str, Any]) -> None:
+    """Tell another plugin whom to call at those of some customers that the caller sees: the primary contact, if any."""
+    req: Request = payload["request"]
+    called = ("name", "phone", "email")
+    customers = await req.store(CUSTOMERS).find({"_id": {"$in": payload["customer_ids"]}}, fields=called)
+    primary = {"customer_id": {"$in": [one["id"] for one in customers]}, "is_primary": True}
+    contacts = await req.store(CONTACTS).find(primary, fields=("customer_id", *called))
+    people = {one["customer_id"]: one for one in contacts}
+    for customer in customers:
+        person = people.get(customer["id"], {"name": None})
+        given = {name: person.get(name) or customer[name] for name in ("phone", "email")}
+        payload["found"][customer["id"]] = {"name": person["name"], **given}
 
 
 async def _unset_other_primaries(req: Request, contact: Record) -> None:

@@ -29,6 +29,10 @@ CONTRACT_FIXED = Message("只有草稿或已驳回的合同可以修改", "Only 
 WRONG_STATE = Message("合同当前状态不允许该操作", "The status of the contract does not allow this")
 OVERPAID = Message("金额超过未收余额：{open}", "The amount exceeds the open balance: {open}")
 NOT_PAYABLE = Message("合同未生效，不能登记回款", "The contract is not in force, so payments cannot be recorded")
+OVER_CREDIT_LIMIT = Message(
+    "超过客户信用额度 {limit}：已占用 {open}，本单 {requested}",
+    "More than the credit limit of the customer, {limit}: {open} is used, and this order is {requested}",
+)
 OVERPLANNED = Message("计划金额合计超过合同金额", "The plans would exceed the amount of the contract")
 PLAN_PAID = Message("计划已有回款", "The plan already has payments")
 FOLLOW_UP_DUE = Message("该跟进客户了：{name}", "Time to follow up with {name}")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from plugins.api import Message, Numbering, Option, integer
+from plugins.api import Message, Numbering, Option, choice, integer
 from plugins.crm.contract_records import CONTRACTS
 
 CLAIM_LIMIT_KEY = "crm_claim_limit"
 RETURN_DAYS_KEY = "crm_pool_return_days"
 REMINDER_DAYS_KEY = "crm_payment_reminder_days"
+CREDIT_LIMIT_KEY = "crm_credit_limit"
 
 CONTRACT_NUMBERS = Numbering(
     "crm_contract_number", CONTRACTS.noun, "HT", CONTRACTS.name, "{prefix}-{yyyy}-{seq:5}", gapless=True
@@ -32,5 +33,13 @@ OPTIONS = (
         REMINDER_DAYS_KEY,
         integer(minimum=0, maximum=365, default=3),
         Message("回款到期前多少天提醒", "Days before a payment is due on which its owner is reminded"),
+    ),
+    Option(
+        CREDIT_LIMIT_KEY,
+        choice("warn", "refuse", default="warn", nullable=False),
+        Message(
+            "确认订单超过客户信用额度时：提醒，或拒绝",
+            "Whether an order beyond the credit limit of the customer is confirmed with a warning, or refused",
+        ),
     ),
 )

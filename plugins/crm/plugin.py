@@ -27,6 +27,7 @@ from plugins.crm.dashboards import DASHBOARDS
 from plugins.crm.dictionaries import DICTIONARIES
 from plugins.crm.handover import HOLDINGS
 from plugins.crm.import_records import IMPORT_ROWS, IMPORTS
+from plugins.crm.listening import LISTENS
 from plugins.crm.menus import MENUS, PERMISSIONS
 from plugins.crm.options import OPTIONS
 from plugins.crm.records import CONTACTS, CUSTOMERS, FOLLOW_UPS, LEADS, OPPORTUNITIES
@@ -41,6 +42,7 @@ plugin = Plugin(
     requires=("rbac", "system"),
     settings=CrmSettings,
     emits=(pool.RELEASED_EVENT, payments.RECEIVED_EVENT, payments.REMOVED_EVENT, customer_tables.IMPORTED_EVENT),
+    listens=LISTENS,
     jobs=(
         Job("crm.pool", "crm_pool_seconds", pool.return_neglected),
         Job("crm.reminders", "crm_reminder_seconds", reminders.remind),

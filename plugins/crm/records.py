@@ -134,6 +134,12 @@ CUSTOMERS = Collection(
             filter=True,
         ),
         "remark": text(label=("备注", "Remarks"), max_length=2000),
+        "credit_limit": money(
+            label=("信用额度", "Credit limit"),
+            minimum="0",
+            description="Of what is owed and ordered together; null: none. `crm_credit_limit` says what happens beyond.",
+            example="50000.00",
+        ),
         "last_follow_at": timestamp(label=("最后跟进时间", "Last followed up at"), past=True, sort=True, filter=True),
         "next_follow_at": timestamp(label=("下次跟进时间", "Next follow-up at"), sort=True, filter=True),
         "collaborators": array(

@@ -36,4 +36,12 @@ DICTIONARIES = (
         ("发票方向", "Invoice direction"),
         **{"in": ("进项", "Received"), "out": ("销项", "Sent")},
     ),
+    dictionary(
+        "finance_entry_kind",
+        ("往来变动类型", "Kind of open item entry"),
+        owed=("发生", "Owed"),
+        paid=("结算", "Paid"),
+        advance=("预收预付", "Advance"),
+        rescheduled=("改期", "Rescheduled"),
+    ),
 )

@@ -68,14 +68,14 @@ EXPENSE_CLAIMS = Collection(
     states=CLAIM_STATES,
 )
 
-_CUSTOMER = object_id(
+CUSTOMER = object_id(
     label=("客户", "Customer"),
     ref="crm_customers",
     ref_optional=True,
     filter=True,
     description="Looked up where the plugin `crm` is loaded.",
 )
-_SUPPLIER = object_id(
+SUPPLIER = object_id(
     label=("供应商", "Supplier"),
     ref="inventory_suppliers",
     ref_optional=True,
@@ -99,8 +99,8 @@ INVOICES = Collection(
         ),
         "number": record_code(label=("发票号码", "Invoice number"), example="24312000000012345678"),
         "counterparty": COUNTERPARTY.but(required=True, nullable=False, rules={**COUNTERPARTY.rules, "minLength": 1}),
-        "customer_id": _CUSTOMER.but(description="Of an invoice that is sent."),
-        "supplier_id": _SUPPLIER.but(description="Of an invoice that is received."),
+        "customer_id": CUSTOMER.but(description="Of an invoice that is sent."),
+        "supplier_id": SUPPLIER.but(description="Of an invoice that is received."),
         "day": day(label=("开票日期", "Invoice date"), filter=True, sort=True, description="Today unless given."),
         "due_on": day(label=("到期日", "Due date"), filter=True, sort=True),
         "amount": money(
@@ -180,8 +180,8 @@ OPEN_ITEMS = Collection(
             label=("单据编号", "Document number"), max_length=64, read_only=True, sort=True, filter=True, search=True
         ),
         "counterparty": COUNTERPARTY.but(read_only=True),
-        "customer_id": _CUSTOMER.but(read_only=True, description=None),
-        "supplier_id": _SUPPLIER.but(read_only=True, description=None),
+        "customer_id": CUSTOMER.but(read_only=True, description=None),
+        "supplier_id": SUPPLIER.but(read_only=True, description=None),
         "day": day(label=("发生日期", "Date"), read_only=True, filter=True, sort=True, description="When it arose."),
         "amount": _SUM,
         "paid": _SUM.but(label=("已结算金额", "Paid"), description="Of the amount."),

@@ -15,6 +15,30 @@ MENUS = (
     page("finance:period", ("会计期间", "Periods"), "/finance/periods", "lucide:calendar-check", 5),
     page("finance:audit", ("账目核对", "Ledger audit"), "/finance/audit", "lucide:shield-check", 9),
     page("finance:credit-note", ("红字发票", "Credit notes"), "/finance/credit-notes", "lucide:file-minus", 6),
+    page(
+        "finance:statement",
+        ("往来对账单", "Statements of account"),
+        "/finance/statements",
+        "lucide:scroll-text",
+        7,
+        granted_with="finance:invoice:receivables",
+    ),
+    page(
+        "finance:ageing",
+        ("账龄分析", "Ageing"),
+        "/finance/ageing",
+        "lucide:hourglass",
+        8,
+        granted_with="finance:invoice:receivables",
+    ),
+    page(
+        "finance:dunning",
+        ("催款清单", "Dunning list"),
+        "/finance/dunning",
+        "lucide:bell-ring",
+        9,
+        granted_with="finance:invoice:receivables",
+    ),
 )
 
 PERMISSIONS: Mapping[str, Message] = {

@@ -33,6 +33,7 @@ from plugins.api import (
     utc_now,
 )
 from plugins.finance.documents import OPEN_ITEMS, PAY_INVOICE_BODY
+from plugins.finance.entries import adopt, enter_change
 from plugins.finance.messages import MORE_THAN_OPEN, PAID_ELSEWHERE, PERIOD_CLOSED
 from plugins.finance.settling import add_payment, get_amount, get_owed, in_books
 from plugins.finance.vouchers import Record, book, get_day
@@ -57,7 +58,7 @@ async def update_from_event(direction: str, service: Service, payload: Mapping[s
         **({"paid": paid} if paid is not None else {}),
     }
     today = day_of(utc_now(), service.settings.zone).isoformat()
-    await _put(service.database.store(OPEN_ITEMS, owner), values, payload.get("day") or today)
+    await _put(service, service.database.store(OPEN_ITEMS, owner), values, payload.get("day") or today)
 
 
 async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str) -> None:
@@ -70,6 +71,7 @@ async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str
     # the item belongs to the creator of the invoice, who need not be the one who pays
     owner = Actor(user_id=invoice["creator_id"], department_id=invoice["creator_department_id"])
     await _put(
+        req.service,
         req.service.database.store(OPEN_ITEMS, owner, now=req.now),
         {
             "direction": invoice["direction"],
@@ -96,7 +98,7 @@ async def check_billed_item(req: Request, invoice: Mapping[str, Any]) -> None:
         raise invalid("open_item_id", "reference")
 
 
-async def _put(store: Store, values: Record, day: str) -> None:
+async def _put(service: Service, store: Store, values: Record, day: str) -> None:
     """Create or update the item, changed on `day`. It keeps the day on which it arose."""
     item = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
     before = item or {"day": None, "amount": None, "paid": None, "changes": None}
@@ -108,10 +110,8 @@ async def _put(store: Store, values: Record, day: str) -> None:
         "changes": add_change(before["changes"], day, amount - exact(before["amount"]), paid - exact(before["paid"])),
         "status": get_status(amount, paid),
     }
-    if item is None:
-        await store.create(values)
-    else:
-        await store.update(item["id"], values)
+    changed = await (store.create(values) if item is None else store.update(item["id"], values))
+    await enter_change(service, item, changed, day)
 
 
 def add_change(changes: Sequence[Mapping[str, Any]] | None, day: str, amount: Decimal, paid: Decimal) -> list[Record]:
@@ -156,6 +156,8 @@ async def _find_payable(req: Request, collection: Collection, id: Any) -> Record
 async def _book(step: Step) -> None:
     """Book the payment of a payable, or of a part of it."""
     req, item = step.req, step.record
+    if item["day"] is None:
+        await adopt(step.service, item)
     step.payload["voucher"] = await book(
         req,
         {
@@ -181,6 +183,12 @@ def _values_of_payment(step: Step) -> Record:
     return {"paid": store_money(add_payment(step)), "changes": changes}
 
 
+async def _enter_payment(step: Step) -> None:
+    voucher, item = step.payload["voucher"], step.record
+    before = {**item, "paid": store_money(exact(item["paid"]) - exact(voucher["amount"]))}
+    await enter_change(step.service, before, item, voucher["day"])
+
+
 async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
     """Take a payment off its payable after the voucher was reversed."""
     voucher, req = payload["voucher"], payload["request"]
@@ -193,7 +201,8 @@ async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
             "changes": add_change(item["changes"], payload["reversal"]["day"], Decimal(0), -exact(voucher["amount"])),
             "status": get_status(exact(item["amount"]), paid),
         }
-        await items.update(item["id"], values, version=item["version"])
+        changed = await items.update(item["id"], values, version=item["version"])
+        await enter_change(req.service, item, changed, payload["reversal"]["day"])
 
 
 ROUTES: tuple[Route, ...] = (
@@ -226,6 +235,7 @@ ROUTES: tuple[Route, ...] = (
             before=_book,
             choose=_payment_action,
             values=_values_of_payment,
+            after=_enter_payment,
             within=in_books,
             refusals=conflicts(PAID_ELSEWHERE, MORE_THAN_OPEN, PERIOD_CLOSED),
         ),

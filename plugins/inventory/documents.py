@@ -202,6 +202,11 @@ SALES_ORDERS = Collection(
             "salesperson_id": integer(
                 label=("销售员", "Salesperson"), minimum=1, ref="rbac_users", on_delete="keep", filter=True
             ),
+            "credit_excess": money(
+                label=("超出信用额度", "Over the credit limit"),
+                read_only=True,
+                description="By how much its confirmation exceeded the credit limit of the customer; null: not at all.",
+            ),
         },
     ),
     indexes=(

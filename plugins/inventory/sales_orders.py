@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import DATED, Action, Route, conflicts, crud, holds, transitions
+from plugins.api import CREDIT_ASKED, DATED, Action, Route, conflicts, crud, holds, transitions
 from plugins.inventory import receivables
+from plugins.inventory.credit import ask_for_credit, confirm_values
 from plugins.inventory.documents import SALES_ORDERS, SHIP_BODY
 from plugins.inventory.messages import MORE_THAN_OPEN, NOT_A_DRAFT, NOT_DELETABLE, NOT_ENOUGH, NOTHING_OPEN
 from plugins.inventory.order_shipping import add_shipment, choose_shipping, ship_with
@@ -28,7 +29,9 @@ ROUTES: tuple[Route, ...] = (
         Action(
             "POST /api/v1/inventory/sales-orders/{id}/confirm",
             access="inventory:sales-order:confirm",
-            values=lambda step: {"confirmed_at": step.now},
+            before=ask_for_credit,
+            values=confirm_values,
+            events=(CREDIT_ASKED,),
             waits=True,
         ),
         Action("POST /api/v1/inventory/sales-orders/{id}/cancel", access="inventory:sales-order:cancel"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from plugins.api import Catalogue, Database, Menu, Message, Route
@@ -13,6 +13,7 @@ from plugins.rbac.records import MENUS
 async def synchronise(database: Database, catalogue: Catalogue) -> None:
     """Add new menus and buttons, update changed ones, mark withdrawn ones; keep what administrators edited."""
     store = database.store(MENUS)
+    added: set[str] = set()
     present = {menu["code"]: menu for menu in await store.find()}
     declared = list(list_declarations(catalogue))
     for level in _split_levels(declared):
@@ -20,17 +21,26 @@ async def synchronise(database: Database, catalogue: Catalogue) -> None:
         for menu in level:
             parent = present.get(menu["parent"])
             wanted = {**menu, "parent_id": parent["id"] if parent else None, "declared": True, "withdrawn": False}
-            del wanted["parent"]
+            del wanted["parent"], wanted["granted_with"]
             before = present.get(wanted["code"])
             if before is None:
-                new.append({**wanted, "edited": []})
+                of_new_page = menu["type"] != "button" or menu["parent"] in added
+                holders = _holders(present.values(), menu["granted_with"]) if of_new_page else []
+                new.append({**wanted, "role_ids": holders, "edited": []})
             elif changes := _find_changes(before, wanted):
                 await store.update(before["id"], changes)
         present |= {made["code"]: made for made in await store.create_many(new)}
+        added |= {menu["code"] for menu in new}
     codes = {wanted["code"] for wanted in declared}
     for menu in present.values():
         if menu.get("declared") and menu["code"] not in codes and not menu.get("withdrawn"):
             await store.update(menu["id"], {"withdrawn": True})
+
+
+def _holders(menus: Iterable[Mapping[str, Any]], permission: str) -> list[int]:
+    """The roles that have a permission by one of these menus."""
+    holding = (menu["role_ids"] or () for menu in menus if permission and menu["permission"] == permission)
+    return sorted({id for role_ids in holding for id in role_ids})
 
 
 def _find_changes(before: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
@@ -85,6 +95,7 @@ def _describe_menu(menu: Menu, routes: Sequence[Route]) -> dict[str, Any]:
         "order": menu.order,
         "hidden": menu.hidden,
         "link": menu.link or None,
+        "granted_with": menu.granted_with,
         "permission": routes[0].access if routes else None,
         "apis": _list_apis(routes),
     }
@@ -99,6 +110,7 @@ def _describe_button(menu: Menu, code: str, title: Message, order: int, routes: 
         "title_en": title.en,
         "order": order,
         "permission": code,
+        "granted_with": menu.granted_with,
         "apis": _list_apis(routes),
     }
 

@@ -82,7 +82,14 @@ def _body(route: Route, body: dict[str, Any]) -> dict[str, Any] | None:
     return body if route.body else None
 
 
+async def of_customer(maker: Maker, route: Route) -> Exercise:
+    # a statement is of a customer or of a supplier
+    return Exercise(maker.admin, route, f"{route.path}?customer_id={await maker.refer('crm_customers')}")
+
+
 FINANCE_HAND_MADE: Mapping[str, HandMade] = {
+    f"GET {AT}/statements": of_customer,
+    f"GET {AT}/statements/export": of_customer,
     f"POST {AT}/vouchers": book,
     f"POST {AT}/periods/{{month}}/close": close_month,
     f"POST {CLAIMS}/{{id}}/withdraw": claim_after("submit"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from tests.plugins.auth.servers import KEYS
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 AT = "/api/v1/system/menus"
+SIGN = "acme:agreement:sign"
 
 
 async def answer(req: Request) -> None:
@@ -119,6 +121,28 @@ async def test_a_new_version_brings_titles_and_buttons_and_keeps_the_grants(site
     assert menus["acme.agreement"]["title"] == "服务协议"
     assert menus["acme.agreement"]["role_ids"] == [role]
     assert "acme:agreement:sign" in menus
+
+
+def with_reports(plugin: Plugin, *actions: str) -> Plugin:
+    """The plugin with a further page for whoever signs agreements."""
+    reports = (
+        route(f"GET /api/v1/acme/reports/{action}", answer, summary=action, access=f"acme:report:{action}")
+        for action in actions
+    )
+    title = Message("报表", "Reports")
+    page = Menu("acme.report", title, "/reports", parent="acme", resource="acme:report", granted_with=SIGN)
+    return replace(plugin, routes=(*plugin.routes, *reports), menus=(*plugin.menus, page))
+
+
+async def test_a_new_page_is_granted_with_the_permission_that_it_names(site: Site) -> None:
+    people = await site.start(acme("协议", "list", "sign"))
+    signer, _ = await people.role([SIGN]), await people.role(["acme:agreement:list"])
+    for actions in (("read",), ("read", "export")):
+        people = await site.start(with_reports(acme("协议", "list", "sign"), *actions))
+    menus = await declared(people)
+    granted = {code: menus[code]["role_ids"] for code in ("acme.report", "acme:report:read", "acme:report:export")}
+    # a later button of the page is for administrators to grant
+    assert granted == {"acme.report": [signer], "acme:report:read": [signer], "acme:report:export": []}
 
 
 async def test_what_an_administrator_edited_is_kept(site: Site) -> None:

@@ -1,0 +1,43 @@
+"""Credit limits: what a customer may owe and have on order together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import CONFLICT, OWED_ASKED, ApiError, Service, exact
+from plugins.crm.messages import OVER_CREDIT_LIMIT
+from plugins.crm.options import CREDIT_LIMIT_KEY
+from plugins.crm.records import CUSTOMERS
+from plugins.system.api import Configs
+
+
+async def check_limit(service: Service, payload: Mapping[str, Any]) -> None:
+    """Refuse an order beyond the credit limit of its customer (40901), or tell by how much it exceeds it.
+
+    With the setting `refuse` the orders of a customer wait for each other, so that together they keep within the limit.
+    """
+    customer_id = payload["customer_id"]
+    customer = await service.database.store(CUSTOMERS).find_one({"_id": customer_id})
+    if customer is None or customer["credit_limit"] is None:
+        return
+    refuses = await service.part(Configs).value(CREDIT_LIMIT_KEY) == "refuse"
+    if refuses:
+        await service.database.lock(CUSTOMERS, f"{customer_id}:credit")
+    limit, requested = exact(customer["credit_limit"]), payload["requested"]
+    used = payload["ordered"] + await _find_owed(service, payload)
+    if used + requested <= limit:
+        return
+    if refuses:
+        shown = {"limit": f"{limit:.2f}", "open": f"{used:.2f}", "requested": f"{requested:.2f}"}
+        raise ApiError(CONFLICT, OVER_CREDIT_LIMIT.filled(**shown), data=shown)
+    payload["found"]["excess"] = used + requested - limit
+
+
+async def _find_owed(service: Service, payload: Mapping[str, Any]) -> Decimal:
+    """What the customer owes, by the plugin that keeps the books; zero without one."""
+    found: dict[str, Decimal] = {}
+    asked = {"request": payload["request"], "customer_id": payload["customer_id"], "found": found}
+    await service.events.emit(OWED_ASKED, asked)
+    return found.get("owed", Decimal(0))

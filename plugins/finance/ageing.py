@@ -1,0 +1,209 @@
+"""Ageing: what is open on a day for each customer or supplier, by how long it is past due."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import (
+    Field,
+    Request,
+    Route,
+    Service,
+    array,
+    choice,
+    day,
+    day_of,
+    exact,
+    integer,
+    money,
+    obj,
+    object_id,
+    rounded,
+    route,
+    rows_before,
+    shape,
+    text,
+)
+from plugins.finance.documents import CUSTOMER, SUPPLIER
+from plugins.finance.entries import ADVANCE, ENTRIES, PARTY_FIELDS
+from plugins.finance.records import COUNTERPARTY
+
+DIRECTIONS = {"receivable": "out", "payable": "in"}
+# each bucket and the most days that something in it is past due; the last takes the rest
+_LIMITS = {"current": 0, "days_1_30": 30, "days_31_60": 60, "days_61_90": 90}
+_LAST = "over_90"
+BUCKETS = (*_LIMITS, _LAST)
+_SUMS = (*BUCKETS, "total", "advances")
+
+PAGE_QUERY: Mapping[str, Field] = {
+    "page": integer(minimum=1, default=1, nullable=False, example=1),
+    "page_size": integer(minimum=1, maximum=5000, default=1000, nullable=False, example=1000),
+    "cursor": text(max_length=20, nullable=False, description="`next_cursor` of the page before.", example="1000"),
+}
+PAGE_FIELDS: Mapping[str, Field] = {
+    "total": integer(minimum=0, nullable=False, description="How many there are."),
+    "page": integer(minimum=1, nullable=False),
+    "page_size": integer(minimum=1, nullable=False),
+    "next_cursor": text(max_length=20, description="Give it as `cursor` for the next page; null at the end."),
+}
+PARTY: Mapping[str, Field] = {
+    "customer_id": CUSTOMER.but(filter=False, description=None),
+    "supplier_id": SUPPLIER.but(filter=False, description=None),
+    "counterparty": COUNTERPARTY.but(filter=False, search=False, description="As it is called on the documents."),
+}
+_AMOUNTS: Mapping[str, Field] = {
+    "current": money(nullable=False, description="Not past due on the day, or without a due day."),
+    "days_1_30": money(nullable=False, description="Past due by 1 to 30 days."),
+    "days_31_60": money(nullable=False, description="Past due by 31 to 60 days."),
+    "days_61_90": money(nullable=False, description="Past due by 61 to 90 days."),
+    "over_90": money(nullable=False, description="Past due by more than 90 days."),
+    "total": money(nullable=False, description="What is open."),
+    "advances": money(nullable=False, description="Paid, and not allocated to any document."),
+}
+
+
+def party_of_entry() -> Mapping[str, Any]:
+    """The expression for the key of the party of an entry: its id, or what it is called where there is none."""
+    nameless = {"$and": [{"$eq": [{"$ifNull": [f"${name}", None]}, None]} for name in PARTY_FIELDS[:2]]}
+    ids = {name: {"$ifNull": [f"${name}", None]} for name in PARTY_FIELDS[:2]}
+    return {**ids, "counterparty": {"$cond": [nameless, "$counterparty", None]}}
+
+
+def signed_amount(direction: str) -> Mapping[str, Any]:
+    """The expression for what an entry adds to what is open of a direction; what is open of the other is set off."""
+    return {"$cond": [{"$eq": ["$direction", direction]}, "$amount", {"$multiply": ["$amount", -1]}]}
+
+
+def day_asked(req: Request) -> str:
+    """The `day` of the query, or today."""
+    return req.query.get("day") or day_of(req.now, req.service.settings.zone).isoformat()
+
+
+def open_entries(req: Request, direction: str, until: str) -> dict[str, Any]:
+    """The filter on the entries of a direction until a day, of the party in the query if it names one."""
+    named = {name: req.query[name] for name in PARTY_FIELDS[:2] if req.query.get(name) is not None}
+    return {"direction": direction, "day": {"$lte": until}, **named}
+
+
+def page_stages(req: Request) -> list[dict[str, Any]]:
+    """The stages that end a pipeline with one page of its rows."""
+    return [{"$skip": rows_before(req.query)}, {"$limit": req.query["page_size"]}]
+
+
+def page_fields(req: Request, total: int) -> dict[str, Any]:
+    """What a response tells about its page."""
+    query, end = req.query, rows_before(req.query) + req.query["page_size"]
+    return {
+        "total": total,
+        "page": query["page"],
+        "page_size": query["page_size"],
+        "next_cursor": str(end) if end < total else None,
+    }
+
+
+async def read_ageing(req: Request) -> dict[str, Any]:
+    """Return what is open on the day for each party, the largest sums first, and the totals of all."""
+    on = day_asked(req)
+    (found,) = await req.store(ENTRIES).aggregate(_pipeline(req, DIRECTIONS[req.query["kind"]], on))
+    totals = found["totals"][0] if found["totals"] else {}
+    return {
+        "kind": req.query["kind"],
+        "day": on,
+        "items": [_shown(row) for row in found["items"]],
+        "totals": {name: rounded(exact(totals.get(name))) for name in _SUMS},
+        **page_fields(req, totals.get("count", 0)),
+    }
+
+
+def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row["_id"], "counterparty": row["name"], **{name: rounded(exact(row[name])) for name in _SUMS}}
+
+
+async def tell_owed(service: Service, payload: Mapping[str, Any]) -> None:
+    """Add what a customer owes now to the question of another plugin. An amount that was paid too much counts too."""
+    customer = {"customer_id": payload["customer_id"]}
+    total = [{"$match": customer}, {"$group": {"_id": None, "amount": {"$sum": signed_amount("out")}}}]
+    found = await service.database.store(ENTRIES).aggregate(total)
+    payload["found"]["owed"] = exact(found[0]["amount"]) if found else Decimal(0)
+
+
+def _pipeline(req: Request, direction: str, on: str) -> Sequence[Mapping[str, Any]]:
+    is_advance = {"$eq": ["$kind", ADVANCE]}
+    sums = {name: {"$sum": {"$cond": [test, "$amount", 0]}} for name, test in _tests(on).items()}
+    none_open = dict.fromkeys((*BUCKETS, "advances"), 0)
+    return [
+        {"$match": open_entries(req, direction, on)},
+        {
+            "$group": {
+                "_id": {**party_of_entry(), "due_on": "$due_on", "advance": is_advance},
+                "amount": {"$sum": "$amount"},
+                "name": {"$max": "$counterparty"},
+            }
+        },
+        {"$match": {"amount": {"$ne": 0}}},
+        {
+            "$group": {
+                "_id": {name: f"$_id.{name}" for name in PARTY_FIELDS},
+                **sums,
+                "advances": {"$sum": {"$cond": ["$_id.advance", {"$multiply": ["$amount", -1]}, 0]}},
+                "name": {"$max": "$name"},
+            }
+        },
+        {"$match": {"$nor": [none_open]}},
+        {"$set": {"total": {"$add": [f"${name}" for name in BUCKETS]}}},
+        {"$sort": {"total": -1, "_id": 1}},
+        {
+            "$facet": {
+                "items": page_stages(req),
+                "totals": [
+                    {"$group": {"_id": None, "count": {"$sum": 1}, **{name: {"$sum": f"${name}"} for name in _SUMS}}}
+                ],
+            }
+        },
+    ]
+
+
+def _tests(on: str) -> dict[str, Any]:
+    """For each bucket, the expression whether the due day of a sum of entries falls into it."""
+    due, today = "$_id.due_on", date.fromisoformat(on)
+    first = {name: (today - timedelta(days=days)).isoformat() for name, days in _LIMITS.items()}
+    tests: dict[str, Any] = {}
+    after: str | None = None
+    for name in BUCKETS:
+        least = [{"$gte": [due, first[name]]}] if name in first else []
+        most = [{"$lt": [due, after]}] if after is not None else []
+        # null is less than any text: without a due day nothing is past due
+        dated = {"$and": [{"$ne": [due, None]}, *least, *most]}
+        within = {"$or": [{"$eq": [due, None]}, dated]} if name == "current" else dated
+        tests[name] = {"$and": [{"$not": ["$_id.advance"]}, within]}
+        after = first.get(name)
+    return tests
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/finance/ageing",
+        read_ageing,
+        summary="Show what is open by how long it is past due",
+        access="finance:ageing:read",
+        query={
+            "kind": choice(*DIRECTIONS, required=True, nullable=False, example="receivable"),
+            "day": day(nullable=False, description="Today unless given."),
+            "customer_id": object_id(nullable=False, description="Of this customer only."),
+            "supplier_id": object_id(nullable=False, description="Of this supplier only."),
+            **PAGE_QUERY,
+        },
+        returns=shape(
+            "Ageing",
+            kind=choice(*DIRECTIONS, nullable=False),
+            day=day(nullable=False),
+            items=array(obj("AgeingRow", {**PARTY, **_AMOUNTS}, nullable=False), max_items=5000, nullable=False),
+            totals=obj("AgeingTotals", _AMOUNTS, nullable=False),
+            **PAGE_FIELDS,
+        ),
+        collection=ENTRIES.name,
+    ),
+)

@@ -1,0 +1,189 @@
+"""The dunning list: what customers have not paid in time, with whom to call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from plugins.api import (
+    CONTACTS_ASKED,
+    Request,
+    Route,
+    array,
+    day,
+    exact,
+    integer,
+    money,
+    obj,
+    object_id,
+    rounded,
+    route,
+    shape,
+    text,
+)
+from plugins.finance.ageing import (
+    PAGE_FIELDS,
+    PAGE_QUERY,
+    PARTY,
+    day_asked,
+    open_entries,
+    page_fields,
+    page_stages,
+    party_of_entry,
+)
+from plugins.finance.documents import OPEN_ITEMS
+from plugins.finance.entries import ENTRIES, PARTY_FIELDS
+
+Record = dict[str, Any]
+_SHOWN_ITEMS = 100
+_OVERDUE: Mapping[str, Any] = {
+    "oldest_due_on": day(nullable=False, description="Since when something is past due."),
+    "days_overdue": integer(minimum=1, nullable=False, description="Of the oldest."),
+    "amount": money(nullable=False, description="What is past due."),
+}
+_ITEM = obj(
+    "DunningItem",
+    {
+        "open_item_id": object_id(nullable=False, ref=OPEN_ITEMS.name),
+        "biz_type": text(),
+        "resource_id": text(),
+        "number": text(),
+        **_OVERDUE,
+    },
+    nullable=False,
+)
+_CONTACT = obj("DunningContact", {"name": text(), "phone": text(), "email": text()})
+_ROW = obj(
+    "DunningRow",
+    {
+        **{name: PARTY[name] for name in ("customer_id", "counterparty")},
+        **_OVERDUE,
+        "count": integer(minimum=1, nullable=False, description="How many items are past due."),
+        "contact": _CONTACT.but(description="Null where the caller does not see the customer."),
+        "items": array(
+            _ITEM, max_items=_SHOWN_ITEMS, nullable=False, description=f"The oldest {_SHOWN_ITEMS} of them."
+        ),
+    },
+    nullable=False,
+)
+
+
+async def list_overdue(req: Request) -> Record:
+    """Return the customers with something past due on the day, the longest past due first."""
+    on = day_asked(req)
+    (found,) = await req.store(ENTRIES).aggregate(_pipeline(req, on))
+    rows = found["items"]
+    items = await _find_items(req, rows)
+    contacts = await _find_contacts(req, rows)
+    totals = found["totals"][0] if found["totals"] else {}
+    return {
+        "day": on,
+        "amount": rounded(exact(totals.get("amount"))),
+        "items": [
+            {
+                "customer_id": row["_id"]["customer_id"],
+                "counterparty": row["name"],
+                **_count_days(row, on),
+                "count": row["count"],
+                "contact": contacts.get(row["_id"]["customer_id"]),
+                "items": [
+                    {**items.get(one["open_item_id"], {}), **one, **_count_days(one, on)} for one in row["items"]
+                ],
+            }
+            for row in rows
+        ],
+        **page_fields(req, totals.get("count", 0)),
+    }
+
+
+def _pipeline(req: Request, on: str) -> Sequence[Mapping[str, Any]]:
+    of_party = {name: f"$_id.{name}" for name in PARTY_FIELDS}
+    item = {"open_item_id": "$_id.open_item_id", "oldest_due_on": "$oldest_due_on", "amount": "$amount"}
+    return [
+        {"$match": {**open_entries(req, "out", on), "due_on": {"$lt": on}}},
+        {
+            "$group": {
+                "_id": {**party_of_entry(), "open_item_id": "$open_item_id", "due_on": "$due_on"},
+                "amount": {"$sum": "$amount"},
+                "name": {"$max": "$counterparty"},
+            }
+        },
+        {"$match": {"amount": {"$gt": 0}}},
+        {
+            "$group": {
+                "_id": {**of_party, "open_item_id": "$_id.open_item_id"},
+                "amount": {"$sum": "$amount"},
+                "oldest_due_on": {"$min": "$_id.due_on"},
+                "name": {"$max": "$name"},
+            }
+        },
+        {"$sort": {"oldest_due_on": 1, "_id": 1}},
+        {
+            "$group": {
+                "_id": of_party,
+                "amount": {"$sum": "$amount"},
+                "oldest_due_on": {"$min": "$oldest_due_on"},
+                "name": {"$max": "$name"},
+                "count": {"$sum": 1},
+                "items": {"$firstN": {"input": item, "n": _SHOWN_ITEMS}},
+            }
+        },
+        {"$sort": {"oldest_due_on": 1, "_id": 1}},
+        {
+            "$facet": {
+                "items": page_stages(req),
+                "totals": [{"$group": {"_id": None, "count": {"$sum": 1}, "amount": {"$sum": "$amount"}}}],
+            }
+        },
+    ]
+
+
+async def _find_items(req: Request, rows: Sequence[Mapping[str, Any]]) -> Mapping[Any, Record]:
+    """The documents of the items of these rows."""
+    ids = [one["open_item_id"] for row in rows for one in row["items"]]
+    fields = ("biz_type", "resource_id", "number")
+    found = await req.store(OPEN_ITEMS).find({"_id": {"$in": ids}}, fields=fields) if ids else []
+    return {item["id"]: {name: item[name] for name in fields} for item in found}
+
+
+async def _find_contacts(req: Request, rows: Sequence[Mapping[str, Any]]) -> Mapping[Any, Record]:
+    """Whom to call at these customers, from the plugin that keeps them."""
+    found: dict[Any, Record] = {}
+    ids = [row["_id"]["customer_id"] for row in rows if row["_id"]["customer_id"] is not None]
+    if ids:
+        await req.emit(CONTACTS_ASKED, customer_ids=ids, found=found)
+    return found
+
+
+def _count_days(row: Mapping[str, Any], on: str) -> Record:
+    since = date.fromisoformat(row["oldest_due_on"])
+    return {
+        "oldest_due_on": row["oldest_due_on"],
+        "days_overdue": (date.fromisoformat(on) - since).days,
+        "amount": row["amount"],
+    }
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/finance/dunning",
+        list_overdue,
+        summary="List the customers who have not paid in time",
+        access="finance:dunning:read",
+        query={
+            "day": day(nullable=False, description="Today unless given."),
+            "customer_id": object_id(nullable=False, description="Of this customer only."),
+            **PAGE_QUERY,
+            "page_size": integer(minimum=1, maximum=200, default=100, nullable=False, example=100),
+        },
+        returns=shape(
+            "Dunning",
+            day=day(nullable=False),
+            amount=money(nullable=False, description="What is past due in all."),
+            items=array(_ROW, max_items=200, nullable=False),
+            **PAGE_FIELDS,
+        ),
+        collection=ENTRIES.name,
+    ),
+)

@@ -1,0 +1,223 @@
+"""Entries of open items and of advances: by how much what is open changed on which day. They are never changed.
+
+Whatever is open on any day is a sum of entries: statements, ageing and the dunning list read nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from functools import partial
+from typing import Any, NamedTuple
+
+from plugins.api import (
+    Actor,
+    Collection,
+    Index,
+    Job,
+    Message,
+    Service,
+    Store,
+    choice,
+    day,
+    day_of,
+    exact,
+    money,
+    object_id,
+    service_fields,
+    store_money,
+    text,
+)
+from plugins.finance.documents import CUSTOMER, OPEN_ITEMS, SUPPLIER
+from plugins.finance.records import COUNTERPARTY, VOUCHERS
+
+Record = dict[str, Any]
+Values = Mapping[str, Any]
+ZERO = Decimal(0)
+_BATCH = 200
+OWED, PAID, ADVANCE, RESCHEDULED = "owed", "paid", "advance", "rescheduled"
+PARTY_FIELDS = ("customer_id", "supplier_id", "counterparty")
+_COPIED = ("direction", *PARTY_FIELDS, "biz_type", "resource_id", "number")
+
+ENTRIES = Collection(
+    name="finance_open_item_entries",
+    title="OpenItemEntry",
+    noun=Message("往来明细", "open item entry"),
+    scoped=True,
+    default_sort="-day",
+    fields={
+        **service_fields(
+            direction=choice(
+                "in", "out", label=("款项方向", "Direction"), description="`out`: a receivable; `in`: a payable."
+            ),
+            day=day(label=("日期", "Date"), sort=True),
+            kind=choice(
+                OWED,
+                PAID,
+                ADVANCE,
+                RESCHEDULED,
+                label=("变动类型", "Change"),
+                description="`rescheduled`: due on another day; these add up to zero.",
+            ),
+            amount=money(label=("金额", "Amount"), description="More is open; below zero: less."),
+        ),
+        "open_item_id": object_id(label=("应收应付款项", "Open item"), read_only=True, ref=OPEN_ITEMS.name),
+        "biz_type": text(label=("业务类型", "Business type"), max_length=64, read_only=True, example="CONTRACT"),
+        "resource_id": text(label=("来源单据", "Source record"), max_length=100, read_only=True),
+        "number": text(label=("单据编号", "Document number"), max_length=64, read_only=True),
+        "customer_id": CUSTOMER.but(read_only=True, filter=False),
+        "supplier_id": SUPPLIER.but(read_only=True, filter=False),
+        "counterparty": COUNTERPARTY.but(read_only=True, filter=False, search=False),
+        "due_on": day(label=("到期日", "Due date"), read_only=True, description="Null: not agreed."),
+    },
+    indexes=(
+        # each holds all that a sum needs
+        Index("direction", "day", *PARTY_FIELDS, "due_on", "kind", "open_item_id", "amount"),
+        Index("customer_id", "day", "id", "kind", "direction", "amount"),
+        Index("supplier_id", "day", "id", "kind", "direction", "amount"),
+        Index("open_item_id"),
+    ),
+)
+
+
+class Change(NamedTuple):
+    """One entry to write: what is open for `due_on` changes by `amount`."""
+
+    kind: str
+    due_on: str | None
+    amount: Decimal
+
+
+async def enter_change(service: Service, before: Values | None, item: Values, day: str) -> None:
+    """Write what changed on `day` from one state of an open item to the next, in the transaction that changes it.
+
+    `before` is None for a new item. Whoever sees the item sees its entries.
+    """
+    if before is not None and before["day"] is None:
+        await adopt(service, before)
+    entries = _entries_of(service, item)
+    if before is not None and any(before[name] != item[name] for name in PARTY_FIELDS):
+        party = {name: item[name] for name in PARTY_FIELDS}
+        await entries.update_many({"open_item_id": item["id"]}, {"$set": party})
+    await _write(entries, item, [(day, change) for change in compare(before, item)])
+
+
+async def adopt(service: Service, item: Values) -> None:
+    """Write the entries of an item that an older version of the service has left without any, in a transaction.
+
+    It arose on the day on which it was entered. What was paid is dated as its vouchers are; what has none, such as a
+    payment of a contract, on the day of the last change.
+    """
+    zone = service.settings.zone
+    arose, changed = (day_of(item[name], zone).isoformat() for name in ("created_at", "updated_at"))
+    state: Record = {
+        **item,
+        "paid": store_money(ZERO),
+        "schedule": [{**part, "paid": None} for part in item["schedule"] or ()],
+    }
+    rows = [(arose, change) for change in compare(None, state)]
+    paid = [(voucher["day"], exact(voucher["amount"])) for voucher in await _find_vouchers(service, item)]
+    rest = exact(item["paid"]) - sum((amount for _, amount in paid), ZERO)
+    for at, amount in [*paid, (changed, rest)]:
+        after = {**state, "paid": store_money(exact(state["paid"]) + amount)}
+        rows += [(at, change) for change in compare(state, after)]
+        state = after
+    rows += [(changed, change) for change in compare(state, item)]
+    await service.database.store(OPEN_ITEMS).update_unversioned({"_id": item["id"]}, {"$set": {"day": arose}})
+    await _write(_entries_of(service, item), item, rows)
+
+
+async def adopt_all(service: Service) -> None:
+    """Write the entries of all items that have none, a batch at a time."""
+    items, without = service.database.store(OPEN_ITEMS), {"day": None}
+
+    async def adopt_one(id: Any) -> None:
+        item = await items.find_one({"_id": id, **without})
+        if item is not None:
+            await adopt(service, item)
+
+    while found := await items.find(without, limit=_BATCH, fields=["day"]):
+        for item in found:
+            await service.database.transaction(partial(adopt_one, item["id"]))
+
+
+ADOPTION = Job("finance.entries", 60, adopt_all)
+
+
+async def _find_vouchers(service: Service, item: Values) -> Sequence[Record]:
+    """The vouchers that paid an item until it was last changed, and those that reversed them."""
+    of_invoice = item["biz_type"] == "INVOICE"
+    wanted = {"invoice_id": VOUCHERS.parse_id(item["resource_id"])} if of_invoice else {"open_item_id": item["id"]}
+    earlier = {"created_at": {"$lte": item["updated_at"]}}
+    return await service.database.store(VOUCHERS).find({**wanted, **earlier}, sort="day")
+
+
+def _entries_of(service: Service, item: Values) -> Store:
+    owner = Actor(user_id=item["creator_id"], department_id=item["creator_department_id"])
+    return service.database.store(ENTRIES, owner)
+
+
+async def _write(entries: Store, item: Values, changes: Sequence[tuple[str, Change]]) -> None:
+    copied = {"open_item_id": item["id"], **{name: item[name] for name in _COPIED}}
+    rows = [{**copied, **one._asdict(), "day": day, "amount": store_money(one.amount)} for day, one in changes]
+    if rows:
+        await entries.create_many(rows)
+
+
+def compare(before: Values | None, item: Values) -> Iterator[Change]:
+    """The changes from one state of an item to the next: of its amount, of what is paid, and of due days."""
+    old = before or {"amount": None, "paid": None}
+    earlier = split_by_due_day(before) if before is not None else {}
+    later = split_by_due_day(item)
+    left = {due: later.get(due, ZERO) - earlier.get(due, ZERO) for due in {**earlier, **later}}
+    sums = {
+        OWED: exact(item["amount"]) - exact(old["amount"]),
+        PAID: exact(old["paid"]) - exact(item["paid"]),
+    }
+    for kind, amount in sums.items():
+        for due, part in _take(left, amount):
+            left[due] -= part
+            yield Change(kind, due, part)
+    yield from (Change(RESCHEDULED, due, amount) for due, amount in left.items() if amount)
+
+
+def _take(left: Mapping[str | None, Decimal], amount: Decimal) -> Iterator[tuple[str | None, Decimal]]:
+    """Share an amount among the due days that change in its direction; what remains goes to the first of all."""
+    for due, change in list(left.items()):
+        if amount * change > 0:
+            part = min(amount, change, key=abs)
+            amount -= part
+            yield due, part
+    if amount:
+        yield next(iter(left), None), amount
+
+
+def split_by_due_day(item: Values) -> dict[str | None, Decimal]:
+    """What is open of an item for each due day; null: none is agreed.
+
+    The parts of a schedule are paid where their payments say so. Payments that name no part pay the earliest parts
+    first; what the schedule has more than the amount is taken off its last parts.
+    """
+    amount, paid = exact(item["amount"]), exact(item["paid"])
+    schedule = sorted(item["schedule"] or (), key=lambda part: part["due_on"])
+    if not schedule:
+        return {item["due_on"]: amount - paid}
+    parts: dict[str | None, Decimal] = {}
+    for part in schedule:
+        parts[part["due_on"]] = parts.get(part["due_on"], ZERO) + exact(part["amount"]) - exact(part["paid"])
+    unscheduled = amount - sum((exact(part["amount"]) for part in schedule), ZERO)
+    unassigned = paid - sum((exact(part["paid"]) for part in schedule), ZERO)
+    parts[None] = max(unscheduled, ZERO)
+    beyond = _reduce(parts, list(reversed(parts)), max(-unscheduled, ZERO)) + min(unassigned, ZERO)
+    beyond += _reduce(parts, list(parts), max(unassigned, ZERO))
+    parts[None] -= beyond
+    return parts
+
+
+def _reduce(parts: dict[str | None, Decimal], order: list[str | None], amount: Decimal) -> Decimal:
+    """Take an amount off the parts in this order, as far as they are open; return what is left of it."""
+    for due in order:
+        taken = min(max(parts[due], ZERO), amount)
+        parts[due] -= taken
+        amount -= taken
+    return amount

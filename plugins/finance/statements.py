@@ -1,0 +1,223 @@
+"""Statements of account: what a customer owes us, or we owe a supplier, with everything that changed it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import (
+    ApiError,
+    Collection,
+    Field,
+    Message,
+    Page,
+    Request,
+    Route,
+    array,
+    day,
+    exact,
+    integer,
+    invalid,
+    money,
+    object_id,
+    rounded,
+    route,
+    service_fields,
+    shape,
+    tables,
+    text,
+)
+from plugins.finance.ageing import PARTY, day_asked, signed_amount
+from plugins.finance.entries import ENTRIES, RESCHEDULED
+
+Record = dict[str, Any]
+_PARTIES = ("customer_id", "supplier_id")
+_ZERO = Decimal("0.00")
+
+# a row as responses and tables have it; nothing is stored in this shape
+LINES = Collection(
+    name=ENTRIES.name,
+    title="StatementLine",
+    noun=Message("对账单明细", "statement line"),
+    plain=True,
+    fields={
+        **service_fields(
+            day=day(label=("日期", "Date")),
+            kind=ENTRIES.fields["kind"].but(description=None),
+        ),
+        **{name: ENTRIES.fields[name] for name in ("number", "biz_type", "resource_id", "open_item_id", "due_on")},
+        **service_fields(
+            debit=money(label=("借方", "Debit"), description="Customers: more owed. Suppliers: less."),
+            credit=money(label=("贷方", "Credit"), description="Customers: less owed. Suppliers: more."),
+            balance=money(label=("余额", "Balance"), description="What is open after this line."),
+        ),
+    },
+)
+_FILTERS: Mapping[str, Field] = {
+    "customer_id": object_id(
+        nullable=False, description="It or `supplier_id` is required; with both, what one owes is set off."
+    ),
+    "supplier_id": object_id(nullable=False),
+    "from": day(nullable=False, description="Everything unless given."),
+    "to": day(nullable=False, description="Today unless given."),
+}
+_QUERY: Mapping[str, Field] = {
+    **_FILTERS,
+    "page_size": integer(minimum=1, maximum=1000, default=200, nullable=False, example=200),
+    "cursor": text(
+        max_length=100,
+        nullable=False,
+        description="`next_cursor` of the page before.",
+        example="2026-11-20_65f0c0ffee65f0c0ffee65f0",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class _Account:
+    """The account of a customer, of a supplier, or of a company that is both; and the days that are asked for."""
+
+    customer_id: Any
+    supplier_id: Any
+    since: str
+    until: str
+
+    @property
+    def entries(self) -> Record:
+        """The filter on its entries until the last day."""
+        parties = [{name: id} for name in _PARTIES if (id := getattr(self, name)) is not None]
+        return {**(parties[0] if len(parties) == 1 else {"$or": parties}), "day": {"$lte": self.until}}
+
+    @property
+    def side(self) -> str:
+        """The direction of the items that add to its balance; the others are set off."""
+        return "out" if self.customer_id is not None else "in"
+
+    @property
+    def amount(self) -> Any:
+        """The expression for what an entry adds to its balance."""
+        return signed_amount(self.side)
+
+    def amount_of(self, entry: Mapping[str, Any]) -> Decimal:
+        """What an entry adds to its balance."""
+        amount = exact(entry["amount"])
+        return amount if entry["direction"] == self.side else -amount
+
+
+def _account_asked(req: Request) -> _Account:
+    customer_id, supplier_id = (req.query.get(name) for name in _PARTIES)
+    if customer_id is None and supplier_id is None:
+        raise invalid("customer_id", "required")
+    return _Account(customer_id, supplier_id, req.query.get("from") or "", req.query.get("to") or day_asked(req))
+
+
+async def read_statement(req: Request) -> Record:
+    """Return a page of a statement, with the balances before the first day and after the last."""
+    account = _account_asked(req)
+    page, sums = await _read_page(req, account)
+    debit, credit = (sums["more"], -sums["less"]) if account.side == "out" else (-sums["less"], sums["more"])
+    return {
+        **{name: req.query.get(name) for name in _PARTIES},
+        "from": req.query.get("from"),
+        "to": account.until,
+        "opening_balance": sums["opening"],
+        "debit": debit,
+        "credit": credit,
+        "closing_balance": sums["closing"],
+        "items": page.items,
+        "page_size": page.page_size,
+        "next_cursor": page.next_cursor,
+    }
+
+
+async def list_lines(req: Request) -> Page:
+    """Return a page of the lines of a statement, for tables."""
+    return (await _read_page(req, _account_asked(req)))[0]
+
+
+async def _read_page(req: Request, account: _Account) -> tuple[Page, dict[str, Decimal]]:
+    entries, size = req.store(ENTRIES), req.query["page_size"]
+    place = _read_cursor(req.query.get("cursor"))
+    later: Record = {"day": {"$gte": account.since}}
+    if place is not None:
+        later = {"$or": [{"day": {"$gt": place[0]}}, {"day": place[0], "_id": {"$gt": place[1]}}]}
+    shown = {"$and": [account.entries, later, {"kind": {"$ne": RESCHEDULED}}]}
+    rows = await entries.find(shown, sort="day,id", limit=size + 1)
+    sums = await _sum_up(req, account, place)
+    balance, items = sums["before"], []
+    for row in rows[:size]:
+        amount = account.amount_of(row)
+        balance += amount
+        more, less = max(amount, _ZERO), max(-amount, _ZERO)
+        debit, credit = (more, less) if account.side == "out" else (less, more)
+        items.append({**row, "debit": debit, "credit": credit, "balance": balance})
+    last = rows[size - 1] if len(rows) > size else None
+    cursor = f"{last['day']}_{last['id']}" if last is not None else None
+    return Page(items, None, 1, size, cursor), sums
+
+
+async def _sum_up(req: Request, account: _Account, place: tuple[str, Any] | None) -> dict[str, Decimal]:
+    """The balances before the first day, before the page and after the last day, and the sums of both sides."""
+    earlier = {"$lt": ["$day", account.since]}
+    before: Record = earlier
+    if place is not None:
+        same_day = {"$and": [{"$eq": ["$day", place[0]]}, {"$lte": ["$_id", place[1]]}]}
+        before = {"$or": [{"$lt": ["$day", place[0]]}, same_day]}
+    counted = [{"$gte": ["$day", account.since]}, {"$ne": ["$kind", RESCHEDULED]}]
+    tests = {
+        "opening": earlier,
+        "before": before,
+        "more": {"$and": [*counted, {"$gt": [account.amount, 0]}]},
+        "less": {"$and": [*counted, {"$lt": [account.amount, 0]}]},
+        "closing": True,
+    }
+    sums = {name: {"$sum": {"$cond": [test, account.amount, 0]}} for name, test in tests.items()}
+    found = await req.store(ENTRIES).aggregate([{"$match": account.entries}, {"$group": {"_id": None, **sums}}])
+    return {name: rounded(exact(found[0][name]) if found else Decimal(0)) for name in tests}
+
+
+def _read_cursor(cursor: str | None) -> tuple[str, Any] | None:
+    """The day and the id of the last line before a page; 40001 for anything else."""
+    if cursor is None:
+        return None
+    at, _, id = cursor.partition("_")
+    try:
+        return date.fromisoformat(at).isoformat(), ENTRIES.parse_id(id)
+    except (ValueError, ApiError) as error:
+        raise invalid("cursor", "cursor") from error
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/finance/statements",
+        read_statement,
+        summary="Show the statement of account of a customer or supplier",
+        access="finance:statement:read",
+        query=_QUERY,
+        returns=shape(
+            "Statement",
+            **{name: PARTY[name] for name in _PARTIES},
+            **{"from": day(description="Null: everything.")},
+            to=day(nullable=False),
+            opening_balance=money(nullable=False, description="What was open before the first day."),
+            debit=money(nullable=False, description="The sum of the debit side from the first day to the last."),
+            credit=money(nullable=False, description="The sum of the credit side from the first day to the last."),
+            closing_balance=money(nullable=False, description="What is open after the last day."),
+            items=array(LINES.read, max_items=1000, nullable=False),
+            page_size=integer(minimum=1, nullable=False),
+            next_cursor=text(max_length=100, description="Give it as `cursor` for the next page; null at the end."),
+        ),
+        collection=ENTRIES.name,
+    ),
+    *tables(
+        LINES,
+        at="/api/v1/finance/statements",
+        resource="finance:statement",
+        only=("export",),
+        lister=list_lines,
+        query=_FILTERS,
+    ),
+)

@@ -1,0 +1,46 @@
+"""Asks at the confirmation of a sales order whether the customer has credit for it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from plugins.api import CREDIT_ASKED, Step, exact, store_money
+from plugins.inventory.amounts import compute_part
+from plugins.inventory.documents import SALES_ORDERS
+from plugins.inventory.lines import Record
+
+_WAITING = {"status": {"$in": ["confirmed", "partly_delivered"]}}
+
+
+async def ask_for_credit(step: Step) -> None:
+    """Ask for the amount of the order, besides what the customer has on order; a listener may refuse.
+
+    An order that belongs to a contract is owed with the contract.
+    """
+    order = step.record
+    if order["customer_id"] is None or order.get("contract_id") is not None:
+        return
+    others = {"customer_id": order["customer_id"], "contract_id": None, "_id": {"$ne": order["id"]}, **_WAITING}
+    waiting = await step.store(SALES_ORDERS).find(others, fields=("lines", "amount", "freight"))
+    found: dict[str, Decimal] = {}
+    await step.emit(
+        CREDIT_ASKED,
+        customer_id=order["customer_id"],
+        requested=exact(order["amount"]),
+        ordered=sum(map(_compute_undelivered, waiting), Decimal(0)),
+        found=found,
+    )
+    step.payload["credit_excess"] = found.get("excess")
+
+
+def confirm_values(step: Step) -> Record:
+    """What the confirmation changes besides the state."""
+    excess = step.payload.get("credit_excess")
+    return {"confirmed_at": step.now, "credit_excess": store_money(excess) if excess is not None else None}
+
+
+def _compute_undelivered(order: Record) -> Decimal:
+    """What is still to be delivered of an order comes to; freight comes with the first delivery."""
+    parts = [compute_part(line, exact(line["delivered"])) for line in order["lines"]]
+    freight = exact(order["freight"]) if any(parts) else Decimal(0)
+    return exact(order["amount"]) - sum(parts, freight)
