@@ -19,6 +19,7 @@ from plugins.rbac.messages import HOLDS
 from plugins.runtime import Running
 from plugins.testing import Reply, expect
 from tests.support.catalogue import CATALOGUE
+from tests.support.openapi_checks import CONFLICT_SCHEMA, Described
 from tests.support.resources import endpoint
 from tests.support.valid_requests import Maker, path_with
 
@@ -41,10 +42,11 @@ def each(rule: str) -> pytest.MarkDecorator:
 
 @each("restrict")
 async def test_a_held_record_is_deleted_only_without_its_holder(
-    holder: Holder, maker: Maker, tradewind: Running
+    holder: Holder, maker: Maker, tradewind: Running, described: Described
 ) -> None:
     target, id, held_by = await referred(holder, maker, tradewind)
     refused = await delete(maker, target, id)
+    assert described.faults(CONFLICT_SCHEMA, refused.json) == []
     told = expect(refused, 40901)["held_by"]
     assert [(held["collection"], held["count"]) for held in told] == [(holder.collection.name, 1)]
     assert refused.json["msg"] == sentence(holder)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from handlers.schema.fields import NOTHING, Field, array, obj, text
+from handlers.schema.fields import NOTHING, Field, array, integer, obj, text
 from handlers.schema.messages import Message
 
 
@@ -17,7 +17,8 @@ from handlers.schema.messages import Message
 class ErrorKind:
     """One row of the catalogue: `name`, the `code` of the envelope, the HTTP `status`, and the `message`.
 
-    `when` says in which cases it is raised, for the documentation. `data` is the shape of the envelope's `data`.
+    `when` says in which cases it is raised, for the documentation. `data` is the shape of the envelope's `data`; where
+    it is nullable, a response has of its fields the required ones and those that apply.
     """
 
     name: str
@@ -118,6 +119,24 @@ _REFUSED = obj(
     },
     nullable=False,
 )
+_HOLDER = obj(
+    None,
+    {
+        "collection": text(required=True, nullable=False),
+        "field": text(nullable=False),
+        "count": integer(required=True, nullable=False),
+    },
+    nullable=False,
+)
+# null, or what applies
+_OBSTACLE = obj(
+    None,
+    {
+        "held_by": array(_HOLDER, nullable=False, description="What refers to the record, or is held by the person."),
+        "open": text(nullable=False, description="The amount or quantity that is left, where more was asked for."),
+        "field": text(nullable=False, description="The field that asks for more than is left."),
+    },
+)
 _TRACE = obj(None, {"request_id": text(nullable=False)}, nullable=False)
 
 
@@ -210,7 +229,8 @@ CONFLICT = _kind(
     409,
     "当前状态不允许该操作",
     "In use, or not allowed in this state",
-    "in use, or its state forbids it",
+    "in use, or its state forbids it; `data` may say what holds it, or how much is open",
+    _OBSTACLE,
 )
 STALE = _kind(
     "stale", 40902, 409, "数据已被他人修改，请刷新后重试", "Changed by someone else; reload", "stale `version`"

@@ -12,6 +12,7 @@ from referencing.jsonschema import DRAFT202012
 from handlers.route import Route
 from plugins.testing import Reply
 
+CONFLICT_SCHEMA = "/components/schemas/ConflictError"
 _ROOT = "urn:openapi"
 # RFC 3339 in UTC with milliseconds, and plain days
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")

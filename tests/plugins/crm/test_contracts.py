@@ -20,6 +20,7 @@ from tests.plugins.crm.sales import (
     in_force,
     seller,
 )
+from tests.support.openapi_checks import CONFLICT_SCHEMA, Described
 
 pytestmark = pytest.mark.gen_test(timeout=40)
 
@@ -205,12 +206,15 @@ async def test_plans_and_payments_are_found_by_their_remark(path: str, admin: Cl
     assert [row["id"] for row in found] == [made["id"]]
 
 
-async def test_a_payment_that_exceeds_the_open_amount_is_refused_with_that_amount(admin: Client) -> None:
+async def test_a_payment_that_exceeds_the_open_amount_is_refused_with_that_amount(
+    admin: Client, described: Described
+) -> None:
     made = await in_force(admin, "100.00")
     planned = await plan(admin, made, "30.00", "2099-01-01")
     expect(await admin.post(PAYMENTS, {"contract_id": made["id"], "amount": "60.50"}))
     too_much = await admin.post(PAYMENTS, {"contract_id": made["id"], "amount": "39.51"})
     assert expect(too_much, 40901) == {"open": "39.50"}
+    assert described.faults(CONFLICT_SCHEMA, too_much.json) == []
     assert "39.50" in too_much.json["msg"]
     of_plan = {"contract_id": made["id"], "plan_id": planned["id"], "amount": "30.01"}
     assert expect(await admin.post(PAYMENTS, of_plan), 40901) == {"open": "30.00"}

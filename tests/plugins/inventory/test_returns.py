@@ -12,6 +12,7 @@ from plugins.runtime import Running
 from plugins.testing import Client, People, Reply, expect
 from scripts.diagnosis.ledgers import differences
 from tests.plugins.inventory.goods import AT, Goods
+from tests.support.openapi_checks import CONFLICT_SCHEMA, Described
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 FINANCE = "/api/v1/finance"
@@ -192,7 +193,9 @@ async def test_a_disabled_warehouse_takes_no_returned_goods_in(admin: Client) ->
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
-async def test_more_than_was_delivered_is_refused_and_names_the_line(language: str, admin: Client) -> None:
+async def test_more_than_was_delivered_is_refused_and_names_the_line(
+    language: str, admin: Client, described: Described
+) -> None:
     goods, other = await Goods.stocked(admin, 5), await Goods.stocked(admin, 5)
     lines = [{"product_id": one.product_id, "quantity": "2", "price": "1.00"} for one in (goods, other)]
     draft = {"customer_name": "somebody", "warehouse_id": goods.warehouse_id, "lines": lines}
@@ -205,6 +208,7 @@ async def test_more_than_was_delivered_is_refused_and_names_the_line(language: s
     back = [{"product_id": line["product_id"], "quantity": line["quantity"]} for line in back]
     reply = await admin.post(at_of(delivery, "returns"), {"lines": back}, headers={"Accept-Language": language})
     assert expect(reply, 40901) == {"open": "2", "field": "lines[1].quantity"}
+    assert described.faults(CONFLICT_SCHEMA, reply.json) == []
     assert "2" in reply.json["msg"]
     assert await goods.stock() == ("3", "12.00")
     assert await owed(admin, order) == "4.00"

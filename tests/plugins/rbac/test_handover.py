@@ -28,6 +28,7 @@ from tests.plugins.approval.flows import act, ask, define, draft, id_of, node, r
 from tests.plugins.crm.sales import CONTRACTS, CUSTOMERS, customer
 from tests.plugins.crm.test_ownership import below
 from tests.plugins.rbac.branch import MANAGING
+from tests.support.openapi_checks import CONFLICT_SCHEMA, Described
 from tests.support.valid_requests import Maker
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -372,12 +373,15 @@ async def test_a_sub_administrator_hands_over_only_people_whom_they_may_manage(c
 # -- deletion
 
 
-async def test_an_account_that_holds_something_is_deleted_only_after_a_handover(company: Company) -> None:
+async def test_an_account_that_holds_something_is_deleted_only_after_a_handover(
+    company: Company, described: Described
+) -> None:
     leaver, receiver = await company.person(), await company.person()
     await customer(leaver)
     at = f"{USERS}/{id_of(leaver)}"
     refused = await company.admin.delete(at)
     assert expect(refused, 40901) == {"held_by": [{"collection": "crm_customers", "field": "owner_id", "count": 1}]}
+    assert described.faults(CONFLICT_SCHEMA, refused.json) == []
     assert refused.json["msg"] == "该用户名下仍有：客户（负责人） 1，请先移交"
     english = await company.admin.delete(at, headers={"Accept-Language": "en"})
     assert english.json["msg"] == "The person still holds customer (owner): 1: hand these over first"
