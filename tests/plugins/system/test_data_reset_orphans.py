@@ -146,7 +146,8 @@ async def test_what_stays_no_longer_names_what_is_gone(company: Running, owner: 
     assert removed["files_attachments"] >= 2
     assert answer["removed"] == sum(removed.values())
     owed = expect(await owner.get(f"{FINANCE}/receivables?page_size=200"))["items"]
-    assert {item["biz_type"] for item in owed} <= {"INVOICE"}
+    assert {item["biz_type"] for item in owed} <= {"INVOICE", "SALES_ORDER"}
+    assert {item["customer_id"] for item in owed} == {None}
     orders = (await _stored(database))["inventory_sales_orders"]
     assert len(orders) == len(books["inventory_sales_orders"])
     assert {order.get("customer_id") for order in orders} == {None}
