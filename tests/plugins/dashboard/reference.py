@@ -135,7 +135,8 @@ def trade(found: Records, months: Sequence[str]) -> list[dict[str, Any]]:
 
 def _ordered(orders: Sequence[Mapping[str, Any]], month: str, done: str) -> str:
     return money(
-        _shipped(one, done) if one["status"] == "closed" else one["amount"]
+        (_shipped(one, done) if one["status"] == "closed" else Decimal(one["amount"]))
+        - Decimal(one["returned_amount"] or 0)
         for one in orders
         if one["status"] not in ("draft", "pending", "cancelled") and one["ordered_on"][:7] == month
     )

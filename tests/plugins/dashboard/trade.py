@@ -13,6 +13,7 @@ from handlers.actor import Actor
 from handlers.data.collection import Collection
 from handlers.data.database import Database
 from handlers.schema.conversion import store_money, store_quantity
+from handlers.schema.money import times
 from plugins.approval.records import DEFINITIONS, INSTANCES
 from plugins.approval.states import STATES
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
@@ -167,12 +168,13 @@ class Company:
             Decimal(self.chance.randrange(1, 10**6)) / 10_000,
             Decimal(self.chance.randrange(1, 10**5)) / 100,
         )
+        discount = self.chance.choice([Decimal(0), Decimal("0.15")])
         line = {
             "product_id": product["id"],
             "quantity": store_quantity(quantity),
             "price": store_money(price),
-            "discount": self.chance.choice([None, store_quantity(Decimal("0.15"))]),
-            "amount": self._money(),
+            "discount": store_quantity(discount) if discount else None,
+            "amount": store_money(times(quantity, price * (1 - discount))),
             done: store_quantity(quantity / 2),
         }
         await self._made(
@@ -181,6 +183,7 @@ class Company:
                 "number": f"O-{number}",
                 "lines": [line],
                 "amount": line["amount"],
+                "returned_amount": self.chance.choice([None, self._money()]),
                 "ordered_on": self._day(),
                 "status": self.chance.choice(list(states.states)),
                 **({"customer_name": "somebody"} if selling else {"supplier_id": supplier["id"]}),
