@@ -191,7 +191,7 @@ class Company:
         )
 
     async def _stock(self, number: int) -> None:
-        keepers = self.chance.choice([[], [self._person(), self._person()]])
+        keepers = self.chance.choice([[], sorted({self._person(), self._person()})])
         warehouse = await self._made(
             WAREHOUSES, {"code": f"w {number}", "name": f"warehouse {number}", "keeper_ids": keepers}
         )
