@@ -27,7 +27,7 @@ _IS = Message(
 class Difference:
     """What a record says, and what it should say by its entries.
 
-    `about`: what differs, which tells the differences of one record apart. `number`: what people call the record.
+    `about`: what differs, which distinguishes the differences of one record. `number`: what people call the record.
     """
 
     resource_id: str

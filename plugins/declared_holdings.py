@@ -20,10 +20,10 @@ def holdings_of(plugin: Plugin, known: Mapping[str, Collection]) -> tuple[Holdin
 
     `known` are the collections of all plugins by name and alias.
     """
-    told = {(one.collection.name, one.field) for one in plugin.holdings}
+    declared = {(one.collection.name, one.field) for one in plugin.holdings}
     people = _people(known)
     derived = [one for collection in plugin.collections for one in derived_holdings(collection, people)]
-    return (*plugin.holdings, *(one for one in derived if (one.collection.name, one.field) not in told))
+    return (*plugin.holdings, *(one for one in derived if (one.collection.name, one.field) not in declared))
 
 
 def _people(known: Mapping[str, Collection]) -> frozenset[str]:
@@ -34,13 +34,13 @@ def _people(known: Mapping[str, Collection]) -> frozenset[str]:
 def holding_problems(plugin: Plugin, known: Mapping[str, Collection]) -> Iterator[str]:
     """A sentence for each fault in the holdings of a plugin, and for each reference to people that none tells of."""
     people = _people(known)
-    told: set[tuple[str, str]] = set()
+    declared: set[tuple[str, str]] = set()
     for holding in holdings_of(plugin, known):
         place = (holding.collection.name, holding.field)
         where = f"Plugin {plugin.name}: holding {holding.field} of {holding.collection.name}"
-        if place in told:
+        if place in declared:
             yield f"{where} is declared twice."
-        told.add(place)
+        declared.add(place)
         if holding.collection not in plugin.collections:
             yield f"{where} is of a collection that the plugin does not declare."
         elif holding.link is None or holding.link.target not in people:
@@ -51,7 +51,7 @@ def holding_problems(plugin: Plugin, known: Mapping[str, Collection]) -> Iterato
         for link in () if collection.plain else collection.links:
             # an owner that is not declared has a sentence of its own
             written = link.target in people and not link.read_only and link.path != OWNER_ID
-            if written and (collection.name, link.path) not in told:
+            if written and (collection.name, link.path) not in declared:
                 yield (
                     f"Plugin {plugin.name}: collection {collection.name}: {link.path} refers to people, and nothing "
                     "says who takes it over when one leaves. Add it to holdings=(Holding(…),); with stays=True where "

@@ -98,11 +98,11 @@ MONEY_MOVED = Event(
 """Money came to an account, or left it, by a payment that the plugin has entered and counted itself.
 
 `biz_type` and `resource_id` name the record that it pays, `source_type` and `source_id` the payment. It follows the event
-with which the record tells what is paid of it.
+with which the record reports what is paid of it.
 """
 
 MONEY_RETURNED = Event("finance.money.returned", source_type=str, source_id=str, day=str, reason=str | None)
-"""What `MONEY_MOVED` told of this source is taken back on `day`."""
+"""What `MONEY_MOVED` reported of this source is taken back on `day`."""
 
 MONEY_ALLOCATED = Event(
     "finance.money.allocated",
@@ -114,7 +114,7 @@ MONEY_ALLOCATED = Event(
 )
 """A payment was allocated to a record whose payments are entered where it comes from; below zero it is taken back.
 
-The plugin of the record counts it, or refuses it, and tells what is paid then.
+The plugin of the record counts it, or refuses it, and reports what is paid then.
 """
 OWED_ASKED = Event("finance.owed.asked", customer_id=object, found=dict)
 """Asks what a customer owes: a plugin that keeps the books puts a `Decimal` as `owed` into `found`."""

@@ -35,7 +35,7 @@ class RecordNames:
         self._in_memory = {language: self._getters(language) for language in get_args(Language)}
 
     def in_memory(self, language: Language) -> NamesInMemory:
-        """Return what tells the names that are in memory; none within a transaction that has changed something."""
+        """Return the look-up of the names that are in memory; none within a transaction that has changed something."""
         return {} if self._database.has_uncommitted_changes else self._in_memory[language]
 
     def _getters(self, language: Language) -> NamesInMemory:

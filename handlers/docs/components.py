@@ -105,7 +105,7 @@ class Components:
         return self._write("responses", "Or".join(_pascal(kind.name) for kind in kinds), response)
 
     def _error(self, kind: ErrorKind) -> JsonSchema:
-        # fields that are not in every response are told as those that need not be in a request
+        # fields that are not in every response are described like those that need not be in a request
         mode: Mode = "input" if kind.data.nullable else "reply"
         data = {"type": "null"} if kind.data is NOTHING else json_schema(kind.data, mode, self.named)
         error = {"description": kind.when, **wrap({"type": "integer", "const": kind.code}, data)}

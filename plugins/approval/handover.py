@@ -20,7 +20,7 @@ async def _move_tasks(move: Move, approvals: Sequence[Record]) -> None:
         approval = flow.copy_approval(before)
         await _reassign(build_context(move.req), approval, move)
         if approval["status"] == before["status"] and approval["round"] == before["round"]:
-            # the receiver is told of the handover as a whole, not of each task
+            # the receiver is notified of the handover as a whole, not of each task
             changes = {name: value for name, value in flow.select_stored(approval).items() if value != before.get(name)}
             await move.store.update(before["id"], changes)
         else:

@@ -115,7 +115,7 @@ async def mark_reversed(
 
 
 async def take_off(req: Request, payment: Mapping[str, Any], day: str) -> None:
-    """Take a payment off its contract and plan, and tell what is owed then."""
+    """Take a payment off its contract and plan, and report what is owed then."""
     await _add_amount(req, CONTRACTS, payment["contract_id"], "received_amount", _negate(payment["amount"]))
     if payment["plan_id"] is not None:
         await _add_amount(req, PLANS, payment["plan_id"], "paid_amount", _negate(payment["amount"]))

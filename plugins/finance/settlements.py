@@ -101,6 +101,6 @@ async def _settle_elsewhere(req: Request, item: Record, payment: Record, change:
         day=day,
         payment=payment,
     )
-    told = await req.system_store(OPEN_ITEMS).get(item["id"])
-    if exact(told["paid"]) != exact(item["paid"]) + change:
+    updated = await req.system_store(OPEN_ITEMS).get(item["id"])
+    if exact(updated["paid"]) != exact(item["paid"]) + change:
         raise ApiError(CONFLICT, NO_SOURCE.filled(number=item["number"]))

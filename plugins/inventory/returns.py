@@ -25,7 +25,7 @@ _ZERO = store_money(Decimal(0))
 def make_return_handler(trade: Trade, announce: Announce) -> Handler:
     """Return the handler that returns goods of a delivery or receipt: those of the body, or all that are left.
 
-    `announce` tells what is owed for an order by a day.
+    `announce` reports what is owed for an order by a day.
     """
 
     async def return_goods(req: Request) -> Record:
@@ -53,7 +53,7 @@ def make_return_handler(trade: Trade, announce: Announce) -> Handler:
 def make_reverse_handler(trade: Trade, announce: Announce) -> Handler:
     """Return the handler that reverses a delivery or receipt: all that is left of it comes back.
 
-    Its order may be shipped again. `announce` tells what is owed for an order by a day.
+    Its order may be shipped again. `announce` reports what is owed for an order by a day.
     """
 
     async def reverse_shipment(req: Request) -> Record:

@@ -60,7 +60,7 @@ async def explain_own(req: Request) -> Record:
     if explanation["missing"] and not await req.part(Policy).holds(req.actor, "system:role:list"):
         # which roles exist is for those who may list them
         explanation["missing"] = [{**need, "roles": []} for need in explanation["missing"]]
-    # a record is told to those alone whom the request would tell it
+    # a record is named only to those to whom the request would show it
     return explanation if explanation["code"] in (0, NOT_FOUND.code) else {**explanation, "record": None}
 
 

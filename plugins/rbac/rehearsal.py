@@ -59,7 +59,7 @@ REHEARSAL = obj(
         ),
         "rows_counted": boolean(
             nullable=False,
-            description=f"False: it would take more than {MOST_COUNTS:,} counts, so no rows are told.",
+            description=f"False: it would take more than {MOST_COUNTS:,} counts, so rows are not counted.",
         ),
     },
     nullable=False,
@@ -76,7 +76,7 @@ class _Outcome:
 
 
 def rehearser(change: Handler) -> Handler:
-    """Make a handler that tells what `change` would do with the same request. It raises what `change` raises."""
+    """Make a handler that returns what `change` would do with the same request. It raises what `change` raises."""
 
     async def rehearse(req: Request) -> dict[str, Any]:
         outcome = await undone(req.service.database, lambda: _make(req, change))
@@ -152,7 +152,7 @@ def _rehearsal(endpoint: str, access: str, changing: Sequence[Route], noun: str)
         errors=patch.errors,
         refusals=patch.refusals,
         events=patch.events,
-        description="Takes the body of the PATCH and tells who would gain or lose what by it. Nothing is written. It is "
+        description="Takes the body of the PATCH and lists who would gain or lose what by it. Nothing is written. It is "
         "refused as the PATCH would be. People out of the caller's sight are left out.",
     )
 

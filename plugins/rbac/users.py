@@ -73,7 +73,7 @@ async def create(req: Request) -> dict[str, Any]:
 
 
 async def update(req: Request) -> dict[str, Any]:
-    """Change an account. A new status, department or role is in force at once; a header tells what is left to hand over."""
+    """Change an account. A new status, department or role is in force at once; a header lists what is left to hand over."""
     values = dict(req.body)
     version = values.pop("version")
     before = await req.store(USERS).get(req.path["id"])
