@@ -352,7 +352,8 @@ async def test_of_two_handovers_of_a_person_at_once_one_is_refused(company: Comp
 
 
 async def many_leads(database: Database, owner_id: int, count: int) -> None:
-    row = {**LEADS.defaults, "owner_id": owner_id, "creator_id": owner_id, "deleted": False, "version": 1}
+    stamps = {"created_at": utc_now(), "updated_at": utc_now(), "creator_id": owner_id, "updater_id": owner_id}
+    row = {**LEADS.defaults, **stamps, "owner_id": owner_id, "deleted": False, "version": 1}
     await database.driver.insert(LEADS.name, [{**row, "_id": new_id(), "name": f"lead {n}"} for n in range(count)])
 
 
