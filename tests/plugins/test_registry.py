@@ -214,6 +214,7 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
         "Plugin acme: audit acme-things: check is no async generator function.",
     ),
     "audit that takes no piece": (
+        # the type is the fault
         [acme(audits=(Audit("acme-things", TITLE, THINGS, start_without_a_piece),))],  # type: ignore[arg-type]
         "Plugin acme: audit acme-things: check must take a piece.",
     ),
