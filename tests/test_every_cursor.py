@@ -51,6 +51,8 @@ POOLS: Mapping[str, list[Any]] = {
     "day": ["0001-01-01", "1969-12-31", "2026-11-20", "2026-11-20", "9999-12-31"],
     "object_id": [ObjectId("0" * 24), ObjectId("a" * 24), ObjectId("a" * 24)],
 }
+# MongoDB deletes what has expired whenever it likes, also in the middle of a walk
+TIMES_TO_COME = [datetime(9000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC), POOLS["timestamp"][-1]]
 
 
 async def no_reference(collection: str) -> Any:
@@ -78,6 +80,8 @@ def _value(field: Field, number: int, *, anything: bool) -> Any:
     choices: list[Any] = field.rules["enum"] if "enum" in field.rules else POOLS[field.kind]
     if not anything and field.kind in ("text", "integer", "number"):
         choices = [one for one in choices if accepts(field, one)] or [scalar(field)]
+    if not anything and field.kind == "timestamp":
+        choices = TIMES_TO_COME
     empty = [None, MISSING] if anything else [None] if field.nullable else []
     values = [*empty, *choices]
     return values[number % len(values)]
