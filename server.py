@@ -227,10 +227,10 @@ async def until_asked(stop: Stop, embedded: Embedded | None) -> None:
 
 async def settle() -> None:
     """Load what a start need not wait for, and exempt all objects so far from garbage collection."""
-    from handlers.data.folding import load_pinyin
+    from handlers.data.readings import reader
 
     garbage_collection.collect_and_pause()
-    await asyncio.to_thread(load_pinyin)
+    await asyncio.to_thread(reader)
     garbage_collection.exempt_and_resume()
 
 

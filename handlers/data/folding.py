@@ -6,6 +6,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from handlers.data.readings import reader
+
 _KNOWN_WORDS = 4096
 # ideographs with their extensions and compatibility forms, and the two signs that stand for one
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -67,11 +69,4 @@ def chinese_parts(text: str) -> list[str]:
 @lru_cache(_KNOWN_WORDS)
 def pinyin(words: str) -> tuple[str, ...]:
     """Return the syllables of Chinese text; cached, because the parts of names and addresses recur."""
-    from pypinyin import lazy_pinyin  # imported late: its dictionary takes a quarter of a second to load
-
-    return tuple(lazy_pinyin(words))
-
-
-def load_pinyin() -> None:
-    """Load the dictionary of readings, which otherwise the first Chinese value does."""
-    import pypinyin  # noqa: F401
+    return tuple(reader()(words))
