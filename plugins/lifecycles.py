@@ -39,7 +39,8 @@ class Action:
     may come without a body. `values` returns what else changes; names that begin
     with `$` are update operators. `before` may refuse, once the state is known to allow the action; `after` sees the
     changed record. `within` runs the transaction, for what must be done outside it. `respond` makes the response of
-    the shape `returns`, which otherwise is the record. `waits`: it is refused while the record is on hold.
+    the shape `returns`, which otherwise is the record. `waits`: it is refused while the record is on hold, also where an
+    approval asks for it.
     """
 
     endpoint: str
@@ -143,7 +144,10 @@ class Lifecycle:
         async def work() -> None:
             record = await first.store(self.collection).get(payload["resource_id"])
             if approval.is_pending(record, self.collection):
-                await self._make(replace(first, record=record, payload=dict(given)), self._action(name))
+                step, action = replace(first, record=record, payload=dict(given)), self._action(name)
+                if action is not None and action.waits:
+                    step.refuse_on_hold()
+                await self._make(step, action)
 
         await service.database.transaction(work)
 

@@ -63,7 +63,7 @@ def _faults(life: Lifecycle) -> Iterator[str]:
     for name in dict.fromkeys((*named, *(approval.actions if approval else ()))):
         if name not in machine.transitions:
             yield f"{name} is none of the actions {', '.join(machine.transitions)}"
-    describing = approval.record if approval is not None else None
+    describing, done = (approval.record, approval.done) if approval is not None else (None, None)
     yield from _not_async("all actions", find=life.find, after=life.after, record=describing)
     for action in life.actions:
         hooks = {"before": action.before, "after": action.after, "within": action.within}
@@ -72,6 +72,8 @@ def _faults(life: Lifecycle) -> Iterator[str]:
             yield f"{action.endpoint} does {' or '.join(action.names)}, and nothing chooses"
         if action.waits and "on_hold" not in life.collection.fields:
             yield f"{action.names[0]} waits, but no record is ever on hold: the collection has no hold_fields"
+        if done in action.names and not action.waits and "on_hold" in life.collection.fields:
+            yield f"{done} approves records that may be on hold, so it needs waits=True"
 
 
 def _not_async(name: str, **hooks: Callable[..., object] | None) -> Iterator[str]:
@@ -148,6 +150,7 @@ def refusals_of_outcomes(routes: Iterable[Route]) -> Iterator[Refusal]:
         approval = handler.life.approval
         if approval is not None and set(handler.action.names) & {approval.done, approval.refused, approval.withdrawn}:
             yield from handler.action.refusals
+            yield from conflicts(ON_HOLD) if handler.action.waits else ()
 
 
 def listen_to_approvals(service: Service, routes: Iterable[Route]) -> None:

@@ -57,6 +57,8 @@ HAPPENED = {
     "POST /api/v1/inventory/deliveries/{id}/returns day",
     "POST /api/v1/inventory/deliveries/{id}/reverse day",
     "POST /api/v1/inventory/transfers day",
+    "POST /api/v1/inventory/purchase-returns/{id}/reverse day",
+    "POST /api/v1/inventory/sales-returns/{id}/reverse day",
     "POST /api/v1/inventory/transfers/{id}/reverse day",
     "POST /api/v1/inventory/stock-counts/{id}/reverse day",
     "POST /api/v1/inventory/stock-counts day",

@@ -178,6 +178,7 @@ ROUTES: tuple[Route, ...] = (
             access="crm:contract:approve",
             body=VERSION_BODY,
             values=_approval,
+            waits=True,
         ),
         Action(
             "POST /api/v1/crm/contracts/{id}/reject",

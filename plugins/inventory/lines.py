@@ -93,11 +93,15 @@ def get_today(req: Request) -> str:
     return day_of(req.now, req.service.settings.zone).isoformat()
 
 
-async def date_movement(req: Request) -> str:
-    """Return the day on which stock changes: that of the body, or today.
+async def date_movement(req: Request, since: str | None = None) -> str:
+    """Return the day on which stock changes: that of the body, or today, or `since` if that is later.
 
-    Call it inside the transaction: it emits the event that lets finance refuse a day in a closed month.
+    Call it inside the transaction: it emits the event that lets finance refuse a day in a closed month. Raises 40001
+    for a `day` of the body before `since`.
     """
-    day: str = req.body.get("day") or get_today(req)
+    given = (req.body or {}).get("day")
+    day: str = given or max(get_today(req), since or "")
     await req.emit(DATED, day=day)
+    if since is not None and day < since:
+        raise invalid("day", "minimum")
     return day

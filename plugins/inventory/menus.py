@@ -42,6 +42,8 @@ PERMISSIONS: Mapping[str, Message] = {
     "inventory:stock-count:reverse": Message("冲销", "Reverse"),
     "inventory:receipt:return": Message("采购退货", "Return to the supplier"),
     "inventory:receipt:reverse": Message("冲销", "Reverse"),
+    "inventory:purchase-return:reverse": Message("冲销", "Reverse"),
+    "inventory:sales-return:reverse": Message("冲销", "Reverse"),
     "inventory:delivery:return": Message("销售退货", "Take back"),
     "inventory:delivery:reverse": Message("冲销", "Reverse"),
 }

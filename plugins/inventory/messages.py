@@ -21,4 +21,8 @@ NOTHING_LEFT = Message("已全部退回", "Everything has been returned")
 ALREADY_REVERSED = Message(
     "单据已冲销，或本身是冲销单据", "The document has already been reversed, or is itself a reversal"
 )
+SHIPMENT_REVERSED = Message(
+    "发货单或收货单已冲销，其退货已随之了结",
+    "The delivery or receipt has been reversed, and what came back of it with it",
+)
 NOT_KEEPER = Message("只有该仓库的仓管员可以冲销", "Only the keepers of the warehouse may reverse this")

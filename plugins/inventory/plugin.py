@@ -39,7 +39,9 @@ plugin = Plugin(
     requires=("rbac",),
     demo=demo.load,
     collections=(*_MASTER_DATA, *_DOCUMENTS, *_RETURNS, STOCK, STOCK_ENTRIES),
-    emits=(PURCHASE.returned, PURCHASE.reversed, SALE.returned, SALE.reversed),
+    emits=tuple(
+        event for trade in (PURCHASE, SALE) for event in (trade.returned, trade.reversed, trade.return_reversed)
+    ),
     biz_types={
         "PRODUCT": PRODUCTS,
         "SUPPLIER": SUPPLIERS,

@@ -10,9 +10,11 @@ from plugins.inventory.messages import (
     MORE_THAN_LEFT,
     NOT_ENOUGH,
     NOTHING_LEFT,
+    SHIPMENT_REVERSED,
     WAREHOUSE_GONE,
 )
 from plugins.inventory.return_records import PURCHASE_RETURNS, RETURN_RECEIPT_BODY, REVERSE_BODY
+from plugins.inventory.return_reversals import make_return_reverse_handler
 from plugins.inventory.returns import make_return_handler, make_reverse_handler
 from plugins.inventory.reversing import REVERSE_REFUSALS
 from plugins.inventory.trades import PURCHASE
@@ -45,5 +47,15 @@ ROUTES: tuple[Route, ...] = (
         collection=RECEIPTS.name,
         events=(DATED,),
         refusals=(*REVERSE_REFUSALS, *conflicts(NOT_ENOUGH, NOTHING_LEFT)),
+    ),
+    route(
+        "POST /api/v1/inventory/purchase-returns/{id}/reverse",
+        make_return_reverse_handler(PURCHASE, payables.announce),
+        summary="Reverse a purchase return that was entered by mistake",
+        access="inventory:purchase-return:reverse",
+        body=REVERSE_BODY,
+        record=PURCHASE_RETURNS,
+        events=(DATED,),
+        refusals=(*REVERSE_REFUSALS, *conflicts(SHIPMENT_REVERSED)),
     ),
 )

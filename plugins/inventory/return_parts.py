@@ -1,7 +1,7 @@
 """Which goods of a delivery or receipt come back, and what they come to.
 
-A part of a line has the part of its amount and of its cost that its quantity is of the line's, rounded to the cent; the
-parts of a line that came back whole add up to it.
+A part of a line has the part of its amount and of its cost that its quantity is of the line's, rounded to the cent: what
+it adds to the parts that came back before. The parts of a line that came back whole add up to it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, FieldError, ValidationFailed, exact, share, store_quantity
+from plugins.api import CONFLICT, ApiError, FieldError, ValidationFailed, exact, share, store_money, store_quantity
 from plugins.inventory.lines import Line, Record
 from plugins.inventory.messages import MORE_THAN_LEFT
 
@@ -26,11 +26,11 @@ class Part:
     cost: Decimal
 
 
-def choose_parts(shipment: Record, given: Sequence[Line] | None) -> list[Part]:
+def choose_parts(shipment: Record, given: Sequence[Line] | None, returns: Sequence[Record]) -> list[Part]:
     """Return the parts that come back, in the order of their products: those of the lines given, or all that are left.
 
-    Raises 40001 for each line that repeats a product or has one that was not shipped, and 40901 for the first that
-    wants more than is left.
+    `returns` are all returns of the shipment so far, with their reversals. Raises 40001 for each line that repeats a
+    product or has one that was not shipped, and 40901 for the first that wants more than is left.
     """
     lines = {line["product_id"]: line for line in shipment["lines"]}
     if given is None:
@@ -40,7 +40,7 @@ def choose_parts(shipment: Record, given: Sequence[Line] | None) -> list[Part]:
         wanted = {line["product_id"]: exact(line["quantity"]) for line in given}
         for number, (id, quantity) in enumerate(wanted.items()):
             _check_quantity(number, quantity, _count_left(lines[id]))
-    return [_cut(lines[id], wanted[id]) for id in sorted(wanted, key=str) if wanted[id]]
+    return [_cut(lines[id], wanted[id], returns) for id in sorted(wanted, key=str) if wanted[id]]
 
 
 def _count_left(line: Line) -> Decimal:
@@ -65,10 +65,27 @@ def _check_quantity(number: int, quantity: Decimal, left: Decimal) -> None:
         raise ApiError(CONFLICT, MORE_THAN_LEFT.filled(line=number + 1, open=shown), data=data)
 
 
-def _cut(line: Line, quantity: Decimal) -> Part:
-    before, whole = exact(line.get("returned")), exact(line["quantity"])
+def _cut(line: Line, quantity: Decimal, returns: Sequence[Record]) -> Part:
+    product_id, after = line["product_id"], exact(line.get("returned")) + quantity
+    before = [part for made in returns for part in made["shares"] or made["lines"] if part["product_id"] == product_id]
     amount, cost = (
-        share(exact(line[field]), before + quantity, whole) - share(exact(line[field]), before, whole)
+        max(share(exact(line[field]), after, exact(line["quantity"])) - _add_up(before, field), Decimal(0))
         for field in ("amount", "cost")
     )
-    return Part(line["product_id"], quantity, amount, cost)
+    return Part(product_id, quantity, amount, cost)
+
+
+def _add_up(parts: Sequence[Line], field: str) -> Decimal:
+    return sum((exact(part[field]) for part in parts), Decimal(0))
+
+
+def describe_shares(parts: Sequence[Part]) -> list[Record]:
+    """Return what a return keeps of its parts: their shares of amount and cost, whatever was refunded and moved."""
+    return [
+        {
+            "product_id": part.product_id,
+            "amount": store_money(part.amount),
+            "cost": store_money(part.cost),
+        }
+        for part in parts
+    ]

@@ -12,6 +12,7 @@ from plugins.api import (
     day,
     obj,
     object_id,
+    quantity,
     service_fields,
     shape,
     text,
@@ -39,14 +40,16 @@ _RESTOCK = boolean(
 )
 
 
-def _return(title: str, example: str, shipment: dict[str, Field], order: Collection, cost: str) -> dict[str, Field]:
+def _return(
+    name: str, title: str, example: str, shipment: dict[str, Field], order: Collection, cost: str
+) -> dict[str, Field]:
     line = {
         "product_id": PRODUCT,
-        "quantity": POSITIVE,
+        "quantity": quantity(label=("数量", "Quantity"), description="Below zero in the reversal of a return."),
         "amount": AMOUNT.but(description="No longer owed."),
         "cost": AMOUNT.but(label=("成本", "Cost"), description=cost),
     }
-    ((name, of),) = shipment.items()
+    ((shipment_id, of),) = shipment.items()
     return {
         "number": document_number(example),
         **service_fields(
@@ -64,8 +67,15 @@ def _return(title: str, example: str, shipment: dict[str, Field], order: Collect
         "reverses_id": of.but(
             label=("冲销单据", "Reverses"),
             read_only=True,
-            description=f"The same as `{name}` where it reverses the whole.",
+            description=f"The same as `{shipment_id}` where it reverses the whole.",
         ),
+        "reverses_return_id": object_id(
+            label=("被冲销退货单", "Reverses the return"),
+            read_only=True,
+            ref=name,
+            description="The return that was entered by mistake; quantities and amounts are below zero then.",
+        ),
+        "reversed_by_id": object_id(label=("冲销单据", "Reversed by"), read_only=True, ref=name),
     }
 
 
@@ -79,6 +89,7 @@ SALES_RETURNS = Collection(
     scoped=True,
     fields={
         **_return(
+            "inventory_sales_returns",
             "SalesReturn",
             "SR-00000001",
             {"delivery_id": _DELIVERY},
@@ -94,6 +105,7 @@ SALES_RETURNS = Collection(
         Index("day"),
         Index("reverses_id", where={"reverses_id": {"$type": "objectId"}}),
     ),
+    internal=("shares",),
 )
 
 PURCHASE_RETURNS = Collection(
@@ -102,6 +114,7 @@ PURCHASE_RETURNS = Collection(
     noun=Message("采购退货单", "purchase return"),
     scoped=True,
     fields=_return(
+        "inventory_purchase_returns",
         "PurchaseReturn",
         "PR-00000001",
         {"receipt_id": _RECEIPT},
@@ -116,6 +129,7 @@ PURCHASE_RETURNS = Collection(
         Index("day"),
         Index("reverses_id", where={"reverses_id": {"$type": "objectId"}}),
     ),
+    internal=("shares",),
 )
 
 _WHEN_AND_WHY = {"day": day(past=True, description="Today unless given."), "reason": _REASON}

@@ -13,7 +13,7 @@ from plugins.api import CONFLICT, ApiError, Handler, Request, exact, new_id, sto
 from plugins.inventory.lines import ENABLED, Record, add_up, date_movement, find_warehouse
 from plugins.inventory.messages import NOTHING_LEFT
 from plugins.inventory.order_returns import count_returned, take_off_order
-from plugins.inventory.return_parts import Part, choose_parts
+from plugins.inventory.return_parts import Part, choose_parts, describe_shares
 from plugins.inventory.reversing import find_place, lock_document
 from plugins.inventory.stock import Origin, put, take_at
 from plugins.inventory.trades import Trade
@@ -36,10 +36,10 @@ def make_return_handler(trade: Trade, announce: Announce) -> Handler:
             # as of orders, a disabled warehouse takes no goods in; its stock may leave
             place = body.get("warehouse_id") or shipment["warehouse_id"]
             warehouse = await find_warehouse(req, place, where=None if trade.incoming else ENABLED)
-            parts = choose_parts(shipment, body.get("lines"))
+            parts = choose_parts(shipment, body.get("lines"), await find_returns(req, trade, shipment))
             refund, restock = (body.get(name) is not False for name in ("refund", "restock"))
             made = await _book(req, trade, shipment, warehouse, parts, {"refund": refund, "restock": restock})
-            changed = await _mark(req, trade, shipment, made)
+            changed = await mark_returned(req, trade, shipment, made)
             order = await count_returned(req, trade, made)
             await announce(req, order, made["day"])
             await req.emit(trade.returned, record=order, shipment=changed, goods_return=made)
@@ -60,10 +60,10 @@ def make_reverse_handler(trade: Trade, announce: Announce) -> Handler:
         async def work() -> Record:
             shipment = await lock_document(req, trade.shipments)
             warehouse = await find_place(req, shipment["warehouse_id"])
-            parts = choose_parts(shipment, None)
+            parts = choose_parts(shipment, None, await find_returns(req, trade, shipment))
             given = {"refund": True, "restock": True, "reverses_id": shipment["id"]}
             made = await _book(req, trade, shipment, warehouse, parts, given)
-            changed = await _mark(req, trade, shipment, made)
+            changed = await mark_returned(req, trade, shipment, made)
             order = await take_off_order(req, trade, shipment)
             await announce(req, order, made["day"])
             await req.emit(trade.reversed, record=order, shipment=changed, goods_return=made)
@@ -80,7 +80,7 @@ async def _book(
     """Move the parts and write the return. `given` has `refund` and `restock`, and `reverses_id` of a reversal."""
     if not parts:
         raise ApiError(CONFLICT, NOTHING_LEFT)
-    id, day = new_id(), await date_movement(req)
+    id, day = new_id(), await date_movement(req, shipment["day"])
     origin = Origin(trade.return_kind, id, await trade.return_numbers.take(req), day)
     lines = [await _move(req, trade, warehouse, part, origin, given) for part in parts]
     amount = add_up(lines, "amount")
@@ -97,6 +97,7 @@ async def _book(
             "warehouse_id": warehouse["id"],
             "day": day,
             "lines": lines,
+            "shares": describe_shares(parts),
             "amount": amount,
             "cost": add_up(lines, "cost"),
             "reason": (req.body or {}).get("reason"),
@@ -122,8 +123,13 @@ async def _move(
     }
 
 
-async def _mark(req: Request, trade: Trade, shipment: Record, made: Record) -> Record:
-    """Show in the delivery or receipt what came back of it."""
+async def find_returns(req: Request, trade: Trade, shipment: Record) -> Sequence[Record]:
+    """Return all returns of a delivery or receipt, with their reversals."""
+    return await req.system_store(trade.returns).find({trade.shipment_id: shipment["id"]})
+
+
+async def mark_returned(req: Request, trade: Trade, shipment: Record, made: Record) -> Record:
+    """Show in the delivery or receipt what came back of it by a return; by the reversal of one, that it did not."""
     came_back = {line["product_id"]: exact(line["quantity"]) for line in made["lines"]}
     lines = [
         {
@@ -135,4 +141,4 @@ async def _mark(req: Request, trade: Trade, shipment: Record, made: Record) -> R
     returned_amount = store_money(exact(shipment["returned_amount"]) + exact(made["amount"]))
     reversal = {"reversed_by_id": made["id"]} if made["reverses_id"] is not None else {}
     values = {"lines": lines, "returned_amount": returned_amount, **reversal}
-    return await req.store(trade.shipments).update(shipment["id"], values)
+    return await req.system_store(trade.shipments).update(shipment["id"], values)

@@ -9,6 +9,7 @@ from plugins.inventory.lines import Record
 from plugins.inventory.messages import ALREADY_REVERSED, NOT_KEEPER, WAREHOUSE_GONE
 from plugins.inventory.records import WAREHOUSES
 
+_LINKS = ("reversed_by_id", "reverses_id", "reverses_return_id")
 REVERSE_REFUSALS = (
     Refusal(FORBIDDEN, NOT_KEEPER, exempt_super=True),
     *conflicts(ALREADY_REVERSED, WAREHOUSE_GONE),
@@ -21,7 +22,7 @@ async def lock_document(req: Request, collection: Collection) -> Record:
     Raises 40901 if it was reversed, or is itself a reversal of a document of its kind.
     """
     document = await req.lock(collection, req.path["id"])
-    if document["reversed_by_id"] is not None or document.get("reverses_id") is not None:
+    if any(document.get(link) is not None for link in _LINKS):
         raise ApiError(CONFLICT, ALREADY_REVERSED)
     return document
 

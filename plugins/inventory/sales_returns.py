@@ -8,10 +8,13 @@ from plugins.inventory.documents import DELIVERIES
 from plugins.inventory.messages import (
     ALREADY_REVERSED,
     MORE_THAN_LEFT,
+    NOT_ENOUGH,
     NOTHING_LEFT,
+    SHIPMENT_REVERSED,
     WAREHOUSE_GONE,
 )
 from plugins.inventory.return_records import RETURN_DELIVERY_BODY, REVERSE_BODY, SALES_RETURNS
+from plugins.inventory.return_reversals import make_return_reverse_handler
 from plugins.inventory.returns import make_return_handler, make_reverse_handler
 from plugins.inventory.reversing import REVERSE_REFUSALS
 from plugins.inventory.trades import SALE
@@ -44,5 +47,15 @@ ROUTES: tuple[Route, ...] = (
         collection=DELIVERIES.name,
         events=(DATED,),
         refusals=(*REVERSE_REFUSALS, *conflicts(NOTHING_LEFT)),
+    ),
+    route(
+        "POST /api/v1/inventory/sales-returns/{id}/reverse",
+        make_return_reverse_handler(SALE, receivables.announce),
+        summary="Reverse a sales return that was entered by mistake",
+        access="inventory:sales-return:reverse",
+        body=REVERSE_BODY,
+        record=SALES_RETURNS,
+        events=(DATED,),
+        refusals=(*REVERSE_REFUSALS, *conflicts(NOT_ENOUGH, SHIPMENT_REVERSED)),
     ),
 )

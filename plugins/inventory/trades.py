@@ -43,6 +43,7 @@ class Trade:
     return_kind: str
     returned: Event
     reversed: Event
+    return_reversed: Event
 
     def filter_orderable(self) -> dict[str, Any] | None:
         """Return the filter of products and warehouses to order for: disabled ones are not bought, but still sold."""
@@ -63,6 +64,7 @@ PURCHASE = Trade(
     return_kind="purchase_return",
     returned=Event("inventory.receipt.returned", **_RETURN),
     reversed=Event("inventory.receipt.reversed", **_RETURN),
+    return_reversed=Event("inventory.purchase_return.reversed", **_RETURN, reversal=dict),
 )
 SALE = Trade(
     orders=SALES_ORDERS,
@@ -78,4 +80,5 @@ SALE = Trade(
     return_kind="sales_return",
     returned=Event("inventory.delivery.returned", **_RETURN),
     reversed=Event("inventory.delivery.reversed", **_RETURN),
+    return_reversed=Event("inventory.sales_return.reversed", **_RETURN, reversal=dict),
 )

@@ -152,6 +152,24 @@ async def test_an_approved_record_takes_effect(kind: Business, admin: Client, pe
     assert await case.status() == kind.approved
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.biz_type != "EXPENSE"], ids=lambda kind: kind.biz_type)
+async def test_an_approval_does_not_take_effect_while_the_record_is_on_hold(
+    kind: Business, admin: Client, people: People
+) -> None:
+    case = await submitted(kind, admin, people)
+    path = f"{kind.at}/{case.record['id']}"
+    expect(await admin.post(f"{path}/hold", {"reason": "price is disputed"}))
+    reply = await act(case.boss, case.approval, "agree")
+    expect(reply, 40901)
+    assert "price is disputed" in reply.json["msg"]
+    expect(await admin.post(f"{path}/{kind.approve}"), 40901)
+    assert await case.status() == kind.pending
+    assert waiting(await read(case.boss, case.approval)) == {id_of(case.boss)}
+    expect(await admin.post(f"{path}/release"))
+    expect(await act(case.boss, case.approval, "agree"))
+    assert await case.status() == kind.approved
+
+
 @each_kind
 async def test_a_rejected_record_can_be_submitted_again(kind: Business, admin: Client, people: People) -> None:
     case = await submitted(kind, admin, people)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from handlers.route import Route
@@ -88,6 +89,10 @@ async def read_return(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
 
 
+async def reverse_return(maker: Maker, route: Route) -> Exercise:
+    return replace(await read_return(maker, route), body={"reason": "录入错误"})
+
+
 async def _ordered(maker: Maker, at: str) -> dict[str, Any]:
     goods = await Goods.stocked(maker.admin, 5)
     return await (goods.purchase(3) if at == PURCHASES else goods.sale(3))
@@ -123,4 +128,6 @@ INVENTORY_HAND_MADE: Mapping[str, HandMade] = {
     },
     f"GET {AT}/purchase-returns/{{id}}": read_return,
     f"GET {AT}/sales-returns/{{id}}": read_return,
+    f"POST {AT}/purchase-returns/{{id}}/reverse": reverse_return,
+    f"POST {AT}/sales-returns/{{id}}/reverse": reverse_return,
 }

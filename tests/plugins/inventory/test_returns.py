@@ -355,7 +355,11 @@ async def test_a_closed_order_stays_closed_when_its_delivery_is_reversed(admin: 
 @pytest.mark.parametrize("action", ["returns", "reverse"])
 async def test_nothing_comes_back_in_a_closed_month(action: str, admin: Client) -> None:
     goods = await Goods.stocked(admin, 3)
-    order, delivery = await delivered(goods, 2)
+    order = await goods.sale(2)
+    expect(await admin.post(f"{AT}/sales-orders/{order['id']}/deliver", {"day": "2010-04-29"}))
+    (delivery,) = await shipments(admin, order)
+    refused = expect(await admin.post(at_of(delivery, action), {"day": "2010-04-28"}), 40001)
+    assert [(one["field"], one["rule"]) for one in refused["errors"]] == [("day", "minimum")]
     await admin.post(f"{FINANCE}/periods/2010-04/close")
     expect(await admin.post(at_of(delivery, action), {"day": "2010-04-30"}), 40901)
     assert await goods.stock() == ("1", "4.00")

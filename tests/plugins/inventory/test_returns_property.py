@@ -14,6 +14,7 @@ from plugins.runtime import Running
 from plugins.testing import Client, expect
 from scripts.diagnosis.ledgers import differences
 from tests.plugins.inventory.goods import Goods
+from tests.plugins.inventory.test_return_reversals import take_back
 from tests.plugins.inventory.test_returns import at_of, owed, send_back, shipments
 
 CENT, ZERO = Decimal("0.01"), Decimal(0)
@@ -23,6 +24,7 @@ STEPS = st.lists(
     st.one_of(
         st.tuples(st.sampled_from(["buy", "sell"]), QUANTITIES, PRICES),
         st.tuples(st.just("return"), QUANTITIES, st.integers(0, 9)),
+        st.tuples(st.just("undo"), st.just(ZERO), st.integers(0, 9)),
     ),
     min_size=2,
     max_size=8,
@@ -39,15 +41,19 @@ class Shipped:
 
     def __init__(self, sold: bool, quantity: Decimal, amount: Decimal, cost: Decimal) -> None:
         self.sold, self.quantity, self.amount, self.cost = sold, quantity, amount, cost
-        self.returned = ZERO
+        self.returned = self.returned_amount = self.returned_cost = ZERO
 
-    def part(self, whole: Decimal, quantity: Decimal) -> Decimal:
-        after, before = (cents(whole * done / self.quantity) for done in (self.returned + quantity, self.returned))
-        return after - before
+    def part(self, whole: Decimal, returned: Decimal, quantity: Decimal) -> Decimal:
+        return max(cents(whole * (self.returned + quantity) / self.quantity) - returned, ZERO)
+
+    def count(self, quantity: Decimal, amount: Decimal, cost: Decimal) -> None:
+        self.returned += quantity
+        self.returned_amount += amount
+        self.returned_cost += cost
 
     @property
     def owed(self) -> Decimal:
-        return self.amount - cents(self.amount * self.returned / self.quantity)
+        return self.amount - self.returned_amount
 
 
 class Model:
@@ -56,6 +62,7 @@ class Model:
     def __init__(self) -> None:
         self.quantity = self.value = ZERO
         self.shipped: list[Shipped] = []
+        self.returns: list[tuple[Shipped, tuple[Decimal, Decimal, Decimal], Decimal]] = []
 
     def trade(self, sold: bool, quantity: Decimal, price: Decimal) -> bool:
         if sold and quantity > self.quantity:
@@ -69,12 +76,30 @@ class Model:
     def give_back(self, one: Shipped, quantity: Decimal) -> bool:
         if quantity > one.quantity - one.returned or (not one.sold and quantity > self.quantity):
             return False
-        cost = one.part(one.cost, quantity)
-        if not one.sold:
-            cost = self.value if quantity == self.quantity else min(cost, self.value)
-        one.returned += quantity
-        self.move(quantity if one.sold else -quantity, cost if one.sold else -cost)
+        parts = (
+            quantity,
+            one.part(one.amount, one.returned_amount, quantity),
+            one.part(one.cost, one.returned_cost, quantity),
+        )
+        moved = parts[2] if one.sold else self.take(quantity, parts[2])
+        one.count(*parts)
+        self.move(quantity if one.sold else -quantity, moved if one.sold else -moved)
+        self.returns.append((one, parts, moved))
         return True
+
+    def undo(self, number: int) -> bool:
+        one, parts, moved = self.returns[number]
+        quantity = parts[0]
+        if one.sold and quantity > self.quantity:
+            return False
+        value = self.take(quantity, moved) if one.sold else moved
+        one.count(*(-part for part in parts))
+        self.move(-quantity if one.sold else quantity, -value if one.sold else value)
+        del self.returns[number]
+        return True
+
+    def take(self, quantity: Decimal, cost: Decimal) -> Decimal:
+        return self.value if quantity == self.quantity else min(cost, self.value)
 
     def move(self, quantity: Decimal, value: Decimal) -> None:
         self.quantity, self.value = self.quantity + quantity, self.value + value
@@ -88,12 +113,19 @@ def test_what_goes_out_and_comes_back_is_what_the_model_says_and_reversed_it_is_
     async def compare() -> None:
         goods, model = await Goods.fresh(admin), Model()
         made: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        returned: list[dict[str, Any]] = []
         for kind, quantity, further in steps:
             if kind == "return" and made:
                 number = further % len(made)
                 reply = await send_back(goods, made[number][1], format(quantity, "f"))
                 assert reply.code == (0 if model.give_back(model.shipped[number], quantity) else 40901)
-            elif kind != "return":
+                returned += [reply.data] if reply.code == 0 else []
+            elif kind == "undo" and returned:
+                number = further % len(returned)
+                reply = await take_back(admin, returned[number])
+                assert reply.code == (0 if model.undo(number) else 40901)
+                del returned[number : number + (reply.code == 0)]
+            elif kind in ("buy", "sell"):
                 reply, order = await trade(goods, kind, quantity, further)
                 assert reply.code == (0 if model.trade(kind == "sell", quantity, further) else 40901)
                 if reply.code == 0:
