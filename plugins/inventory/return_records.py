@@ -75,7 +75,7 @@ def _return(
             ref=name,
             description="The return that was entered by mistake; quantities and amounts are below zero then.",
         ),
-        "reversed_by_id": object_id(label=("冲销单据", "Reversed by"), read_only=True, ref=name),
+        "reversed_by_id": object_id(label=("由此退货单冲销", "Reversed by"), read_only=True, ref=name),
     }
 
 
