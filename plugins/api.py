@@ -94,6 +94,9 @@ from plugins.protocols import (
     CREDIT_ASKED as CREDIT_ASKED,  # whether a customer may order so much
     DATA_RESET as DATA_RESET,  # all records of some plugins were removed
     DATED as DATED,  # a record is dated on a day, which may be in a closed month
+    MONEY_ALLOCATED as MONEY_ALLOCATED,  # a payment was allocated to a record that counts its payments itself
+    MONEY_MOVED as MONEY_MOVED,  # money came to an account, or left it
+    MONEY_RETURNED as MONEY_RETURNED,  # it was taken back
     NOTIFY as NOTIFY,  # put a message into inboxes
     NOTIFY_PROGRESS as NOTIFY_PROGRESS,  # show the progress of work
     OWED_ASKED as OWED_ASKED,  # what a customer owes now

@@ -79,6 +79,43 @@ RECEIVABLE_CHANGED = Event("finance.receivable.changed", **_OWED)
 PAYABLE_CHANGED = Event("finance.payable.changed", **_OWED)
 """What is owed to a supplier for a record now, changed on `day`. With `paid`, its payments are entered where it comes from."""
 
+MONEY_MOVED = Event(
+    "finance.money.moved",
+    direction=str,  # `in` or `out`
+    account_id=object,
+    amount=object,
+    day=str,
+    biz_type=str,
+    resource_id=str,
+    source_type=str,
+    source_id=str,
+    customer_id=object,
+    supplier_id=object,
+    counterparty=str | None,
+    method=str | None,
+    remark=str | None,
+)
+"""Money came to an account, or left it, by a payment that the plugin has entered and counted itself.
+
+`biz_type` and `resource_id` name the record that it pays, `source_type` and `source_id` the payment. It follows the event
+with which the record reports what is paid of it.
+"""
+
+MONEY_RETURNED = Event("finance.money.returned", source_type=str, source_id=str, day=str, reason=str | None)
+"""What `MONEY_MOVED` reported of this source is taken back on `day`."""
+
+MONEY_ALLOCATED = Event(
+    "finance.money.allocated",
+    biz_type=str,
+    resource_id=str,
+    amount=object,
+    day=str,
+    payment=Mapping,
+)
+"""A payment was allocated to a record whose payments are entered where it comes from; below zero it is taken back.
+
+The plugin of the record counts it, or refuses it, and reports what is paid then.
+"""
 OWED_ASKED = Event("finance.owed.asked", customer_id=object, found=dict)
 """Asks what a customer owes: a plugin that keeps the books puts a `Decimal` as `owed` into `found`."""
 
@@ -98,6 +135,9 @@ PROTOCOLS = (
     CREDIT_ASKED,
     DATA_RESET,
     DATED,
+    MONEY_ALLOCATED,
+    MONEY_MOVED,
+    MONEY_RETURNED,
     NOTIFY,
     NOTIFY_PROGRESS,
     OWED_ASKED,

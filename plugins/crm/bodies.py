@@ -53,3 +53,9 @@ WIN = reason_body("WinBody", required=False)
 LOSE = reason_body("LoseBody", required=True)
 REJECT = reason_body("RejectContractBody", required=False)
 TERMINATE = reason_body("TerminateContractBody", required=True)
+REVERSE_PAYMENT = shape(
+    "ReverseContractPaymentBody",
+    version=VERSION,
+    day=calendar_day(past=True, description="Today unless given."),
+    reason=text(max_length=500, example="重复登记"),
+)

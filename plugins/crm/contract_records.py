@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from plugins.api import (
     VERSION,
     Collection,
@@ -140,6 +142,10 @@ PLANS = Collection(
     states=PLAN_STATES,
 )
 
+# payments that have these fields: as comparisons, from which MongoDB concludes that a partial index has them
+REVERSED = {"reversed_at": {"$gte": datetime(1970, 1, 1, tzinfo=UTC)}}
+IN_BOOKS = {"account_id": {"$gte": CONTRACTS.parse_id("0" * 24)}}
+
 PAYMENTS = Collection(
     name="crm_payments",
     title="Payment",
@@ -165,8 +171,30 @@ PAYMENTS = Collection(
             example="transfer",
         ),
         "reference": _REFERENCE,
+        "account_id": object_id(
+            label=("收款账户", "Account"),
+            ref="finance_accounts",
+            ref_optional=True,
+            filter=True,
+            description="The account of `finance` that the money came to, by default that of the setting "
+            "`crm_payment_account`. Without one the payment is not in the books.",
+        ),
         "remark": text(label=("备注", "Remarks"), max_length=2000, search=True),
         "owner_id": FOLLOWS_CUSTOMER.but(description="The contract's."),
+        "finance_payment_id": object_id(
+            label=("收付款单", "Finance payment"),
+            ref="finance_payments",
+            ref_optional=True,
+            read_only=True,
+            description="Of a payment that was entered in finance and allocated to the contract.",
+        ),
+        "reversed_at": timestamp(
+            label=("冲销时间", "Reversed at"),
+            read_only=True,
+            description="It was entered by mistake, and counts nowhere since.",
+        ),
+        "reversed_on": day(label=("冲销日期", "Reversed on"), read_only=True),
+        "reason": text(label=("冲销原因", "Reason"), max_length=500, read_only=True),
     },
     indexes=(
         Index("contract_id", "-paid_at"),
@@ -176,6 +204,9 @@ PAYMENTS = Collection(
         Index("-paid_at"),
         # covers the queries of the dashboards by day
         Index("-paid_at", "amount", "owner_id"),
+        # the few that dashboards take off again, and those that are in the books
+        Index("reversed_at", "paid_at", where=REVERSED),
+        Index("paid_at", "amount", "account_id", where=IN_BOOKS),
     ),
     internal=(EDITORS,),
 )

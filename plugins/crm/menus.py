@@ -17,6 +17,7 @@ MENUS = (
 )
 
 PERMISSIONS = {
+    "crm:payment:reverse": Message("冲销", "Reverse"),
     "crm:customer:claim": Message("领取", "Claim"),
     "crm:customer:release": Message("释放", "Release"),
     "crm:customer:transfer": Message("转移", "Transfer"),

@@ -29,6 +29,10 @@ CONTRACT_FIXED = Message("只有草稿或已驳回的合同可以修改", "Only 
 WRONG_STATE = Message("合同当前状态不允许该操作", "The status of the contract does not allow this")
 OVERPAID = Message("金额超过未收余额：{open}", "The amount exceeds the open balance: {open}")
 NOT_PAYABLE = Message("合同未生效，不能登记回款", "The contract is not in force, so payments cannot be recorded")
+PAYMENT_REVERSED = Message("回款已冲销", "The payment has been reversed")
+ENTERED_IN_FINANCE = Message(
+    "回款由财务收款单登记，请在财务中冲销", "The payment was entered in finance, and is reversed there"
+)
 OVER_CREDIT_LIMIT = Message(
     "超过客户信用额度 {limit}：已占用 {open}，本单 {requested}",
     "More than the credit limit of the customer, {limit}: {open} is used, and this order is {requested}",

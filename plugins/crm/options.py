@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from plugins.api import Message, Numbering, Option, choice, integer
+from plugins.api import Message, Numbering, Option, choice, integer, text
 from plugins.crm.contract_records import CONTRACTS
 
 CLAIM_LIMIT_KEY = "crm_claim_limit"
 RETURN_DAYS_KEY = "crm_pool_return_days"
 REMINDER_DAYS_KEY = "crm_payment_reminder_days"
+PAYMENT_ACCOUNT_KEY = "crm_payment_account"
 CREDIT_LIMIT_KEY = "crm_credit_limit"
 
 CONTRACT_NUMBERS = Numbering(
@@ -33,6 +34,14 @@ OPTIONS = (
         REMINDER_DAYS_KEY,
         integer(minimum=0, maximum=365, default=3),
         Message("回款到期前多少天提醒", "Days before a payment is due on which its owner is reminded"),
+    ),
+    Option(
+        PAYMENT_ACCOUNT_KEY,
+        text(max_length=64, default=""),
+        Message(
+            "默认收款账户的编码，空为不入账",
+            "Code of the account that payments of contracts come to by default; empty: they are not in the books",
+        ),
     ),
     Option(
         CREDIT_LIMIT_KEY,

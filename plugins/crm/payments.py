@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from plugins.api import (
     CONFLICT,
     DATED,
+    MONEY_MOVED,
+    MONEY_RETURNED,
     STALE,
     ApiError,
     Collection,
@@ -19,17 +20,21 @@ from plugins.api import (
     crud,
     day_of,
     exact,
+    route,
 )
 from plugins.crm import customer_children, receivables
+from plugins.crm.bodies import REVERSE_PAYMENT
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
-from plugins.crm.messages import NOT_PAYABLE, OVERPAID
+from plugins.crm.messages import ENTERED_IN_FINANCE, NOT_PAYABLE, OVERPAID, PAYMENT_REVERSED
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
+from plugins.crm.payment_accounts import announce_money, announce_return, find_account
 from plugins.crm.records import CUSTOMERS
 
 Record = dict[str, Any]
 RECEIVED_EVENT = Event("crm.payment.received", payment=dict, contract=dict)
 REMOVED_EVENT = Event("crm.payment.removed", payment=dict)
 PAYABLE = ("in_force", "completed")
+OVERPAYMENT = conflicts(OVERPAID, NOT_PAYABLE)
 
 
 async def create(req: Request) -> Record:
@@ -39,17 +44,26 @@ async def create(req: Request) -> Record:
     if body.get("plan_id") is not None:
         await find_reference(req, PLANS, "plan_id", body["plan_id"], contract_id=contract["id"])
     customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
-    values = {**body, "paid_at": body.get("paid_at") or req.now}
+    values = {**body, "paid_at": body.get("paid_at") or req.now, "account_id": await find_account(req)}
 
     async def work() -> Record:
-        day = await _announce_day(req, values["paid_at"])
-        await _receive(req, contract["id"], body.get("plan_id"), body["amount"])
-        payment = await customer_children.insert(req, PAYMENTS, values, customer, contract["owner_id"])
-        await req.emit(RECEIVED_EVENT, payment=payment, contract=contract)
+        day = await _announce_day(req, day_of(values["paid_at"], req.service.settings.zone).isoformat())
+        payment = await receive(req, contract, customer, values)
         await receivables.publish(req.service, req, contract["id"], day)
+        await announce_money(req, payment, customer["name"], day)
         return payment
 
     return await req.transaction(work)
+
+
+async def receive(
+    req: Request, contract: Mapping[str, Any], customer: Mapping[str, Any], values: Mapping[str, Any]
+) -> Record:
+    """Add a payment to its contract and plan, and store it. Raises 40901 if it exceeds the open amount."""
+    await _receive(req, contract["id"], values.get("plan_id"), values["amount"])
+    payment = await customer_children.insert(req, PAYMENTS, values, customer, contract["owner_id"])
+    await req.emit(RECEIVED_EVENT, payment=payment, contract=contract)
+    return payment
 
 
 async def delete(req: Request) -> None:
@@ -57,20 +71,60 @@ async def delete(req: Request) -> None:
 
     async def work() -> None:
         payment = await get_editable(req, PAYMENTS, req.path["id"])
-        day = await _announce_day(req, payment["paid_at"])
+        if payment["reversed_at"] is not None:
+            await req.store(PAYMENTS).delete(payment["id"])
+            return
+        _check_entered_here(payment)
+        day = await _announce_day(req, day_of(payment["paid_at"], req.service.settings.zone).isoformat())
         await req.store(PAYMENTS).delete(payment["id"])
-        await _add_amount(req, CONTRACTS, payment["contract_id"], "received_amount", _negate(payment["amount"]))
-        if payment["plan_id"] is not None:
-            await _add_amount(req, PLANS, payment["plan_id"], "paid_amount", _negate(payment["amount"]))
-        await req.emit(REMOVED_EVENT, payment=payment)
-        await receivables.publish(req.service, req, payment["contract_id"], day)
+        await take_off(req, payment, day)
+        await announce_return(req, payment, day, None)
 
     await req.transaction(work)
 
 
-async def _announce_day(req: Request, moment: datetime) -> str:
+async def reverse(req: Request) -> Record:
+    """Take a payment off its contract, plan and account, dated `day` or today. It stays readable."""
+    day = req.body.get("day") or day_of(req.now, req.service.settings.zone).isoformat()
+
+    async def work() -> Record:
+        payment = await get_editable(req, PAYMENTS, req.path["id"])
+        _check_entered_here(payment)
+        await _announce_day(req, day)
+        changed = await mark_reversed(req, payment, day, req.body.get("reason"), req.body.get("version"))
+        await take_off(req, payment, day)
+        await announce_return(req, payment, day, req.body.get("reason"))
+        return changed
+
+    return await req.transaction(work)
+
+
+def _check_entered_here(payment: Mapping[str, Any]) -> None:
+    if payment["finance_payment_id"] is not None:
+        raise ApiError(CONFLICT, ENTERED_IN_FINANCE)
+
+
+async def mark_reversed(
+    req: Request, payment: Mapping[str, Any], day: str, reason: str | None, version: int | None = None
+) -> Record:
+    """Mark a payment as reversed. Raises 40901 if it was before."""
+    values = {"reversed_at": req.now, "reversed_on": day, "reason": reason}
+    return await req.system_store(PAYMENTS).update(
+        payment["id"], values, version=version, where={"reversed_at": None}, reason=PAYMENT_REVERSED
+    )
+
+
+async def take_off(req: Request, payment: Mapping[str, Any], day: str) -> None:
+    """Take a payment off its contract and plan, and report what is owed then."""
+    await _add_amount(req, CONTRACTS, payment["contract_id"], "received_amount", _negate(payment["amount"]))
+    if payment["plan_id"] is not None:
+        await _add_amount(req, PLANS, payment["plan_id"], "paid_amount", _negate(payment["amount"]))
+    await req.emit(REMOVED_EVENT, payment=payment)
+    await receivables.publish(req.service, req, payment["contract_id"], day)
+
+
+async def _announce_day(req: Request, day: str) -> str:
     """Announce the business day of a payment or its removal, and return it. Listeners that keep the books may refuse."""
-    day = day_of(moment, req.service.settings.zone).isoformat()
     await req.emit(DATED, day=day)
     return day
 
@@ -108,18 +162,31 @@ def _negate(amount: Any) -> Record:
     return {"$subtract": [0, amount]}
 
 
-ROUTES: tuple[Route, ...] = crud(
-    PAYMENTS,
-    at="/api/v1/crm/payments",
-    resource="crm:payment",
-    only=("list", "read", "create", "delete"),
-    always=("reference", "remark"),
-    find=get_editable,
-    without=("restore",),  # a deletion takes the amount back from contract, plan and account
-    create=create,
-    delete=delete,
-    errors=(STALE,),
-    refusals=(REFUSES_READERS,),
-    refusals_of={"create": conflicts(OVERPAID, NOT_PAYABLE)},
-    events=(DATED,),
+ROUTES: tuple[Route, ...] = (
+    *crud(
+        PAYMENTS,
+        at="/api/v1/crm/payments",
+        resource="crm:payment",
+        only=("list", "read", "create", "delete"),
+        always=("reference", "remark"),
+        find=get_editable,
+        without=("restore",),  # a deletion takes the amount back from contract, plan and account
+        create=create,
+        delete=delete,
+        errors=(STALE,),
+        refusals=(REFUSES_READERS,),
+        refusals_of={"create": OVERPAYMENT, "delete": conflicts(ENTERED_IN_FINANCE)},
+        events=(DATED, MONEY_MOVED, MONEY_RETURNED),
+    ),
+    route(
+        "POST /api/v1/crm/payments/{id}/reverse",
+        reverse,
+        summary="Reverse a payment that was entered by mistake",
+        access="crm:payment:reverse",
+        body=REVERSE_PAYMENT,
+        record=PAYMENTS,
+        errors=(STALE,),
+        refusals=(REFUSES_READERS, *conflicts(PAYMENT_REVERSED, ENTERED_IN_FINANCE)),
+        events=(DATED, MONEY_RETURNED),
+    ),
 )

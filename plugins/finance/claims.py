@@ -24,11 +24,13 @@ from plugins.api import (
     store_money,
     transitions,
 )
+from plugins.finance import open_items
 from plugins.finance.documents import EXPENSE_CLAIMS, PAY_CLAIM_BODY, REJECT_BODY
 from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, PERIOD_CLOSED
+from plugins.finance.money import pay
 from plugins.finance.settling import in_books
 from plugins.finance.states import CLAIM_STATES
-from plugins.finance.vouchers import Record, book, get_day
+from plugins.finance.vouchers import Record
 
 CLAIM_NUMBERS = Numbering("finance_expense_claim_number", EXPENSE_CLAIMS.noun, "EX", EXPENSE_CLAIMS.name)
 _EDITABLE = CLAIM_STATES.allows("submit")
@@ -67,29 +69,30 @@ def _decision(step: Step) -> Record:
 
 
 async def _book(step: Step) -> None:
-    """Book the voucher that pays the claim."""
+    """Book the payment of all that is open of the claim."""
     claim = step.record
-    step.payload["voucher"] = await book(
-        step.req,
-        {
-            "kind": "expense",
-            "account_id": step.body["account_id"],
-            "amount": claim["amount"],
-            "day": get_day(step.req),
-            "category": "reimbursement",
-            "counterparty": None,
-            "remark": claim["title"],
-            "claim_id": claim["id"],
-        },
-    )
+    item = await open_items.find_item(step.req, open_items.CLAIM, claim["id"])
+    if item is None:  # approved before claims were open items
+        item = await open_items.update_from_claim(step.service, claim, step.today)
+    amount = exact(item["amount"]) - exact(item["paid"])
+    await pay(step, item, amount, {"category": "reimbursement", "remark": claim["title"], "claim_id": claim["id"]})
+
+
+async def _owe(step: Step) -> None:
+    await open_items.update_from_claim(step.service, step.record, step.today)
+
+
+async def _update_paid_item(step: Step) -> None:
+    await open_items.update_from_claim(step.service, step.record, step.payload["voucher"]["day"])
 
 
 async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
-    """Make a claim payable again after the voucher that paid it was reversed."""
+    """Make a claim payable again after the voucher that paid it, without a payment, was reversed."""
     voucher, req = payload["voucher"], payload["request"]
-    if voucher["claim_id"]:
+    if voucher["claim_id"] and voucher["payment_id"] is None:
         unpaid = {"paid_at": None, "voucher_id": None}
-        await change_state(req.system_store(EXPENSE_CLAIMS), voucher["claim_id"], "unpay", unpaid)
+        claim = await change_state(req.system_store(EXPENSE_CLAIMS), voucher["claim_id"], "unpay", unpaid)
+        await open_items.update_from_claim(req.service, claim, payload["reversal"]["day"])
 
 
 def _sum_up(lines: Sequence[Mapping[str, Any]]) -> Any:
@@ -124,6 +127,7 @@ ROUTES: tuple[Route, ...] = (
             "POST /api/v1/finance/expense-claims/{id}/approve",
             access="finance:expense-claim:approve",
             values=_decision,
+            after=_owe,
         ),
         Action(
             "POST /api/v1/finance/expense-claims/{id}/reject",
@@ -137,6 +141,7 @@ ROUTES: tuple[Route, ...] = (
             body=PAY_CLAIM_BODY,
             before=_book,
             values=lambda step: {"paid_at": step.now, "voucher_id": step.payload["voucher"]["id"]},
+            after=_update_paid_item,
             within=in_books,
             refusals=conflicts(PERIOD_CLOSED),
         ),

@@ -32,6 +32,17 @@ DICTIONARIES = (
         reimbursement=("报销", "Reimbursement"),
     ),
     dictionary(
+        "finance_payment_method",
+        ("收付方式", "Way of payment"),
+        transfer=("银行转账", "Bank transfer"),
+        cash=("现金", "Cash"),
+        cheque=("支票", "Cheque"),
+        acceptance=("承兑汇票", "Acceptance bill"),
+        alipay=("支付宝", "Alipay"),
+        wechat=("微信", "WeChat Pay"),
+        other=("其他", "Other"),
+    ),
+    dictionary(
         "finance_invoice_direction",
         ("发票方向", "Invoice direction"),
         **{"in": ("进项", "Received"), "out": ("销项", "Sent")},

@@ -142,6 +142,7 @@ INVOICES = Collection(
         Index("direction", "status", "due_on"),
         Index("reference", where={"reference": {"$type": "string"}}),
         Index("day"),
+        Index("open_item_id"),
     ),
     states=INVOICE_STATES,
 )

@@ -36,6 +36,7 @@ Values = Mapping[str, Any]
 ZERO = Decimal(0)
 _BATCH = 200
 OWED, PAID, ADVANCE, RESCHEDULED = "owed", "paid", "advance", "rescheduled"
+PAYMENT = "PAYMENT"  # the `biz_type` of entries of advances
 PARTY_FIELDS = ("customer_id", "supplier_id", "counterparty")
 _COPIED = ("direction", *PARTY_FIELDS, "biz_type", "resource_id", "number")
 
@@ -150,6 +151,19 @@ async def _find_vouchers(service: Service, item: Values) -> Sequence[Record]:
     wanted = {"invoice_id": VOUCHERS.parse_id(item["resource_id"])} if of_invoice else {"open_item_id": item["id"]}
     earlier = {"created_at": {"$lte": item["updated_at"]}}
     return await service.database.store(VOUCHERS).find({**wanted, **earlier}, sort="day")
+
+
+async def enter_advance(service: Service, payment: Values, amount: Decimal, day: str) -> None:
+    """Write that on `day` this much more of a payment is allocated to nothing; below zero: less."""
+    described = {
+        **payment,
+        "id": None,
+        "direction": "out" if payment["direction"] == "in" else "in",
+        "biz_type": PAYMENT,
+        "resource_id": str(payment["id"]),
+    }
+    if amount:
+        await _write(_entries_of(service, payment), described, [(day, Change(ADVANCE, None, -amount))])
 
 
 def _entries_of(service: Service, item: Values) -> Store:

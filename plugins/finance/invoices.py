@@ -30,9 +30,10 @@ from plugins.finance.messages import (
     PAID_ELSEWHERE,
     PERIOD_CLOSED,
 )
+from plugins.finance.money import pay
 from plugins.finance.periods import check_open
 from plugins.finance.settling import add_payment, get_amount, get_owed, in_books, settle_invoice
-from plugins.finance.vouchers import Record, book, get_day
+from plugins.finance.vouchers import Record, get_day
 
 _ZERO = store_money(Decimal(0))
 _DRAFT = {"status": "draft"}
@@ -76,27 +77,20 @@ async def _update_item(step: Step) -> None:
     """Refuse an invoice of a closed period, and change what is owed for it."""
     await check_open(step.service, step.record)
     await open_items.update_from_invoice(step.req, step.record, step.record["day"])
+    if step.record["open_item_id"] is not None:
+        step.record = await step.store(INVOICES).get(step.record["id"])
 
 
 async def _book(step: Step) -> None:
     """Book the payment of the body. Raises 40901 if it cannot be paid here, or for more than is open."""
-    req, invoice = step.req, step.record
+    invoice = step.record
     if invoice["open_item_id"] is not None:
         raise ApiError(CONFLICT, PAID_ELSEWHERE)
     amount = get_amount(step, get_owed(invoice) - exact(invoice["paid"]))
-    step.payload["voucher"] = await book(
-        req,
-        {
-            "kind": "income" if invoice["direction"] == "out" else "expense",
-            "account_id": req.body["account_id"],
-            "amount": store_money(amount),
-            "day": get_day(req),
-            "category": invoice["category"],
-            "counterparty": invoice["counterparty"],
-            "remark": invoice["number"],
-            "invoice_id": invoice["id"],
-        },
-    )
+    item = await open_items.find_item(step.req, open_items.INVOICE, invoice["id"])
+    if item is None:
+        raise ApiError(CONFLICT, PAID_ELSEWHERE)
+    await pay(step, item, amount, {"category": invoice["category"], "invoice_id": invoice["id"]})
 
 
 async def _update_paid_item(step: Step) -> None:
@@ -108,9 +102,9 @@ def _payment_action(step: Step) -> str:
 
 
 async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
-    """Take a payment off its invoice after the voucher was reversed."""
+    """Take a payment that is no document of its own off its invoice, after the voucher was reversed."""
     voucher, req = payload["voucher"], payload["request"]
-    if voucher["invoice_id"]:
+    if voucher["invoice_id"] and voucher["payment_id"] is None:
         invoices = req.system_store(INVOICES)
         invoice = await invoices.get(voucher["invoice_id"])
         paid = exact(invoice["paid"]) - exact(voucher["amount"])

@@ -26,6 +26,7 @@ from plugins.api import (
 from plugins.finance.credit_note_records import CREDIT_NOTES
 from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS
 from plugins.finance.open_items import INVOICE, get_status
+from plugins.finance.paid_sums import sum_paid_of_invoices, sum_paid_of_items
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
 from plugins.finance.vouchers import compute_balance_changes
 
@@ -120,11 +121,13 @@ async def check_periods(piece: Piece) -> AsyncIterator[Difference]:
 
 
 async def check_invoices(piece: Piece) -> AsyncIterator[Difference]:
-    """What was paid and credited of an invoice is the sum of its vouchers and credit notes; its total has the tax."""
-    paid, credited = await _paid(piece, "invoice_id"), await piece.sums(CREDIT_NOTES, "invoice_id", "total")
+    """What was paid and credited of an invoice is the sum of allocations and credit notes; its total has the tax."""
+    paid, credited = await sum_paid_of_invoices(piece), await piece.sums(CREDIT_NOTES, "invoice_id", "total")
     for invoice in piece.records:
         id, total = invoice["id"], exact(invoice["amount"]) + exact(invoice["tax"])
-        for found in compare(INVOICES, invoice, {"paid": paid[id], "credited": credited[id], "total": total}):
+        # one that bills an open item is paid by what is paid of that
+        own = {"paid": paid[id]} if invoice["open_item_id"] is None else {}
+        for found in compare(INVOICES, invoice, {**own, "credited": credited[id], "total": total}):
             yield found
 
 
@@ -146,8 +149,8 @@ def _is_paid_by(claim: Mapping[str, Any], voucher: Mapping[str, Any] | None) -> 
 
 
 async def check_items(piece: Piece) -> AsyncIterator[Difference]:
-    """What was paid of an open item is the sum of its vouchers, and its status follows; its document exists."""
-    paid = await _paid(piece, "open_item_id")
+    """What was paid of an open item is the sum of what payments allocate to it, and its status follows; its document exists."""
+    paid = await sum_paid_of_items(piece)
     existing = await _existing_documents(piece)
     for item in piece.records:
         wrong = [] if item["paid_elsewhere"] else [*compare(OPEN_ITEMS, item, {"paid": paid[item["id"]]})]
@@ -183,14 +186,9 @@ def _parse_ids(collection: Collection, ids: Iterable[str]) -> Iterator[Any]:
             yield collection.parse_id(id)
 
 
-async def _paid(piece: Piece, by: str) -> Mapping[Any, Decimal]:
-    """What the vouchers say was paid of each record, whichever way the money goes."""
-    return await piece.sums(VOUCHERS, by, "amount")
-
-
 async def owed_on_invoices(piece: Piece) -> Mapping[Any, Due]:
     """What is owed on invoices that bill no other open item."""
-    paid, credited = await _paid(piece, "invoice_id"), await piece.sums(CREDIT_NOTES, "invoice_id", "total")
+    paid, credited = await sum_paid_of_invoices(piece), await piece.sums(CREDIT_NOTES, "invoice_id", "total")
     return {
         one["id"]: Due(_ZERO if one["status"] == "void" else exact(one["total"]) - credited[one["id"]], paid[one["id"]])
         for one in piece.records

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from functools import partial
 
-from plugins.api import DATED, OWED_ASKED, PAYABLE_CHANGED, RECEIVABLE_CHANGED, Listener
-from plugins.finance import ageing, claims, invoices, open_items, periods, vouchers
+from plugins.api import (
+    DATED,
+    MONEY_MOVED,
+    MONEY_RETURNED,
+    OWED_ASKED,
+    PAYABLE_CHANGED,
+    RECEIVABLE_CHANGED,
+    Listener,
+    conflicts,
+)
+from plugins.finance import ageing, claims, invoices, money, open_items, periods, vouchers
+from plugins.finance.messages import PAID_BACK
 
 LISTENS = (
     Listener(vouchers.REVERSED_EVENT, claims.reopen_payment),
     Listener(vouchers.REVERSED_EVENT, invoices.reopen_payment),
     Listener(vouchers.REVERSED_EVENT, open_items.reopen_payment),
+    Listener(vouchers.REVERSED_EVENT, money.reverse_with_voucher, conflicts(PAID_BACK)),
+    Listener(MONEY_MOVED, money.enter_from_event, periods.DATED_REFUSALS),
+    Listener(MONEY_RETURNED, money.return_from_event, (*periods.DATED_REFUSALS, *conflicts(PAID_BACK))),
     Listener(DATED, periods.check_open, periods.DATED_REFUSALS),
     Listener(RECEIVABLE_CHANGED, partial(open_items.update_from_event, "out")),
     Listener(PAYABLE_CHANGED, partial(open_items.update_from_event, "in")),

@@ -15,6 +15,7 @@ MENUS = (
     page("finance:period", ("会计期间", "Periods"), "/finance/periods", "lucide:calendar-check", 5),
     page("finance:audit", ("账目核对", "Ledger audit"), "/finance/audit", "lucide:shield-check", 9),
     page("finance:credit-note", ("红字发票", "Credit notes"), "/finance/credit-notes", "lucide:file-minus", 6),
+    page("finance:payment", ("收付款", "Payments"), "/finance/payments", "lucide:hand-coins", 7),
     page(
         "finance:statement",
         ("往来对账单", "Statements of account"),

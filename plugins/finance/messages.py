@@ -17,6 +17,13 @@ PAID_ELSEWHERE = Message(
     "请在来源单据中登记付款", "Payments are entered at its source: the contract, the order or the invoice"
 )
 MORE_THAN_OPEN = Message("金额超过未结金额：{open}", "More than the open amount: {open}")
+MORE_THAN_ADVANCE = Message("金额超过未核销金额：{open}", "More than what is not allocated: {open}")
+ITEM_VOID = Message("款项已作废：{number}", "Nothing is owed for {number} any more")
+PAYMENT_REVERSED = Message("收付款单已冲销", "The payment has been reversed")
+PAID_BACK = Message("款项已退回，请先冲销退款", "It has been paid back: reverse what paid it back first")
+NO_SOURCE = Message(
+    "来源模块未启用，不能核销：{number}", "The module of {number} is not running, so nothing can be allocated to it"
+)
 LEDGERS_DIFFER = Message("账目核对发现 {count} 处差异", "The audit of the ledgers has found {count} differences")
 CHECK_FAILED = Message("检查 {check} 未能完成：{place}", "The check {check} could not be completed: {place}")
 

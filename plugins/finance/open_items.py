@@ -11,35 +11,28 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import (
-    CONFLICT,
-    Action,
     Actor,
-    ApiError,
-    Collection,
     Handler,
     Page,
     Request,
     Route,
     Service,
-    Step,
     Store,
-    conflicts,
     day_of,
     exact,
     invalid,
     route,
     store_money,
-    transitions,
     utc_now,
 )
-from plugins.finance.documents import OPEN_ITEMS, PAY_INVOICE_BODY
-from plugins.finance.entries import adopt, enter_change
-from plugins.finance.messages import MORE_THAN_OPEN, PAID_ELSEWHERE, PERIOD_CLOSED
-from plugins.finance.settling import add_payment, get_amount, get_owed, in_books
-from plugins.finance.vouchers import Record, book, get_day
+from plugins.finance.billing import pay_billed
+from plugins.finance.documents import OPEN_ITEMS
+from plugins.finance.entries import enter_change
+from plugins.finance.settling import get_owed
+from plugins.finance.vouchers import Record
 
 UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
-INVOICE = "INVOICE"
+INVOICE, CLAIM = "INVOICE", "EXPENSE"
 _COPIED_FROM_EVENT = ("number", "counterparty", "customer_id", "supplier_id", "amount", "due_on")
 
 
@@ -58,15 +51,18 @@ async def update_from_event(direction: str, service: Service, payload: Mapping[s
         **({"paid": paid} if paid is not None else {}),
     }
     today = day_of(utc_now(), service.settings.zone).isoformat()
-    await _put(service, service.database.store(OPEN_ITEMS, owner), values, payload.get("day") or today)
+    item = await _put(service, service.database.store(OPEN_ITEMS, owner), values, payload.get("day") or today)
+    if paid is not None:
+        await pay_billed(service, item)
 
 
 async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str) -> None:
     """Create or update the item of an invoice, in the transaction that changes it on `day`.
 
-    An invoice that bills another item has none of its own.
+    An invoice that bills another item has none of its own, and is paid by what is paid of that one.
     """
     if invoice["open_item_id"] is not None:
+        await pay_billed(req.service, await req.system_store(OPEN_ITEMS).get(invoice["open_item_id"]))
         return
     # the item belongs to the creator of the invoice, who need not be the one who pays
     owner = Actor(user_id=invoice["creator_id"], department_id=invoice["creator_department_id"])
@@ -90,6 +86,52 @@ async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str
     )
 
 
+async def update_from_claim(service: Service, claim: Mapping[str, Any], day: str) -> Record:
+    """Create or update the item of an expense claim that was approved, and return it."""
+    owner = Actor(user_id=claim["creator_id"], department_id=claim["creator_department_id"])
+    return await _put(
+        service,
+        service.database.store(OPEN_ITEMS, owner),
+        {
+            "direction": "in",
+            "biz_type": CLAIM,
+            "resource_id": str(claim["id"]),
+            "number": claim["number"],
+            "amount": claim["amount"],
+            "paid": claim["amount"] if claim["status"] == "paid" else store_money(Decimal(0)),
+            "paid_elsewhere": True,
+        },
+        day,
+    )
+
+
+async def add_paid(req: Request, item: Mapping[str, Any], amount: Decimal, day: str) -> Record:
+    """Add to what is paid of an item, in the transaction that read it."""
+    paid = exact(item["paid"]) + amount
+    values = {
+        "paid": store_money(paid),
+        "changes": add_change(item["changes"], day, Decimal(0), amount),
+        "status": get_status(exact(item["amount"]), paid),
+    }
+    changed = await req.system_store(OPEN_ITEMS).update(item["id"], values, version=item["version"])
+    await enter_change(req.service, item, changed, day)
+    await pay_billed(req.service, changed)
+    return changed
+
+
+async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
+    """Take a payment that is no document of its own off its payable, after the voucher was reversed."""
+    voucher, req = payload["voucher"], payload["request"]
+    if voucher["open_item_id"] and voucher["payment_id"] is None:
+        item = await req.system_store(OPEN_ITEMS).get(voucher["open_item_id"])
+        await add_paid(req, item, -exact(voucher["amount"]), payload["reversal"]["day"])
+
+
+async def find_item(req: Request, biz_type: str, resource_id: Any) -> Record | None:
+    """Return the item of a business record, or None."""
+    return await req.system_store(OPEN_ITEMS).find_one({"biz_type": biz_type, "resource_id": str(resource_id)})
+
+
 async def check_billed_item(req: Request, invoice: Mapping[str, Any]) -> None:
     """Raise 40001 if the invoice cannot bill its `open_item_id`: an item of the other direction, or of an invoice."""
     item_id = invoice.get("open_item_id")
@@ -98,7 +140,7 @@ async def check_billed_item(req: Request, invoice: Mapping[str, Any]) -> None:
         raise invalid("open_item_id", "reference")
 
 
-async def _put(service: Service, store: Store, values: Record, day: str) -> None:
+async def _put(service: Service, store: Store, values: Record, day: str) -> Record:
     """Create or update the item, changed on `day`. It keeps the day on which it arose."""
     item = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
     before = item or {"day": None, "amount": None, "paid": None, "changes": None}
@@ -112,6 +154,7 @@ async def _put(service: Service, store: Store, values: Record, day: str) -> None
     }
     changed = await (store.create(values) if item is None else store.update(item["id"], values))
     await enter_change(service, item, changed, day)
+    return changed
 
 
 def add_change(changes: Sequence[Mapping[str, Any]] | None, day: str, amount: Decimal, paid: Decimal) -> list[Record]:
@@ -145,66 +188,6 @@ def make_list_handler(direction: str) -> Handler:
     return list_items
 
 
-async def _find_payable(req: Request, collection: Collection, id: Any) -> Record:
-    """Return the item. Raises 40901 if it is not paid here."""
-    item = await req.store(collection).get(id)
-    if item["direction"] != "in" or item["paid_elsewhere"]:
-        raise ApiError(CONFLICT, PAID_ELSEWHERE)
-    return item
-
-
-async def _book(step: Step) -> None:
-    """Book the payment of a payable, or of a part of it."""
-    req, item = step.req, step.record
-    if item["day"] is None:
-        await adopt(step.service, item)
-    step.payload["voucher"] = await book(
-        req,
-        {
-            "kind": "expense",
-            "account_id": req.body["account_id"],
-            "amount": store_money(get_amount(step, exact(item["amount"]) - exact(item["paid"]))),
-            "day": get_day(req),
-            "category": "purchase",
-            "counterparty": item["counterparty"],
-            "remark": item["number"],
-            "open_item_id": item["id"],
-        },
-    )
-
-
-def _payment_action(step: Step) -> str:
-    return "pay" if add_payment(step) >= exact(step.record["amount"]) else "pay-part"
-
-
-def _values_of_payment(step: Step) -> Record:
-    voucher = step.payload["voucher"]
-    changes = add_change(step.record["changes"], voucher["day"], Decimal(0), exact(voucher["amount"]))
-    return {"paid": store_money(add_payment(step)), "changes": changes}
-
-
-async def _enter_payment(step: Step) -> None:
-    voucher, item = step.payload["voucher"], step.record
-    before = {**item, "paid": store_money(exact(item["paid"]) - exact(voucher["amount"]))}
-    await enter_change(step.service, before, item, voucher["day"])
-
-
-async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
-    """Take a payment off its payable after the voucher was reversed."""
-    voucher, req = payload["voucher"], payload["request"]
-    if voucher["open_item_id"]:
-        items = req.system_store(OPEN_ITEMS)
-        item = await items.get(voucher["open_item_id"])
-        paid = exact(item["paid"]) - exact(voucher["amount"])
-        values = {
-            "paid": store_money(paid),
-            "changes": add_change(item["changes"], payload["reversal"]["day"], Decimal(0), -exact(voucher["amount"])),
-            "status": get_status(exact(item["amount"]), paid),
-        }
-        changed = await items.update(item["id"], values, version=item["version"])
-        await enter_change(req.service, item, changed, payload["reversal"]["day"])
-
-
 ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/finance/receivables",
@@ -223,22 +206,5 @@ ROUTES: tuple[Route, ...] = (
         query=OPEN_ITEMS.list_query,
         record=OPEN_ITEMS,
         paged=True,
-    ),
-    *transitions(
-        OPEN_ITEMS,
-        Action(
-            "POST /api/v1/finance/payables/{id}/pay",
-            access="finance:invoice:pay",
-            does=("pay", "pay-part"),
-            summary="Pay a payable",
-            body=PAY_INVOICE_BODY,
-            before=_book,
-            choose=_payment_action,
-            values=_values_of_payment,
-            after=_enter_payment,
-            within=in_books,
-            refusals=conflicts(PAID_ELSEWHERE, MORE_THAN_OPEN, PERIOD_CLOSED),
-        ),
-        find=_find_payable,
     ),
 )

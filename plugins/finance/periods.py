@@ -11,7 +11,6 @@ from typing import Any
 
 from plugins.api import (
     CONFLICT,
-    DUPLICATE,
     FIRST_DAY,
     LAST_DAY,
     NOT_FOUND,
@@ -35,15 +34,18 @@ _MONTH = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 
 
 async def ensure_period(req: Request, month: str) -> None:
-    """Create the document of the month unless it exists. Call it outside transactions: two requests may race."""
+    """Create the document of the month unless it exists."""
     periods = req.system_store(PERIODS)
     if await periods.find_one({"_id": month}):
         return
-    try:
-        await periods.create({"closed": False, "last_number": 0}, id=month)
-    except ApiError as error:
-        if error.kind is not DUPLICATE:
-            raise
+
+    async def create() -> None:
+        # whoever waited for the lock sees the document of the one before
+        await req.service.database.lock(PERIODS, month)
+        if not await periods.find_one({"_id": month}):
+            await periods.create({"closed": False, "last_number": 0}, id=month)
+
+    await req.transaction(create)
 
 
 async def take_number(req: Request, month: str) -> str:

@@ -15,6 +15,8 @@ from plugins.finance import (
     entries,
     invoices,
     open_items,
+    payables,
+    payments,
     periods,
     statements,
     tables,
@@ -30,6 +32,7 @@ from plugins.finance.ledger_audits import AUDITS, DEBTS
 from plugins.finance.lifespan import start
 from plugins.finance.listening import LISTENS
 from plugins.finance.menus import MENUS, PERMISSIONS
+from plugins.finance.payment_records import PAYMENTS
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
 from plugins.finance.settings import FinanceSettings
 
@@ -43,15 +46,8 @@ plugin = Plugin(
     emits=(vouchers.REVERSED_EVENT, credit_notes.CREDITED),
     listens=LISTENS,
     collections=(
-        ACCOUNTS,
-        VOUCHERS,
-        PERIODS,
-        EXPENSE_CLAIMS,
-        INVOICES,
-        CREDIT_NOTES,
-        OPEN_ITEMS,
-        ENTRIES,
-        LEDGER_AUDITS,
+        *(ACCOUNTS, VOUCHERS, PERIODS, EXPENSE_CLAIMS, INVOICES, CREDIT_NOTES),
+        *(OPEN_ITEMS, ENTRIES, PAYMENTS, LEDGER_AUDITS),
     ),
     biz_types={"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES},
     jobs=(Job("finance.audit", "finance_audit_resume_seconds", auditing.audit_if_due), entries.ADOPTION),
@@ -59,19 +55,9 @@ plugin = Plugin(
     debts=DEBTS,
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
-    routes=routes_of(
-        accounts,
-        vouchers,
-        periods,
-        claims,
-        invoices,
-        credit_notes,
-        open_items,
-        statements,
-        ageing,
-        dunning,
-        audits,
-        tables,
+    routes=(
+        *routes_of(accounts, vouchers, periods, claims, invoices, credit_notes, open_items, payables, payments),
+        *routes_of(statements, ageing, dunning, audits, tables),
     ),
     menus=MENUS,
     permissions=PERMISSIONS,

@@ -122,6 +122,7 @@ VOUCHERS = Collection(
             ref="finance_open_items",
             description="The payable that it pays.",
         ),
+        "payment_id": object_id(label=("收付款单", "Payment"), read_only=True, ref="finance_payments"),
         "reverses_id": object_id(label=("被冲销凭证", "Reverses"), read_only=True, filter=True, ref="finance_vouchers"),
         "reversed_by_id": object_id(label=("冲销凭证", "Reversed by"), read_only=True, ref="finance_vouchers"),
     },

@@ -10,8 +10,9 @@ from plugins.api import CONFLICT, ApiError, Request, Step, Store, change_state, 
 from plugins.finance.messages import MORE_THAN_OPEN
 from plugins.finance.vouchers import Record, book_in_transaction, get_day
 
-# the action that leads an invoice to a state when what is owed or paid changes
+# the action that leads an invoice to a state when what is owed or paid changes; of one without payments the second
 _ACTIONS = {"confirmed": "unpay", "partly_paid": "unpay-part", "paid": "settle", "credited": "credit"}
+_OF_UNPAID = {**_ACTIONS, "partly_paid": "pay-part", "paid": "pay"}
 
 
 async def in_books(req: Request, work: Callable[[], Awaitable[Record]]) -> Record:
@@ -44,4 +45,5 @@ async def settle_invoice(invoices: Store, invoice: Record, values: Record) -> Re
     state = "paid" if paid and paid >= owed else "partly_paid" if paid else "confirmed" if owed else "credited"
     if state == invoice["status"]:
         return await invoices.update(invoice["id"], values, version=invoice["version"])
-    return await change_state(invoices, invoice["id"], _ACTIONS[state], values, version=invoice["version"])
+    action = (_OF_UNPAID if invoice["status"] == "confirmed" else _ACTIONS)[state]
+    return await change_state(invoices, invoice["id"], action, values, version=invoice["version"])

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from plugins.api import StateMachine, Transition
-from plugins.finance.messages import (
-    NOT_IN_STATE,
-)
+from plugins.finance.messages import NOT_IN_STATE, PAYMENT_REVERSED
 
 _DECIDED = "finance.expense.decided"
 CLAIM_STATES = StateMachine(
@@ -55,6 +53,18 @@ INVOICE_STATES = StateMachine(
     },
     record="invoice",
     refusal=NOT_IN_STATE,
+)
+
+PAYMENT_STATES = StateMachine(
+    name="finance_payment",
+    initial="booked",
+    states={"booked": ("已入账", "Booked"), "reversed": ("已冲销", "Reversed")},
+    transitions={
+        "allocate": Transition("booked", "booked", ("核销", "Allocate"), event="finance.payment.allocated"),
+        "reverse": Transition("booked", "reversed", ("冲销", "Reverse"), event="finance.payment.reversed"),
+    },
+    record="payment",
+    refusal=PAYMENT_REVERSED,
 )
 
 # what is owed, and what of it is paid, decide

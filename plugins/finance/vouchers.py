@@ -38,6 +38,7 @@ _COPIED_BY_REVERSALS = (
     "invoice_id",
     "claim_id",
     "open_item_id",
+    "payment_id",
 )
 
 
@@ -97,20 +98,31 @@ async def create(req: Request) -> Record:
 async def reverse(req: Request) -> Record:
     """Book the opposite of a voucher, dated `day` or today, and link the two. Returns the reversal."""
     found = await req.store(VOUCHERS).get(req.path["id"])
-    if not req.scope.withheld.isdisjoint(found[field] for field in _ACCOUNTS):
-        raise ApiError(FORBIDDEN, NOT_CASHIER)
+    check_cashier(req, found)
     day = get_day(req)
 
     async def work() -> Record:
-        not_reversed = {"reversed_by_id": None, "reverses_id": None}
-        reversal = await book(req, _negate(found, day, req.body.get("remark")))
-        await req.store(VOUCHERS).update(
-            found["id"], {"reversed_by_id": reversal["id"]}, where=not_reversed, reason=ALREADY_REVERSED
-        )
+        reversal = await reverse_booked(req, found, day, req.body.get("remark"))
         await req.emit(REVERSED_EVENT, voucher=found, reversal=reversal)
         return reversal
 
     return await book_in_transaction(req, day, work)
+
+
+def check_cashier(req: Request, booked: Mapping[str, Any]) -> None:
+    """Raise 40300 for a voucher or payment on an account that names other cashiers."""
+    if not req.scope.withheld.isdisjoint(booked.get(field) for field in _ACCOUNTS):
+        raise ApiError(FORBIDDEN, NOT_CASHIER)
+
+
+async def reverse_booked(req: Request, voucher: Record, day: str, remark: str | None) -> Record:
+    """Book the opposite of a voucher and link the two, in a transaction. Raises 40901 if that was done before."""
+    not_reversed = {"reversed_by_id": None, "reverses_id": None}
+    reversal = await book(req, _negate(voucher, day, remark))
+    await req.system_store(VOUCHERS).update(
+        voucher["id"], {"reversed_by_id": reversal["id"]}, where=not_reversed, reason=ALREADY_REVERSED
+    )
+    return reversal
 
 
 def _negate(voucher: Record, day: str, remark: str | None) -> Record:
@@ -143,5 +155,6 @@ ROUTES: tuple[Route, ...] = (
         body=REVERSE_BODY,
         record=VOUCHERS,
         refusals=(Refusal(FORBIDDEN, NOT_CASHIER, exempt_super=True), *conflicts(ALREADY_REVERSED, PERIOD_CLOSED)),
+        events=(REVERSED_EVENT,),
     ),
 )

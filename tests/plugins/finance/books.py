@@ -68,3 +68,31 @@ class Books:
         """Book a payment on an invoice."""
         body = {"account_id": self.account_id, "amount": amount}
         return await self.client.post(f"{AT}/invoices/{invoice['id']}/pay", body)
+
+    async def enter(
+        self, direction: str, amount: str, *allocations: tuple[dict[str, Any], str], **fields: Any
+    ) -> Reply:
+        """Enter a payment with what it allocates to open items."""
+        rows = [{"open_item_id": item["id"], "amount": part} for item, part in allocations]
+        body = {"direction": direction, "account_id": self.account_id, "amount": amount, "allocations": rows, **fields}
+        return await self.client.post(f"{AT}/payments", body)
+
+    async def allocate(self, payment: dict[str, Any], item: dict[str, Any], amount: str, **fields: Any) -> Reply:
+        """Allocate a part of an advance to an open item."""
+        body = {"allocations": [{"open_item_id": item["id"], "amount": amount}], **fields}
+        return await self.client.post(f"{AT}/payments/{payment['id']}/allocations", body)
+
+    async def reverse_payment(self, payment: dict[str, Any], **fields: Any) -> Reply:
+        """Reverse a payment."""
+        return await self.client.post(f"{AT}/payments/{payment['id']}/reverse", fields)
+
+    async def item(self, record: dict[str, Any]) -> dict[str, Any]:
+        """The open item of a record, whatever its state."""
+        query = f"resource_id={record['id']}&status=open,partly_paid,paid,void"
+        rows = [row for what in ("receivables", "payables") for row in await self._rows(f"{what}?{query}")]
+        assert len(rows) == 1
+        return rows[0]
+
+    async def _rows(self, path: str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = expect(await self.client.get(f"{AT}/{path}"))["items"]
+        return rows

@@ -13,7 +13,7 @@ from tests.plugins.finance.books import AT, Books
 from tests.plugins.inventory.goods import Goods
 from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
-CLAIMS, INVOICES = f"{AT}/expense-claims", f"{AT}/invoices"
+CLAIMS, INVOICES, PAYMENTS = f"{AT}/expense-claims", f"{AT}/invoices", f"{AT}/payments"
 _months = itertools.count()
 
 
@@ -78,6 +78,35 @@ async def pay_payable(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, path_with(route, item["id"]), body, record=item)
 
 
+async def enter_payment(maker: Maker, route: Route) -> Exercise:
+    # at most one of customer and supplier; an open item has a party of its own
+    body = {
+        "direction": "in",
+        "account_id": (await Books.fresh(maker.admin)).account_id,
+        "amount": "12.00",
+        "day": "2026-11-20",
+        "method": "transfer",
+        "reference": "8812",
+        "counterparty": "c",
+        "remark": "预付款",
+    }
+    return Exercise(maker.admin, route, route.path, body)
+
+
+async def allocate(maker: Maker, route: Route) -> Exercise:
+    books = await Books.fresh(maker.admin)
+    payment = expect(await books.enter("in", "50.00", counterparty="c"))
+    item = await books.item(await books.invoice())
+    body = {"allocations": [{"open_item_id": item["id"], "amount": "20.00"}], "version": payment["version"]}
+    return Exercise(maker.admin, route, path_with(route, payment["id"]), body, record=payment)
+
+
+async def reverse_payment(maker: Maker, route: Route) -> Exercise:
+    payment = expect(await (await Books.fresh(maker.admin)).enter("in", "50.00"))
+    body = {"reason": "entered twice", "version": payment["version"]}
+    return Exercise(maker.admin, route, path_with(route, payment["id"]), body, record=payment)
+
+
 def _body(route: Route, body: dict[str, Any]) -> dict[str, Any] | None:
     return body if route.body else None
 
@@ -100,6 +129,9 @@ FINANCE_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/payables/{{id}}/pay": pay_payable,
     f"POST {INVOICES}/{{id}}/credit-notes": credit_invoice,
     f"GET {AT}/credit-notes/{{id}}": read_credit_note,
+    f"POST {PAYMENTS}": enter_payment,
+    f"POST {PAYMENTS}/{{id}}/allocations": allocate,
+    f"POST {PAYMENTS}/{{id}}/reverse": reverse_payment,
     f"POST {INVOICES}": own_invoice,
     f"PATCH {INVOICES}/{{id}}": own_invoice,
 }

@@ -11,7 +11,7 @@ from plugins.finance.entries import ENTRIES, adopt_all
 from plugins.runtime import Running
 from plugins.testing import Client, expect
 from tests.plugins.crm.sales import PAYMENTS, in_force
-from tests.plugins.finance.accounts_of_parties import billed, new_customer, paid, statement
+from tests.plugins.finance.accounts_of_parties import ageing, billed, new_customer, paid, statement
 from tests.plugins.finance.books import AT, Books
 from tests.plugins.inventory.goods import Goods
 
@@ -86,6 +86,27 @@ async def test_a_payment_of_a_contract_that_is_taken_back_leaves_the_balance_as_
     assert (await statement(admin, party))["closing_balance"] == "60.00"
     expect(await admin.delete(f"{PAYMENTS}/{payment['id']}"))
     assert (await statement(admin, party))["closing_balance"] == "100.00"
+
+
+async def test_an_advance_is_on_the_account_until_it_is_allocated_paid_back_or_reversed(admin: Client) -> None:
+    party, books = await new_customer(admin), await Books.fresh(admin)
+    invoice = await billed(admin, party, "100.00", "2026-02-10", None)
+    advance = expect(await books.enter("in", "80.00", day="2026-02-01", **party))
+    assert (await statement(admin, party))["closing_balance"] == "20.00"
+    row = await ageing(admin, party, "2026-02-10")
+    assert row is not None
+    assert (row["total"], row["advances"]) == ("100.00", "80.00")
+    expect(await books.allocate(advance, await books.item(invoice), "50.00", day="2026-02-20"))
+    expect(await books.enter("out", "10.00", day="2026-02-21", repays_id=advance["id"], **party))
+    found = await statement(admin, party)
+    assert lines(found)[0] == ("2026-02-01", "advance", "0.00", "80.00", "-80.00")
+    assert found["closing_balance"] == "30.00"
+    row = await ageing(admin, party, "2026-02-28")
+    assert row is not None
+    assert (row["total"], row["advances"]) == ("50.00", "20.00")
+    other = expect(await books.enter("in", "30.00", day="2026-02-22", **party))
+    expect(await books.reverse_payment(other, day="2026-02-23"))
+    assert (await statement(admin, party))["closing_balance"] == "30.00"
 
 
 async def test_what_a_company_owes_us_and_we_owe_it_is_set_off(admin: Client) -> None:

@@ -1,0 +1,56 @@
+"""Payments that were entered in finance and allocated to contracts: received here in the same transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from plugins.api import Request, Service, day_of, exact, start_of, store_money
+from plugins.crm import receivables
+from plugins.crm.contract_records import CONTRACTS, PAYMENTS
+from plugins.crm.payment_accounts import SOURCE_TYPE
+from plugins.crm.payments import mark_reversed, receive, take_off
+from plugins.crm.records import CUSTOMERS
+
+
+async def apply(_: Service, payload: Mapping[str, Any]) -> None:
+    """Receive what was allocated to a contract; below zero, reverse what was received."""
+    if payload["biz_type"] != receivables.BIZ_TYPE:
+        return
+    req = payload["request"]
+    contract = await req.system_store(CONTRACTS).get(payload["resource_id"])
+    if exact(payload["amount"]) > 0:
+        customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
+        await receive(req, contract, customer, _describe(req, contract, payload))
+        await receivables.publish(req.service, req, contract["id"], payload["day"])
+        return
+    received = await _find_received(req, contract, payload)
+    if received is not None:
+        await mark_reversed(req, received, payload["day"], None)
+        await take_off(req, received, payload["day"])
+
+
+def _describe(req: Request, contract: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[str, Any]:
+    payment, day, zone = payload["payment"], payload["day"], req.service.settings.zone
+    today = day_of(req.now, zone).isoformat()
+    return {
+        "contract_id": contract["id"],
+        "amount": payload["amount"],
+        "paid_at": req.now if day == today else start_of(date.fromisoformat(day), zone),
+        "method": payment["method"],
+        "remark": payment["remark"],
+        "account_id": payment["account_id"],
+        "finance_payment_id": payment["id"],
+    }
+
+
+async def _find_received(
+    req: Request, contract: Mapping[str, Any], payload: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    payment, payments = payload["payment"], req.system_store(PAYMENTS)
+    if payment["biz_type"] == SOURCE_TYPE:
+        return await payments.find_one({"_id": PAYMENTS.parse_id(payment["resource_id"]), "reversed_at": None})
+    amount = store_money(-exact(payload["amount"]))
+    ours = {"finance_payment_id": payment["id"], "contract_id": contract["id"]}
+    return await payments.find_one({**ours, "amount": amount, "reversed_at": None})

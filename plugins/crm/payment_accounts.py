@@ -1,0 +1,58 @@
+"""The accounts that payments of contracts come to: events for the plugin that keeps the books, in their transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plugins.api import MONEY_MOVED, MONEY_RETURNED, Request, invalid
+from plugins.crm.contract_records import PAYMENTS
+from plugins.crm.options import PAYMENT_ACCOUNT_KEY
+from plugins.crm.receivables import BIZ_TYPE
+from plugins.system.api import Configs
+
+SOURCE_TYPE = "CONTRACT_PAYMENT"
+
+
+async def find_account(req: Request) -> Any:
+    """Return the account of the body, or else that of the setting; None without one, or without finance.
+
+    Raises 40001 where the setting names no enabled account.
+    """
+    if req.body.get("account_id") is not None:
+        return req.body["account_id"]
+    code = await req.part(Configs).value(PAYMENT_ACCOUNT_KEY)
+    accounts = req.service.database.referred.get(PAYMENTS.references["account_id"])
+    if not code or accounts is None:
+        return None
+    account = await req.system_store(accounts).find_one({"code": code, "status": "enabled"})
+    if account is None:
+        raise invalid("account_id", "reference")
+    return account["id"]
+
+
+async def announce_money(req: Request, payment: Mapping[str, Any], counterparty: str, day: str) -> None:
+    """Emit that money came to the account of a payment, if it has one."""
+    if payment["account_id"] is None:
+        return
+    await req.emit(
+        MONEY_MOVED,
+        direction="in",
+        account_id=payment["account_id"],
+        amount=payment["amount"],
+        day=day,
+        biz_type=BIZ_TYPE,
+        resource_id=str(payment["contract_id"]),
+        source_type=SOURCE_TYPE,
+        source_id=str(payment["id"]),
+        customer_id=payment["customer_id"],
+        counterparty=counterparty,
+        method=payment["method"],
+        remark=payment["remark"],
+    )
+
+
+async def announce_return(req: Request, payment: Mapping[str, Any], day: str, reason: str | None) -> None:
+    """Emit that the money of a payment was taken back, if it came to an account."""
+    if payment["account_id"] is not None:
+        await req.emit(MONEY_RETURNED, source_type=SOURCE_TYPE, source_id=str(payment["id"]), day=day, reason=reason)

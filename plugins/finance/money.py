@@ -1,0 +1,168 @@
+"""What enters payments and takes them back: a payment, its voucher and the open items change in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import (
+    CONFLICT,
+    ApiError,
+    Request,
+    Service,
+    Step,
+    Store,
+    change_state,
+    exact,
+    new_id,
+    store_money,
+)
+from plugins.finance.entries import enter_advance
+from plugins.finance.messages import PAID_BACK
+from plugins.finance.open_items import find_item
+from plugins.finance.payment_records import PAYMENTS
+from plugins.finance.periods import ensure_period
+from plugins.finance.records import VOUCHERS
+from plugins.finance.settlements import settle
+from plugins.finance.vouchers import REVERSED_EVENT, Record, book, get_day, reverse_booked
+
+Part = tuple[Mapping[str, Any], Decimal]
+_ZERO = store_money(Decimal(0))
+_PARTY = ("customer_id", "supplier_id", "counterparty")
+
+
+async def enter(
+    req: Request, store: Store, values: Mapping[str, Any], parts: Sequence[Part], links: Mapping[str, Any]
+) -> tuple[Record, Record]:
+    """Write a payment with what it allocates to open items, and its voucher. Returns both.
+
+    `store` is the one of payments: it checks the references in `values`. `links` are further values of the voucher.
+    The items themselves stay as they are: `settle` changes them.
+    """
+    id, amount, day = new_id(), exact(values["amount"]), values["day"]
+    allocated = sum((part for _, part in parts), Decimal(0))
+    described = {
+        name: values.get(name) for name in ("account_id", "amount", "day", "category", "counterparty", "remark")
+    }
+    kind = "income" if values["direction"] == "in" else "expense"
+    voucher = await book(req, {"kind": kind, **described, **links, "payment_id": id})
+    unallocated = Decimal(0) if values.get("repays_id") else amount - allocated
+    payment = await store.create(
+        {
+            **values,
+            "number": f"PY-{voucher['number']}",
+            "allocations": list_allocations(parts, day),
+            "allocated": store_money(allocated),
+            "unallocated": store_money(unallocated),
+            "repaid": _ZERO,
+            "voucher_id": voucher["id"],
+        },
+        id=id,
+    )
+    await enter_advance(req.service, payment, unallocated, day)
+    return payment, voucher
+
+
+def list_allocations(parts: Sequence[Part], day: str) -> list[Record]:
+    """Return allocations as a payment stores them."""
+    return [{"open_item_id": item["id"], "amount": store_money(amount), "day": day} for item, amount in parts]
+
+
+async def pay(step: Step, item: Mapping[str, Any], amount: Decimal, links: Mapping[str, Any]) -> None:
+    """Enter a payment of `amount` for an item which the step itself changes; its payload gets the voucher."""
+    values = {
+        "direction": "in" if item["direction"] == "out" else "out",
+        "account_id": step.body["account_id"],
+        **{name: item[name] for name in _PARTY},
+        "amount": store_money(amount),
+        "day": get_day(step.req),
+        "category": links["category"],
+        "remark": links.get("remark", item["number"]),
+    }
+    store = step.req.system_store(PAYMENTS)
+    _, step.payload["voucher"] = await enter(step.req, store, values, [(item, amount)], links)
+
+
+async def take_back(
+    req: Request, payment: Record, voucher: Mapping[str, Any], day: str, *, settled: bool = True
+) -> None:
+    """Take a payment off its items, or off the advance that it pays back, on the day on which it is reversed.
+
+    Raises 40901 if it was paid back itself. Without `settled` the plugin of its item has taken it off already.
+    """
+    if exact(payment["repaid"]):
+        raise ApiError(CONFLICT, PAID_BACK)
+    repaid = -exact(payment["amount"])
+    if payment["repays_id"] is not None and not await repay(req, payment["repays_id"], repaid, day):
+        raise ApiError(CONFLICT, PAID_BACK)
+    await enter_advance(req.service, payment, -exact(payment["unallocated"]), day)
+    for row in payment["allocations"] or () if settled else ():
+        await settle(req, payment, voucher, row["open_item_id"], exact(row["amount"]), day, undo=True)
+
+
+def describe_reversal(req: Request, reversal: Mapping[str, Any]) -> Record:
+    """Return what changes in a payment that is reversed by this voucher."""
+    return {
+        "allocated": _ZERO,
+        "unallocated": _ZERO,
+        "reversal_voucher_id": reversal["id"],
+        "reversed_on": reversal["day"],
+        "reversed_at": req.now,
+        "reason": reversal["remark"],
+    }
+
+
+async def repay(req: Request, id: Any, amount: Decimal, day: str) -> bool:
+    """Take an amount that is paid back on `day` off an advance; False where less is left. Below zero it is given back."""
+    enough = {"_id": id, "status": "booked", "unallocated": {"$gte": store_money(amount)}}
+    change = {"$inc": {"unallocated": store_money(-amount), "repaid": store_money(amount)}}
+    advance = await req.system_store(PAYMENTS).update_unversioned(enough, change)
+    if advance is None:
+        return False
+    await enter_advance(req.service, advance, -amount, day)
+    return True
+
+
+async def reverse_with_voucher(_: Service, payload: Mapping[str, Any]) -> None:
+    """Reverse the payment of a voucher that was reversed."""
+    voucher, req = payload["voucher"], payload["request"]
+    if voucher["payment_id"] is None:
+        return
+    payments = req.system_store(PAYMENTS)
+    payment = await payments.get(voucher["payment_id"])
+    if payment["status"] == "booked":
+        await take_back(req, payment, voucher, payload["reversal"]["day"])
+        await change_state(payments, payment["id"], "reverse", describe_reversal(req, payload["reversal"]))
+
+
+async def enter_from_event(_: Service, payload: Mapping[str, Any]) -> None:
+    """Enter a payment that another plugin has counted: its item shows already that it was paid."""
+    req = payload["request"]
+    await ensure_period(req, payload["day"][:7])
+    item = await find_item(req, payload["biz_type"], payload["resource_id"])
+    copied = ("direction", "account_id", "amount", "day", "method", "remark", *_PARTY)
+    values = {
+        **{name: payload.get(name) for name in copied},
+        "biz_type": payload["source_type"],
+        "resource_id": payload["source_id"],
+    }
+    parts = [(item, exact(payload["amount"]))] if item is not None else []
+    links = {"category": "sales" if payload["direction"] == "in" else "purchase"}
+    await enter(req, req.system_store(PAYMENTS), {**values, **links}, parts, links)
+
+
+async def return_from_event(_: Service, payload: Mapping[str, Any]) -> None:
+    """Reverse the payment of a source that another plugin has taken back."""
+    req = payload["request"]
+    payments = req.system_store(PAYMENTS)
+    source = {"biz_type": payload["source_type"], "resource_id": payload["source_id"], "status": "booked"}
+    payment = await payments.find_one(source)
+    if payment is None:
+        return
+    await ensure_period(req, payload["day"][:7])
+    voucher = await req.system_store(VOUCHERS).get(payment["voucher_id"])
+    reversal = await reverse_booked(req, voucher, payload["day"], payload.get("reason"))
+    await take_back(req, payment, voucher, payload["day"], settled=False)
+    await change_state(payments, payment["id"], "reverse", describe_reversal(req, reversal))
+    await req.emit(REVERSED_EVENT, voucher=voucher, reversal=reversal)

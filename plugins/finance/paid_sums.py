@@ -1,0 +1,57 @@
+"""What the entries say was paid of open items and invoices: the allocations of payments, and vouchers without one.
+
+Vouchers that an older version booked have no payment, and name the document themselves.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import Piece, exact
+from plugins.finance.documents import OPEN_ITEMS
+from plugins.finance.open_items import INVOICE
+from plugins.finance.payment_records import PAYMENTS
+from plugins.finance.records import VOUCHERS
+from plugins.finance.settlements import settles
+
+_ALONE = {"payment_id": None}
+
+
+async def sum_paid_of_items(piece: Piece) -> Mapping[Any, Decimal]:
+    """What was paid of each open item of the piece."""
+    alone = await piece.sums(VOUCHERS, "open_item_id", "amount", _ALONE)
+    allocated = await _sum_allocations(piece, piece.records)
+    return {id: alone[id] + allocated[id] for id in piece.ids}
+
+
+async def sum_paid_of_invoices(piece: Piece) -> Mapping[Any, Decimal]:
+    """What was paid of each invoice of the piece by itself, not by what it bills."""
+    alone = await piece.sums(VOUCHERS, "invoice_id", "amount", _ALONE)
+    theirs = {"biz_type": INVOICE, "resource_id": {"$in": [str(id) for id in piece.ids]}}
+    items = await piece.store(OPEN_ITEMS).find(theirs)
+    allocated = await _sum_allocations(piece, items)
+    of_invoices = {item["resource_id"]: allocated[item["id"]] for item in items}
+    return {id: alone[id] + of_invoices.get(str(id), Decimal(0)) for id in piece.ids}
+
+
+async def _sum_allocations(piece: Piece, items: Iterable[Mapping[str, Any]]) -> Mapping[Any, Decimal]:
+    """The live allocations to each item; those of the other direction pay back."""
+    known = {item["id"]: item for item in items}
+    those = {"allocations.open_item_id": {"$in": list(known)}}
+    key = {"item": "$allocations.open_item_id", "direction": "$direction"}
+    rows = await piece.store(PAYMENTS).aggregate(
+        [
+            {"$match": {**those, "status": "booked"}},
+            {"$unwind": "$allocations"},
+            {"$match": those},
+            {"$group": {"_id": key, "amount": {"$sum": "$allocations.amount"}}},
+        ]
+    )
+    sums: dict[Any, Decimal] = defaultdict(Decimal)
+    for row in rows:
+        item = known[row["_id"]["item"]]
+        sums[item["id"]] += exact(row["amount"]) * (1 if settles(row["_id"], item) else -1)
+    return sums

@@ -1,0 +1,81 @@
+"""Paying a payable: the payment is entered as a document of its own, allocated to the payable."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import (
+    CONFLICT,
+    Action,
+    ApiError,
+    Collection,
+    Request,
+    Route,
+    Step,
+    conflicts,
+    exact,
+    store_money,
+    transitions,
+)
+from plugins.finance.billing import pay_billed
+from plugins.finance.documents import OPEN_ITEMS, PAY_INVOICE_BODY
+from plugins.finance.entries import adopt, enter_change
+from plugins.finance.messages import MORE_THAN_OPEN, PAID_ELSEWHERE, PERIOD_CLOSED
+from plugins.finance.money import pay
+from plugins.finance.open_items import add_change
+from plugins.finance.settling import add_payment, get_amount, in_books
+from plugins.finance.vouchers import Record
+
+
+async def _find_payable(req: Request, collection: Collection, id: Any) -> Record:
+    """Return the item. Raises 40901 if it is not paid here."""
+    item = await req.store(collection).get(id)
+    if item["direction"] != "in" or item["paid_elsewhere"]:
+        raise ApiError(CONFLICT, PAID_ELSEWHERE)
+    return item
+
+
+async def _book(step: Step) -> None:
+    """Book the payment of a payable, or of a part of it."""
+    item = step.record
+    if item["day"] is None:
+        await adopt(step.service, item)
+    amount = get_amount(step, exact(item["amount"]) - exact(item["paid"]))
+    await pay(step, item, amount, {"category": "purchase", "open_item_id": item["id"]})
+
+
+def _choose_action(step: Step) -> str:
+    return "pay" if add_payment(step) >= exact(step.record["amount"]) else "pay-part"
+
+
+def _get_values(step: Step) -> Record:
+    voucher = step.payload["voucher"]
+    changes = add_change(step.record["changes"], voucher["day"], Decimal(0), exact(voucher["amount"]))
+    return {"paid": store_money(add_payment(step)), "changes": changes}
+
+
+async def _enter_payment(step: Step) -> None:
+    voucher, item = step.payload["voucher"], step.record
+    before = {**item, "paid": store_money(exact(item["paid"]) - exact(voucher["amount"]))}
+    await enter_change(step.service, before, item, voucher["day"])
+    await pay_billed(step.service, step.record)
+
+
+ROUTES: tuple[Route, ...] = transitions(
+    OPEN_ITEMS,
+    Action(
+        "POST /api/v1/finance/payables/{id}/pay",
+        access="finance:invoice:pay",
+        does=("pay", "pay-part"),
+        summary="Pay a payable",
+        body=PAY_INVOICE_BODY,
+        before=_book,
+        choose=_choose_action,
+        values=_get_values,
+        after=_enter_payment,
+        within=in_books,
+        refusals=conflicts(PAID_ELSEWHERE, MORE_THAN_OPEN, PERIOD_CLOSED),
+    ),
+    find=_find_payable,
+)
