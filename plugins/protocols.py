@@ -93,6 +93,7 @@ MONEY_MOVED = Event(
     supplier_id=object,
     counterparty=str | None,
     method=str | None,
+    reference=str | None,
     remark=str | None,
 )
 """Money came to an account, or left it, by a payment that the plugin has entered and counted itself.
@@ -116,6 +117,7 @@ MONEY_ALLOCATED = Event(
 
 The plugin of the record counts it, or refuses it, and reports what is paid then.
 """
+
 OWED_ASKED = Event("finance.owed.asked", customer_id=object, found=dict)
 """Asks what a customer owes: a plugin that keeps the books puts a `Decimal` as `owed` into `found`."""
 

@@ -1,6 +1,7 @@
 """Cleans up references to records that were deleted permanently.
 
-It knows declared references only: `ref` of a field, or of the items of an array, and `biz_type` with `resource_id`.
+It knows declared references only: `ref` of a field, of the items of an array, or of a field of these, and `biz_type` with
+`resource_id`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 from config.database import Document
 from handlers.data.collection import Collection
 from handlers.data.database import Database
+from handlers.data.links import Link
 from handlers.schema.errors import ApiError
 
 _BATCH = 5000
@@ -24,7 +26,8 @@ async def remove_dangling(
     """Remove every reference to missing records of the `emptied` collections; return the deleted records by collection.
 
     A record about a missing one (`biz_type` and `resource_id`) is deleted permanently, and so is one whose reference
-    must not be null. Any other reference is cleared. References to records that are deleted here are removed as well.
+    must not be null; of a list of objects the objects are removed, as lines are. Any other reference is cleared.
+    References to records that are deleted here are removed as well.
     It keeps no state, so it can be repeated after a failure at any point.
     """
     removed: Counter[str] = Counter()
@@ -58,11 +61,17 @@ class _Lost:
         removed = await self._remove_about(collection) if self._is_about(collection) else 0
         for name in self._references(collection):
             removed += await self._remove_field_references(collection, name)
+        for link in collection.links:
+            if link.in_lines and link.target in self._called:
+                await self._remove_lines(collection, link)
         return removed
 
+    @property
+    def _called(self) -> tuple[str, str]:
+        return self._target.name, self._target.alias
+
     def _references(self, collection: Collection) -> list[str]:
-        called = (self._target.name, self._target.alias)
-        return [name for name, target in collection.references.items() if target in called]
+        return [name for name, target in collection.references.items() if target in self._called]
 
     def _is_about(self, collection: Collection) -> bool:
         return bool(self._types) and {"biz_type", "resource_id"} <= collection.fields.keys()
@@ -90,11 +99,23 @@ class _Lost:
                 await self._clear(collection, name, holders, gone)
         return removed
 
+    async def _remove_lines(self, collection: Collection, link: Link) -> None:
+        """Remove the objects of a list that refer to missing records."""
+        lines, name = link.path.split(".")
+        async for rows in self._batches(collection, {link.path: {"$ne": None}}, link.path):
+            held = link.ids(rows)
+            gone = list(held - await self._existing(list(held)))
+            if gone:
+                holders = {"_id": {"$in": [row["_id"] for row in rows]}, link.path: {"$in": gone}}
+                await self._change(collection, holders, {"$pull": {lines: {name: {"$in": gone}}}})
+
     async def _clear(self, collection: Collection, name: str, holders: Mapping[str, Any], gone: list[Any]) -> None:
         if collection.fields[name].kind == "array":
-            change: dict[str, Any] = {"$pull": {name: {"$in": gone}}}
+            await self._change(collection, holders, {"$pull": {name: {"$in": gone}}})
         else:
-            change = {"$set": {name: None}}
+            await self._change(collection, holders, {"$set": {name: None}})
+
+    async def _change(self, collection: Collection, holders: Mapping[str, Any], change: Mapping[str, Any]) -> None:
         version = {} if collection.plain else {"$inc": {"version": 1}}
         await self._database.driver.update_many(collection.name, holders, {**change, **version})
         self._database.tell(collection.name, None)

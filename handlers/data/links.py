@@ -50,6 +50,11 @@ class Link:
         return "." in self.path
 
     @property
+    def in_lines(self) -> bool:
+        """Whether it lies in the objects of one list, each of which needs it."""
+        return len(self.arrays) == 1 and self.path.count(".") == 1 and self.field.required
+
+    @property
     def is_list(self) -> bool:
         """Whether the field is a list of ids."""
         return self.field.kind == "array" or bool(self.arrays and self.arrays[-1].items is self.field)

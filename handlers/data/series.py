@@ -50,7 +50,7 @@ async def _group_rows(
     store: Store, field: str, period: Period, stages: list[Stage], where: Mapping[str, Any] | None
 ) -> dict[str, dict[str, Any]]:
     matching = {field: {"$ne": None}, **period.moments(field), **(where or {})}
-    rows = await store.aggregate([{"$match": matching}, *stages], collection_scan=period.open and not where)
+    rows = await store.aggregate([{"$match": matching}, *stages], collection_scan=period.open)
     return {row.pop("_id"): row for row in rows}
 
 

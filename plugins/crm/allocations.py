@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
 from typing import Any
 
-from plugins.api import Request, Service, day_of, exact, start_of, store_money
+from plugins.api import Request, Service, exact, store_money
 from plugins.crm import receivables
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.payment_accounts import SOURCE_TYPE
-from plugins.crm.payments import mark_reversed, receive, take_off
+from plugins.crm.payments import enter_reversal, moment_on, receive
 from plugins.crm.records import CUSTOMERS
 
 
@@ -27,18 +26,17 @@ async def apply(_: Service, payload: Mapping[str, Any]) -> None:
         return
     received = await _find_received(req, contract, payload)
     if received is not None:
-        await mark_reversed(req, received, payload["day"], None)
-        await take_off(req, received, payload["day"])
+        await enter_reversal(req, received, payload["day"], None)
 
 
 def _describe(req: Request, contract: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[str, Any]:
-    payment, day, zone = payload["payment"], payload["day"], req.service.settings.zone
-    today = day_of(req.now, zone).isoformat()
+    payment = payload["payment"]
     return {
         "contract_id": contract["id"],
         "amount": payload["amount"],
-        "paid_at": req.now if day == today else start_of(date.fromisoformat(day), zone),
+        "paid_at": moment_on(req, payload["day"]),
         "method": payment["method"],
+        "reference": payment["reference"],
         "remark": payment["remark"],
         "account_id": payment["account_id"],
         "finance_payment_id": payment["id"],

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from plugins.api import (
     VERSION,
     Collection,
@@ -142,14 +140,11 @@ PLANS = Collection(
     states=PLAN_STATES,
 )
 
-# payments that have these fields: as comparisons, from which MongoDB concludes that a partial index has them
-REVERSED = {"reversed_at": {"$gte": datetime(1970, 1, 1, tzinfo=UTC)}}
-IN_BOOKS = {"account_id": {"$gte": CONTRACTS.parse_id("0" * 24)}}
-
 PAYMENTS = Collection(
     name="crm_payments",
     title="Payment",
     noun=Message("回款", "payment"),
+    label="reference",
     scoped=True,
     shared=True,
     owner="owner_id",
@@ -158,7 +153,13 @@ PAYMENTS = Collection(
         "customer_id": _OF_CONTRACT,
         "plan_id": object_id(label=("回款计划", "Payment plan"), ref="crm_payment_plans", held=PLAN_PAID, filter=True),
         "amount": money(
-            label=("回款金额", "Amount"), minimum="0.01", required=True, sort=True, filter=True, example="40000.00"
+            label=("回款金额", "Amount"),
+            minimum="0.01",
+            required=True,
+            sort=True,
+            filter=True,
+            example="40000.00",
+            description="Above zero; that of a reversal is below.",
         ),
         "paid_at": timestamp(
             label=("回款时间", "Paid at"), past=True, sort=True, filter=True, description="Now when left out."
@@ -188,10 +189,18 @@ PAYMENTS = Collection(
             read_only=True,
             description="Of a payment that was entered in finance and allocated to the contract.",
         ),
+        "reverses_id": object_id(
+            label=("被冲销回款", "Reverses"),
+            read_only=True,
+            filter=True,
+            ref="crm_payments",
+            description="Of a reversal: what it takes back. Its amount is below zero.",
+        ),
+        "reversed_by_id": object_id(label=("冲销记录", "Reversed by"), read_only=True, ref="crm_payments"),
         "reversed_at": timestamp(
             label=("冲销时间", "Reversed at"),
             read_only=True,
-            description="It was entered by mistake, and counts nowhere since.",
+            description="Of a payment that was entered by mistake, and of its reversal: together they are nothing.",
         ),
         "reversed_on": day(label=("冲销日期", "Reversed on"), read_only=True),
         "reason": text(label=("冲销原因", "Reason"), max_length=500, read_only=True),
@@ -203,10 +212,9 @@ PAYMENTS = Collection(
         Index("owner_id", "-paid_at"),
         Index("-paid_at"),
         # covers the queries of the dashboards by day
-        Index("-paid_at", "amount", "owner_id"),
-        # the few that dashboards take off again, and those that are in the books
-        Index("reversed_at", "paid_at", where=REVERSED),
-        Index("paid_at", "amount", "account_id", where=IN_BOOKS),
+        Index("-paid_at", "amount", "owner_id", "account_id"),
+        Index("account_id", "-paid_at", where={"account_id": {"$type": "objectId"}}),
+        Index("reverses_id", where={"reverses_id": {"$type": "objectId"}}),
     ),
     internal=(EDITORS,),
 )

@@ -20,7 +20,7 @@ from plugins.api import (
     exact,
     period_of,
 )
-from plugins.crm.contract_records import CONTRACTS, IN_BOOKS, PAYMENTS, REVERSED
+from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.payments import PAYABLE
 from plugins.crm.records import CUSTOMERS, LEADS, OPPORTUNITIES
 from plugins.crm.states import OPPORTUNITY_STAGES
@@ -28,31 +28,27 @@ from plugins.crm.states import OPPORTUNITY_STAGES
 Part = dict[str, Any]
 _NONE = Message("未填写", "Unspecified")
 _TOTAL: Mapping[str, Any] = {"amount": {"$sum": "$amount"}, "count": {"$sum": 1}}
-# takes off again what `_TOTAL` has counted
-_LESS: Mapping[str, Any] = {"amount": {"$sum": {"$multiply": ["$amount", -1]}}, "count": {"$sum": -1}}
-# the same where some payments were reversed, which no index with amounts tells
-_LIVE: Mapping[str, Any] = {
-    "amount": {"$sum": {"$cond": [{"$gt": ["$reversed_at", None]}, 0, "$amount"]}},
-    "count": {"$sum": {"$cond": [{"$gt": ["$reversed_at", None]}, 0, 1]}},
-}
+# a reversal, whose amount is below zero, takes away the payment that it reverses
+_RECEIVED: Mapping[str, Any] = {"amount": {"$sum": "$amount"}, "count": {"$sum": {"$cmp": ["$amount", 0]}}}
+# what came to an account is in the books, and counts by its voucher
+_NOT_IN_BOOKS: Mapping[str, Any] = {"amount": {"$sum": {"$cond": [{"$gt": ["$account_id", None]}, 0, "$amount"]}}}
 # figures of contracts count those in force or completed
 _AGREED: Mapping[str, Any] = {"status": {"$in": list(PAYABLE)}}
 
 
 async def overview(req: Request) -> Part:
     """Totals of what the caller may see."""
-    customers, opportunities, agreed, received, reversed_ = await asyncio.gather(
+    customers, opportunities, agreed, received = await asyncio.gather(
         req.store(CUSTOMERS).count(),
         req.store(OPPORTUNITIES).count(),
         _sum_amount(req.store(CONTRACTS), _AGREED),
         _sum_amount(req.store(PAYMENTS), {}),
-        _sum_amount(req.store(PAYMENTS), REVERSED),
     )
     return {
         "customers": customers,
         "opportunities": opportunities,
         "contract_amount": agreed,
-        "received_amount": exact(received) - exact(reversed_),
+        "received_amount": received,
     }
 
 
@@ -63,23 +59,19 @@ async def _sum_amount(store: Store, where: Mapping[str, Any]) -> Any:
 
 async def sales_trend(req: Request) -> Part:
     """Payments by the day on which they were received."""
-    store, period = req.store(PAYMENTS), period_of(req)
-    days, taken_back = await asyncio.gather(
-        by_day(store, "paid_at", period, _TOTAL), by_day(store, "paid_at", period, _LESS, REVERSED)
-    )
-    return {"items": [{"date": day, **row} for rows in (days, taken_back) for day, row in rows.items()]}
+    days = await by_day(req.store(PAYMENTS), "paid_at", period_of(req), _RECEIVED)
+    return {"items": [{"date": day, **_with_count(row)} for day, row in days.items()]}
+
+
+def _with_count(row: Part) -> Part:
+    """The row without a count below zero, as on a day with nothing but reversals."""
+    return {**row, "count": max(row["count"], 0)}
 
 
 async def finance_summary(req: Request) -> Part:
     """Income by month: payments received, without those that are in the books, which have vouchers."""
-    store, period = req.store(PAYMENTS), period_of(req)
-    parts = await asyncio.gather(
-        by_month(store, "paid_at", period, _TOTAL),
-        by_month(store, "paid_at", period, _LESS, IN_BOOKS),
-        by_month(store, "paid_at", period, _LESS, {**REVERSED, "account_id": None}),
-    )
-    rows = [(month, row["amount"]) for part in parts for month, row in part.items()]
-    items = [{"month": month, "income": amount, "profit": amount} for month, amount in rows]
+    months = await by_month(req.store(PAYMENTS), "paid_at", period_of(req), _NOT_IN_BOOKS)
+    items = [{"month": month, "income": row["amount"], "profit": row["amount"]} for month, row in months.items()]
     income = sum(exact(item["income"]) for item in items)
     return {"income": income, "profit": income, "items": items}
 
@@ -101,12 +93,10 @@ async def sales_ranking(req: Request) -> Part:
     by_payments = req.query["by"] == "payments"
     store = req.store(PAYMENTS if by_payments else CONTRACTS)
     where = period.moments("paid_at") if by_payments else {**_AGREED, **period.days("signed_date")}
-    owned = {**where, "owner_id": {"$ne": None}}
-    reversed_ = await store.count({**owned, **REVERSED}) if by_payments else 0
     rows = await store.aggregate(
         [
-            {"$match": owned},
-            {"$group": {"_id": "$owner_id", **(_LIVE if reversed_ else _TOTAL)}},
+            {"$match": {**where, "owner_id": {"$ne": None}}},
+            {"$group": {"_id": "$owner_id", **(_RECEIVED if by_payments else _TOTAL)}},
             {"$sort": {"amount": -1, "_id": 1}},
             {"$limit": req.query["limit"]},
         ],
@@ -115,7 +105,7 @@ async def sales_ranking(req: Request) -> Part:
     names = (await req.part(RecordNames).look_up({"users": [row["_id"] for row in rows]}, req.language))["users"]
     return {
         "items": [
-            {**row, "rank": number, "user_id": row["_id"], "name": names.get(row["_id"], "")}
+            {**_with_count(row), "rank": number, "user_id": row["_id"], "name": names.get(row["_id"], "")}
             for number, row in enumerate(rows, 1)
         ]
     }

@@ -48,6 +48,7 @@ async def announce_money(req: Request, payment: Mapping[str, Any], counterparty:
         customer_id=payment["customer_id"],
         counterparty=counterparty,
         method=payment["method"],
+        reference=payment["reference"],
         remark=payment["remark"],
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date, datetime
 from typing import Any
 
 from plugins.api import (
@@ -11,6 +12,7 @@ from plugins.api import (
     MONEY_MOVED,
     MONEY_RETURNED,
     STALE,
+    Actor,
     ApiError,
     Collection,
     Event,
@@ -20,7 +22,10 @@ from plugins.api import (
     crud,
     day_of,
     exact,
+    new_id,
     route,
+    start_of,
+    store_money,
 )
 from plugins.crm import customer_children, receivables
 from plugins.crm.bodies import REVERSE_PAYMENT
@@ -28,13 +33,17 @@ from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
 from plugins.crm.messages import ENTERED_IN_FINANCE, NOT_PAYABLE, OVERPAID, PAYMENT_REVERSED
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
 from plugins.crm.payment_accounts import announce_money, announce_return, find_account
-from plugins.crm.records import CUSTOMERS
+from plugins.crm.records import CUSTOMERS, EDITORS
 
 Record = dict[str, Any]
 RECEIVED_EVENT = Event("crm.payment.received", payment=dict, contract=dict)
 REMOVED_EVENT = Event("crm.payment.removed", payment=dict)
 PAYABLE = ("in_force", "completed")
 OVERPAYMENT = conflicts(OVERPAID, NOT_PAYABLE)
+_COPIED_BY_REVERSALS = (
+    *("contract_id", "customer_id", "plan_id", "method", "reference", "account_id", "remark"),
+    *("owner_id", "finance_payment_id", "shared_with", EDITORS),
+)
 
 
 async def create(req: Request) -> Record:
@@ -71,28 +80,24 @@ async def delete(req: Request) -> None:
 
     async def work() -> None:
         payment = await get_editable(req, PAYMENTS, req.path["id"])
-        if payment["reversed_at"] is not None:
-            await req.store(PAYMENTS).delete(payment["id"])
-            return
         _check_entered_here(payment)
         day = await _announce_day(req, day_of(payment["paid_at"], req.service.settings.zone).isoformat())
         await req.store(PAYMENTS).delete(payment["id"])
-        await take_off(req, payment, day)
+        await _take_off(req, payment, day)
         await announce_return(req, payment, day, None)
 
     await req.transaction(work)
 
 
 async def reverse(req: Request) -> Record:
-    """Take a payment off its contract, plan and account, dated `day` or today. It stays readable."""
-    day = req.body.get("day") or day_of(req.now, req.service.settings.zone).isoformat()
+    """Take a payment off its contract, plan and account, dated `day` or today. It stays, beside its reversal."""
+    day = req.body.get("day") or _today(req)
 
     async def work() -> Record:
         payment = await get_editable(req, PAYMENTS, req.path["id"])
         _check_entered_here(payment)
         await _announce_day(req, day)
-        changed = await mark_reversed(req, payment, day, req.body.get("reason"), req.body.get("version"))
-        await take_off(req, payment, day)
+        changed = await enter_reversal(req, payment, day, req.body.get("reason"), req.body.get("version"))
         await announce_return(req, payment, day, req.body.get("reason"))
         return changed
 
@@ -100,21 +105,46 @@ async def reverse(req: Request) -> Record:
 
 
 def _check_entered_here(payment: Mapping[str, Any]) -> None:
+    if payment["reversed_at"] is not None:
+        raise ApiError(CONFLICT, PAYMENT_REVERSED)
     if payment["finance_payment_id"] is not None:
         raise ApiError(CONFLICT, ENTERED_IN_FINANCE)
 
 
-async def mark_reversed(
+async def enter_reversal(
     req: Request, payment: Mapping[str, Any], day: str, reason: str | None, version: int | None = None
 ) -> Record:
-    """Mark a payment as reversed. Raises 40901 if it was before."""
-    values = {"reversed_at": req.now, "reversed_on": day, "reason": reason}
-    return await req.system_store(PAYMENTS).update(
-        payment["id"], values, version=version, where={"reversed_at": None}, reason=PAYMENT_REVERSED
+    """Enter the opposite of a payment on `day`, link the two, and take it off contract and plan; return the payment.
+
+    Raises 40901 if it was reversed before. Whoever sees the payment sees its reversal.
+    """
+    id, marks = new_id(), {"reversed_at": req.now, "reversed_on": day, "reason": reason}
+    changed = await req.system_store(PAYMENTS).update(
+        payment["id"],
+        {**marks, "reversed_by_id": id},
+        version=version,
+        where={"reversed_at": None},
+        reason=PAYMENT_REVERSED,
     )
+    creator = Actor(user_id=payment["creator_id"], department_id=payment["creator_department_id"])
+    opposite = {"amount": store_money(-exact(payment["amount"])), "paid_at": moment_on(req, day)}
+    copied = {name: payment[name] for name in _COPIED_BY_REVERSALS}
+    values = {**copied, **opposite, **marks, "reverses_id": payment["id"]}
+    await req.service.database.store(PAYMENTS, creator).create(values, id=id)
+    await _take_off(req, payment, day)
+    return changed
 
 
-async def take_off(req: Request, payment: Mapping[str, Any], day: str) -> None:
+def moment_on(req: Request, day: str) -> datetime:
+    """Now if `day` is today, else the start of the day."""
+    return req.now if day == _today(req) else start_of(date.fromisoformat(day), req.service.settings.zone)
+
+
+def _today(req: Request) -> str:
+    return day_of(req.now, req.service.settings.zone).isoformat()
+
+
+async def _take_off(req: Request, payment: Mapping[str, Any], day: str) -> None:
     """Take a payment off its contract and plan, and report what is owed then."""
     await _add_amount(req, CONTRACTS, payment["contract_id"], "received_amount", _negate(payment["amount"]))
     if payment["plan_id"] is not None:
@@ -175,7 +205,7 @@ ROUTES: tuple[Route, ...] = (
         delete=delete,
         errors=(STALE,),
         refusals=(REFUSES_READERS,),
-        refusals_of={"create": OVERPAYMENT, "delete": conflicts(ENTERED_IN_FINANCE)},
+        refusals_of={"create": OVERPAYMENT, "delete": conflicts(ENTERED_IN_FINANCE, PAYMENT_REVERSED)},
         events=(DATED, MONEY_MOVED, MONEY_RETURNED),
     ),
     route(

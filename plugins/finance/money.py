@@ -141,7 +141,7 @@ async def enter_from_event(_: Service, payload: Mapping[str, Any]) -> None:
     req = payload["request"]
     await ensure_period(req, payload["day"][:7])
     item = await find_item(req, payload["biz_type"], payload["resource_id"])
-    copied = ("direction", "account_id", "amount", "day", "method", "remark", *_PARTY)
+    copied = ("direction", "account_id", "amount", "day", "method", "reference", "remark", *_PARTY)
     values = {
         **{name: payload.get(name) for name in copied},
         "biz_type": payload["source_type"],

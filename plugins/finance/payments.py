@@ -222,6 +222,7 @@ ROUTES: tuple[Route, ...] = (
         at="/api/v1/finance/payments",
         resource="finance:payment",
         only=("list", "read", "create"),
+        always=("reference", "remark"),
         create=create,
         events=(MONEY_ALLOCATED,),
         refusals_of={"create": conflicts(PERIOD_CLOSED, MORE_THAN_ADVANCE, *_SETTLING)},

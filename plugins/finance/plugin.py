@@ -49,7 +49,7 @@ plugin = Plugin(
         *(ACCOUNTS, VOUCHERS, PERIODS, EXPENSE_CLAIMS, INVOICES, CREDIT_NOTES),
         *(OPEN_ITEMS, ENTRIES, PAYMENTS, LEDGER_AUDITS),
     ),
-    biz_types={"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES},
+    biz_types={"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES, entries.PAYMENT: PAYMENTS},
     jobs=(Job("finance.audit", "finance_audit_resume_seconds", auditing.audit_if_due), entries.ADOPTION),
     audits=AUDITS,
     debts=DEBTS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -27,9 +28,10 @@ async def default_account(admin: Client, code: str) -> AsyncIterator[None]:
         expect(await admin.patch(configs, {"values": {PAYMENT_ACCOUNT_KEY: ""}}))
 
 
-async def figures(admin: Client, month: str) -> tuple[str, int]:
-    """Income of the month, and how many payments the ranking counts."""
-    days = f"date_from={month}-01&date_to={month}-28"
+async def figures(admin: Client, days: str) -> tuple[str, int]:
+    """Income of these days, and how many payments the ranking counts."""
+    first, last = days.split("/")
+    days = f"date_from={first}&date_to={last}"
     income = expect(await admin.get(f"/api/dashboard/finance-summary?{days}"))["income"]
     ranked = expect(await admin.get(f"/api/dashboard/sales-ranking?by=payments&{days}"))["items"]
     return income, sum(row["count"] for row in ranked)
@@ -43,40 +45,52 @@ async def booked(admin: Client, contract: dict[str, Any]) -> list[dict[str, Any]
 async def test_a_payment_with_an_account_is_income_once(admin: Client) -> None:
     books, made = await Books.fresh(admin), await in_force(admin, "100.00")
     body = {"contract_id": made["id"], "account_id": books.account_id, "paid_at": "2011-05-04T12:00:00+08:00"}
-    paid = expect(await admin.post(PAYMENTS, {**body, "amount": "30.00", "method": "cash"}))
+    paid = expect(await admin.post(PAYMENTS, {**body, "amount": "30.00", "method": "cash", "reference": "8812"}))
     assert paid["account_id"] == books.account_id
     assert await books.balance() == "30.00"
-    assert await figures(admin, "2011-05") == ("30.00", 1)
+    assert await figures(admin, "2011-05-01/2011-05-31") == ("30.00", 1)
     (payment,) = await booked(admin, made)
     item = await books.item(made)
     assert (item["paid"], payment["allocations"][0]["open_item_id"]) == ("30.00", item["id"])
-    named = ("day", "amount", "unallocated", "method", "resource_id")
-    assert [payment[name] for name in named] == ["2011-05-04", "30.00", "0.00", "cash", paid["id"]]
+    named = ("day", "amount", "unallocated", "method", "reference", "resource_id")
+    assert [payment[name] for name in named] == ["2011-05-04", "30.00", "0.00", "cash", "8812", paid["id"]]
     expect(await admin.post(PAYMENTS, {**body, "amount": "70.01"}), 40901)
     assert await books.balance() == "30.00"
 
 
-async def test_a_reversed_payment_counts_nowhere_and_stays_readable(admin: Client) -> None:
+async def test_a_reversed_payment_stays_beside_its_reversal_and_the_sums_are_nothing(admin: Client) -> None:
     books, made = await Books.fresh(admin), await in_force(admin, "100.00")
     plan = expect(await admin.post(PLANS, {"contract_id": made["id"], "amount": "50.00", "due_date": "2031-01-31"}))
     day = {"paid_at": "2011-06-04T12:00:00+08:00"}
     body = {"contract_id": made["id"], "plan_id": plan["id"], "amount": "20.00", **day}
     with_account = expect(await admin.post(PAYMENTS, {**body, "account_id": books.account_id}))
     without = expect(await admin.post(PAYMENTS, body))
-    assert await figures(admin, "2011-06") == ("40.00", 2)
+    assert await figures(admin, "2011-06-01/2011-06-30") == ("40.00", 2)
     for payment in (with_account, without):
         at = f"{PAYMENTS}/{payment['id']}/reverse"
         gone = expect(await admin.post(at, {"day": "2011-06-05", "reason": "entered twice"}))
         assert (gone["amount"], gone["reason"], gone["reversed_on"]) == ("20.00", "entered twice", "2011-06-05")
         assert gone["reversed_at"] is not None
-        expect(await admin.post(at, {}), 40901)
-    assert await figures(admin, "2011-06") == ("0.00", 0)
+        opposite = expect(await admin.get(f"{PAYMENTS}/{gone['reversed_by_id']}"))
+        assert (opposite["amount"], opposite["reverses_id"], opposite["reason"]) == (
+            "-20.00",
+            payment["id"],
+            "entered twice",
+        )
+        assert opposite["owner_id"] == payment["owner_id"]
+        for one in (payment, opposite):
+            expect(await admin.post(f"{PAYMENTS}/{one['id']}/reverse", {}), 40901)
+            expect(await admin.delete(f"{PAYMENTS}/{one['id']}"), 40901)
+    assert await figures(admin, "2011-06-01/2011-06-30") == ("0.00", 0)
+    # each counts on its own day, as vouchers do
+    assert await figures(admin, "2011-06-01/2011-06-04") == ("40.00", 2)
+    assert await figures(admin, "2011-06-05/2011-06-30") == ("-40.00", 0)
+    rows = expect(await admin.get(f"{PAYMENTS}?contract_id={made['id']}"))["items"]
+    assert sum(Decimal(row["amount"]) for row in rows) == 0
     assert expect(await admin.get(f"{CONTRACTS}/{made['id']}"))["received_amount"] == "0.00"
     assert expect(await admin.get(f"{PLANS}/{plan['id']}"))["paid_amount"] == "0.00"
     assert (await books.item(made))["paid"] == await books.balance() == "0.00"
     assert await booked(admin, made) == []
-    expect(await admin.delete(f"{PAYMENTS}/{without['id']}"))
-    assert expect(await admin.get(f"{CONTRACTS}/{made['id']}"))["received_amount"] == "0.00"
 
 
 async def test_a_deleted_payment_leaves_the_account_and_a_reversal_in_finance_the_contract(admin: Client) -> None:
@@ -92,9 +106,9 @@ async def test_a_deleted_payment_leaves_the_account_and_a_reversal_in_finance_th
     assert (await books.item(made))["paid"] == await books.balance() == "0.00"
     item = await books.item(made)
     expect(await books.enter("in", "5.00", (item, "5.00")))
-    (received,) = expect(await admin.get(f"{PAYMENTS}?contract_id={made['id']}&account_id={books.account_id}"))[
-        "items"
-    ][:1]
+    rows = expect(await admin.get(f"{PAYMENTS}?contract_id={made['id']}&account_id={books.account_id}"))["items"]
+    (received,) = [row for row in rows if row["finance_payment_id"] is not None]
+    assert [row["amount"] for row in rows if row["reverses_id"] is not None] == ["-20.00"]
     expect(await admin.post(f"{PAYMENTS}/{received['id']}/reverse", {}), 40901)
     expect(await admin.delete(f"{PAYMENTS}/{received['id']}"), 40901)
 

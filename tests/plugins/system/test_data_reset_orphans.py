@@ -65,6 +65,12 @@ async def _trade(database: Database, owner: Client) -> None:
     expect(await owner.post(f"/api/v1/crm/contracts/{asked['id']}/submit", {}))
     owed = expect(await owner.get(f"{FINANCE}/receivables?resource_id={agreed['id']}"))["items"][0]
     accounts = await Books.fresh(owner)
+    expect(await accounts.enter("in", "3.00", (owed, "2.00")))
+    expect(await accounts.enter("in", "4.00", customer_id=agreed["customer_id"]))
+    received = {"contract_id": agreed["id"], "amount": "5.00", "account_id": accounts.account_id}
+    for _ in range(2):
+        payment = expect(await owner.post("/api/v1/crm/payments", received))
+    expect(await owner.post(f"/api/v1/crm/payments/{payment['id']}/reverse", {}))
     billed = {
         "direction": "out",
         "number": unique("INV"),
