@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import secrets
@@ -18,18 +17,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 from bson import ObjectId
 from pymongo import MongoClient
 
 from config.embedded import acquire
+from scripts.benchmark.agreement import check
 from scripts.benchmark.consumption import processor_seconds, resident_mib
 from scripts.benchmark.load import GENERATOR, load, load_beside
 from scripts.benchmark.report import BEFORE
 from scripts.benchmark.servers import DATABASE
-from scripts.benchmark.works import CONNECTIONS, LOGINS, Call, Work, works
+from scripts.benchmark.works import CONNECTIONS, LOGINS, Work, works
 from scripts.benchmark.world import PASSWORD, log_everybody_in, make_world, new_secret, remember, remembered
 from scripts.tool_environment import python_with
 
@@ -98,7 +96,9 @@ def compare(
                 copy_database(embedded.uri, DATABASE, BEFORE_DATABASE)
                 servers.append(stack.enter_context(tradewind(BEFORE, folder, world, before)))
             chosen = [work for work in works(world, tokens, PASSWORD) if not codes or work.code in codes]
-            told = [replace(work, title=work.title.format(total=check(work, servers))) for work in chosen]
+            told = [
+                replace(work, title=work.title.format(total=check(work, ports_for(work, servers)))) for work in chosen
+            ]
             return {**about(rounds, seconds, customers), "works": measure(told, servers, rounds, seconds, world)}
     finally:
         embedded.release_and_wait(15)
@@ -243,45 +243,9 @@ def tokens_for(servers: Sequence[Server], folder: Path, world: Figures) -> dict[
         return log_everybody_in(server.port, world)
 
 
-def check(work: Work, servers: Sequence[Server]) -> str:
-    """Check the response of every server before it is timed; return the total of a list. Raises RuntimeError."""
-    call, total, expected = work.calls[0], "", None
-    for server in servers:
-        if work.ours_alone and server.name not in OURS:
-            continue
-        status, body = ask(server.port, call)
-        shown = comparable(body.get("data"))
-        answer = shown if call.method == "GET" else sorted(shown or ())
-        expected = answer if expected is None else expected
-        if status != 200 or body["code"] != 0 or answer != expected:
-            raise RuntimeError(
-                f"{work.code} on {server.name}: {status} {json.dumps(body)[:600]}\nnot {expected!r:.600}"
-            )
-        if call.token and ask(server.port, Call(call.method, call.path, call.token[:-3] + "xxx", call.body))[0] != 401:
-            raise RuntimeError(f"{work.code} on {server.name} takes a forged token")
-        if isinstance(answer, dict) and "total" in answer:
-            total = f"{answer['total']:,}"
-    return total
-
-
-def comparable(data: Any) -> Any:
-    """A response without what only Tradewind adds: the next cursor, names beside references, responsible departments."""
-    if isinstance(data, dict):
-        added = ("next_cursor", "_name", "_names", "owner_department_id")
-        return {name: comparable(value) for name, value in data.items() if not name.endswith(added)}
-    return [comparable(item) for item in data] if isinstance(data, list) else data
-
-
-def ask(port: int, call: Call) -> tuple[int, Any]:
-    """One request: status and body."""
-    headers = {"Content-Type": "application/json"} if call.body else {}
-    headers |= {"Authorization": f"Bearer {call.token}"} if call.token else {}
-    body = call.body.replace("{n}", str(time.time_ns())).encode() if call.body else None
-    try:
-        with urlopen(Request(f"http://127.0.0.1:{port}{call.path}", body, headers, method=call.method)) as answer:
-            return answer.status, json.load(answer)
-    except HTTPError as error:
-        return error.code, json.load(error)
+def ports_for(work: Work, servers: Sequence[Server]) -> dict[str, int]:
+    """Ports of the servers that the work is for, by their names."""
+    return {server.name: server.port for server in servers if not work.ours_alone or server.name in OURS}
 
 
 def measure(

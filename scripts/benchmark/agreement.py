@@ -1,0 +1,63 @@
+"""Whether servers that are compared return the same: an older version may know less."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from scripts.benchmark.report import BEFORE
+from scripts.benchmark.works import Call, Work
+
+
+def check(work: Work, ports: Mapping[str, int]) -> str:
+    """Check the response of every server, by its name, before it is timed.
+
+    Returns the total of a list; raises RuntimeError for another response than that of the first server.
+    """
+    call, total, expected = work.calls[0], "", None
+    for name, port in ports.items():
+        status, body = ask(port, call)
+        shown = comparable(body.get("data"))
+        expected = shown if expected is None else expected
+        agreed = narrow(expected, shown) if name == BEFORE else expected
+        same = shown == agreed if call.method == "GET" else sorted(shown or ()) == sorted(agreed or ())
+        if status != 200 or body["code"] != 0 or not same:
+            raise RuntimeError(f"{work.code} on {name}: {status} {json.dumps(body)[:600]}\nnot {agreed!r:.600}")
+        if call.token and ask(port, Call(call.method, call.path, call.token[:-3] + "xxx", call.body))[0] != 401:
+            raise RuntimeError(f"{work.code} on {name} takes a forged token")
+        if isinstance(shown, dict) and "total" in shown:
+            total = f"{shown['total']:,}"
+    return total
+
+
+def comparable(data: Any) -> Any:
+    """A response without what only Tradewind adds: the next cursor, names beside references, responsible departments."""
+    if isinstance(data, dict):
+        added = ("next_cursor", "_name", "_names", "owner_department_id")
+        return {name: comparable(value) for name, value in data.items() if not name.endswith(added)}
+    return [comparable(item) for item in data] if isinstance(data, list) else data
+
+
+def narrow(response: Any, older: Any) -> Any:
+    """The response without the fields that the response of an older version does not know yet."""
+    if isinstance(response, dict) and isinstance(older, dict):
+        return {name: narrow(value, older[name]) for name, value in response.items() if name in older}
+    if isinstance(response, list) and isinstance(older, list) and len(response) == len(older):
+        return [narrow(*pair) for pair in zip(response, older, strict=True)]
+    return response
+
+
+def ask(port: int, call: Call) -> tuple[int, Any]:
+    """One request: status and body."""
+    headers = {"Content-Type": "application/json"} if call.body else {}
+    headers |= {"Authorization": f"Bearer {call.token}"} if call.token else {}
+    body = call.body.replace("{n}", str(time.time_ns())).encode() if call.body else None
+    try:
+        with urlopen(Request(f"http://127.0.0.1:{port}{call.path}", body, headers, method=call.method)) as answer:
+            return answer.status, json.load(answer)
+    except HTTPError as error:
+        return error.code, json.load(error)
