@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from plugins.api import (
-    ApiError,
     Audit,
     Catalogue,
-    Collection,
     Debt,
     Difference,
     Due,
@@ -23,8 +20,11 @@ from plugins.api import (
     difference,
     exact,
 )
+from plugins.finance.audited_documents import find_existing_documents
 from plugins.finance.credit_note_records import CREDIT_NOTES
 from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS
+from plugins.finance.entries import ENTRIES
+from plugins.finance.money_audits import audits_of_sources
 from plugins.finance.open_items import INVOICE, get_status
 from plugins.finance.paid_sums import sum_paid_of_invoices, sum_paid_of_items
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
@@ -49,6 +49,10 @@ _CLAIM = Message(
 _STATUS = Message(
     "{noun} {number}：状态为 {found}，按金额应为 {expected}",
     "{noun} {number} ({id}): the status is {found}, by its amounts {expected}",
+)
+_ENTRIES = Message(
+    "{noun} {number}：未结金额为 {found}，往来明细合计为 {expected}",
+    "{noun} {number} ({id}): {found} is open, its entries add up to {expected}",
 )
 _NO_DOCUMENT = Message("{noun} {number}：来源单据不存在", "{noun} {number} ({id}): its document does not exist")
 _NO_ITEM = Message(
@@ -149,9 +153,13 @@ def _is_paid_by(claim: Mapping[str, Any], voucher: Mapping[str, Any] | None) -> 
 
 
 async def check_items(piece: Piece) -> AsyncIterator[Difference]:
-    """What was paid of an open item is the sum of what payments allocate to it, and its status follows; its document exists."""
+    """What was paid of an open item is the sum of what payments allocate to it, and its status follows.
+
+    What is open is the sum of its entries, once it has them, and its document exists.
+    """
     paid = await sum_paid_of_items(piece)
-    existing = await _existing_documents(piece)
+    entered = await piece.sums(ENTRIES, "open_item_id", "amount")
+    existing = await find_existing_documents(piece)
     for item in piece.records:
         wrong = [] if item["paid_elsewhere"] else [*compare(OPEN_ITEMS, item, {"paid": paid[item["id"]]})]
         for found in wrong:
@@ -160,30 +168,12 @@ async def check_items(piece: Piece) -> AsyncIterator[Difference]:
         status = get_status(amount, exact(item["paid"]))
         if not wrong and item["status"] != status:
             yield difference(OPEN_ITEMS, item, "status", _STATUS, expected=status, found=item["status"])
+        left = amount - exact(item["paid"])
+        if not wrong and item["day"] is not None and entered[item["id"]] != left:
+            sums = {"found": f"{left:f}", "expected": f"{entered[item['id']]:f}"}
+            yield difference(OPEN_ITEMS, item, "entries", _ENTRIES, **sums)
         if amount and (item["biz_type"], item["resource_id"]) not in existing:
             yield difference(OPEN_ITEMS, item, "resource_id", _NO_DOCUMENT)
-
-
-async def _existing_documents(piece: Piece) -> set[tuple[str, str]]:
-    """The business types and ids of the documents of these items that exist; all of a type that no plugin has."""
-    by_type: dict[str, list[str]] = defaultdict(list)
-    for item in piece.records:
-        by_type[item["biz_type"]].append(item["resource_id"])
-    existing: set[tuple[str, str]] = set()
-    for biz_type, ids in by_type.items():
-        collection = piece.biz_types.get(biz_type)
-        if collection is not None:
-            wanted = {"_id": {"$in": [*_parse_ids(collection, ids)]}}
-            ids = [str(row["id"]) for row in await piece.store(collection).find(wanted, fields=["version"])]
-        existing.update((biz_type, id) for id in ids)
-    return existing
-
-
-def _parse_ids(collection: Collection, ids: Iterable[str]) -> Iterator[Any]:
-    """The ids as the collection stores them, without those that can be none of its records."""
-    for id in ids:
-        with suppress(ApiError):
-            yield collection.parse_id(id)
 
 
 async def owed_on_invoices(piece: Piece) -> Mapping[Any, Due]:
@@ -226,15 +216,16 @@ AUDITS = (
     Audit("finance-periods", Message("会计期间与凭证号", "Periods against voucher numbers"), PERIODS, check_periods),
     Audit("finance-invoices", Message("发票与凭证", "Invoices against vouchers"), INVOICES, check_invoices),
     Audit("finance-claims", Message("报销单与凭证", "Expense claims against vouchers"), EXPENSE_CLAIMS, check_claims),
-    Audit("finance-open-items", Message("应收应付与凭证", "Open items against vouchers"), OPEN_ITEMS, check_items),
+    Audit("finance-open-items", Message("应收应付与收付款", "Open items against payments"), OPEN_ITEMS, check_items),
 )
 DEBTS = (Debt(INVOICE, owed_on_invoices),)
 
 
 def audits_of(catalogue: Catalogue) -> tuple[Audit, ...]:
-    """The audits of all plugins, and one for each debt that they declare: open items against documents."""
-    debts = catalogue.debts if OPEN_ITEMS.name in catalogue.collections else ()
-    return (*catalogue.audits, *(_audit_of(debt, catalogue) for debt in debts))
+    """The audits of all plugins, one for each debt that they declare, and one for what else comes to an account."""
+    if OPEN_ITEMS.name not in catalogue.collections:
+        return tuple(catalogue.audits)
+    return (*catalogue.audits, *(_audit_of(debt, catalogue) for debt in catalogue.debts), *audits_of_sources(catalogue))
 
 
 def _audit_of(debt: Debt, catalogue: Catalogue) -> Audit:

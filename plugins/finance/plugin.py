@@ -32,6 +32,7 @@ from plugins.finance.ledger_audits import AUDITS, DEBTS
 from plugins.finance.lifespan import start
 from plugins.finance.listening import LISTENS
 from plugins.finance.menus import MENUS, PERMISSIONS
+from plugins.finance.money_audits import AUDITS as MONEY_AUDITS
 from plugins.finance.payment_records import PAYMENTS
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
 from plugins.finance.settings import FinanceSettings
@@ -51,7 +52,7 @@ plugin = Plugin(
     ),
     biz_types={"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES, entries.PAYMENT: PAYMENTS},
     jobs=(Job("finance.audit", "finance_audit_resume_seconds", auditing.audit_if_due), entries.ADOPTION),
-    audits=AUDITS,
+    audits=(*AUDITS, *MONEY_AUDITS),
     debts=DEBTS,
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,

@@ -60,12 +60,17 @@ async def undo(driver: Driver, collection: str, before: dict[str, Any]) -> None:
 
 async def every_damage(admin: Client) -> dict[str, Damage]:
     """One of each kind, each about records of its own that were booked over HTTP."""
-    kinds = (_of_inventory, _of_returns, _of_finance, _of_crm)
+    kinds = (_of_inventory, _of_returns, _of_finance, _of_payments, _of_crm)
     return {name: damage for kind in kinds for name, damage in (await kind(admin)).items()}
 
 
 def _more(collection: str, id: str, field: str, *found: Found, by: Any = CENT) -> Damage:
     return Damage(collection, ObjectId(id), {"$inc": {field: by}}, frozenset(found))
+
+
+def _entries_of(item: Mapping[str, Any]) -> Found:
+    """That the entries of an open item add up to something else."""
+    return "finance-open-items", item["id"], "entries"
 
 
 async def _of_inventory(admin: Client) -> dict[str, Damage]:
@@ -150,7 +155,11 @@ async def _of_returns(admin: Client) -> dict[str, Damage]:
             "inventory_sales_returns", returned[1][2], "cost", ("inventory-sales-returns", returned[1][2], "value")
         ),
         "amount owed after a return": _more(
-            "finance_open_items", item["id"], "amount", ("open-items-sales-order", returned[2][0], "open_item.amount")
+            "finance_open_items",
+            item["id"],
+            "amount",
+            ("open-items-sales-order", returned[2][0], "open_item.amount"),
+            _entries_of(item),
         ),
         "credited of an invoice": _more(
             "finance_invoices", invoice["id"], "credited", ("finance-invoices", invoice["id"], "credited")
@@ -214,7 +223,11 @@ async def _of_finance(admin: Client) -> dict[str, Damage]:
             frozenset({("finance-open-items", items[1]["id"], "status")}),
         ),
         "amount owed for an order": _more(
-            item_of, items[2]["id"], "amount", ("open-items-purchase-order", orders[2]["id"], "open_item.amount")
+            item_of,
+            items[2]["id"],
+            "amount",
+            ("open-items-purchase-order", orders[2]["id"], "open_item.amount"),
+            _entries_of(items[2]),
         ),
         "document of an open item": Damage(
             item_of,
@@ -226,6 +239,47 @@ async def _of_finance(admin: Client) -> dict[str, Damage]:
                     ("open-items-invoice", owing["id"], "open_item"),
                 }
             ),
+        ),
+    }
+
+
+async def _of_payments(admin: Client) -> dict[str, Damage]:
+    books, goods = await Books.fresh(admin), await Goods.fresh(admin)
+    advances = [expect(await books.enter("in", "9.00")) for _ in range(2)]
+    item = await books.item(expect(await goods.receive(await goods.purchase(3, "4.00"))))
+    paid = expect(await books.enter("out", "12.00", (item, "12.00")))
+    contracts = [await in_force(admin) for _ in range(2)]
+    made = [{"contract_id": one["id"], "amount": "1.00", "account_id": books.account_id} for one in contracts]
+    received = [expect(await admin.post(PAYMENTS, one)) for one in made]
+    rows = expect(await admin.get(f"{AT}/payments?resource_id={received[0]['id']}"))["items"]
+    payments, theirs = "finance_payments", "payments-contract-payment"
+    return {
+        "amount of a payment": _more(
+            payments,
+            advances[0]["id"],
+            "amount",
+            ("finance-payments", advances[0]["id"], "voucher_id"),
+            ("finance-payments", advances[0]["id"], "unallocated"),
+        ),
+        "advance of a payment": _more(
+            payments, advances[1]["id"], "unallocated", ("finance-payments", advances[1]["id"], "unallocated")
+        ),
+        "allocation of a payment": _more(
+            payments, paid["id"], "allocations.0.amount", ("finance-open-items", item["id"], "paid")
+        ),
+        "source of a payment": Damage(
+            payments,
+            ObjectId(rows[0]["id"]),
+            {"$set": {"resource_id": "f" * 24}},
+            frozenset({("finance-payments", rows[0]["id"], "resource_id"), (theirs, received[0]["id"], "account_id")}),
+        ),
+        "amount of a payment of a contract": _more(
+            "crm_payments",
+            received[1]["id"],
+            "amount",
+            (theirs, received[1]["id"], "payment"),
+            ("crm-contracts", contracts[1]["id"], "received_amount"),
+            ("open-items-contract", contracts[1]["id"], "open_item.paid"),
         ),
     }
 
@@ -257,6 +311,6 @@ async def _of_crm(admin: Client) -> dict[str, Damage]:
             "finance_open_items",
             ObjectId(item["id"]),
             {"$inc": {"paid": CENT}, "$set": {"status": "partly_paid"}},
-            frozenset({("open-items-contract", contracts[3]["id"], "open_item.paid")}),
+            frozenset({("open-items-contract", contracts[3]["id"], "open_item.paid"), _entries_of(item)}),
         ),
     }
