@@ -51,7 +51,11 @@ plugin = Plugin(
         *(OPEN_ITEMS, ENTRIES, PAYMENTS, LEDGER_AUDITS),
     ),
     biz_types={"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES, entries.PAYMENT: PAYMENTS},
-    jobs=(Job("finance.audit", "finance_audit_resume_seconds", auditing.audit_if_due), entries.ADOPTION),
+    jobs=(
+        Job("finance.audit", "finance_audit_resume_seconds", auditing.audit_if_due),
+        entries.ADOPTION,
+        claims.ADOPTION,
+    ),
     audits=(*AUDITS, *MONEY_AUDITS),
     debts=DEBTS,
     dictionaries=DICTIONARIES,

@@ -7,6 +7,9 @@ from collections import Counter
 
 import pytest
 
+from plugins.finance.claims import adopt
+from plugins.finance.documents import OPEN_ITEMS
+from plugins.finance.entries import ENTRIES
 from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, unique
 from tests.plugins.finance.books import AT, Books
@@ -21,6 +24,20 @@ async def test_a_claim_is_submitted_approved_and_paid(admin: Client) -> None:
     assert (claim["amount"], claim["status"]) == ("100.05", "approved")
     assert expect(await books.pay_claim(claim))["status"] == "paid"
     assert await books.balance() == "-100.05"
+
+
+async def test_a_claim_that_an_older_version_approved_becomes_a_payable(admin: Client, tradewind: Running) -> None:
+    books = await Books.fresh(admin)
+    claim = await books.claim("submit", "approve")
+    of_claim = {"resource_id": claim["id"]}
+    for collection in (OPEN_ITEMS, ENTRIES):
+        await tradewind.service.database.driver.delete_many(collection.name, of_claim)
+    for _ in range(2):
+        await adopt(tradewind.service)
+    item = await books.item(claim)
+    assert (item["amount"], item["paid"], item["status"]) == ("100.05", "0.00", "open")
+    expect(await books.pay_claim(claim))
+    assert (await books.item(claim))["status"] == "paid"
 
 
 async def test_a_claim_is_paid_once(admin: Client) -> None:

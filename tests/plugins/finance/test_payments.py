@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -120,6 +121,27 @@ async def test_fifty_payments_of_one_item_settle_it_to_the_cent(admin: Client) -
     assert {reply.data["open"] for reply in replies if reply.code} == {"3.00"}
     assert shown(await books.item(invoice), "paid", "status") == ("110.00", "partly_paid")
     assert await books.balance() == "121.00"
+
+
+async def test_an_advance_is_spent_once_by_many_who_allocate_pay_back_and_reverse_it(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    invoices = [await books.invoice() for _ in range(4)]
+    items = [await books.item(one) for one in invoices]
+    advance = expect(await books.enter("in", "50.00", counterparty="c"))
+    replies = await asyncio.gather(
+        *(books.allocate(advance, item, "20.00") for item in items),
+        *(books.enter("out", "20.00", repays_id=advance["id"]) for _ in range(4)),
+        books.reverse_payment(advance),
+    )
+    assert {reply.code for reply in replies} == {0, 40901}
+    left = await read(books, advance)
+    allocated, unallocated, repaid = (Decimal(left[name]) for name in ("allocated", "unallocated", "repaid"))
+    assert allocated == sum([Decimal((await books.item(one))["paid"]) for one in invoices])
+    if left["status"] == "reversed":
+        assert (allocated, unallocated, repaid, await books.balance()) == (0, 0, 0, "0.00")
+    else:
+        assert (allocated + repaid, unallocated) == (40, 10)
+        assert Decimal(await books.balance()) == 50 - repaid
 
 
 async def test_an_advance_is_paid_back_by_a_payment_that_names_it(admin: Client) -> None:
