@@ -22,6 +22,7 @@ from tests.support.query_plans import PAGE_ROWS, fill, find_command, rows_read
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 SORTED = [(one, name) for one in CATALOGUE.collections.values() for name in one.stored_orders]
+INDEXED = [*SORTED, (CATALOGUE.collections["crm_customers"], "code")]  # a company has many customers
 # people's order: by what is read, whatever the case, the accents and the width; Chinese by its syllables
 ORDERED = [
     "007",
@@ -117,7 +118,7 @@ def named(io_loop: IOLoop, mongodb_uri: str) -> Iterator[Database]:
         io_loop.run_sync(discard)
 
 
-@pytest.mark.parametrize(("collection", "name"), SORTED, ids=lambda part: getattr(part, "name", part))
+@pytest.mark.parametrize(("collection", "name"), INDEXED, ids=lambda part: getattr(part, "name", part))
 async def test_a_list_in_the_order_of_its_names_is_read_by_an_index(
     collection: Collection, name: str, named: Database
 ) -> None:

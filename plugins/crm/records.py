@@ -154,6 +154,7 @@ CUSTOMERS = Collection(
     },
     indexes=(
         Index("code", unique=True, where={"code": {"$type": "string"}}),
+        Index("code"),  # for lists and exports in this order, where customers without a code come too
         Index("owner_id", "-created_at"),
         Index("name_key"),
         Index("phone_key"),
