@@ -11,7 +11,9 @@ from functools import partial
 from typing import Any
 
 from plugins.api import (
+    CONFLICT,
     Action,
+    ApiError,
     Approval,
     Job,
     Numbering,
@@ -28,12 +30,13 @@ from plugins.api import (
     transitions,
 )
 from plugins.finance import open_items
-from plugins.finance.documents import EXPENSE_CLAIMS, OPEN_ITEMS, PAY_CLAIM_BODY, REJECT_BODY
-from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, PERIOD_CLOSED
+from plugins.finance.documents import EXPENSE_CLAIMS, OPEN_ITEMS, PAY_CLAIM_BODY, REJECT_BODY, REVERSE_CLAIM_BODY
+from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, PERIOD_CLOSED, STILL_PAID
 from plugins.finance.money import pay
+from plugins.finance.periods import check_open
 from plugins.finance.settling import in_books
 from plugins.finance.states import CLAIM_STATES
-from plugins.finance.vouchers import Record
+from plugins.finance.vouchers import Record, get_day
 
 CLAIM_NUMBERS = Numbering("finance_expense_claim_number", EXPENSE_CLAIMS.noun, "EX", EXPENSE_CLAIMS.name)
 _EDITABLE = CLAIM_STATES.allows("submit")
@@ -84,6 +87,18 @@ async def _book(step: Step) -> None:
 
 async def _owe(step: Step) -> None:
     await open_items.update_from_claim(step.service, step.record, step.today)
+
+
+async def _check_unpaid(step: Step) -> None:
+    """Refuse the reversal of a claim of which something is paid, and one that is dated into a closed month."""
+    item = await open_items.find_item(step.req, open_items.CLAIM, step.record["id"])
+    if item is not None and exact(item["paid"]):
+        raise ApiError(CONFLICT, STILL_PAID)
+    await check_open(step.service, {"day": get_day(step.req)})
+
+
+async def _owe_nothing(step: Step) -> None:
+    await open_items.update_from_claim(step.service, step.record, step.record["reversed_on"])
 
 
 async def _update_paid_item(step: Step) -> None:
@@ -168,6 +183,16 @@ ROUTES: tuple[Route, ...] = (
             after=_update_paid_item,
             within=in_books,
             refusals=conflicts(PERIOD_CLOSED),
+        ),
+        Action(
+            "POST /api/v1/finance/expense-claims/{id}/reverse",
+            access="finance:expense-claim:reverse",
+            summary="Reverse a claim that was approved by mistake",
+            body=REVERSE_CLAIM_BODY,
+            before=_check_unpaid,
+            values=lambda step: {"reason": step.reason, "reversed_on": get_day(step.req)},
+            after=_owe_nothing,
+            refusals=conflicts(STILL_PAID, PERIOD_CLOSED),
         ),
         approval=Approval(),
     ),

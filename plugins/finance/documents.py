@@ -59,7 +59,10 @@ EXPENSE_CLAIMS = Collection(
         "submitted_by": integer(label=("提交人", "Submitted by"), read_only=True, ref="users"),
         "decided_at": timestamp(label=("审批时间", "Decided at"), read_only=True),
         "decided_by": integer(label=("审批人", "Decided by"), minimum=0, read_only=True, ref="users"),
-        "reason": text(label=("驳回原因", "Reason"), max_length=500, read_only=True),
+        "reason": text(label=("驳回或冲销原因", "Reason"), max_length=500, read_only=True),
+        "reversed_on": day(
+            label=("冲销日期", "Reversed on"), read_only=True, description="Since then nothing is owed."
+        ),
         "paid_at": timestamp(label=("付款时间", "Paid at"), read_only=True),
         "voucher_id": object_id(label=("付款凭证", "Voucher"), read_only=True, ref="finance_vouchers"),
         "remark": REMARK,
@@ -227,6 +230,12 @@ PAY_CLAIM_BODY = shape(
     "PayExpenseBody",
     account_id=object_id(required=True, ref=ACCOUNTS.name),
     day=day(past=True, description="Today unless given."),
+)
+
+REVERSE_CLAIM_BODY = shape(
+    "ReverseClaimBody",
+    day=day(past=True, description="Today unless given."),
+    reason=text(max_length=500, example="重复报销"),
 )
 
 PAY_INVOICE_BODY = shape(

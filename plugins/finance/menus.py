@@ -44,6 +44,7 @@ MENUS = (
 
 PERMISSIONS: Mapping[str, Message] = {
     "finance:voucher:reverse": Message("冲销", "Reverse"),
+    "finance:expense-claim:reverse": Message("冲销", "Reverse"),
     "finance:invoice:credit": Message("红冲", "Credit"),
     "finance:audit:run": Message("立即核对", "Run now"),
     "finance:period:close": Message("结账", "Close"),

@@ -21,6 +21,7 @@ MORE_THAN_ADVANCE = Message("金额超过未核销金额：{open}", "More than w
 ITEM_VOID = Message("款项已作废：{number}", "Nothing is owed for {number} any more")
 PAYMENT_REVERSED = Message("收付款单已冲销", "The payment has been reversed")
 PAID_BACK = Message("款项已退回，请先冲销退款", "It has been paid back: reverse what paid it back first")
+STILL_PAID = Message("已有付款，请先冲销付款", "It has been paid, or a part of it: reverse the payments first")
 NO_SOURCE = Message(
     "来源模块未启用，不能核销：{number}", "The module of {number} is not running, so nothing can be allocated to it"
 )

@@ -87,7 +87,7 @@ async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str
 
 
 async def update_from_claim(service: Service, claim: Mapping[str, Any], day: str) -> Record:
-    """Create or update the item of an expense claim that was approved, and return it."""
+    """Create or update the item of an expense claim that was approved, and return it. A reversed one is not owed."""
     owner = Actor(user_id=claim["creator_id"], department_id=claim["creator_department_id"])
     return await _put(
         service,
@@ -97,7 +97,7 @@ async def update_from_claim(service: Service, claim: Mapping[str, Any], day: str
             "biz_type": CLAIM,
             "resource_id": str(claim["id"]),
             "number": claim["number"],
-            "amount": claim["amount"],
+            "amount": claim["amount"] if claim["status"] != "reversed" else store_money(Decimal(0)),
             "paid": claim["amount"] if claim["status"] == "paid" else store_money(Decimal(0)),
             "paid_elsewhere": True,
         },

@@ -15,6 +15,7 @@ CLAIM_STATES = StateMachine(
         "approved": ("已批准", "Approved"),
         "rejected": ("已驳回", "Rejected"),
         "paid": ("已付清", "Paid"),
+        "reversed": ("已冲销", "Reversed"),
     },
     transitions={
         "submit": Transition(("draft", "rejected"), "submitted", ("提交", "Submit"), event="finance.expense.submitted"),
@@ -23,6 +24,7 @@ CLAIM_STATES = StateMachine(
         "reject": Transition("submitted", "rejected", ("驳回", "Reject"), event=_DECIDED, decides=True),
         "pay": Transition("approved", "paid", ("付款", "Pay"), event="finance.expense.paid"),
         "unpay": Transition("paid", "approved", ("撤销付款", "Take the payment back")),
+        "reverse": Transition("approved", "reversed", ("冲销", "Reverse"), event="finance.expense.reversed"),
     },
     record="claim",
     refusal=NOT_IN_STATE,
@@ -47,8 +49,8 @@ INVOICE_STATES = StateMachine(
         "void": Transition(("draft", "confirmed"), "void", ("作废", "Void")),
         "unpay": Transition(("partly_paid", "paid"), "confirmed"),
         "unpay-part": Transition(("partly_paid", "paid"), "partly_paid"),
-        # a credit note, or the reversal of a payment after one
-        "settle": Transition("partly_paid", "paid"),
+        # a credit note, or the reversal of a payment after one; of a repayment, of what was credited whole
+        "settle": Transition(("partly_paid", "credited"), "paid"),
         "credit": Transition(("confirmed", "partly_paid", "paid"), "credited"),
     },
     record="invoice",

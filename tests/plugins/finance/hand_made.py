@@ -124,6 +124,7 @@ FINANCE_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {CLAIMS}/{{id}}/withdraw": claim_after("submit"),
     f"POST {CLAIMS}/{{id}}/approve": claim_after("submit"),
     f"POST {CLAIMS}/{{id}}/reject": claim_after("submit"),
+    f"POST {CLAIMS}/{{id}}/reverse": claim_after("submit", "approve"),
     f"POST {CLAIMS}/{{id}}/pay": pay_claim,
     f"POST {INVOICES}/{{id}}/pay": pay_invoice,
     f"POST {AT}/payables/{{id}}/pay": pay_payable,

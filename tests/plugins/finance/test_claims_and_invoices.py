@@ -89,6 +89,27 @@ async def test_a_reversed_payment_is_to_be_made_again(admin: Client) -> None:
     assert await books.balance() == "-100.05"
 
 
+async def test_a_claim_that_was_approved_by_mistake_is_reversed_and_nothing_is_owed(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    claim = await books.claim("submit", "approve")
+    at = f"{CLAIMS}/{claim['id']}"
+    made = expect(await admin.post(f"{at}/reverse", {"day": "2026-11-22", "reason": "twice"}))
+    assert (made["status"], made["reversed_on"], made["reason"]) == ("reversed", "2026-11-22", "twice")
+    item = await books.item(claim)
+    assert (item["amount"], item["status"]) == ("0.00", "void")
+    for again in (books.pay_claim(claim), books.enter("out", "1.00", (item, "1.00")), admin.post(f"{at}/reverse")):
+        expect(await again, 40901)
+
+
+async def test_a_claim_of_which_something_is_paid_is_not_reversed(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    claim = await books.claim("submit", "approve")
+    paid = expect(await books.enter("out", "0.05", (await books.item(claim), "0.05")))
+    expect(await admin.post(f"{CLAIMS}/{claim['id']}/reverse"), 40901)
+    expect(await books.reverse_payment(paid))
+    expect(await admin.post(f"{CLAIMS}/{claim['id']}/reverse"))
+
+
 @pytest.mark.parametrize(
     ("outcome", "status"),
     [("approved", "approved"), ("rejected", "rejected"), ("returned", "draft"), ("withdrawn", "draft")],

@@ -84,6 +84,18 @@ async def test_what_was_paid_is_a_credit_where_less_is_owed(admin: Client) -> No
     assert (await read(admin, invoice))["status"] == "credited"
 
 
+async def test_a_repayment_of_what_was_credited_whole_can_be_reversed(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    invoice = await books.invoice("out", "100.00", "0.00")
+    expect(await books.pay_invoice(invoice))
+    expect(await credit(admin, invoice))
+    back = expect(await books.enter("out", "100.00", (await books.item(invoice), "100.00")))
+    assert (await read(admin, invoice))["status"] == "credited"
+    expect(await books.reverse_payment(back))
+    assert (await read(admin, invoice))["status"] == "paid"
+    assert (await item_of(admin, invoice))[:2] == ("0.00", "100.00")
+
+
 async def test_more_than_is_left_is_refused_and_names_the_field(admin: Client) -> None:
     invoice = await (await Books.fresh(admin)).invoice("in", "100.00", "13.00")
     assert expect(await credit(admin, invoice, amount="100.01"), 40901) == {"open": "100.00", "field": "amount"}
