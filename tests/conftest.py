@@ -23,6 +23,7 @@ LONGEST = (
     "test_large_files.py",
     "test_sweeping_by_two.py",
     "test_start_ends.py",
+    "test_random_company.py",
     "test_embedded.py",
     "test_embedded_recovery.py",
     "test_costly_tables.py",

@@ -1,0 +1,46 @@
+"""The rounding rules of orders, in fractions: an independent reading of the documentation of the API."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+ZERO = Decimal(0)
+Row = Mapping[str, Any]
+
+
+def cents(amount: Fraction) -> Decimal:
+    """The amount to the cent, half a cent up."""
+    return Decimal(math.floor(amount * 100 + Fraction(1, 2))).scaleb(-2)
+
+
+def share(amount: Decimal, some: Decimal, whole: Decimal) -> Decimal:
+    """What `some` of the `whole` has of an amount."""
+    return amount if some == whole else cents(Fraction(amount) * Fraction(some) / Fraction(whole))
+
+
+def value(line: Row, quantity: Decimal) -> Decimal:
+    """What a quantity of a line is worth before tax and the discount of the order."""
+    return cents(Fraction(quantity * line["price"] * (1 - line["discount"])))
+
+
+def share_out(amount: Decimal, values: Sequence[Decimal]) -> list[Decimal]:
+    """The shares of an amount by largest remainder."""
+    whole = [Fraction(amount * one * 100) / Fraction(sum(values)) for one in values]
+    up = sorted(range(len(values)), key=lambda n: math.floor(whole[n]) - whole[n])
+    up = up[: int(amount * 100) - sum(map(math.floor, whole))]
+    return [Decimal(math.floor(one) + (n in up)).scaleb(-2) for n, one in enumerate(whole)]
+
+
+def price(lines: Sequence[Row], with_tax: bool, discount: Decimal) -> list[Row]:
+    """The lines of an order with `net` and `amount`; nothing is `done` of them."""
+    values, priced = [value(line, line["quantity"]) for line in lines], []
+    for line, before, off in zip(lines, values, share_out(discount, values), strict=True):
+        left, rate = before - off, Fraction(line["rate"])
+        tax = cents(Fraction(left) * rate / (1 + rate if with_tax else 1))
+        net = left - tax if with_tax else left
+        priced.append({**line, "net": net, "amount": net + tax, "done": ZERO})
+    return priced

@@ -1,0 +1,184 @@
+"""What stock and orders must say: the first half of the model, see `model.py`."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from tests.support.random_company.arithmetic import ZERO, Row, share, value
+
+Quantities = Mapping[str, Decimal]
+TABLES = (
+    *("accounts", "stock", "orders", "shipments", "returns", "moves"),
+    *("items", "invoices", "payments", "receipts", "plans", "vouchers"),
+)
+
+
+class Refused(Exception):
+    """What the service must refuse."""
+
+
+def ensure(allowed: bool) -> None:
+    if not allowed:
+        raise Refused
+
+
+class Goods:
+    """Stock, and what orders, shipments, returns and moves make of it; tables by the ids of the service."""
+
+    def __init__(self, base: Goods | None = None) -> None:
+        self.tables: dict[str, Any] = {name: {} if base is None else ChainMap({}, base.tables[name]) for name in TABLES}
+        self.entries: list[tuple[str | None, str, bool, str, Decimal]] = []  # party, direction, advance, day, amount
+        self.money: list[tuple[str, str, Decimal]] = []  # kind, day, amount
+
+    def __getattr__(self, name: str) -> Any:
+        return self.tables[name]
+
+    def keep(self, fork: Goods) -> None:
+        """Take over what happened in a fork of this one."""
+        for name in TABLES:
+            self.tables[name].update(fork.tables[name].maps[0])
+        self.entries += fork.entries
+        self.money += fork.money
+
+    def change(self, table: str, key: str, **values: Any) -> None:
+        self.tables[table][key] = {**self.tables[table][key], **values}
+
+    def put(self, product: str, place: str, quantity: Decimal, worth: Decimal) -> Decimal:
+        held = self.stock.get((product, place), (ZERO, ZERO))
+        self.stock[product, place] = (held[0] + quantity, held[1] + worth)
+        return worth
+
+    def take(self, product: str, place: str, quantity: Decimal, worth: Decimal | None = None) -> Decimal:
+        """Take goods at their average cost, or at what they were worth; return what the stock shrank by."""
+        held, all_of_it = self.stock.get((product, place), (ZERO, ZERO))
+        ensure(quantity <= held)
+        cost = share(all_of_it, quantity, held) if worth is None else min(worth, all_of_it)
+        return -self.put(product, place, -quantity, -(all_of_it if quantity == held else cost))
+
+    def ship(self, key: str, order_key: str, place: str, wanted: Quantities, day: str) -> Row:
+        order, moved, lines = self.orders[order_key], {}, []
+        before = [one for one in map(self.shipments.get, order["shipments"]) if one["live"]]
+        ensure(order["state"] == "open" and bool(wanted))
+        for line in order["lines"]:
+            product, done = line["product"], line["done"] + wanted.get(line["product"], ZERO)
+            ensure(done <= line["quantity"])
+            if product in wanted:
+                past = [one["lines"][product] for one in before if product in one["lines"]]
+                part, whole = value(line, done), value(line, line["quantity"])
+                amount = max(share(line["amount"], part, whole) - sum(one["amount"] for one in past), ZERO)
+                cost = max(share(line["net"], part, whole) - sum(one["cost"] for one in past), ZERO)
+                if order["incoming"]:
+                    self.put(product, place, wanted[product], cost)
+                else:
+                    cost = self.take(product, place, wanted[product])
+                moved[product] = {"quantity": wanted[product], "amount": amount, "cost": cost, "back": (ZERO,) * 3}
+            lines.append({**line, "done": done})
+        freight = order["freight"] - sum(one["freight"] for one in before)
+        made = {"order": order_key, "place": place, "day": day, "lines": moved, "freight": freight, "returned": ZERO}
+        amount = sum((one["amount"] for one in moved.values()), freight)
+        self.shipments[key] = {**made, "amount": amount, "live": True}
+        self.change("orders", order_key, lines=lines, shipments=(*order["shipments"], key))
+        self.owe_order(order_key, day)
+        return {"amount": amount, **{id: (one["quantity"], one["amount"], one["cost"]) for id, one in moved.items()}}
+
+    def give_back(self, key: str, of: str, given: Quantities | None, day: str, refund: bool, restock: bool) -> Row:
+        """Return goods of a shipment. Without `given` all that is left comes back, and the shipment never was."""
+        shipment, lines = self.shipments[of], {}
+        incoming = self.orders[shipment["order"]]["incoming"]
+        left = {id: line["quantity"] - line["back"][0] for id, line in shipment["lines"].items()}
+        wanted = {id: one for id, one in (given or left).items() if one}
+        ensure(shipment["live"] and bool(wanted))
+        for id, quantity in wanted.items():
+            ensure(quantity <= left[id])
+            line = shipment["lines"][id]
+            after = line["back"][0] + quantity
+            amount = max(share(line["amount"], after, line["quantity"]) - line["back"][1], ZERO)
+            cost = moved = max(share(line["cost"], after, line["quantity"]) - line["back"][2], ZERO)
+            if incoming:
+                moved = self.take(id, shipment["place"], quantity, cost)
+            elif restock:
+                self.put(id, shipment["place"], quantity, cost)
+            lines[id] = (quantity, amount, cost, moved)
+        amount = sum((one[1] for one in lines.values() if refund), ZERO)
+        amount = shipment["amount"] - shipment["returned"] if given is None else amount
+        made = {"of": of, "lines": lines, "amount": amount, "restock": restock, "live": given is not None}
+        self.returns[key] = {**made, "day": day}
+        self.mark(of, lines, amount, 1)
+        if given is None:
+            self.change("shipments", of, live=False)
+            self.unship(shipment)
+        self.owe_order(shipment["order"], day)
+        return {"amount": amount, **{id: (one[0], one[1] if refund else ZERO, one[3]) for id, one in lines.items()}}
+
+    def undo_return(self, key: str, day: str) -> Row:
+        made = self.returns[key]
+        shipment = self.shipments[made["of"]]
+        ensure(made["live"] and shipment["live"])
+        for id, (quantity, _, _, moved) in made["lines"].items():
+            if self.orders[shipment["order"]]["incoming"]:
+                self.put(id, shipment["place"], quantity, moved)
+            elif made["restock"]:
+                self.take(id, shipment["place"], quantity, moved)
+        self.change("returns", key, live=False)
+        self.mark(made["of"], made["lines"], made["amount"], -1)
+        self.owe_order(shipment["order"], day)
+        return {"amount": -made["amount"]}
+
+    def mark(self, of: str, lines: Mapping[str, Any], amount: Decimal, sign: int) -> None:
+        shipment, after = self.shipments[of], dict(self.shipments[of]["lines"])
+        for id, moved in lines.items():
+            back = tuple(was + sign * by for was, by in zip(after[id]["back"], moved, strict=False))
+            after[id] = {**after[id], "back": back}
+        self.change("shipments", of, lines=after, returned=shipment["returned"] + sign * amount)
+
+    def unship(self, shipment: Row) -> None:
+        moved, order = shipment["lines"], self.orders[shipment["order"]]
+        lines = [
+            {**line, "done": line["done"] - (moved[line["product"]]["quantity"] if line["product"] in moved else ZERO)}
+            for line in order["lines"]
+        ]
+        self.change("orders", shipment["order"], lines=lines)
+
+    def owe_order(self, key: str, day: str) -> None:
+        order = self.orders[key]
+        live = [one for one in map(self.shipments.get, order["shipments"]) if one["live"]]
+        if order["owes"]:
+            owed = sum((one["amount"] - one["returned"] for one in live), ZERO)
+            self.owe(key, "in" if order["incoming"] else "out", order["party"], owed, day)
+
+    def owe(self, key: str, direction: str, party: str | None, amount: Decimal, day: str) -> None:
+        """From a day on this much is owed for a document, paid or not."""
+        nothing = {"direction": direction, "party": party, "amount": ZERO, "paid": ZERO, "is_contract": False}
+        item = {"ended": False, **nothing, **self.items.get(key, {})}
+        self.items[key] = {**item, "amount": amount}
+        self.enter(item, amount - item["amount"], day)
+
+    def enter(self, item: Row, amount: Decimal, day: str, advance: bool = False) -> None:
+        self.entries.append((item["party"], item["direction"], advance, day, amount))
+
+    def end_order(self, key: str, action: str) -> Row:
+        """Close an order that is shipped in part, or cancel one of which nothing is."""
+        done = [line["done"] / line["quantity"] for line in self.orders[key]["lines"]]
+        ensure(self.orders[key]["state"] == "open" and any(done) == (action == "close") and min(done) < 1)
+        self.change("orders", key, state="closed" if action == "close" else "cancelled")
+        return {}
+
+    def move(
+        self, key: str, at: str, rows: Iterable[tuple[str, str, Decimal, Decimal | None]], day: str, undo: str = ""
+    ) -> Row:
+        """Move goods in or out of places, in this order; a value of None: at cost, or what was taken out just now."""
+        moved, worth = [], ZERO
+        for product, place, quantity, given in rows:
+            if quantity < 0:
+                worth = self.take(product, place, -quantity, given)
+                moved.append((product, place, quantity, -worth))
+            elif quantity:
+                moved.append((product, place, quantity, self.put(product, place, quantity, given or worth)))
+        if undo:
+            ensure(self.moves[undo]["live"])
+            self.change("moves", undo, live=False)
+        self.moves[key] = {"rows": tuple(moved), "live": not undo, "at": at, "day": day}
+        return {"values": [one[3] for one in moved]}

@@ -1,0 +1,149 @@
+"""Rounds: four people do something at once, and the model must come to the same in some order of the four."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from tests.support.random_company import money, trading
+from tests.support.random_company.model import Company
+from tests.support.random_company.office import Office, Person
+from tests.support.random_company.steps import Outcome, Step
+
+OPENING = Decimal(300)
+CHANGES = {"close of an order", "cancel of an order", "end of a contract", "void invoice", "allocation"}
+Choice = Callable[[Office, Person], Step | None]
+
+CHOICES: tuple[tuple[int, Choice], ...] = (
+    (10, lambda office, person: trading.order(office, person, incoming=True)),
+    (13, lambda office, person: trading.ship(office, person, incoming=True)),
+    (4, lambda office, person: trading.give_back(office, person, incoming=True)),
+    (12, lambda office, person: trading.order(office, person, incoming=False)),
+    (16, lambda office, person: trading.ship(office, person, incoming=False)),
+    (7, lambda office, person: trading.give_back(office, person, incoming=False)),
+    (4, trading.transfer),
+    (3, trading.count),
+    (8, money.invoice),
+    (13, money.pay),
+    (5, money.allocate),
+    (3, money.pay_back),
+    (6, money.pay_at_source),
+    (3, money.contract),
+    (6, money.receive),
+    (3, money.claim),
+    (4, money.voucher),
+    (4, lambda office, person: credit_some(office, person)),
+    (7, lambda office, person: reverse_some(office, person)),
+    (2, lambda office, person: end_some(office, person)),
+)
+
+
+class Disagreement(AssertionError):
+    """The service did what the model says in no order of the steps."""
+
+
+@dataclass
+class Tally:
+    """What was done: documents by kind, and what was refused."""
+
+    made: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    reordered: int = 0
+
+    @property
+    def documents(self) -> int:
+        """How many documents there are; what only changes the state of one is none."""
+        return sum(count for kind, count in self.made.items() if kind not in CHANGES)
+
+
+def credit_some(office: Office, person: Person) -> Step | None:
+    """Credit a part of an invoice, or declare it void."""
+    keys = [key for key, one in office.model.invoices.items() if one["net"]]
+    if not keys:
+        return None
+    key = office.chance.choice(keys[-20:])
+    if office.model.invoices[key]["bills"] is None and office.chance.random() < 0.15:
+        return money.void(office, person, key)
+    return money.credit(office, person, key)
+
+
+def reverse_some(office: Office, person: Person) -> Step | None:
+    """Reverse one of the last documents."""
+    model, chance = office.model, office.chance
+    kinds: tuple[tuple[dict, Callable[[Office, Person, str], Step]], ...] = (
+        (model.shipments, trading.reverse_shipment),
+        (model.returns, trading.reverse_return),
+        (model.moves, trading.reverse_move),
+        (model.payments, money.reverse_payment),
+        (model.receipts, money.reverse_receipt),
+        (model.vouchers, money.reverse_voucher),
+    )
+    table, reverse = chance.choice(kinds)
+    keys = [key for key, one in table.items() if one["live"] and _is_reversed_by_its_id(office, key)]
+    return reverse(office, person, chance.choice(keys[-15:])) if keys else None
+
+
+def _is_reversed_by_its_id(office: Office, key: str) -> bool:
+    """Not an opening count, a payment whose id nobody was told, or one that came from an allocation."""
+    receipt = office.model.receipts.get(key)
+    by_finance = receipt is not None and receipt["payment"] not in (None, key)
+    of_contract = key in office.model.payments and receipt is not None
+    return not (by_finance or of_contract or key in office.opening or key.startswith("at-source"))
+
+
+def end_some(office: Office, person: Person) -> Step | None:
+    """Close or cancel an order, or terminate a contract."""
+    model, chance = office.model, office.chance
+    orders = [key for key, one in model.orders.items() if one["state"] == "open"]
+    contracts = [key for key, one in model.items.items() if one["is_contract"] and not one["ended"]]
+    if len(contracts) > 3 and chance.random() < 0.2:
+        return money.end_contract(office, person, chance.choice(contracts))
+    return trading.end_order(office, person, chance.choice(orders[-20:])) if orders else None
+
+
+def choose(office: Office, person: Person) -> Step:
+    """Something that can be done now."""
+    weights, choices = zip(*CHOICES, strict=True)
+    while True:
+        step = office.chance.choices(choices, weights)[0](office, person)
+        if step is not None:
+            return step
+
+
+async def perform(office: Office, steps: Sequence[Step], tally: Tally) -> list[Outcome]:
+    """Do all of this at once, and let the model follow. Raises `Disagreement` where it cannot."""
+    outcomes = await asyncio.gather(*(step.send() for step in steps))
+    for step, outcome in zip(steps, outcomes, strict=True):
+        if outcome.reply.code and not outcome.refused:
+            raise Disagreement(f"{step.kind}: {outcome.reply.status} {outcome.reply.body.decode()[:1000]}")
+        (tally.refused if outcome.refused else tally.made)[step.kind] += 1
+    for number, order in enumerate(itertools.permutations(range(len(steps)))):
+        trial = Company(office.model)
+        if all(steps[place].fits(trial, outcomes[place]) for place in order):
+            office.model.keep(trial)
+            tally.reordered += number > 0
+            return outcomes
+    told = [
+        f"{step.kind} {step.about}: {outcome.reply.body.decode()[:1000]}"
+        for step, outcome in zip(steps, outcomes, strict=True)
+    ]
+    raise Disagreement("\n".join(told))
+
+
+async def open_stock(office: Office, tally: Tally) -> None:
+    """Enter the opening stock."""
+    for product in office.products:
+        steps = [trading.counted(office, office.people[0], product, place, OPENING) for place in office.places]
+        await perform(office, steps, tally)
+    office.opening += office.model.moves
+
+
+async def trade(office: Office, documents: int, tally: Tally) -> None:
+    """Let four people do things until there are so many documents more."""
+    enough = tally.documents + documents
+    while tally.documents < enough:
+        await perform(office, [choose(office, person) for person in office.people], tally)
