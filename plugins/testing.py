@@ -18,17 +18,19 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from tornado.httpclient import AsyncHTTPClient, HTTPRequest
+import uvloop
+from tornado.httpclient import HTTPRequest
 from tornado.ioloop import IOLoop
-from tornado.simple_httpclient import SimpleAsyncHTTPClient
 
 from config.database import open_driver
 from config.embedded import acquire
 from config.settings import Settings
+from handlers.declarations import Catalogue
 from handlers.schema.errors import TOKEN_EXPIRED
 from plugins.plugin import Plugin
 from plugins.registry import load_plugins
-from plugins.runtime import Running, running
+from plugins.runtime import Running, catalogue_of, running
+from plugins.testing_connections import Connections
 
 PASSWORD = "Correct-horse-7"
 SECRET = "Nj4-a-signing-secret-for-tests-and-nothing-else; it has sixty-four bytes"
@@ -36,6 +38,8 @@ OPTIONS: Mapping[str, Any] = {"admin_password": PASSWORD, "bcrypt_cost": 4}
 _serial = itertools.count(1)
 _databases: dict[str, list[str]] = {}  # by the URI of a MongoDB, the databases that no test uses now
 _serving: dict[str, Running] = {}  # the running servers by their URL
+_connections: dict[str, Connections] = {}  # to these servers
+_catalogues: dict[tuple[int, ...], tuple[Sequence[Plugin], Catalogue]] = {}  # of the plugins with these identities
 
 
 @dataclass(frozen=True)
@@ -98,24 +102,21 @@ class Client:
         given = {"Content-Type": "application/json"} if sent is not None else {}
         if self.token:
             given["Authorization"] = f"Bearer {self.token}"
-        request = HTTPRequest(
-            self.url + path,
-            method,
-            headers={**given, **(headers or {})},
-            body=sent,
-            allow_nonstandard_methods=True,
-            request_timeout=60,
-            follow_redirects=False,
-            decompress_response=False,
-        )
-        reply = await _fetch(request)
+        given.update(headers or {})
+        reply = await self._send(method, path, given, sent)
         if self.session and reply.status == 401 and reply.code == TOKEN_EXPIRED.code:
             await self._refresh()
-            request.headers["Authorization"] = f"Bearer {self.token}"
-            reply = await _fetch(request)
+            given["Authorization"] = f"Bearer {self.token}"
+            reply = await self._send(method, path, given, sent)
+        request = HTTPRequest(self.url + path, method, given, sent)
         for hook in self.response_hooks:
             await hook(self, request, reply)
         return reply
+
+    async def _send(self, method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
+        # servers of `serving` alone hear that we go: another may wait for whoever keeps a connection
+        connections = _connections.get(self.url) or Connections(self.url, kept=False)
+        return Reply(*await connections.exchange(method, path, headers, body))
 
     async def _refresh(self) -> None:
         """Get a new pair of tokens, because a long test run outlives an access token."""
@@ -151,17 +152,6 @@ class Client:
         return Client(self.url, reply.data["accessToken"], reply.data["userInfo"], reply.data)
 
 
-async def _fetch(request: HTTPRequest) -> Reply:
-    response = await _http().fetch(request, raise_error=False)
-    if response.code == 599:
-        raise response.error or ConnectionError(request.url)
-    return Reply(response.code, response.headers, response.body)
-
-
-def _http() -> AsyncHTTPClient:
-    return SimpleAsyncHTTPClient(force_instance=False, max_clients=500, max_body_size=1 << 30)
-
-
 def unique(prefix: str) -> str:
     """A name that no other test uses."""
     return f"{prefix}-{next(_serial)}-{uuid.uuid4().hex[:6]}"
@@ -172,6 +162,7 @@ class People:
     """Creates departments, roles and people through the API, as an administrator does."""
 
     admin: Client
+    _roles_of_persons: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
     async def department(self, parent_id: int | None = None) -> int:
         """A new department."""
@@ -237,9 +228,12 @@ class People:
         department_id: int | None = None,
         departments: Sequence[int] = (),
     ) -> Client:
-        """A new person with one role, logged in."""
-        role = await self.role(permissions, scope, departments)
-        user = await self.account([role], department_id)
+        """A new person with one role, logged in. The role is also that of others who may do and see the same."""
+        # a new one makes the server read its policy anew, which takes longer the more roles there are
+        key = (frozenset(permissions), scope, frozenset(departments))
+        if key not in self._roles_of_persons:
+            self._roles_of_persons[key] = await self.role(permissions, scope, departments)
+        user = await self.account([self._roles_of_persons[key]], department_id)
         return await self.admin.log_in(user["username"])
 
 
@@ -285,11 +279,24 @@ async def serving(
             **settings,
         }
         configured = environment(_env_file=None, **chosen)
-        block = running(configured, loaded, uri, {**OPTIONS, **options}, say=lambda _: None)
+        catalogue = _catalogue_of(configured, loaded)
+        block = running(configured, loaded, uri, {**OPTIONS, **options}, say=lambda _: None, catalogue=catalogue)
         server = await stack.enter_async_context(block)
         _serving[server.url] = server
         stack.callback(_serving.pop, server.url)
+        connections = _connections[server.url] = Connections(server.url, kept=True)
+        stack.callback(connections.close)
+        stack.callback(_connections.pop, server.url)
         yield server
+
+
+def _catalogue_of(settings: Settings, plugins: Sequence[Plugin]) -> Catalogue:
+    """The catalogue of the plugins, which are checked once in a test run. Raises RegistryError."""
+    key = (settings.operation_log_days, *map(id, plugins))
+    if key not in _catalogues:
+        # as long as the plugins are kept nobody else has their identities
+        _catalogues[key] = (plugins, catalogue_of(settings, plugins))
+    return _catalogues[key][1]
 
 
 def server_at(url: str) -> Running | None:
@@ -319,8 +326,8 @@ async def empty_database(uri: str) -> AsyncIterator[str]:
 
 @pytest.fixture(scope="session")
 def io_loop() -> Iterator[IOLoop]:
-    """One event loop for the whole run, so that one server can serve every test."""
-    loop = IOLoop()
+    """One event loop for the whole run, of the service's kind, so that one server can serve every test."""
+    loop = IOLoop(asyncio_loop=uvloop.new_event_loop())
     asyncio.set_event_loop(loop.asyncio_loop)
     yield loop
     loop.close()
