@@ -33,10 +33,40 @@ QUIET = (
     "--disable-sync",
     "--disable-dev-shm-usage",
 )
+PATIENCE_SECONDS = 40
 # as pasted: the page draws itself anew for every single key
 PASTE = """
-Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(arguments[0], arguments[1]);
-arguments[0].dispatchEvent(new Event("input", {bubbles: true}));
+const paste = (field, text) => {
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), "value").set.call(field, text);
+  field.dispatchEvent(new Event("input", {bubbles: true}));
+};
+"""
+TAGS = "return [...document.querySelectorAll('.opblock-tag')].map((found) => found.dataset.tag);"
+# one heading after the other, by the page's filter: it renders all that it shows whenever anything changes
+COUNT = f"""
+{PASTE}
+const done = arguments[arguments.length - 1];
+const until = async (condition) => {{ while (!condition()) await new Promise((resolve) => setTimeout(resolve)); }};
+const headings = () => [...document.querySelectorAll(".opblock-tag")];
+const heading = (tag) => headings().find((found) => found.dataset.tag === tag);
+const operations = (tag) => heading(tag).closest(".opblock-tag-section").querySelectorAll(".opblock").length;
+const filter = (text) => paste(document.querySelector(".operation-filter-input"), text);
+(async () => {{
+  const counts = {{}};
+  const tags = headings().map((found) => found.dataset.tag);
+  for (const tag of tags) {{
+    filter(tag);
+    await until(() => heading(tag) && headings().every((found) => found.dataset.tag.includes(tag)));
+    heading(tag).click();
+    await until(() => operations(tag));
+    counts[tag] = operations(tag);
+    heading(tag).click();
+    await until(() => !operations(tag));
+  }}
+  filter("");
+  await until(() => headings().length === tags.length);
+  done(counts);
+}})();
 """
 
 
@@ -54,17 +84,18 @@ class Page:
         self.browser.get(self.url)
         self.until(lambda: self.tags())
         self.folded = not self.operations()
-        # one after the other: the page renders all that is unfolded whenever anything changes
-        self.counts = {name: self._count(name) for name in [tag.get_attribute("data-tag") for tag in self.tags()]}
+        self.browser.set_script_timeout(PATIENCE_SECONDS)
+        self.counts: dict[str, int] = self.browser.execute_async_script(COUNT)
         self.events: list[dict[str, Any]] = []
 
     def until(self, condition: Callable[[], object]) -> None:
         """Wait until `condition` holds."""
-        WebDriverWait(self.browser, 40, poll_frequency=0.1).until(lambda _: condition())
+        WebDriverWait(self.browser, PATIENCE_SECONDS, poll_frequency=0.1).until(lambda _: condition())
 
-    def tags(self) -> list[WebElement]:
+    def tags(self) -> list[str]:
         """The headings that operations are folded under."""
-        return self.browser.find_elements(By.CSS_SELECTOR, ".opblock-tag")
+        tags: list[str] = self.browser.execute_script(TAGS)
+        return tags
 
     def operations(self) -> list[WebElement]:
         """The operations that the page shows."""
@@ -74,16 +105,18 @@ class Page:
         """Fold or unfold the operations under a heading."""
         self.browser.find_element(By.CSS_SELECTOR, f'.opblock-tag[data-tag="{tag}"]').click()
 
-    def _count(self, tag: str | None) -> int:
-        self.toggle(tag)
-        self.until(self.operations)
-        found = len(self.operations())
-        self.toggle(tag)
-        self.until(lambda: not self.operations())
-        return found
+    def paste(self, field: WebElement, text: str) -> None:
+        """Replace what a field holds."""
+        self.browser.execute_script(f"{PASTE} paste(arguments[0], arguments[1]);", field, text)
+
+    def show(self, tag: str) -> None:
+        """Show the operations of few tags, this one among them, by the page's filter."""
+        self.paste(self.browser.find_element(By.CSS_SELECTOR, ".operation-filter-input"), tag)
+        self.until(lambda: tag in (shown := self.tags()) and all(tag in one for one in shown))
 
     def execute(self, tag: str, operation: str, **body: str) -> str:
         """Unfold `tag` and send `operation` with the page's own buttons; returns what the page shows as the response."""
+        self.show(tag)
         self.toggle(tag)
         try:
             return self._execute(operation, **body)
@@ -99,7 +132,7 @@ class Page:
         block.find_element(By.CSS_SELECTOR, ".try-out__btn").click()
         if body:
             field = block.find_element(By.CSS_SELECTOR, "textarea.body-param__text")
-            self.browser.execute_script(PASTE, field, json.dumps(body))
+            self.paste(field, json.dumps(body))
         block.find_element(By.CSS_SELECTOR, ".execute").click()
         self.until(lambda: block.find_elements(By.CSS_SELECTOR, ".live-responses-table .response-col_status"))
         return block.find_element(By.CSS_SELECTOR, ".live-responses-table tbody").text
