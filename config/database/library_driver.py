@@ -69,6 +69,7 @@ class LibraryDriver(Driver):
         self._watcher = library.connect(uri, **_CLIENT_OPTIONS, socketTimeoutMS=_WATCH_SILENCE_MS)
         self._database = self._client[database]
         self._watched = self._watcher[database]
+        self._collections: dict[str, Any] = {}
         self.operations = Operations(timeout_ms / 1000)
         self._loader = DocumentLoader(self, self.operations)
         start_session = partial(library.start_session, self._client)
@@ -80,6 +81,13 @@ class LibraryDriver(Driver):
     @property
     def in_transaction(self) -> bool:
         return SESSION.get() is not None
+
+    def _collection(self, name: str) -> Any:
+        """The library's collection, which takes it as long to make as a small query to encode."""
+        found = self._collections.get(name)
+        if found is None:
+            found = self._collections[name] = self._database[name]
+        return found
 
     async def find(self, collection: str, filter: Filter, **options: Unpack[FindOptions]) -> list[Document]:
         with self.operations():
@@ -93,7 +101,7 @@ class LibraryDriver(Driver):
 
     async def _fetch(self, collection: str, filter: Filter, options: FindOptions) -> list[Document]:
         # in one reply: a query without an open cursor survives a dropped index
-        cursor = self._database[collection].find(
+        cursor = self._collection(collection).find(
             filter,
             projection=projection(options),
             skip=options.get("skip", 0),
@@ -108,7 +116,7 @@ class LibraryDriver(Driver):
 
     async def find_one(self, collection: str, filter: Filter, **options: Unpack[FindOneOptions]) -> Document | None:
         with self.operations():
-            found: Document | None = await self._database[collection].find_one(
+            found: Document | None = await self._collection(collection).find_one(
                 filter, projection(options), sort=list(options.get("sort", ())) or None, session=SESSION.get()
             )
             return found
@@ -119,7 +127,7 @@ class LibraryDriver(Driver):
     async def stream(
         self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000
     ) -> AsyncIterator[Document]:
-        cursor = self._database[collection].find(filter, batch_size=batch, session=SESSION.get())
+        cursor = self._collection(collection).find(filter, batch_size=batch, session=SESSION.get())
         if sort:
             cursor = cursor.sort(list(sort))
         rows: list[Document] = []
@@ -135,7 +143,7 @@ class LibraryDriver(Driver):
             await cursor.close()
 
     async def count(self, collection: str, filter: Filter, **options: Unpack[CountOptions]) -> int:
-        target = self._database[collection]
+        target = self._collection(collection)
         with self.operations(long=True):
             if not filter and not self.in_transaction:
                 return int(await target.estimated_document_count())
@@ -147,7 +155,7 @@ class LibraryDriver(Driver):
 
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
         with self.operations(long=len(documents) > 1):
-            target = self._database[collection]
+            target = self._collection(collection)
             if len(documents) == 1:
                 await target.insert_one(documents[0], session=SESSION.get())
             elif documents:
@@ -156,7 +164,7 @@ class LibraryDriver(Driver):
     async def insert_missing(self, collection: str, documents: Sequence[Document]) -> None:
         with self.operations(long=True):
             try:
-                await self._database[collection].insert_many(list(documents), ordered=False)
+                await self._collection(collection).insert_many(list(documents), ordered=False)
             except BulkWriteError as error:
                 remaining = without_existing_ids(error.details)
                 if durability := remaining.get("writeConcernErrors"):
@@ -171,7 +179,7 @@ class LibraryDriver(Driver):
         update: Mapping[str, Any] | Sequence[Mapping[str, Any]],
         **options: Unpack[UpdateOptions],
     ) -> Document | None:
-        target = self._database[collection]
+        target = self._collection(collection)
         if not options.get("wait_for_durability", True):
             target = target.with_options(write_concern=_NOT_DURABLE)
         session = None if options.get("outside_transaction") else SESSION.get()
@@ -191,12 +199,12 @@ class LibraryDriver(Driver):
         self, collection: str, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]]
     ) -> int:
         with self.operations(long=True):
-            result = await self._database[collection].update_many(filter, update, session=SESSION.get())
+            result = await self._collection(collection).update_many(filter, update, session=SESSION.get())
             return int(result.modified_count)
 
     async def delete_many(self, collection: str, filter: Filter) -> int:
         with self.operations(long=True):
-            result = await self._database[collection].delete_many(filter, session=SESSION.get())
+            result = await self._collection(collection).delete_many(filter, session=SESSION.get())
             return int(result.deleted_count)
 
     async def aggregate(
@@ -205,7 +213,7 @@ class LibraryDriver(Driver):
         with self.operations(long=True):
             hint = NATURAL_ORDER if collection_scan else {}
             # in one reply rather than the first 101 rows and then the rest
-            opened = self._database[collection].aggregate(
+            opened = self._collection(collection).aggregate(
                 list(pipeline), session=SESSION.get(), batchSize=_ROWS_AT_ONCE, **hint
             )
             found: list[Document] = await (await self._library.open_cursor(opened)).to_list(None)
@@ -222,7 +230,7 @@ class LibraryDriver(Driver):
 
     async def list_indexes(self, collection: str) -> list[Document]:
         with translate_errors:
-            opened = self._database[collection].list_indexes()
+            opened = self._collection(collection).list_indexes()
             found: list[Document] = await (await self._library.open_cursor(opened)).to_list(None)
             return found
 
@@ -240,14 +248,14 @@ class LibraryDriver(Driver):
                 )
             dropped = await self._create_indexes(collection, steps)
             for name in steps.drop if not dropped else ():
-                await self._database[collection].drop_index(name)
+                await self._collection(collection).drop_index(name)
 
     async def _create_indexes(self, collection: str, steps: IndexPlan) -> bool:
         """Create the missing indexes; return whether the old ones had to be dropped first.
 
         MongoDB refuses a new index that it considers the same as an existing one.
         """
-        missing, target = [index_model(spec) for spec in steps.create], self._database[collection]
+        missing, target = [index_model(spec) for spec in steps.create], self._collection(collection)
         if not missing:
             return False
         try:
