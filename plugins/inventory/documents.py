@@ -119,6 +119,13 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         "freight": price(
             label=("运费", "Freight"), description="Without tax; owed with the first shipment.", example="15.00"
         ),
+        "terms_days": integer(
+            label=("账期天数", "Payment terms in days"),
+            minimum=0,
+            maximum=3650,
+            description="Each delivery or receipt is due so many days after its day; null: no due day.",
+            example=30,
+        ),
         "net_amount": _WITHOUT_TAX,
         "tax_amount": _TAX,
         "amount": AMOUNT.but(sort=True, filter=True, description="All that is to be paid: with tax and freight."),

@@ -39,6 +39,7 @@ def ship_with(trade: Trade) -> Hook:
         parts = _price_parts(trade, order, wanted, live)
         shipment |= await ship_lines(req, warehouse, shipment, parts, trade.incoming)
         shipment |= _add_freight(order, live, shipment)
+        step.payload["live"] = live
         step.payload["shipment"] = await req.store(trade.shipments).create(shipment, id=shipment.pop("_id"))
 
     return ship
@@ -92,16 +93,20 @@ def _add_up(records: Sequence[Record], field: str) -> Decimal:
 
 
 def add_shipment(trade: Trade, step: Step) -> Record:
-    """Return the lines of the order, with what the shipment of the step moved."""
+    """Return the change of the lines of the order by what the shipment of the step moved."""
+    # as an operator: the lines keep their products, so none is looked up
+    return {"$set": {"lines": _list_lines(trade, step)}}
+
+
+def _list_lines(trade: Trade, step: Step) -> list[Record]:
     moved = {line["product_id"]: exact(line["quantity"]) for line in step.payload["shipment"]["lines"]}
-    lines = [
+    return [
         {**line, trade.shipped: store_quantity(exact(line[trade.shipped]) + moved.get(line["product_id"], Decimal(0)))}
         for line in step.record["lines"]
     ]
-    return {"lines": lines}
 
 
 def choose_shipping(trade: Trade, step: Step) -> str:
     """Return the action: `ship` where all that was ordered is shipped, else `ship-part`."""
-    lines = add_shipment(trade, step)["lines"]
+    lines = _list_lines(trade, step)
     return "ship" if all(exact(line[trade.shipped]) == exact(line["quantity"]) for line in lines) else "ship-part"

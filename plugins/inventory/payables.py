@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from plugins.api import PAYABLE_CHANGED, Request, Step
 from plugins.inventory.lines import Record
-from plugins.inventory.owed import describe_owed
+from plugins.inventory.owed import describe_owed, find_live
 from plugins.inventory.records import SUPPLIERS
 from plugins.inventory.trades import PURCHASE
 
@@ -12,6 +14,11 @@ BIZ_TYPE = "PURCHASE_ORDER"
 
 
 async def announce(req: Request, order: Record, day: str) -> None:
+    """Emit what is owed for an order by `day`."""
+    await _announce(req, order, day, await find_live(req, PURCHASE, order))
+
+
+async def _announce(req: Request, order: Record, day: str, shipments: Sequence[Record]) -> None:
     """Emit what is owed for all that was received of a purchase order by `day`, at the prices of the order."""
     supplier = await req.system_store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
     await req.emit(
@@ -20,10 +27,11 @@ async def announce(req: Request, order: Record, day: str) -> None:
         counterparty=supplier["name"] if supplier else "",
         supplier_id=order["supplier_id"],
         day=day,
-        **await describe_owed(req, PURCHASE, order),
+        **describe_owed(order, shipments),
     )
 
 
 async def announce_received(step: Step) -> None:
     """Announce what is owed after a receipt."""
-    await announce(step.req, step.record, step.payload["shipment"]["day"])
+    shipped = step.payload
+    await _announce(step.req, step.record, shipped["shipment"]["day"], [*shipped["live"], shipped["shipment"]])

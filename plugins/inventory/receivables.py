@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from plugins.api import RECEIVABLE_CHANGED, Request, Step
 from plugins.inventory.lines import Record
-from plugins.inventory.owed import describe_owed
+from plugins.inventory.owed import describe_owed, find_live
 from plugins.inventory.trades import SALE
 
 BIZ_TYPE = "SALES_ORDER"
 
 
 async def announce(req: Request, order: Record, day: str) -> None:
+    """Emit what is owed for an order by `day`."""
+    await _announce(req, order, day, await find_live(req, SALE, order))
+
+
+async def _announce(req: Request, order: Record, day: str, shipments: Sequence[Record]) -> None:
     """Emit what is owed for all that was delivered of a sales order by `day`, unless its contract owes it."""
     if order.get("contract_id") is not None:
         return
@@ -20,10 +27,11 @@ async def announce(req: Request, order: Record, day: str) -> None:
         counterparty=order["customer_name"],
         customer_id=order["customer_id"],
         day=day,
-        **await describe_owed(req, SALE, order),
+        **describe_owed(order, shipments),
     )
 
 
 async def announce_delivered(step: Step) -> None:
     """Announce what is owed after a delivery."""
-    await announce(step.req, step.record, step.payload["shipment"]["day"])
+    shipped = step.payload
+    await _announce(step.req, step.record, shipped["shipment"]["day"], [*shipped["live"], shipped["shipment"]])

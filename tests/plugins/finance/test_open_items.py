@@ -10,6 +10,7 @@ import pytest
 
 from plugins.testing import Client, expect, unique
 from tests.plugins.crm.sales import CONTRACTS, PAYMENTS, PLANS, contract, in_force
+from tests.plugins.finance.accounts_of_parties import aged, new_customer
 from tests.plugins.finance.books import AT, Books
 from tests.plugins.inventory.goods import Goods
 
@@ -93,6 +94,31 @@ async def test_goods_delivered_are_receivable_by_the_parts_delivered(admin: Clie
     assert shown(owed, *named) == ("SALES_ORDER", order["number"], "somebody", "9.49", "0.00", "open")
     expect(await goods.deliver(order))
     assert shown(await item_of(admin, "receivables", order), "amount") == (order["amount"],)
+
+
+async def test_each_delivery_is_due_by_the_terms_of_its_order(admin: Client) -> None:
+    goods, party = await Goods.stocked(admin, 5), await new_customer(admin)
+    line = {"product_id": goods.product_id, "quantity": "5", "price": "10.00"}
+    body = {"customer_name": "somebody", "warehouse_id": goods.warehouse_id, "lines": [line], "terms_days": 30, **party}
+    order = expect(await admin.post(SALES, body))
+    assert order["terms_days"] == 30
+    expect(await admin.post(f"{SALES}/{order['id']}/confirm"))
+    for day, quantity, due_on in (("2026-03-01", "3", "2026-03-31"), ("2026-04-01", "2", "2026-03-31")):
+        part = {"day": day, "lines": [{"product_id": goods.product_id, "quantity": quantity}]}
+        expect(await admin.post(f"{SALES}/{order['id']}/deliver", part))
+        assert shown(await item_of(admin, "receivables", order), "due_on") == (due_on,)
+    owed = await item_of(admin, "receivables", order)
+    assert owed is not None
+    assert [(part["due_on"], part["amount"]) for part in owed["schedule"]] == [
+        ("2026-03-31", "30.00"),
+        ("2026-05-01", "20.00"),
+    ]
+    # open, and due for 1 to 30, 31 to 60, 61 to 90 and more days
+    assert await aged(admin, party, "2026-04-15") == ("20.00", "30.00", "0.00", "0.00", "0.00")
+    delivery = expect(await admin.get(f"/api/v1/inventory/deliveries?order_id={order['id']}&sort=day"))["items"][0]
+    expect(await admin.post(f"/api/v1/inventory/deliveries/{delivery['id']}/reverse", {"day": "2026-04-10"}))
+    assert await aged(admin, party, "2026-04-15") == ("20.00", "0.00", "0.00", "0.00", "0.00")
+    assert shown(await item_of(admin, "receivables", order), "due_on", "schedule") == ("2026-05-01", None)
 
 
 async def test_what_is_delivered_for_a_contract_is_owed_for_the_contract_alone(admin: Client) -> None:
