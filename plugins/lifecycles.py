@@ -84,8 +84,6 @@ class Lifecycle:
             made[:] = [await self._perform(req, action)]
             return made[0].record
 
-        if action.within is not None:
-            await self.find(req, self.collection, req.path["id"])  # what it refuses has no effect outside either
         record = await (action.within(req, work) if action.within else req.transaction(work))
         return action.respond(made[0]) if action.respond else record
 

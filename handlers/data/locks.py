@@ -9,7 +9,7 @@ A write that refers to a record shares it with others that do: it locks one of i
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
@@ -46,19 +46,25 @@ async def lock_records(driver: Driver, records: Iterable[tuple[str, RecordId]]) 
 
 async def share_records(driver: Driver, records: Iterable[tuple[str, RecordId]]) -> None:
     """Keep records from being deleted until the transaction ends; others may do so too. Errors as in `lock_records`."""
-    place = _choose_place()
-    await _lock(driver, [f"{_key(record)}/{place}" for record in records])
+    place, held = _choose_place(), held_locks.get() or set()
+    # one place is enough, so a record that the transaction shares already needs no other
+    missing = [key for key in map(_key, records) if held.isdisjoint((key, *_places_of(key)))]
+    await _lock(driver, [f"{key}/{place}" for key in missing])
 
 
 async def exclude_sharers(driver: Driver, records: Iterable[tuple[str, RecordId]]) -> None:
     """Lock records, also against transactions that share them. Errors as in `lock_records`."""
     keys = [_key(record) for record in records]
-    await _lock(driver, [*keys, *(f"{key}/{place}" for key in keys for place in range(_PLACES))])
+    await _lock(driver, [*keys, *(place for key in keys for place in _places_of(key))])
 
 
 def _key(record: tuple[str, RecordId]) -> str:
     collection, id = record
     return f"{collection}:{id}"
+
+
+def _places_of(key: str) -> Iterator[str]:
+    return (f"{key}/{place}" for place in range(_PLACES))
 
 
 def _choose_place() -> int:

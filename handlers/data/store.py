@@ -25,7 +25,7 @@ from handlers.data.references import References
 from handlers.data.responsible import placed, placing
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.visibility import Visibility
-from handlers.data.writing import keeps_references, releases_holders
+from handlers.data.writing import keeps_references, omit, releases_holders
 from handlers.schema.errors import CONFLICT, DUPLICATE, NOT_FOUND, STALE, ApiError, ErrorKind, ValidationFailed
 from handlers.schema.messages import Message
 from handlers.schema.values import Operators, Query, RecordId, Values
@@ -131,10 +131,10 @@ class Store:
 
     # -- writing
 
-    @keeps_references(lambda values, **_: (values,))
-    async def create(self, values: Values, *, id: RecordId = None) -> Document:
-        """Insert a record with its audit fields; 40900 for a duplicate key, 40001 for a missing reference."""
-        await self._references().check(values)
+    @keeps_references(lambda values, *, copied=(), **_: (omit(values, copied),))
+    async def create(self, values: Values, *, id: RecordId = None, copied: Container[str] = ()) -> Document:
+        """Insert a record; 40900 for a duplicate key, 40001 for a missing reference. `copied` ones are not looked up."""
+        await self._references().check(omit(values, copied))
         document = await self._stamped(values)
         document["_id"] = id if id is not None else await _new_id(self._context, self.collection)
         try:

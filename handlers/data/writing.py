@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Container, Coroutine, Sequence
 from datetime import datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
@@ -52,6 +52,11 @@ def keeps_references(
         return keeping
 
     return decorate
+
+
+def omit(values: Values, names: Container[str]) -> Values:
+    """The values of the other fields."""
+    return {name: value for name, value in values.items() if name not in names} if names else values
 
 
 def releases_holders(

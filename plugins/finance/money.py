@@ -33,12 +33,17 @@ _PARTY = ("customer_id", "supplier_id", "counterparty")
 
 
 async def enter(
-    req: Request, store: Store, values: Mapping[str, Any], parts: Sequence[Part], links: Mapping[str, Any]
+    req: Request,
+    store: Store,
+    values: Mapping[str, Any],
+    parts: Sequence[Part],
+    links: Mapping[str, Any],
+    copied: Sequence[str] = _PARTY,
 ) -> tuple[Record, Record]:
     """Write a payment with what it allocates to open items, and its voucher. Returns both.
 
-    `store` is the one of payments: it checks the references in `values`. `links` are further values of the voucher.
-    The items themselves stay as they are: `settle` changes them.
+    `store` is the one of payments: it checks the references in `values`, except those that are `copied` from another
+    record. `links` are further values of the voucher. The items themselves stay as they are: `settle` changes them.
     """
     id, amount, day = new_id(), exact(values["amount"]), values["day"]
     allocated = sum((part for _, part in parts), Decimal(0))
@@ -59,6 +64,7 @@ async def enter(
             "voucher_id": voucher["id"],
         },
         id=id,
+        copied=("account_id", *copied),  # the voucher has looked up the account
     )
     await enter_advance(req.service, payment, unallocated, day)
     return payment, voucher

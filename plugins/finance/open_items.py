@@ -152,9 +152,14 @@ async def _put(service: Service, store: Store, values: Record, day: str) -> Reco
         "changes": add_change(before["changes"], day, amount - exact(before["amount"]), paid - exact(before["paid"])),
         "status": get_status(amount, paid),
     }
-    changed = await (store.create(values) if item is None else store.update(item["id"], values))
+    changed = await (store.create(values) if item is None else store.update(item["id"], _find_changes(item, values)))
     await enter_change(service, item, changed, day)
     return changed
+
+
+def _find_changes(item: Record, values: Record) -> Record:
+    """The values that the item does not have: what it is searched by is computed anew only where that changes."""
+    return {name: value for name, value in values.items() if item[name] != value}
 
 
 def add_change(changes: Sequence[Mapping[str, Any]] | None, day: str, amount: Decimal, paid: Decimal) -> list[Record]:

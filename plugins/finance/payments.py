@@ -74,7 +74,7 @@ async def create(req: Request) -> Record:
         await _check_advance(req, values, parts)
 
     async def work() -> Record:
-        payment, voucher = await enter(req, store, values, parts, {})
+        payment, voucher = await enter(req, store, values, parts, {}, () if named else _PARTY)
         await _settle_all(req, payment, voucher, parts, values["day"])
         if values.get("repays_id") is not None and not await repay(req, values["repays_id"], amount, values["day"]):
             advance = await req.system_store(PAYMENTS).get(values["repays_id"])

@@ -48,12 +48,20 @@ async def ensure_period(req: Request, month: str) -> None:
     await req.transaction(create)
 
 
+class PeriodMissing(Exception):
+    """The month has no document yet; it is made outside the transaction that needs it, which then runs again."""
+
+
 async def take_number(req: Request, month: str) -> str:
-    """Take the next voucher number of the month, in the transaction. Raises 40901 if the month is closed."""
-    period = await req.system_store(PERIODS).update_unversioned(
-        {"_id": month, "closed": False}, {"$inc": {"last_number": 1}}
-    )
+    """Take the next voucher number of the month, in the transaction.
+
+    Raises 40901 if the month is closed, and PeriodMissing without its document.
+    """
+    periods = req.system_store(PERIODS)
+    period = await periods.update_unversioned({"_id": month, "closed": False}, {"$inc": {"last_number": 1}})
     if period is None:
+        if await periods.find_one({"_id": month}) is None:
+            raise PeriodMissing
         raise ApiError(CONFLICT, PERIOD_CLOSED.filled(month=month))
     return f"{month}-{period['last_number']:06}"
 

@@ -23,7 +23,7 @@ from plugins.api import (
     store_money,
 )
 from plugins.finance.messages import ALREADY_REVERSED, NOT_CASHIER, PERIOD_CLOSED
-from plugins.finance.periods import ensure_period, take_number
+from plugins.finance.periods import PeriodMissing, ensure_period, take_number
 from plugins.finance.records import ACCOUNTS, REVERSE_BODY, VOUCHERS
 
 Record = dict[str, Any]
@@ -48,9 +48,12 @@ def get_day(req: Request) -> str:
 
 
 async def book_in_transaction(req: Request, day: str, work: Callable[[], Awaitable[Record]]) -> Record:
-    """Run `work`, which books vouchers of `day`, in one transaction. Creates the period document before it begins."""
-    await ensure_period(req, day[:7])
-    return await req.transaction(work)
+    """Run `work`, which books vouchers of `day`, in one transaction, and once more for the first voucher of a month."""
+    try:
+        return await req.transaction(work)
+    except PeriodMissing:
+        await ensure_period(req, day[:7])
+        return await req.transaction(work)
 
 
 async def book(req: Request, values: Record) -> Record:

@@ -131,6 +131,19 @@ async def test_a_record_is_locked_once_in_a_transaction(database: Database) -> N
     assert lock["count"] == 1
 
 
+async def test_a_transaction_shares_a_record_once(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    id, places = await note(database), iter(range(100))
+    monkeypatch.setattr("handlers.data.locks._choose_place", lambda: next(places))
+
+    async def work() -> None:
+        for _ in range(3):
+            await share_records(database.driver, [(NOTES.name, id)])
+
+    await database.transaction(work)
+    shared = await database.driver.find(LOCKS.name, {"_id": {"$regex": f"^{NOTES.name}:{id}/"}})
+    assert [lock["count"] for lock in shared] == [1]
+
+
 async def test_a_record_is_locked_within_a_transaction_only(database: Database) -> None:
     with pytest.raises(RuntimeError, match="within a transaction only"):
         await database.lock(NOTES, 1)

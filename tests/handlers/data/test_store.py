@@ -146,6 +146,14 @@ async def test_a_reference_to_a_deleted_record_is_refused(database: Database) ->
     assert code_of(error) == 40001
 
 
+async def test_a_reference_that_is_copied_from_another_record_is_not_looked_up(database: Database) -> None:
+    note = await database.store(NOTES).create({"title": "a"})
+    child = await database.store(CHILDREN).create({"name": "a", "note_id": note["id"]})
+    await database.store(NOTES).delete(note["id"])
+    copied = {"name": "b", "note_id": child["note_id"]}
+    assert (await database.store(CHILDREN).create(copied, copied=("note_id",)))["note_id"] == note["id"]
+
+
 async def test_whole_number_identifiers_are_given_once_each(database: Database) -> None:
     store = database.store(CHILDREN)
     made = await asyncio.gather(*(store.create({"name": "a"}) for _ in range(30)))
