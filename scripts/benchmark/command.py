@@ -9,31 +9,41 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from scripts.benchmark.compare import EVERYBODY, OURS, available, compare
+from scripts.benchmark.chain import chain
+from scripts.benchmark.compare import EVERYBODY, OURS, Figures, available, compare
 from scripts.benchmark.dashboards import Sizes, dashboards, keep
+from scripts.benchmark.finance import finance
 from scripts.benchmark.report import RESULTS, chart, table, write_document
+
+_OTHERS = ("dashboards", "finance", "chain")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Measure, print, write the raw result; with `--write` the table of docs/speed.md and its picture too."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Tradewind beside its peers.")
-    parser.add_argument("what", nargs="?", choices=("peers", "dashboards"), default="peers")
+    parser.add_argument("what", nargs="?", choices=("peers", *_OTHERS), default="peers")
     parser.add_argument("--quick", action="store_true", help="one short round")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3.0, help="of each work in each round")
-    parser.add_argument("--only", default="", help="works, comma separated: W1,W4w")
+    parser.add_argument("--only", default="", help="works, comma separated: W1,W4w; for chain: invoice,delivery")
     parser.add_argument("--servers", default="", help=f"of {', '.join((*EVERYBODY, *OURS))}")
     parser.add_argument("--before", type=Path, help="an older checkout of Tradewind to measure in the same rounds")
-    parser.add_argument("--customers", type=int, help="100,000 unless given; for dashboards 200,000")
-    parser.add_argument("--payments", type=int, help="for dashboards: five for each customer unless given")
-    parser.add_argument("--folder", type=Path, help="for dashboards: where the data set is kept")
-    parser.add_argument("--seed-only", action="store_true", help="for dashboards: make the data set, measure nothing")
+    parser.add_argument(
+        "--customers", type=int, help="100,000 unless given; for dashboards 200,000, for finance 20,000"
+    )
+    parser.add_argument(
+        "--payments", type=int, help="for dashboards five for each customer, for finance 50, unless given"
+    )
+    parser.add_argument("--folder", type=Path, help="for dashboards, finance, chain: where the data set is kept")
+    parser.add_argument(
+        "--seed-only", action="store_true", help="for dashboards, finance: make the data set, measure nothing"
+    )
     parser.add_argument("--write", action="store_true", help="write the table into docs/speed.md")
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended too
     rounds, seconds = (1, 0.3) if given.quick else (given.rounds, given.seconds)
-    if given.what == "dashboards":
-        return _dashboards(given)
+    if given.what in _OTHERS:
+        return {"dashboards": _dashboards, "finance": _finance, "chain": _chain}[given.what](given)
     customers = given.customers or 100_000
     figures = compare(
         _names(given.servers) or available(), _names(given.only), rounds, seconds, customers, given.before
@@ -60,6 +70,28 @@ def _dashboards(given: argparse.Namespace) -> int:
     )
     if figures and not given.quick:
         print(keep(figures))
+    return 0
+
+
+def _finance(given: argparse.Namespace) -> int:
+    customers = given.customers or (200 if given.quick else 20_000)
+    seconds = 0.3 if given.quick else given.seconds
+    figures = finance(given.folder, customers, given.payments or customers * 50, seconds, given.seed_only)
+    return _keep(given, "finance", figures)
+
+
+def _chain(given: argparse.Namespace) -> int:
+    rounds = 1 if given.quick else given.rounds
+    return _keep(given, "chain", chain(given.before, rounds, _names(given.only), given.folder))
+
+
+def _keep(given: argparse.Namespace, name: str, figures: Figures) -> int:
+    """Write the raw result of a measurement that is not a quick one."""
+    if figures and not given.quick:
+        RESULTS.mkdir(exist_ok=True)
+        path = RESULTS / f"{name}-{figures['when'][:10]}.json"
+        path.write_text(json.dumps(figures, indent=1) + "\n")
+        print(path)
     return 0
 
 

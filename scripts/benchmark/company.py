@@ -42,14 +42,14 @@ def make_company(port: int, uri: str, admin_password: str, customers: int, payme
         database = client[DATABASE]
         named = database.crm_customers.find({}, ["creator_id", "creator_department_id"])
         owners = [(one["_id"], one["creator_id"], one["creator_department_id"]) for one in named]
-        with _unindexed(database, PAYMENTS.name):
+        with unindexed(database, PAYMENTS.name):
             make_payments(database, owners, payments)
         _Company(database, owners).fill()
     return world | {"payments": payments}
 
 
 @contextmanager
-def _unindexed(database: Database[Row], name: str) -> Iterator[None]:
+def unindexed(database: Database[Row], name: str) -> Iterator[None]:
     """Without indexes until the block is left: many documents are inserted several times as fast."""
     kept = [dict(index) for index in database[name].list_indexes() if index["name"] != "_id_"]
     database[name].drop_indexes()
@@ -86,7 +86,7 @@ class _Company:
         self._staff()
 
     def _insert(self, name: str, count: int, make: Callable[[int], Row]) -> None:
-        with _unindexed(self._database, name):
+        with unindexed(self._database, name):
             for numbers in batches(count):
                 self._database[name].insert_many([make(number) for number in numbers], ordered=False)
 

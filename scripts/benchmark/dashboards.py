@@ -131,7 +131,7 @@ def _measured(
     documents = {name: database[name].estimated_document_count() for name in sorted(_collections(database))}
     figures = {**about(1, seconds, sizes.customers), "payments": sizes.payments, "documents": documents}
     figures["dashboards"] = {
-        name: _beside_its_pipelines(server, database, path, token, seconds) for name, path in asked.items()
+        name: beside_its_pipelines(server, database, path, token, seconds) for name, path in asked.items()
     }
     figures["clients"] = {
         name: _many_clients(server, database, path, token, seconds) for name, path in asked.items() if "," not in name
@@ -143,9 +143,10 @@ def _collections(database: Database[Figures]) -> list[str]:
     return [name for name in database.list_collection_names() if name.startswith(_PREFIXES)]
 
 
-def _beside_its_pipelines(
-    server: Server, database: Database[Figures], path: str, token: str, seconds: float
+def beside_its_pipelines(
+    server: Server, database: Database[Figures], path: str, token: str, seconds: float, pairs: int = LEAST_PAIRS
 ) -> Figures:
+    """Ask for `path`, and send its pipelines alone, in turn, at least `pairs` times: the medians and their ratio."""
     asked_once(server.port, path, token)
     commands = recorded(database, lambda: asked_once(server.port, path, token))
     alone: list[float] = []
@@ -153,7 +154,7 @@ def _beside_its_pipelines(
     with _connection(server.port, token) as ask:
         ask(path)
         until = time.perf_counter() + seconds
-        while len(served) < LEAST_PAIRS or time.perf_counter() < until:
+        while len(served) < pairs or time.perf_counter() < until:
             works: list[tuple[list[float], Callable[[], object]]] = [
                 (alone, lambda: run_alone(database, commands)),
                 (served, lambda: ask(path)),
