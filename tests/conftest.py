@@ -29,6 +29,7 @@ LONGEST = (
     "test_costly_tables.py",
     "test_handover.py",
     "test_readme.py",
+    "test_northwind_books.py",
     "test_doctor.py",
     "test_environment.py",
     "test_books_after_kill.py",

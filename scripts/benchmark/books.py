@@ -86,7 +86,9 @@ def _insert(
     database: Database[Row], customers: Sequence[Party], suppliers: Sequence[Party], numbers: Sequence[int]
 ) -> None:
     draw, today = random.Random(numbers[0]), datetime.now(UTC).date()
-    items, payments, entries = [], [], []
+    items: list[Row] = []
+    payments: list[Row] = []
+    entries: list[Row] = []
     for number in numbers:
         payable = number % 5 == 4
         largest = not payable and draw.randrange(_LARGEST_ONE_IN) == 0

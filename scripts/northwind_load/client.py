@@ -59,11 +59,11 @@ class Client:
         """POST with an Idempotency-Key, so that a repeated attempt writes once; the new record."""
         return self.call("POST", path, body, {"Idempotency-Key": str(uuid4())})
 
-    def every(self, path: str) -> Iterator[Record]:
-        """All records of a list, page after page."""
+    def every(self, path: str, **filters: str) -> Iterator[Record]:
+        """All records of a list that match, page after page."""
         cursor: str | None = None
         while True:
-            query = {"page_size": "200", "with_total": "false"} | ({"cursor": cursor} if cursor else {})
+            query = {"page_size": "200", "with_total": "false", **filters} | ({"cursor": cursor} if cursor else {})
             page = self.call("GET", f"{path}?{urlencode(query)}")
             yield from page["items"]
             cursor = page["next_cursor"]

@@ -15,11 +15,12 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 
+from scripts.northwind_load.books import Books, account_of, owed
 from scripts.northwind_load.client import LOGIN_REFUSED, Client, Passwords, Record, ServiceError, new_password
 from scripts.northwind_load.data import Customer, Employee, Northwind, read, until
 from scripts.northwind_load.files import DataError, Note
 from scripts.northwind_load.roles import ROLES, flatten, grants
-from scripts.northwind_load.sales import Sales, totals_of
+from scripts.northwind_load.sales import CONTRACTS, Sales, number_of, totals_of
 from scripts.northwind_load.settling import Tally, settle
 from scripts.northwind_load.staff import employ
 from scripts.northwind_load.trade import Trade
@@ -36,10 +37,13 @@ def slug(region: str) -> str:
 
 
 class Import:
-    """One run: the administrator who sets things up, the files, and what has been done so far."""
+    """One run: the administrator who sets things up, the files, and what has been done so far.
 
-    def __init__(self, admin: Client, northwind: Northwind, passwords: Passwords) -> None:
-        self.admin, self.northwind, self.passwords = admin, northwind, passwords
+    `books`: orders are owed for themselves, with invoices and payments; else a contract is owed for each.
+    """
+
+    def __init__(self, admin: Client, northwind: Northwind, passwords: Passwords, books: bool) -> None:
+        self.admin, self.northwind, self.passwords, self.books = admin, northwind, passwords, books
         self.tally = Tally()
         self._told = time.monotonic()
 
@@ -50,8 +54,15 @@ class Import:
         self.tally.add(employ(self.admin, self.northwind.employees, departments, users))
         clients = {person.number: self.sign_in(person, users) for person in self.northwind.employees}
         customers = self.customers(clients)
-        self.sales(Sales(clients, self.chief(clients), self.admin, customers))
-        self.tally.add(Trade(self.admin, self.northwind, self.progress).run(customers, clients))
+        trade = Trade(self.admin, self.northwind, self.progress)
+        if self.books:
+            self.tally.add(trade.run(customers, clients, owed))
+            self.tally.add(Books(self.admin, customers, self.northwind).run())
+        else:
+            contracts = self.sales(clients, customers)
+            self.tally.add(
+                trade.run(customers, clients, lambda order: {"contract_id": contracts.get(number_of(order))})
+            )
         for person in self.northwind.employees:
             print(self.sight(person, clients[person.number]))
 
@@ -146,8 +157,13 @@ class Import:
         """The vice president, who sees everything; reading the files fails where there is none."""
         return next(clients[person.number] for person in self.northwind.employees if person.role == "vice-president")
 
-    def sales(self, sales: Sales) -> None:
-        """Contacts, contracts and payments; what does not come to what the files say is a problem."""
+    def sales(self, clients: dict[int, Client], customer_ids: dict[str, str]) -> dict[str, str]:
+        """Contacts, contracts and payments; what does not come to what the files say is a problem.
+
+        Returns the ids of all contracts by number.
+        """
+        account = account_of(self.admin, self.tally)
+        sales = Sales(clients, self.chief(clients), self.admin, customer_ids, account)
         customers, orders = self.northwind.customers, self.northwind.orders
         self.tally.add(sales.contacts(customers, self.progress))
         self.tally.add(sales.contracts(orders, customers, self.progress))
@@ -155,6 +171,7 @@ class Import:
         print(found)
         if found != said:
             self.tally.problems.append(f"the files say {said}")
+        return {record["number"]: record["id"] for record in self.admin.every(CONTRACTS)}
 
     def sight(self, person: Employee, client: Client) -> str:
         """How many of these customers a person sees, and why, as one line."""
@@ -206,6 +223,11 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         metavar="DAY",
         help="move all days so that the last order was made on this day, such as 2026-11-20 (default: as in the files)",
     )
+    parser.add_argument(
+        "--books",
+        action="store_true",
+        help="without contracts: deliveries are owed with their freight, invoiced, and paid by the customers' habits",
+    )
     parser.add_argument("--username", default="admin", help="an administrator")
     parser.add_argument(
         "--passwords",
@@ -237,7 +259,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(*summary(northwind.notes), sep="\n")
         admin = Client(given.base)
         admin.login(given.username, password)
-        work = Import(admin, northwind, Passwords(given.passwords, admin.base))
+        work = Import(admin, northwind, Passwords(given.passwords, admin.base), given.books)
         work.run()
     except DataError as error:
         print(f"northwind: {error}", file=sys.stderr)

@@ -1,7 +1,7 @@
 """Reads the Northwind orders with their lines. Pure: no network, nothing printed.
 
 What a line costs is unitPrice x quantity x (1 - discount), to the cent, half a cent away from zero; an order costs
-the sum of its lines. That is the service's own rule (`handlers/schema/money.py`). Freight is not part of it.
+the sum of its lines. That is the service's own rule (`handlers/schema/money.py`). Freight comes on top of it.
 """
 
 from collections import defaultdict
@@ -43,10 +43,11 @@ class Order:
     required: str | None
     shipped: str | None
     lines: tuple[OrderLine, ...]
+    freight: Decimal = Decimal(0)
 
     @property
     def amount(self) -> Decimal:
-        """What its lines cost."""
+        """What its lines cost, without freight."""
         return sum((line.amount for line in self.lines), Decimal(0))
 
 
@@ -75,6 +76,7 @@ def read_orders(
             required=day_of(line.cells["requiredDate"]),
             shipped=day_of(line.cells["shippedDate"]),
             lines=tuple(details.get(number, ())),
+            freight=_freight(line.cells.get("freight", "")),
         )
     return tuple(orders.values())
 
@@ -82,6 +84,14 @@ def read_orders(
 def price(unit_price: Decimal, quantity: Decimal, discount: Decimal) -> Decimal:
     """What a line costs, to the cent; `discount` is a fraction, 0.15 for fifteen percent."""
     return (unit_price * quantity * (1 - discount)).quantize(CENT, ROUND_HALF_UP)
+
+
+def _freight(cell: str) -> Decimal:
+    """The freight of an order; none where the cell has no amount."""
+    try:
+        return Decimal(cell).quantize(CENT, ROUND_HALF_UP)
+    except InvalidOperation:
+        return Decimal(0)
 
 
 def _details(folder: Path, notes: list[Note]) -> dict[str, list[OrderLine]]:

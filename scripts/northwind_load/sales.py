@@ -2,7 +2,7 @@
 
 Each order is a contract: made and submitted by the person its customer belongs to, owned by the person who took the
 order, approved by the vice president, or by the administrator where it is the vice president's own. It is paid in full
-on the day its goods left the house; what was not shipped is open. How an order is priced:
+to the bank account on the day its goods left the house; what was not shipped is open. How an order is priced:
 `scripts/northwind_load/orders.py`.
 """
 
@@ -36,13 +36,14 @@ class Totals(NamedTuple):
 
 class Sales(NamedTuple):
     """Who acts: `sellers` by employee number and the `chief` who approves, but what is the chief's own, which the `admin`
-    approves; `customers` are ids by code.
+    approves; `customers` are ids by code, `account` is the id of the one that is paid to.
     """
 
     sellers: Mapping[int, Client]
     chief: Client
     admin: Client
     customers: Mapping[str, str]
+    account: str
 
     def contacts(self, customers: Sequence[Customer], told: Callable[[str], None]) -> Tally:
         """The contact of each customer that the files name one for."""
@@ -71,7 +72,7 @@ class Sales(NamedTuple):
             contract = settle(maker, CONTRACTS, there.get(number_of(order)), self.fields(order), tally)
             contract = self.bring_into_force(contract, maker, tally)
             if order.shipped and contract["id"] not in paid:
-                maker.create(PAYMENTS, payment(order, contract))
+                maker.create(PAYMENTS, payment(order, contract, self.account))
                 tally.created += 1
 
         billed = [order for order in orders if order.amount and order.customer in self.customers]
@@ -119,10 +120,11 @@ def number_of(order: Order) -> str:
     return f"NW-{order.number}"
 
 
-def payment(order: Order, contract: Record) -> Record:
+def payment(order: Order, contract: Record, account: str) -> Record:
     """The payment of an order that was shipped."""
     return {
         "contract_id": contract["id"],
+        "account_id": account,
         "amount": str(order.amount),
         "paid_at": f"{order.shipped}{PAID_AT}",
         "method": "transfer",

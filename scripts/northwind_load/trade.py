@@ -16,6 +16,7 @@ from scripts.northwind_load.sales import each
 from scripts.northwind_load.settling import Tally, settle
 
 AT = "/inventory"
+Terms = Callable[[Order], Record]  # the fields of a sales order that say how it is paid for
 WAREHOUSE = {"code": "NW", "name": "Northwind"}
 
 
@@ -26,8 +27,11 @@ class Trade:
         self.admin, self.northwind, self.told = admin, northwind, told
         self.tally = Tally()
 
-    def run(self, customers: Mapping[str, str], sellers: Mapping[int, Client]) -> Tally:
-        """Everything, in the order in which one thing needs the other; `customers` are ids by code."""
+    def run(self, customers: Mapping[str, str], sellers: Mapping[int, Client], terms: Terms) -> Tally:
+        """Everything, in the order in which one thing needs the other; `customers` are ids by code.
+
+        `terms` says how an order is paid for.
+        """
         goods = self.northwind.goods
         suppliers = self._masters("suppliers", "code", {one.number: _supplier(one) for one in goods.suppliers})
         self._entries("inventory_unit", {one.unit for one in goods.products})
@@ -36,7 +40,7 @@ class Trade:
         self.warehouse = self._masters("warehouses", "code", {"NW": WAREHOUSE})["NW"]
         self._opening(products)
         self._purchases(suppliers, products)
-        self._sales(products, customers, sellers)
+        self._sales(products, customers, sellers, terms)
         return self.tally
 
     def _masters(self, path: str, key: str, wanted: Mapping[str, Record]) -> dict[str, str]:
@@ -99,7 +103,13 @@ class Trade:
             }
             self._confirmed(path, there.get(remark), body, self.tally)
 
-    def _sales(self, products: Mapping[str, str], customers: Mapping[str, str], sellers: Mapping[int, Client]) -> None:
+    def _sales(
+        self,
+        products: Mapping[str, str],
+        customers: Mapping[str, str],
+        sellers: Mapping[int, Client],
+        terms: Terms,
+    ) -> None:
         """Every order, and its delivery on the day it left the house."""
         path = f"{AT}/sales-orders"
         there = {record["remark"]: record for record in self.admin.every(path)}
@@ -116,6 +126,7 @@ class Trade:
                 "expected_on": order.required,
                 "remark": remark,
                 "lines": [_line(line, products[line.product]) for line in order.lines],
+                **terms(order),
             }
             confirmed = self._confirmed(path, there.get(remark), body, tally)
             if order.shipped and confirmed["status"] == "confirmed":

@@ -155,6 +155,34 @@ async def test_customers_contracts_and_payments_are_those_of_the_files(service: 
     assert (len(paid), sum(paid)) == (len(shipped), received)
 
 
+async def test_what_was_paid_is_on_the_bank_account(service: Service, files: Files) -> None:
+    token = await log_in(service, "admin", service.admin_password)
+    (account,) = await every(service, "/api/v1/finance/accounts", token)
+    payments = await every(service, "/api/v1/finance/payments", token)
+    received = sorted(f"{amount:.2f}" for _, _, amount in files.received())
+    assert sorted(payment["amount"] for payment in payments) == received
+    assert {payment["unallocated"] for payment in payments} == {"0.00"}
+    assert account["balance"] == money(map(Decimal, received))
+
+
+@pytest.mark.parametrize("days_ago", [0, 250])
+async def test_customers_owe_what_is_signed_and_not_paid_on_a_day(
+    days_ago: int, service: Service, files: Files
+) -> None:
+    on = (TODAY - timedelta(days=days_ago)).isoformat()
+    token = await log_in(service, "admin", service.admin_password)
+    ageing = await call(service, "GET", f"/api/v1/finance/ageing?kind=receivable&day={on}", token=token)
+    codes = {one["id"]: one["code"] for one in await every(service, "/api/v1/crm/customers", token)}
+    owed: dict[str, list[Decimal]] = defaultdict(list)
+    for order, customer, *_ in rows(FOLDER, "orders"):
+        if files.ordered[order] <= on < files.shipped.get(order, "later"):
+            owed[customer].append(files.cost[order])
+    assert {codes[row["customer_id"]]: row["total"] for row in ageing["items"]} == {
+        customer: money(amounts) for customer, amounts in owed.items()
+    }
+    assert len(owed) > 5
+
+
 @pytest.mark.usefixtures("first")
 async def test_nobody_but_the_vice_president_sees_customers_of_others(service: Service, passwords: Path) -> None:
     totals = {}
