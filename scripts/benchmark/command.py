@@ -82,7 +82,7 @@ def _finance(given: argparse.Namespace) -> int:
 
 def _chain(given: argparse.Namespace) -> int:
     rounds = 1 if given.quick else given.rounds
-    return _keep(given, "chain", chain(given.before, rounds, _names(given.only), given.folder))
+    return _keep(given, "chain-cost", chain(given.before, rounds, _names(given.only), given.folder))
 
 
 def _keep(given: argparse.Namespace, name: str, figures: Figures) -> int:
