@@ -12,6 +12,7 @@ import pytest
 from plugins.runtime import Running
 from plugins.testing import Client, expect, serving
 from tests.plugins.inventory.goods import AT, Goods
+from tests.support.random_company.office import Person
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 CLIENTS = 50
@@ -24,6 +25,16 @@ async def test_of_fifty_who_want_the_last_ten_pieces_ten_get_one(admin: Client) 
     assert Counter(reply.code for reply in replies) == {0: 10, 40901: CLIENTS - 10}
     assert await goods.stock() == ("0", "0.00")
     assert len(await goods.ledger()) == 1 + 10
+
+
+async def test_of_two_hundred_transfers_of_the_last_ten_pieces_ten_go(admin: Client) -> None:
+    goods, patient = await Goods.stocked(admin, 10), Person(admin, patience=60)
+    line = {"product_id": goods.product_id, "quantity": "1"}
+    places = {"from_warehouse_id": goods.warehouse_id, "to_warehouse_id": await goods.warehouse()}
+    sent = (patient.post(f"{AT}/transfers", {**places, "lines": [line]}) for _ in range(200))
+    assert Counter(reply.code for reply in await asyncio.gather(*sent)) == {0: 10, 40901: 190}
+    assert await goods.stock() == ("0", "0.00")
+    assert await goods.stock(places["to_warehouse_id"]) == ("10", "40.00")
 
 
 async def test_fifty_receipts_of_one_order_are_one(admin: Client) -> None:
