@@ -84,7 +84,7 @@ class Page:
         self.browser.get(self.url)
         self.until(lambda: self.tags())
         self.folded = not self.operations()
-        self.browser.set_script_timeout(PATIENCE_SECONDS)
+        self.browser.set_script_timeout(5 * PATIENCE_SECONDS)  # for all headings together
         self.counts: dict[str, int] = self.browser.execute_async_script(COUNT)
         self.events: list[dict[str, Any]] = []
 
