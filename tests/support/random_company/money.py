@@ -213,16 +213,17 @@ def pay_at_source(office: Office, person: Person) -> Step | None:
     async def send() -> Outcome:
         id = await _find_item(office, person, key) if paths[key] == "payables" else key
         reply = await person.post(f"{FINANCE}/{paths[key]}/{id}/pay", body)
-        return Outcome(reply, [{"id": unique("at-source")}])
+        return Outcome(reply, [{**(reply.data or {}), "id": unique("at-source")}])
 
     def apply(model: Company, made: Record) -> Row:
         now = model.items[key]
         amount = part or now["amount"] - now["paid"]
         ensure(amount > 0)
         model.pay(made["id"], _SIDES[item["direction"]], account, amount, item["party"], [(key, amount)], day)
-        return {}
+        # all that is open is less or more when goods come at the same time; a claim is paid whole
+        return {"paid": model.items[key]["paid"]} if paths[key] != "expense-claims" else {}
 
-    return Step("payment at the source", send, apply)
+    return Step("payment at the source", send, apply, lambda made: amounts(made, "paid") if "paid" in made else {})
 
 
 def _path(model: Company, key: str, item: Row) -> str | None:
