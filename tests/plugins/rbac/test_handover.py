@@ -306,13 +306,15 @@ async def test_a_record_that_cannot_move_is_named_and_the_others_move(company: C
     leaver, receiver = await company.person(), await company.person()
     for _ in range(3):
         await leaver.post("/api/v1/crm/opportunities", {"customer_id": (await customer(leaver))["id"], "name": "x"})
-    lost = {"_id": new_id(), **OPPORTUNITIES.defaults, "name": "lost", "owner_id": id_of(leaver), "deleted": False}
-    await company.database.driver.insert(OPPORTUNITIES.name, [{**lost, "customer_id": new_id(), "version": 1}])
+    lost = {"_id": new_id(), **stamped(id_of(leaver)), **OPPORTUNITIES.defaults, "name": "lost"}
+    await company.database.driver.insert(OPPORTUNITIES.name, [{**lost, "customer_id": new_id()}])
     done = await company.hand_over(leaver, receiver)
     assert done["status"] == "failed"
     (failure,) = done["failures"]
     assert (failure["collection"], failure["resource_id"]) == (OPPORTUNITIES.name, str(lost["_id"]))
     assert await company.holds(id_of(leaver)) == {(OPPORTUNITIES.name, "owner_id"): 1}
+    # others list opportunities, and this one is as the API would store none
+    await company.database.driver.delete_many(OPPORTUNITIES.name, {"_id": lost["_id"]})
 
 
 # -- bad input
@@ -351,9 +353,14 @@ async def test_of_two_handovers_of_a_person_at_once_one_is_refused(company: Comp
     assert sorted(map(len, received)) == [0, 1]
 
 
-async def many_leads(database: Database, owner_id: int, count: int) -> None:
+def stamped(owner_id: int) -> dict[str, Any]:
+    """What every record has, of one that belongs to its creator."""
     stamps = {"created_at": utc_now(), "updated_at": utc_now(), "creator_id": owner_id, "updater_id": owner_id}
-    row = {**LEADS.defaults, **stamps, "owner_id": owner_id, "deleted": False, "version": 1}
+    return {**stamps, "owner_id": owner_id, "deleted": False, "version": 1}
+
+
+async def many_leads(database: Database, owner_id: int, count: int) -> None:
+    row = {**LEADS.defaults, **stamped(owner_id)}
     await database.driver.insert(LEADS.name, [{**row, "_id": new_id(), "name": f"lead {n}"} for n in range(count)])
 
 
