@@ -49,7 +49,7 @@ async def audit_if_due(service: Service) -> None:
     """Go on with a run that was left unfinished; begin one where the last is too long ago."""
     store, now = service.database.store(LEDGER_AUDITS), utc_now()
     every = timedelta(seconds=service.settings_of(FinanceSettings).finance_audit_seconds)
-    kept = {one["id"]: one for one in await store.find()}
+    kept = {one["id"]: one for one in await store.find({"_id": {"$in": [RUN, RESULT]}})}
     if RUN not in kept and RESULT not in kept:
         await store.upsert(RESULT, {}, {"$setOnInsert": {"next_at": now + every}})
         return
