@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 from typing import cast
 from urllib.parse import urlsplit
@@ -10,8 +11,9 @@ from urllib.parse import urlsplit
 import httptools
 from tornado.httputil import HTTPHeaders
 
-Answer = tuple[int, HTTPHeaders, bytes]
+Exchanged = tuple[int, HTTPHeaders, bytes]  # status, headers and body of a response
 _SECONDS = 60.0  # for a whole exchange
+_MOST_IDLE_SECONDS = 5.0  # the server closes what is idle for longer, perhaps while a request is under way to it
 
 
 class Connections:
@@ -24,22 +26,23 @@ class Connections:
         self._kept = kept
         self._idle: list[_Connection] = []
 
-    async def exchange(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
+    async def exchange(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Exchanged:
         """Send a request and return the status, the headers and the body of its response. Raises OSError."""
         kept = self._kept and method != "HEAD"  # the parser cannot be told that no body follows
         request = self._request(method, target, headers, body, kept=kept)
         connection = await self._connection()
         try:
             async with asyncio.timeout(_SECONDS):
-                answer = await connection.exchange(request, bodiless=method == "HEAD")
+                response = await connection.exchange(request, bodiless=method == "HEAD")
         except BaseException:
             connection.abort()
             raise
         if kept and connection.usable:
+            connection.idle_since = time.monotonic()
             self._idle.append(connection)
         else:
             connection.close()
-        return answer
+        return response
 
     def close(self) -> None:
         """Close the connections on which nothing is under way, and keep no others."""
@@ -50,8 +53,9 @@ class Connections:
     async def _connection(self) -> _Connection:
         while self._idle:
             connection = self._idle.pop()
-            if connection.usable:
+            if connection.usable and time.monotonic() - connection.idle_since < _MOST_IDLE_SECONDS:
                 return connection
+            connection.close()
         loop = asyncio.get_running_loop()
         return (await loop.create_connection(_Connection, self._host, self._port))[1]
 
@@ -75,8 +79,9 @@ class _Connection(asyncio.Protocol):
 
     def __init__(self) -> None:
         self._parser = httptools.HttpResponseParser(self)
-        self._answered: asyncio.Future[None] | None = None
+        self._ended: asyncio.Future[None] | None = None
         self.usable = True
+        self.idle_since = 0.0
         self._begin(bodiless=False)
 
     def _begin(self, *, bodiless: bool) -> None:
@@ -84,12 +89,12 @@ class _Connection(asyncio.Protocol):
         self._bodiless = bodiless
         self._headed = False
 
-    async def exchange(self, request: bytes, *, bodiless: bool) -> Answer:
+    async def exchange(self, request: bytes, *, bodiless: bool) -> Exchanged:
         """Send a request and wait for the whole response."""
         self._begin(bodiless=bodiless)
-        self._answered = asyncio.get_running_loop().create_future()
+        self._ended = asyncio.get_running_loop().create_future()
         self._transport.write(request)
-        await self._answered
+        await self._ended
         return self._parser.get_status_code(), self._headers, bytes(self._body)
 
     def close(self) -> None:
@@ -102,11 +107,11 @@ class _Connection(asyncio.Protocol):
 
     def _end(self, error: Exception | None = None) -> None:
         self.usable = self.usable and error is None
-        if self._answered is not None and not self._answered.done():
+        if self._ended is not None and not self._ended.done():
             if error is None:
-                self._answered.set_result(None)
+                self._ended.set_result(None)
             else:
-                self._answered.set_exception(error)
+                self._ended.set_exception(error)
 
     # -- asyncio
 

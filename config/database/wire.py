@@ -110,8 +110,10 @@ class WireConnection(asyncio.Protocol):
     async def run(self, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Document:
         """Return the reply to a command, even one with a failure; `documents` are its field of that name, encoded.
 
-        Cancelling the caller closes the connection.
+        Cancelling the caller closes the connection. Raises `NotSent` where it is closed already.
         """
+        if self.lost:
+            raise NotSent("the connection is closed")
         body = encode(command) + (_sequence(documents) if documents else b"")
         self._reply = reply = asyncio.get_running_loop().create_future()
         self._request = next(_request_ids) & 0x7FFFFFFF
@@ -179,14 +181,14 @@ class WirePool:
     async def _open(self) -> WireConnection:
         for host in [self._primary] if self._primary else self._target.hosts:
             # ValueError: an invalid host name
-            with suppress(OSError, TimeoutError, ValueError, AutoReconnect, ScramError):
+            with suppress(OSError, TimeoutError, ValueError, AutoReconnect, NotSent, ScramError):
                 async with asyncio.timeout(self._connect_seconds):
                     return await self._connect(host, follow=True)
         self._primary = None
         raise NotSent("no primary can be reached")
 
     async def _connect(self, host: Address, follow: bool) -> WireConnection:
-        """Connect to the primary that `host` is or names. Raises `AutoReconnect` where it knows none."""
+        """Connect to the primary that `host` is or names. Raises `AutoReconnect` where it knows none, or `NotSent`."""
         loop = asyncio.get_running_loop()
         _, connection = await loop.create_connection(lambda: WireConnection(self.connections), *host)
         try:

@@ -130,8 +130,8 @@ async def test_a_payment_is_not_reversed_into_a_closed_month(admin: Client) -> N
     books, made = await Books.fresh(admin), await in_force(admin, "100.00")
     body = {"contract_id": made["id"], "account_id": books.account_id, "amount": "20.00"}
     paid = expect(await admin.post(PAYMENTS, body))
-    expect(await admin.post(f"{AT}/periods/2011-02/close"))
-    expect(await admin.post(f"{PAYMENTS}/{paid['id']}/reverse", {"day": "2011-02-03"}), 40901)
-    expect(await admin.post(PAYMENTS, {**body, "paid_at": "2011-02-03T12:00:00+08:00"}), 40901)
+    expect(await admin.post(f"{AT}/periods/2010-11/close"))
+    expect(await admin.post(f"{PAYMENTS}/{paid['id']}/reverse", {"day": "2010-11-03"}), 40901)
+    expect(await admin.post(PAYMENTS, {**body, "paid_at": "2010-11-03T12:00:00+08:00"}), 40901)
     assert expect(await admin.get(f"{PAYMENTS}/{paid['id']}"))["reversed_at"] is None
     assert await books.balance() == "20.00"
