@@ -73,6 +73,10 @@ from plugins.lifecycles import (
     VERSION as VERSION,  # the `version` in the body of an action, which is checked when given
     Action as Action,  # the route of an action that takes a record from state to state
 )
+from plugins.terms import (
+    due_after as due_after,  # the day on which what arose on another one is due
+    payment_terms as payment_terms,  # the field of the days that somebody has to pay
+)
 from plugins.tables import tables as tables  # the routes to export and import records as tables
 from plugins.plugin import (
     Plugin as Plugin,  # the declaration of a module
@@ -94,6 +98,7 @@ from plugins.protocols import (
     CREDIT_ASKED as CREDIT_ASKED,  # whether a customer may order so much
     DATA_RESET as DATA_RESET,  # all records of some plugins were removed
     DATED as DATED,  # a record is dated on a day, which may be in a closed month
+    DEBT_ASKED as DEBT_ASKED,  # report again what is owed for a record
     MONEY_ALLOCATED as MONEY_ALLOCATED,  # a payment was allocated to a record that counts its payments itself
     MONEY_MOVED as MONEY_MOVED,  # money came to an account, or left it
     MONEY_RETURNED as MONEY_RETURNED,  # it was taken back
@@ -102,6 +107,7 @@ from plugins.protocols import (
     OWED_ASKED as OWED_ASKED,  # what a customer owes now
     PAYABLE_CHANGED as PAYABLE_CHANGED,  # what is owed to a supplier
     RECEIVABLE_CHANGED as RECEIVABLE_CHANGED,  # what a customer owes
+    TERMS_ASKED as TERMS_ASKED,  # within how many days a customer or supplier pays or is paid
 )
 
 # -- Fields: the shapes of records, bodies, queries and responses

@@ -67,6 +67,7 @@ _OWED = {
     "paid": object,
     "schedule": list | None,
     "due_on": str | None,
+    "terms_days": int | None,
     "day": str | None,
     "customer_id": object,
     "supplier_id": object,
@@ -121,6 +122,13 @@ The plugin of the record counts it, or refuses it, and reports what is paid then
 OWED_ASKED = Event("finance.owed.asked", customer_id=object, found=dict)
 """Asks what a customer owes: a plugin that keeps the books puts a `Decimal` as `owed` into `found`."""
 
+TERMS_ASKED = Event("finance.terms.asked", customer_id=object, supplier_id=object, found=dict)
+"""Asks within how many days a customer or supplier pays or is paid: a plugin that keeps them puts `days` into `found`."""
+
+DEBT_ASKED = Event("finance.debt.asked", biz_type=str, resource_id=str, known=bool)
+"""Asks the plugin of a business type to report again what is owed for a record, as `RECEIVABLE_CHANGED` or
+`PAYABLE_CHANGED`: what is owed now where it is `known`, else day by day, as it came about."""
+
 CREDIT_ASKED = Event("finance.credit.asked", customer_id=object, requested=object, ordered=object, found=dict)
 """Asks whether a customer may order: `requested` and `ordered` are `Decimal` amounts, of this order and of others that
 are not delivered. A plugin that keeps customers refuses what exceeds the credit limit, or puts the amount by which it
@@ -137,6 +145,7 @@ PROTOCOLS = (
     CREDIT_ASKED,
     DATA_RESET,
     DATED,
+    DEBT_ASKED,
     MONEY_ALLOCATED,
     MONEY_MOVED,
     MONEY_RETURNED,
@@ -145,4 +154,5 @@ PROTOCOLS = (
     OWED_ASKED,
     PAYABLE_CHANGED,
     RECEIVABLE_CHANGED,
+    TERMS_ASKED,
 )

@@ -119,9 +119,10 @@ PLUGIN_API = """
     Accounts ImportLimits ImportNotices ImportReport Table TableColumn TableReferences TableRows
     ValueLabels import_rows_of imported_tables imports_of parse_row resume_imports row_body tables
 
-    APPROVAL_CANCELLED APPROVAL_FINISHED APPROVAL_REQUESTED CONTACTS_ASKED CREDIT_ASKED DATA_RESET DATED MONEY_ALLOCATED
-    MONEY_MOVED MONEY_RETURNED NOTIFY NOTIFY_PROGRESS OWED_ASKED PAYABLE_CHANGED RECEIVABLE_CHANGED Event Holding Job
-    Listener Move caused_by replace_person
+    APPROVAL_CANCELLED APPROVAL_FINISHED APPROVAL_REQUESTED CONTACTS_ASKED CREDIT_ASKED DATA_RESET DATED DEBT_ASKED
+    MONEY_ALLOCATED MONEY_MOVED MONEY_RETURNED NOTIFY NOTIFY_PROGRESS OWED_ASKED PAYABLE_CHANGED RECEIVABLE_CHANGED
+    TERMS_ASKED Event Holding Job Listener Move caused_by due_after payment_terms
+    replace_person
 
     respond_once anything array as_json boolean by_day by_month change_state choice conflicts crud csv_response day day_of
     exact follow_at_once

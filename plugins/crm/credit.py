@@ -1,4 +1,4 @@
-"""Credit limits: what a customer may owe and have on order together."""
+"""Credit of customers: what they may owe and have on order together, and within how many days they pay."""
 
 from __future__ import annotations
 
@@ -33,6 +33,13 @@ async def check_limit(service: Service, payload: Mapping[str, Any]) -> None:
         shown = {"limit": f"{limit:.2f}", "open": f"{used:.2f}", "requested": f"{requested:.2f}"}
         raise ApiError(CONFLICT, OVER_CREDIT_LIMIT.filled(**shown), data=shown)
     payload["found"]["excess"] = used + requested - limit
+
+
+async def tell_terms(service: Service, payload: Mapping[str, Any]) -> None:
+    """Tell another plugin within how many days a customer pays."""
+    if payload.get("customer_id") is not None:
+        customer = await service.database.store(CUSTOMERS).find_one({"_id": payload["customer_id"]})
+        payload["found"]["days"] = customer["terms_days"] if customer is not None else None
 
 
 async def _find_owed(service: Service, payload: Mapping[str, Any]) -> Decimal:

@@ -45,6 +45,14 @@ async def publish(service: Service, request: Request | None, contract_id: Any, d
     )
 
 
+async def report(service: Service, payload: Mapping[str, Any]) -> None:
+    """Emit again what is owed on a contract. What was received counts from the day on which the contract is owed."""
+    if payload["biz_type"] == BIZ_TYPE:
+        contract = await service.database.store(CONTRACTS).find_one({"_id": CONTRACTS.parse_id(payload["resource_id"])})
+        if contract is not None:
+            await publish(service, payload.get("request"), contract["id"])
+
+
 def _day_of_status(service: Service, contract: Mapping[str, Any]) -> str | None:
     """The day from which a contract is owed, or no more."""
     if contract["status"] == "terminated":

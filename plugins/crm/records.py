@@ -16,6 +16,7 @@ from plugins.api import (
     number,
     obj,
     object_id,
+    payment_terms,
     record_name,
     text,
     timestamp,
@@ -140,6 +141,7 @@ CUSTOMERS = Collection(
             description="Of what is owed and ordered together; null: none. `crm_credit_limit` says what happens beyond.",
             example="50000.00",
         ),
+        "terms_days": payment_terms(description="For what is delivered or invoiced without terms of its own."),
         "last_follow_at": timestamp(label=("最后跟进时间", "Last followed up at"), past=True, sort=True, filter=True),
         "next_follow_at": timestamp(label=("下次跟进时间", "Next follow-up at"), sort=True, filter=True),
         "collaborators": array(

@@ -14,6 +14,7 @@ from plugins.api import (
     money,
     obj,
     object_id,
+    payment_terms,
     record_code,
     record_name,
     service_fields,
@@ -105,7 +106,12 @@ INVOICES = Collection(
         "customer_id": CUSTOMER.but(description="Of an invoice that is sent."),
         "supplier_id": SUPPLIER.but(description="Of an invoice that is received."),
         "day": day(label=("开票日期", "Invoice date"), filter=True, sort=True, description="Today unless given."),
-        "due_on": day(label=("到期日", "Due date"), filter=True, sort=True),
+        "due_on": day(
+            label=("到期日", "Due date"),
+            filter=True,
+            sort=True,
+            description="By the terms of the customer or supplier unless given; none without them.",
+        ),
         "amount": money(
             label=("不含税金额", "Net amount"),
             minimum="0.01",
@@ -192,6 +198,7 @@ OPEN_ITEMS = Collection(
         "due_on": day(
             label=("到期日", "Due date"), read_only=True, filter=True, sort=True, description="Of the next payment."
         ),
+        "terms_days": payment_terms(read_only=True, description="From a shipment until it is due; null: not agreed."),
         "schedule": array(
             _PART,
             label=("收付款计划", "Payment schedule"),

@@ -8,6 +8,7 @@ from typing import Any
 
 from plugins.api import (
     CONFLICT,
+    TERMS_ASKED,
     Action,
     ApiError,
     Request,
@@ -16,6 +17,7 @@ from plugins.api import (
     Step,
     conflicts,
     crud,
+    due_after,
     exact,
     invalid,
     store_money,
@@ -44,7 +46,19 @@ async def create(req: Request) -> Record:
     values = {"tax": _ZERO, **req.body, "day": get_day(req), "paid": _ZERO}
     _check_party(values)
     await open_items.check_billed_item(req, values)
+    if values.get("due_on") is None:
+        values["due_on"] = await _find_due_day(req, values)
     return await req.store(INVOICES).create({**values, "total": _add_tax(values)})
+
+
+async def _find_due_day(req: Request, values: Mapping[str, Any]) -> str | None:
+    """Return when an invoice is due by the terms of its customer or supplier, or None."""
+    party = {name: values[name] for name in ("customer_id", "supplier_id") if values.get(name) is not None}
+    found: dict[str, int | None] = {}
+    if party:
+        await req.emit(TERMS_ASKED, **party, found=found)
+    days = found.get("days")
+    return due_after(values["day"], days) if days is not None else None
 
 
 def _check_party(values: Mapping[str, Any]) -> None:

@@ -28,12 +28,13 @@ from plugins.api import (
 from plugins.finance.billing import pay_billed
 from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.entries import enter_change
+from plugins.finance.schedules import pay_earliest
 from plugins.finance.settling import get_owed
 from plugins.finance.vouchers import Record
 
 UNPAID = {"status": {"$in": ["open", "partly_paid"]}}
 INVOICE, CLAIM = "INVOICE", "EXPENSE"
-_COPIED_FROM_EVENT = ("number", "counterparty", "customer_id", "supplier_id", "amount", "due_on")
+_COPIED_FROM_EVENT = ("number", "counterparty", "customer_id", "supplier_id", "amount", "due_on", "terms_days")
 
 
 async def update_from_event(direction: str, service: Service, payload: Mapping[str, Any]) -> None:
@@ -113,6 +114,7 @@ async def add_paid(req: Request, item: Mapping[str, Any], amount: Decimal, day: 
         "changes": add_change(item["changes"], day, Decimal(0), amount),
         "status": get_status(exact(item["amount"]), paid),
     }
+    values |= pay_earliest({**item, **values})
     changed = await req.system_store(OPEN_ITEMS).update(item["id"], values, version=item["version"])
     await enter_change(req.service, item, changed, day)
     await pay_billed(req.service, changed)
@@ -152,6 +154,7 @@ async def _put(service: Service, store: Store, values: Record, day: str) -> Reco
         "changes": add_change(before["changes"], day, amount - exact(before["amount"]), paid - exact(before["paid"])),
         "status": get_status(amount, paid),
     }
+    values |= pay_earliest(values)
     changed = await (store.create(values) if item is None else store.update(item["id"], _find_changes(item, values)))
     await enter_change(service, item, changed, day)
     return changed

@@ -24,6 +24,7 @@ from plugins.finance.entries import adopt, enter_change
 from plugins.finance.messages import MORE_THAN_OPEN, PAID_ELSEWHERE, PERIOD_CLOSED
 from plugins.finance.money import pay
 from plugins.finance.open_items import add_change
+from plugins.finance.schedules import pay_earliest
 from plugins.finance.settling import add_payment, get_amount, in_books
 from plugins.finance.vouchers import Record
 
@@ -52,13 +53,14 @@ def _choose_action(step: Step) -> str:
 def _get_values(step: Step) -> Record:
     voucher = step.payload["voucher"]
     changes = add_change(step.record["changes"], voucher["day"], Decimal(0), exact(voucher["amount"]))
-    return {"paid": store_money(add_payment(step)), "changes": changes}
+    values = {"paid": store_money(add_payment(step)), "changes": changes}
+    return values | pay_earliest({**step.record, **values})
 
 
 async def _enter_payment(step: Step) -> None:
     voucher, item = step.payload["voucher"], step.record
     before = {**item, "paid": store_money(exact(item["paid"]) - exact(voucher["amount"]))}
-    await enter_change(step.service, before, item, voucher["day"])
+    await enter_change(step.service, {**before, **pay_earliest(before)}, item, voucher["day"])
     await pay_billed(step.service, step.record)
 
 

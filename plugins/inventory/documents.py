@@ -16,6 +16,7 @@ from plugins.api import (
     money,
     obj,
     object_id,
+    payment_terms,
     quantity,
     record_name,
     service_fields,
@@ -107,6 +108,10 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         ),
         "ordered_on": day(label=("下单日期", "Order date"), filter=True, sort=True, description="Today unless given."),
         "expected_on": day(label=("预计交货日期", "Expected on"), filter=True, sort=True),
+        "terms_days": payment_terms(
+            description="Each delivery or receipt is due so many days after its day; null: no due day. Those of the "
+            "customer or supplier unless given."
+        ),
         "lines": lines_of(f"{title}Line", line),
         "prices_include_tax": boolean(
             label=("单价含税", "Prices include tax"), description="Also the discount of the order. No unless given."
@@ -118,13 +123,6 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         ),
         "freight": price(
             label=("运费", "Freight"), description="Without tax; owed with the first shipment.", example="15.00"
-        ),
-        "terms_days": integer(
-            label=("账期天数", "Payment terms in days"),
-            minimum=0,
-            maximum=3650,
-            description="Each delivery or receipt is due so many days after its day; null: no due day.",
-            example=30,
         ),
         "net_amount": _WITHOUT_TAX,
         "tax_amount": _TAX,

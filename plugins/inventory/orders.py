@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from plugins.api import Handler, Request, invalid
+from plugins.api import TERMS_ASKED, Handler, Request, invalid
 from plugins.inventory.amounts import TERMS, compute_amounts
 from plugins.inventory.lines import ENABLED, Record, get_today, price_lines
 from plugins.inventory.messages import NOT_A_DRAFT, NOT_DELETABLE
 from plugins.inventory.records import SUPPLIERS
 from plugins.inventory.trades import Trade
+
+_PARTIES = ("supplier_id", "customer_id")
 
 
 def make_create_handler(trade: Trade) -> Handler:
@@ -15,7 +17,7 @@ def make_create_handler(trade: Trade) -> Handler:
 
     async def create_order(req: Request) -> Record:
         values = {"ordered_on": get_today(req), **_drop_nulls(req.body)}
-        await _check_supplier(req, values)
+        values.setdefault("terms_days", await _find_terms(req, values))
         values |= compute_amounts(await _price(req, trade, values["lines"]), values)
         return await trade.order_numbers.create(
             req, lambda number: req.store(trade.orders).create({**values, "number": number})
@@ -32,7 +34,9 @@ def make_update_handler(trade: Trade) -> Handler:
         version = values.pop("version")
         store = req.store(trade.orders)
         before = await store.get(req.path["id"])
-        await _check_supplier(req, values)
+        terms = await _find_terms(req, values)
+        if any(values.get(party, before.get(party)) != before.get(party) for party in _PARTIES):
+            values.setdefault("terms_days", terms)
         if "ordered_on" in values:
             values["ordered_on"] = values["ordered_on"] or get_today(req)
         lines = await _price(req, trade, values["lines"]) if "lines" in values else before["lines"]
@@ -59,11 +63,17 @@ async def _price(req: Request, trade: Trade, lines: list[Record]) -> list[Record
     return await price_lines(req, lines, trade.default_price, trade.shipped, trade.filter_orderable())
 
 
-async def _check_supplier(req: Request, values: Record) -> None:
-    """Raise 40001 if the supplier is disabled."""
-    supplier_id = values.get("supplier_id")
-    if supplier_id is not None and await req.store(SUPPLIERS).find_one({"_id": supplier_id, **ENABLED}) is None:
-        raise invalid("supplier_id", "reference")
+async def _find_terms(req: Request, values: Record) -> int | None:
+    """Return within how many days a supplier is paid, or a customer pays. Raises 40001 if the supplier is disabled."""
+    if values.get("supplier_id") is not None:
+        supplier = await req.store(SUPPLIERS).find_one({"_id": values["supplier_id"], **ENABLED})
+        if supplier is None:
+            raise invalid("supplier_id", "reference")
+        return supplier["terms_days"]
+    found: dict[str, int | None] = {}
+    if values.get("customer_id") is not None:
+        await req.emit(TERMS_ASKED, customer_id=values["customer_id"], found=found)
+    return found.get("days")
 
 
 def _drop_nulls(body: Record) -> Record:

@@ -1,15 +1,20 @@
-"""What is owed for the goods of an order: the amounts of its shipments, less what was returned of them."""
+"""What is owed for the goods of an order: the amounts of its shipments, less what was returned of them.
+
+Each shipment is due after the days that the order gives to pay.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from datetime import date, timedelta
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from typing import Any
 
-from plugins.api import Request, exact, store_money
+from plugins.api import Request, Service, due_after, exact, store_money
 from plugins.inventory.lines import Record
 from plugins.inventory.trades import Trade
+
+_ZERO = store_money(Decimal(0))
 
 
 async def find_live(req: Request, trade: Trade, order: Record) -> list[Record]:
@@ -46,7 +51,31 @@ def _describe_due(order: Record, shipments: Sequence[Record]) -> Record:
         return {}
     due: defaultdict[str, Decimal] = defaultdict(Decimal)
     for one in shipments:
-        due[(date.fromisoformat(one["day"]) + timedelta(days=terms)).isoformat()] += _get_owed(one)
-    nothing = store_money(Decimal(0))
-    parts = [{"due_on": day, "amount": store_money(due[day]), "paid": nothing} for day in sorted(due)]
-    return {"due_on": min(due, default=None), "schedule": parts if len(parts) > 1 else None}
+        due[due_after(one["day"], terms)] += _get_owed(one)
+    parts = [{"due_on": day, "amount": store_money(due[day]), "paid": _ZERO} for day in sorted(due)]
+    return {
+        "terms_days": terms,
+        "due_on": min(due, default=None),
+        "schedule": parts if len(parts) > 1 else None,
+    }
+
+
+async def find_history(service: Service, trade: Trade, order: Record) -> list[tuple[str, list[Record]]]:
+    """Return each day on which something was shipped or returned of an order, with all shipments as they were then."""
+    shipments = await service.database.store(trade.shipments).find({"order_id": order["id"]})
+    returns = await service.database.store(trade.returns).find({"order_id": order["id"]})
+    days = sorted({one["day"] for one in (*shipments, *returns)})
+    return [(day, list(_rewind(trade, shipments, returns, day))) for day in days]
+
+
+def _rewind(trade: Trade, shipments: Sequence[Record], returns: Sequence[Record], day: str) -> Iterator[Record]:
+    for shipment in shipments:
+        if shipment["day"] <= day:
+            ours = [one for one in returns if one[trade.shipment_id] == shipment["id"] and one["day"] <= day]
+            returned = sum((exact(one["amount"]) for one in ours), Decimal(0))
+            yield {**shipment, "returned_amount": store_money(returned)}
+
+
+async def find_order(service: Service, trade: Trade, id: Any) -> Record | None:
+    """Return the order with this id, given as text, or None."""
+    return await service.database.store(trade.orders).find_one({"_id": trade.orders.parse_id(id)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plugins.api import PAYABLE_CHANGED, Request, Step
+from plugins.api import PAYABLE_CHANGED, Request, Service, Step
 from plugins.inventory.lines import Record
 from plugins.inventory.owed import describe_owed, find_live
 from plugins.inventory.records import SUPPLIERS
@@ -14,24 +14,30 @@ BIZ_TYPE = "PURCHASE_ORDER"
 
 
 async def announce(req: Request, order: Record, day: str) -> None:
-    """Emit what is owed for an order by `day`."""
-    await _announce(req, order, day, await find_live(req, PURCHASE, order))
-
-
-async def _announce(req: Request, order: Record, day: str, shipments: Sequence[Record]) -> None:
     """Emit what is owed for all that was received of a purchase order by `day`, at the prices of the order."""
-    supplier = await req.system_store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
-    await req.emit(
+    await publish(req.service, req, order, await find_live(req, PURCHASE, order), day)
+
+
+async def publish(
+    service: Service, request: Request | None, order: Record, shipments: Sequence[Record], day: str
+) -> None:
+    """Emit what is owed for these receipts of a purchase order by `day`."""
+    supplier = await service.database.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
+    await service.events.emit(
         PAYABLE_CHANGED,
-        biz_type=BIZ_TYPE,
-        counterparty=supplier["name"] if supplier else "",
-        supplier_id=order["supplier_id"],
-        day=day,
-        **describe_owed(order, shipments),
+        {
+            "request": request,
+            "biz_type": BIZ_TYPE,
+            "counterparty": supplier["name"] if supplier else "",
+            "supplier_id": order["supplier_id"],
+            "day": day,
+            **describe_owed(order, shipments),
+        },
     )
 
 
 async def announce_received(step: Step) -> None:
     """Announce what is owed after a receipt."""
     shipped = step.payload
-    await _announce(step.req, step.record, shipped["shipment"]["day"], [*shipped["live"], shipped["shipment"]])
+    live = [*shipped["live"], shipped["shipment"]]
+    await publish(step.service, step.req, step.record, live, shipped["shipment"]["day"])

@@ -23,6 +23,7 @@ from plugins.inventory.audits import AUDITS, DEBTS
 from plugins.inventory.dashboards import DASHBOARDS
 from plugins.inventory.dictionaries import DICTIONARIES
 from plugins.inventory.documents import DELIVERIES, PURCHASE_ORDERS, RECEIPTS, SALES_ORDERS, STOCK_COUNTS, TRANSFERS
+from plugins.inventory.listening import LISTENS
 from plugins.inventory.menus import MENUS, PERMISSIONS
 from plugins.inventory.numbers import OPTIONS
 from plugins.inventory.records import PRODUCTS, STOCK, STOCK_ENTRIES, SUPPLIERS, WAREHOUSES
@@ -42,6 +43,7 @@ plugin = Plugin(
     emits=tuple(
         event for trade in (PURCHASE, SALE) for event in (trade.returned, trade.reversed, trade.return_reversed)
     ),
+    listens=LISTENS,
     biz_types={
         "PRODUCT": PRODUCTS,
         "SUPPLIER": SUPPLIERS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plugins.api import RECEIVABLE_CHANGED, Request, Step
+from plugins.api import RECEIVABLE_CHANGED, Request, Service, Step
 from plugins.inventory.lines import Record
 from plugins.inventory.owed import describe_owed, find_live
 from plugins.inventory.trades import SALE
@@ -13,25 +13,31 @@ BIZ_TYPE = "SALES_ORDER"
 
 
 async def announce(req: Request, order: Record, day: str) -> None:
-    """Emit what is owed for an order by `day`."""
-    await _announce(req, order, day, await find_live(req, SALE, order))
-
-
-async def _announce(req: Request, order: Record, day: str, shipments: Sequence[Record]) -> None:
     """Emit what is owed for all that was delivered of a sales order by `day`, unless its contract owes it."""
+    await publish(req.service, req, order, await find_live(req, SALE, order), day)
+
+
+async def publish(
+    service: Service, request: Request | None, order: Record, shipments: Sequence[Record], day: str
+) -> None:
+    """Emit what is owed for these deliveries of a sales order by `day`, unless its contract owes it."""
     if order.get("contract_id") is not None:
         return
-    await req.emit(
+    await service.events.emit(
         RECEIVABLE_CHANGED,
-        biz_type=BIZ_TYPE,
-        counterparty=order["customer_name"],
-        customer_id=order["customer_id"],
-        day=day,
-        **describe_owed(order, shipments),
+        {
+            "request": request,
+            "biz_type": BIZ_TYPE,
+            "counterparty": order["customer_name"],
+            "customer_id": order["customer_id"],
+            "day": day,
+            **describe_owed(order, shipments),
+        },
     )
 
 
 async def announce_delivered(step: Step) -> None:
     """Announce what is owed after a delivery."""
     shipped = step.payload
-    await _announce(step.req, step.record, shipped["shipment"]["day"], [*shipped["live"], shipped["shipment"]])
+    live = [*shipped["live"], shipped["shipment"]]
+    await publish(step.service, step.req, step.record, live, shipped["shipment"]["day"])

@@ -1,0 +1,26 @@
+"""Parts of open items that are due on different days: what is paid pays the earliest first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import exact, store_money
+
+
+def pay_earliest(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `schedule` and `due_on` of an item whose payments name no part of it; nothing without a schedule."""
+    if not item.get("schedule") or item["paid_elsewhere"]:
+        return {}
+    left, parts = exact(item["paid"]), []
+    for part in sorted(item["schedule"], key=lambda one: one["due_on"]):
+        paid = max(min(left, exact(part["amount"])), Decimal(0))
+        left -= paid
+        parts.append({**part, "paid": store_money(paid)})
+    return {"schedule": parts, "due_on": _find_next(parts)}
+
+
+def _find_next(parts: Sequence[Mapping[str, Any]]) -> str | None:
+    """The day of the first part that is not paid."""
+    return next((part["due_on"] for part in parts if exact(part["paid"]) < exact(part["amount"])), None)

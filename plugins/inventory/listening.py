@@ -1,0 +1,36 @@
+"""What inventory does on events of other plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plugins.api import DEBT_ASKED, TERMS_ASKED, Listener, Service
+from plugins.inventory import payables, receivables
+from plugins.inventory.owed import find_history, find_order
+from plugins.inventory.records import SUPPLIERS
+from plugins.inventory.trades import PURCHASE, SALE
+
+
+async def tell_terms(service: Service, payload: Mapping[str, Any]) -> None:
+    """Tell another plugin within how many days a supplier is paid."""
+    if payload.get("supplier_id") is not None:
+        supplier = await service.database.store(SUPPLIERS).find_one({"_id": payload["supplier_id"]})
+        payload["found"]["days"] = supplier["terms_days"] if supplier is not None else None
+
+
+async def report_owed(service: Service, payload: Mapping[str, Any]) -> None:
+    """Emit again what is owed for the goods of an order: all of it, or for each day on which it changed."""
+    kinds = {payables.BIZ_TYPE: (PURCHASE, payables.publish), receivables.BIZ_TYPE: (SALE, receivables.publish)}
+    if payload["biz_type"] not in kinds:
+        return
+    trade, publish = kinds[payload["biz_type"]]
+    order = await find_order(service, trade, payload["resource_id"])
+    if order is None or order.get("contract_id") is not None:
+        return
+    history = await find_history(service, trade, order)
+    for day, shipments in history[-1:] if payload["known"] else history:
+        await publish(service, payload.get("request"), order, shipments, day)
+
+
+LISTENS = (Listener(TERMS_ASKED, tell_terms), Listener(DEBT_ASKED, report_owed))
