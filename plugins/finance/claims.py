@@ -134,6 +134,22 @@ async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
         await open_items.update_from_claim(req.service, claim, payload["reversal"]["day"])
 
 
+async def report_owed(service: Service, payload: Mapping[str, Any]) -> None:
+    """Write the item of a claim that was approved, and perhaps paid, before claims had any."""
+    if payload["biz_type"] != open_items.CLAIM or payload["known"]:
+        return
+    claim = await service.database.store(EXPENSE_CLAIMS).find_one(
+        {"_id": EXPENSE_CLAIMS.parse_id(payload["resource_id"])}
+    )
+    if claim is None or claim["status"] not in ("approved", "paid"):
+        return
+    decided, paid = (claim[name] or claim["updated_at"] for name in ("decided_at", "paid_at"))
+    steps = [("approved", decided), ("paid", paid)][: 1 + (claim["status"] == "paid")]
+    for status, at in steps:
+        day = day_of(at, service.settings.zone).isoformat()
+        await open_items.update_from_claim(service, {**claim, "status": status}, day)
+
+
 def _sum_up(lines: Sequence[Mapping[str, Any]]) -> Any:
     return store_money(sum((exact(line["amount"]) for line in lines), Decimal(0)))
 

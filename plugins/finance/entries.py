@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import partial
 from typing import Any, NamedTuple
 
 from plugins.api import (
     Actor,
     Collection,
     Index,
-    Job,
     Message,
     Service,
     Store,
@@ -34,7 +32,6 @@ from plugins.finance.records import COUNTERPARTY, VOUCHERS
 Record = dict[str, Any]
 Values = Mapping[str, Any]
 ZERO = Decimal(0)
-_BATCH = 200
 OWED, PAID, ADVANCE, RESCHEDULED = "owed", "paid", "advance", "rescheduled"
 PAYMENT = "PAYMENT"  # the `biz_type` of entries of advances
 PARTY_FIELDS = ("customer_id", "supplier_id", "counterparty")
@@ -126,23 +123,6 @@ async def adopt(service: Service, item: Values) -> None:
     rows += [(changed, change) for change in compare(state, item)]
     await service.database.store(OPEN_ITEMS).update_unversioned({"_id": item["id"]}, {"$set": {"day": arose}})
     await _write(_entries_of(service, item), item, rows)
-
-
-async def adopt_all(service: Service) -> None:
-    """Write the entries of all items that have none, a batch at a time."""
-    items, without = service.database.store(OPEN_ITEMS), {"day": None}
-
-    async def adopt_one(id: Any) -> None:
-        item = await items.find_one({"_id": id, **without})
-        if item is not None:
-            await adopt(service, item)
-
-    while found := await items.find(without, limit=_BATCH, fields=["day"]):
-        for item in found:
-            await service.database.transaction(partial(adopt_one, item["id"]))
-
-
-ADOPTION = Job("finance.entries", 60, adopt_all)
 
 
 async def _find_vouchers(service: Service, item: Values) -> Sequence[Record]:

@@ -25,7 +25,7 @@ from plugins.finance.credit_note_records import CREDIT_NOTES
 from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS
 from plugins.finance.entries import ENTRIES
 from plugins.finance.money_audits import audits_of_sources
-from plugins.finance.open_items import INVOICE, get_status
+from plugins.finance.open_items import CLAIM, INVOICE, get_status
 from plugins.finance.paid_sums import sum_paid_of_invoices, sum_paid_of_items
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
 from plugins.finance.vouchers import compute_balance_changes
@@ -186,6 +186,11 @@ async def owed_on_invoices(piece: Piece) -> Mapping[Any, Due]:
     }
 
 
+async def owed_on_claims(piece: Piece) -> Mapping[Any, Due]:
+    """What is owed on expense claims: all that is approved, paid or not."""
+    return {one["id"]: Due(exact(one["amount"])) for one in piece.records if one["status"] in ("approved", "paid")}
+
+
 async def check_debt(debt: Debt, piece: Piece) -> AsyncIterator[Difference]:
     """The open items of documents say what these owe."""
     collection = piece.biz_types[debt.biz_type]
@@ -218,7 +223,7 @@ AUDITS = (
     Audit("finance-claims", Message("报销单与凭证", "Expense claims against vouchers"), EXPENSE_CLAIMS, check_claims),
     Audit("finance-open-items", Message("应收应付与收付款", "Open items against payments"), OPEN_ITEMS, check_items),
 )
-DEBTS = (Debt(INVOICE, owed_on_invoices),)
+DEBTS = (Debt(INVOICE, owed_on_invoices), Debt(CLAIM, owed_on_claims))
 
 
 def audits_of(catalogue: Catalogue) -> tuple[Audit, ...]:

@@ -6,6 +6,7 @@ from functools import partial
 
 from plugins.api import (
     DATED,
+    DEBT_ASKED,
     MONEY_MOVED,
     MONEY_RETURNED,
     OWED_ASKED,
@@ -28,4 +29,5 @@ LISTENS = (
     Listener(RECEIVABLE_CHANGED, partial(open_items.update_from_event, "out")),
     Listener(PAYABLE_CHANGED, partial(open_items.update_from_event, "in")),
     Listener(OWED_ASKED, ageing.tell_owed),
+    Listener(DEBT_ASKED, claims.report_owed),
 )

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from plugins.finance.documents import OPEN_ITEMS
-from plugins.finance.entries import ENTRIES, adopt_all
+from plugins.finance.entries import ENTRIES
+from plugins.finance.filling import fill
 from plugins.runtime import Running
 from plugins.testing import Client, expect
 from tests.plugins.crm.sales import PAYMENTS, in_force
@@ -154,7 +155,7 @@ async def test_items_of_an_older_version_get_their_entries(admin: Client, tradew
     invoice = await billed(admin, party, "100.00", "2026-01-10", None)
     await paid(books, invoice, "30.00", "2026-02-15")
     await left_by_an_older_version(party, tradewind)
-    await adopt_all(tradewind.service)
+    await fill(tradewind.service)
     found = await statement(admin, party)
     assert [line[1:4] for line in lines(found)] == [("paid", "0.00", "30.00"), ("owed", "100.00", "0.00")]
     assert (found["items"][0]["day"], found["closing_balance"]) == ("2026-02-15", "70.00")
