@@ -155,8 +155,15 @@ async def _check_advance(req: Request, values: Mapping[str, Any], parts: Sequenc
 async def _settle_all(
     req: Request, payment: Record, voucher: Mapping[str, Any], parts: Sequence[Part], day: str
 ) -> None:
-    for item, amount in parts:
-        await settle(req, payment, voucher, item["id"], amount, day)
+    for number, (item, amount) in enumerate(parts):
+        try:
+            await settle(req, payment, voucher, item["id"], amount, day)
+        except ApiError as error:
+            # what is open may have changed since it was read, so the refusal comes from the item itself
+            if error.kind is CONFLICT:
+                known = error.data if isinstance(error.data, dict) else {}
+                error.data = {**known, "field": f"allocations[{number}].amount"}
+            raise
 
 
 def _more_than_advance(payment: Mapping[str, Any]) -> ApiError:

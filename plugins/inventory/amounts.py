@@ -19,19 +19,22 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import exact, invalid, share, store_money, times
+from plugins.api import FieldError, ValidationFailed, exact, invalid, share, store_money, times
+from plugins.inventory.records import MAX_AMOUNT
 
 Line = Mapping[str, Any]
 TERMS = frozenset({"prices_include_tax", "order_discount", "freight"})
-_ZERO = Decimal(0)
+_ZERO, _MOST = Decimal(0), Decimal(MAX_AMOUNT)
 
 
 def compute_amounts(lines: Sequence[Line], terms: Mapping[str, Any]) -> dict[str, Any]:
     """Return `lines` with `net`, `tax` and `amount`, and `amount`, `net_amount` and `tax_amount` of their order.
 
-    `terms` has the `TERMS` of the order. Raises 40001 for an `order_discount` above the value of the lines.
+    `terms` has the `TERMS` of the order. Raises 40001 for an `order_discount` above the value of the lines, and for what
+    comes to more than `MAX_AMOUNT`.
     """
     values = [compute_value(line, exact(line["quantity"])) for line in lines]
+    check_amounts(values, "price")
     discount, freight = exact(terms.get("order_discount")), exact(terms.get("freight"))
     if discount > sum(values):
         raise invalid("order_discount", "maximum")
@@ -40,6 +43,9 @@ def compute_amounts(lines: Sequence[Line], terms: Mapping[str, Any]) -> dict[str
     taxes = [_compute_tax(one, exact(line.get("tax_rate")), with_tax) for one, line in zip(left, lines, strict=True)]
     nets = [one - tax if with_tax else one for one, tax in zip(left, taxes, strict=True)]
     tax_amount, net_amount = sum(taxes, _ZERO), sum(nets, freight)
+    check_amounts([net + tax for net, tax in zip(nets, taxes, strict=True)], "price")
+    if net_amount + tax_amount > _MOST:
+        raise invalid("lines", "maximum")
     return {
         "lines": [
             {**line, "net": store_money(net), "tax": store_money(tax), "amount": store_money(net + tax)}
@@ -49,6 +55,15 @@ def compute_amounts(lines: Sequence[Line], terms: Mapping[str, Any]) -> dict[str
         "net_amount": store_money(net_amount),
         "tax_amount": store_money(tax_amount),
     }
+
+
+def check_amounts(amounts: Sequence[Decimal], field: str) -> None:
+    """Raise 40001 for this field of each line that comes to more than `MAX_AMOUNT`."""
+    faults = [
+        FieldError(f"lines[{number}].{field}", "maximum") for number, amount in enumerate(amounts) if amount > _MOST
+    ]
+    if faults:
+        raise ValidationFailed(faults)
 
 
 def compute_value(line: Line, quantity: Decimal) -> Decimal:

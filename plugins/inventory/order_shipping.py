@@ -53,12 +53,13 @@ async def _choose_quantities(req: Request, trade: Trade, order: Record) -> dict[
         return {id: quantity for id, quantity in unfinished.items() if quantity > 0}
     await find_products(req, given)
     wanted = {line["product_id"]: exact(line["quantity"]) for line in given}
-    for id, quantity in wanted.items():
+    for number, (id, quantity) in enumerate(wanted.items()):
+        field = f"lines[{number}].quantity"
         if not unfinished.get(id):
-            raise ApiError(CONFLICT, NOTHING_OPEN)
+            raise ApiError(CONFLICT, NOTHING_OPEN, data={"open": "0", "field": field})
         if quantity > unfinished[id]:
             shown = format(store_quantity(unfinished[id]).to_decimal(), "f")
-            raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data={"open": shown})
+            raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data={"open": shown, "field": field})
     return wanted
 
 

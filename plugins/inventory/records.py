@@ -27,6 +27,7 @@ from plugins.inventory.messages import STILL_KEEPER, STOCK_LEFT
 
 MAX_QUANTITY = "999999999.9999"
 MAX_PRICE = "999999999.99"
+MAX_AMOUNT = "9999999999999.99"  # of a line and of a document: 15 digits, which every client keeps exact
 ENTRY_KINDS = ("receipt", "delivery", "transfer_in", "transfer_out", "count", "purchase_return", "sales_return")
 _STATUS = choice("enabled", "disabled", label=("状态", "Status"), default="enabled", filter=True, nullable=False)
 

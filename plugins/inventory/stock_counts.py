@@ -18,6 +18,7 @@ from plugins.api import (
     store_quantity,
     times,
 )
+from plugins.inventory.amounts import check_amounts
 from plugins.inventory.documents import STOCK_COUNTS
 from plugins.inventory.lines import (
     Record,
@@ -36,6 +37,7 @@ from plugins.inventory.stock import Holding, Origin, get_holding, put, sort_by_p
 async def count(req: Request) -> Record:
     """Set the stock to what was counted. Opening stock, losses and finds are ledger entries like any other."""
     body = dict(req.body)
+    check_amounts([times(exact(line["counted"]), exact(line.get("cost"))) for line in body["lines"]], "cost")
 
     async def work() -> Record:
         warehouse = await find_warehouse(req, body["warehouse_id"])
