@@ -34,6 +34,7 @@ from plugins.finance.messages import (
 )
 from plugins.finance.money import pay
 from plugins.finance.periods import check_open
+from plugins.finance.records import MAX_AMOUNT
 from plugins.finance.settling import add_payment, get_amount, get_owed, in_books, settle_invoice
 from plugins.finance.vouchers import Record, get_day
 
@@ -127,7 +128,11 @@ async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:
 
 
 def _add_tax(values: Mapping[str, Any]) -> Any:
-    return store_money(exact(values["amount"]) + exact(values["tax"]))
+    """Return the total. Raises 40001 where it has more digits than an amount may have."""
+    total = exact(values["amount"]) + exact(values["tax"])
+    if total > Decimal(MAX_AMOUNT):
+        raise invalid("amount", "maximum")
+    return store_money(total)
 
 
 ROUTES: tuple[Route, ...] = (
