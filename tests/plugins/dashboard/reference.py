@@ -50,7 +50,12 @@ def sales_trend(found: Records, days: Sequence[str]) -> list[dict[str, Any]]:
     by_day = defaultdict(list)
     for payment in found["payments"]:
         by_day[day(payment["paid_at"])].append(payment["amount"])
-    return [{"date": one, "amount": money(by_day[one]), "count": len(by_day[one])} for one in days]
+    return [{"date": one, "amount": money(by_day[one]), "count": received(by_day[one])} for one in days]
+
+
+def received(amounts: Iterable[Any]) -> int:
+    """How many payments these are: a reversal takes one away."""
+    return max(sum(1 if Decimal(amount) > 0 else -1 for amount in amounts), 0)
 
 
 def contract_trend(found: Records, months: Sequence[str]) -> list[dict[str, Any]]:
@@ -69,13 +74,14 @@ def ranking(found: Records, first: str, last: str, by: str) -> list[dict[str, An
     people = {owner: [Decimal(amount) for other, amount in rows if other == owner] for owner, _ in rows}
     order = sorted(people, key=lambda owner: (-sum(people[owner]), owner))
     return [
-        {"rank": rank, "user_id": owner, "amount": money(people[owner]), "count": len(people[owner])}
+        {"rank": rank, "user_id": owner, "amount": money(people[owner]), "count": received(people[owner])}
         for rank, owner in enumerate(order, 1)
     ]
 
 
 def finance(found: Records, first: str, last: str) -> dict[str, Any]:
-    flows = [(day(one["paid_at"]), "income", one["amount"]) for one in found["payments"]]
+    # what came to an account counts by its voucher
+    flows = [(day(one["paid_at"]), "income", one["amount"]) for one in found["payments"] if one["account_id"] is None]
     flows += [(one["day"], one["kind"], one["amount"]) for one in found["vouchers"] if one["kind"] != "transfer"]
     flows = [flow for flow in flows if first <= flow[0] <= last]
     count = (int(last[:4]) - int(first[:4])) * 12 + int(last[5:7]) - int(first[5:7]) + 1

@@ -147,13 +147,17 @@ class Company:
 
     async def _payment(self, number: int) -> None:
         contract = await self.database.store(CONTRACTS).find_one({})
+        amount = self._money()
+        if self.chance.random() < 0.2:  # as the reversal of another one
+            amount = store_money(-amount.to_decimal())
         await self._made(
             PAYMENTS,
             {
                 "contract_id": contract and contract["id"],
-                "amount": self._money(),
+                "amount": amount,
                 "paid_at": self.moment(),
                 "owner_id": self._person(),
+                "account_id": self.chance.choice([None, "a" * 24]),
             },
         )
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from bson import ObjectId
+from tornado.ioloop import IOLoop
 
 from plugins.finance.filling import FILLED, fill
 from plugins.runtime import Running
-from plugins.testing import Client, expect
+from plugins.testing import Client, expect, serving
 from scripts.diagnosis.ledgers import differences
 from tests.plugins.crm.sales import PAYMENTS, PLANS, in_force
 from tests.plugins.finance.accounts_of_parties import BUCKETS, ageing, new_customer, statement
@@ -28,10 +29,25 @@ NEW_FIELDS = {
     "inventory_purchase_orders": ("terms_days", "returned_amount", "freight", "tax_amount", "net_amount"),
     "inventory_deliveries": ("freight", "returned_amount", "reversed_by_id"),
     "inventory_receipts": ("freight", "returned_amount", "reversed_by_id"),
-    "crm_payments": ("account_id", "reversed_at", "finance_payment_id"),
+    "crm_payments": ("account_id", "reversed_at", "reverses_id", "finance_payment_id"),
     "finance_vouchers": ("payment_id",),
 }
 WITHOUT_ITEM = ("SALES_ORDER", "EXPENSE")
+
+
+@pytest.fixture(scope="module")
+def running(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server of its own, because all of its records become older."""
+    block = serving(mongodb_uri, tmp_path_factory.mktemp("older"))
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
+
+
+@pytest.fixture(scope="module")
+def owner(io_loop: IOLoop, running: Running) -> Client:
+    """The administrator of that server."""
+    client: Client = io_loop.run_sync(lambda: Client(running.url).log_in("admin"))
+    return client
 
 
 @dataclass
@@ -95,64 +111,64 @@ async def company(admin: Client, running: Running) -> Older:
 
 
 async def test_every_record_of_an_older_database_is_owed_to_and_by_whom_it_should(
-    admin: Client, tradewind: Running
+    owner: Client, running: Running
 ) -> None:
-    older = await company(admin, tradewind)
-    assert {kind.partition(" ")[0] for kind in older.records} == {debt.biz_type for debt in tradewind.catalogue.debts}
+    older = await company(owner, running)
+    assert {kind.partition(" ")[0] for kind in older.records} == {debt.biz_type for debt in running.catalogue.debts}
     named = ("amount", "paid", "status", "customer_id", "supplier_id", "counterparty", "number", "direction")
     before = {kind: {name: item.get(name) for name in named} for kind, item in (await older.items()).items()}
     await older.make_older()
-    await asyncio.gather(fill(tradewind.service), fill(tradewind.service))
-    await fill(tradewind.service)
+    await asyncio.gather(fill(running.service), fill(running.service))
+    await fill(running.service)
     after = {kind: {name: item.get(name) for name in named} for kind, item in (await older.items()).items()}
     assert after == before
 
-    found = await statement(admin, older.customer)
+    found = await statement(owner, older.customer)
     assert found["closing_balance"] == "125.00"
     delivered = [line for line in found["items"] if line["biz_type"] == "SALES_ORDER"]
     assert [(line["day"], line["debit"]) for line in delivered] == [("2026-03-02", "20.00"), ("2026-04-06", "30.00")]
-    row = await ageing(admin, older.customer, "2026-12-31")
+    row = await ageing(owner, older.customer, "2026-12-31")
     assert row is not None
     assert sum(Decimal(row[name]) for name in BUCKETS) == Decimal(row["total"]) == Decimal("125.00")
-    then = await ageing(admin, older.customer, "2026-03-31")
+    then = await ageing(owner, older.customer, "2026-03-31")
     assert then is not None
     assert then["total"] == "20.00"
-    owed = await ageing(admin, older.supplier, "2026-12-31", "payable")
+    owed = await ageing(owner, older.supplier, "2026-12-31", "payable")
     assert owed is not None
     assert owed["total"] == "12.00"
-    assert await differences(tradewind.service.database.driver) == []
+    assert await differences(running.service.database.driver) == []
 
 
-async def test_the_work_goes_on_from_the_place_that_was_reached_and_ends(admin: Client, tradewind: Running) -> None:
-    older = await company(admin, tradewind)
+async def test_the_work_goes_on_from_the_place_that_was_reached_and_ends(owner: Client, running: Running) -> None:
+    older = await company(owner, running)
     await older.make_older()
-    driver = tradewind.service.database.driver
+    driver = running.service.database.driver
     reached = {"after": ObjectId(older.records["SALES_ORDER"]["id"]), "passes": 1, "again_at": None}
     await driver.insert(FILLED.name, [{"_id": "SALES_ORDER", **reached}])
-    await fill(tradewind.service)
+    await fill(running.service)
     assert set(older.records) - set(await older.items()) == {"SALES_ORDER"}  # the place was beyond it
     await driver.delete_many(FILLED.name, {"_id": "SALES_ORDER"})
-    await fill(tradewind.service)
+    await fill(running.service)
     assert set(older.records) - set(await older.items()) == set()
     await driver.delete_many("finance_open_items", {"resource_id": older.records["SALES_ORDER"]["id"]})
-    await fill(tradewind.service)
+    await fill(running.service)
     assert "SALES_ORDER" not in await older.items()  # it looks through them again a day later
     await driver.update_many(FILLED.name, {"_id": "SALES_ORDER"}, {"$unset": {"again_at": ""}})
     await driver.delete_many("finance_open_item_entries", {"resource_id": older.records["SALES_ORDER"]["id"]})
-    await fill(tradewind.service)
+    await fill(running.service)
     assert (await older.items())["SALES_ORDER"]["amount"].to_decimal() == Decimal("50.00")
 
 
-async def test_what_nobody_can_report_does_not_hold_up_the_others(admin: Client, tradewind: Running) -> None:
-    older = await company(admin, tradewind)
+async def test_what_nobody_can_report_does_not_hold_up_the_others(owner: Client, running: Running) -> None:
+    older = await company(owner, running)
     await older.make_older()
-    driver, lost = tradewind.service.database.driver, ObjectId()
+    driver, lost = running.service.database.driver, ObjectId()
     orphan = {"direction": "out", "biz_type": "CONTRACT", "resource_id": str(lost), "number": "lost", "deleted": False}
     amounts = {name: (await older.items())["CONTRACT"][name] for name in ("amount", "paid", "status", "paid_elsewhere")}
     stamps = {name: (await older.items())["CONTRACT"][name] for name in ("created_at", "updated_at", "creator_id")}
     await driver.insert("finance_open_items", [{"_id": lost, **orphan, **amounts, **stamps, "version": 1}])
     try:
-        await fill(tradewind.service)
+        await fill(running.service)
         assert set(await older.items()) == set(older.records)
         assert (await driver.find_one("finance_open_items", {"_id": lost}))["day"] is not None  # type: ignore[index]
     finally:

@@ -89,7 +89,8 @@ async def _chain(admin: Client, running: Running) -> Chain:
     ids |= {"customer": party["customer_id"], "contract": contract["id"], "owed": (await books.item(contract))["id"]}
     await made("received", PAYMENTS, {"contract_id": contract["id"], "amount": "10.00"})
     await made("received twice", PAYMENTS, {"contract_id": contract["id"], "amount": "5.00"})
-    await made("received twice", f"{PAYMENTS}/{ids['received twice']}/reverse")
+    undone = await made("received twice", f"{PAYMENTS}/{ids['received twice']}/reverse")
+    ids["taken back"] = undone["reversed_by_id"]
     invoice = await books.invoice("out", "100.00", "13.00")
     ids |= {"invoice": invoice["id"], "invoiced": (await books.item(invoice))["id"]}
     ids["payable"] = (await books.item({"id": ids["purchase"]}))["id"]
@@ -187,6 +188,7 @@ REVERSED_BEFORE = {
     "stock count": f"{AT}/stock-counts/<count>/reverse",
     "reversal of a stock count": f"{AT}/stock-counts/<count back>/reverse",
     "payment of a contract": f"{PAYMENTS}/<received twice>/reverse",
+    "reversal of a payment of a contract": f"{PAYMENTS}/<taken back>/reverse",
     "payment": f"{FINANCE}/payments/<payment>/reverse",
     "voucher": f"{FINANCE}/vouchers/<voucher>/reverse",
     "reversal of a voucher": f"{FINANCE}/vouchers/<voucher back>/reverse",
