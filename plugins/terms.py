@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import Unpack
 
-from handlers.schema.fields import Field, FieldOptions, integer
+from handlers.schema.fields import Field, integer
 
 _MOST_DAYS = 3650
 
 
-def payment_terms(**options: Unpack[FieldOptions]) -> Field:
+def payment_terms(*, description: str | None = None, read_only: bool = False) -> Field:
     """The days that somebody has to pay; null: not agreed."""
     return integer(
-        **{"label": ("账期天数", "Payment terms in days"), "example": 30, **options}, minimum=0, maximum=_MOST_DAYS
+        label=("账期天数", "Payment terms in days"),
+        minimum=0,
+        maximum=_MOST_DAYS,
+        example=30,
+        read_only=read_only,
+        description=description,
     )
 
 

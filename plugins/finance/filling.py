@@ -61,11 +61,11 @@ async def _complete_items(service: Service) -> None:
     """Give the items without a day, which an older version has stored, their party, their day and their entries."""
     items, after = service.database.store(OPEN_ITEMS), None
     while True:
-        further = {"_id": {"$gt": after}} if after is not None else {}
+        further: Record = {"_id": {"$gt": after}} if after is not None else {}
         found = await items.find({"day": None, **further}, sort="id", limit=_SIZE, fields=("biz_type", "resource_id"))
         for item in found:
             await _try(service, partial(_report_known, service, item), item)
-            await service.database.transaction(partial(_adopt, service, item["id"]))
+            await _try(service, partial(_adopt, service, item["id"]), item)
         if len(found) < _SIZE:
             return
         after = found[-1]["id"]

@@ -69,7 +69,8 @@ async def _find_terms(req: Request, values: Record) -> int | None:
         supplier = await req.store(SUPPLIERS).find_one({"_id": values["supplier_id"], **ENABLED})
         if supplier is None:
             raise invalid("supplier_id", "reference")
-        return supplier["terms_days"]
+        terms: int | None = supplier["terms_days"]
+        return terms
     found: dict[str, int | None] = {}
     if values.get("customer_id") is not None:
         await req.emit(TERMS_ASKED, customer_id=values["customer_id"], found=found)

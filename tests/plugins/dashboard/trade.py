@@ -157,7 +157,7 @@ class Company:
                 "amount": amount,
                 "paid_at": self.moment(),
                 "owner_id": self._person(),
-                "account_id": self.chance.choice([None, "a" * 24]),
+                "account_id": self.chance.choice([None, await self._account(f"p {number}")]),
             },
         )
 
@@ -212,15 +212,11 @@ class Company:
                 }
             )
 
+    async def _account(self, code: str) -> Any:
+        account = {"code": code, "name": "account", "type": "bank", "balance": store_money(Decimal(0))}
+        return (await self.database.store(ACCOUNTS).create(account))["id"]
+
     async def _voucher(self, number: int) -> None:
-        account = await self.database.store(ACCOUNTS).create(
-            {
-                "code": f"a {number}",
-                "name": "account",
-                "type": "bank",
-                "balance": store_money(Decimal(0)),
-            }
-        )
         await self._made(
             VOUCHERS,
             {
@@ -228,7 +224,7 @@ class Company:
                 "kind": self.chance.choice(["income", "expense", "transfer"]),
                 "amount": self._money(),
                 "day": self._day(),
-                "account_id": account["id"],
+                "account_id": await self._account(f"a {number}"),
             },
         )
 

@@ -165,7 +165,10 @@ async def test_what_nobody_can_report_does_not_hold_up_the_others(owner: Client,
     driver, lost = running.service.database.driver, ObjectId()
     orphan = {"direction": "out", "biz_type": "CONTRACT", "resource_id": str(lost), "number": "lost", "deleted": False}
     amounts = {name: (await older.items())["CONTRACT"][name] for name in ("amount", "paid", "status", "paid_elsewhere")}
-    stamps = {name: (await older.items())["CONTRACT"][name] for name in ("created_at", "updated_at", "creator_id")}
+    stamps = {
+        name: (await older.items())["CONTRACT"][name]
+        for name in ("created_at", "updated_at", "creator_id", "creator_department_id")
+    }
     await driver.insert("finance_open_items", [{"_id": lost, **orphan, **amounts, **stamps, "version": 1}])
     try:
         await fill(running.service)
