@@ -215,6 +215,8 @@ async def _reverse(step: Step) -> None:
     check_cashier(req, payment)
     voucher = await req.system_store(VOUCHERS).get(payment["voucher_id"])
     reversal = await reverse_booked(req, voucher, get_day(req), step.reason)
+    if req.body.get("day") is not None and reversal["day"] < payment["day"]:
+        raise invalid("day", "minimum")
     step.payload |= {"voucher": voucher, "reversal": reversal}
     await take_back(req, payment, voucher, reversal["day"])
 

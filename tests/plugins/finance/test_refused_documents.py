@@ -76,6 +76,7 @@ async def _chain(admin: Client, running: Running) -> Chain:
         back = f"{AT}/{'sales' if name == 'sale' else 'purchase'}-returns"
         await made(f"{name} returned", f"{AT}/{of}/{found[0]['id']}/returns", body)
         await made(f"{name} not returned", f"{back}/{ids[f'{name} returned']}/reverse")
+        await made(f"{name} came back", f"{AT}/{of}/{found[0]['id']}/returns", body)
         await made(f"{name} undone", f"{AT}/{of}/{found[1]['id']}/reverse")
     line = {"product_id": goods.product_id, "quantity": "1"}
     moved = {"from_warehouse_id": goods.warehouse_id, "to_warehouse_id": ids["other"], "lines": [line]}
@@ -130,8 +131,8 @@ CLAIMED = {"title": "trip"}
 TOO_MUCH: Mapping[str, tuple[str, Any, str | None]] = {
     "delivered than ordered": (f"{AT}/sales-orders/<sale>/deliver", lines(quantity="9"), "lines[0].quantity"),
     "received than ordered": (f"{AT}/purchase-orders/<purchase>/receive", lines(quantity="9"), "lines[0].quantity"),
-    "returned than delivered": (f"{AT}/deliveries/<sale shipped>/returns", lines(quantity="3"), "lines[0].quantity"),
-    "returned than received": (f"{AT}/receipts/<purchase shipped>/returns", lines(quantity="3"), "lines[0].quantity"),
+    "returned than delivered": (f"{AT}/deliveries/<sale shipped>/returns", lines(quantity="2"), "lines[0].quantity"),
+    "returned than received": (f"{AT}/receipts/<purchase shipped>/returns", lines(quantity="2"), "lines[0].quantity"),
     "moved than held": (f"{AT}/transfers", {**MOVED, **lines(quantity="999")}, None),
     "received of a contract": (PAYMENTS, {"contract_id": "<contract>", "amount": "90.01"}, None),
     "paid of an invoice": (f"{FINANCE}/invoices/<invoice>/pay", {"account_id": "<account>", "amount": "113.01"}, None),
@@ -172,6 +173,16 @@ IN_CLOSED_MONTH: Mapping[str, tuple[str, Any]] = {
     "credit note": (f"{FINANCE}/invoices/<invoice>/credit-notes", {}),
     "voucher": (f"{FINANCE}/vouchers", {"kind": "income", "account_id": "<account>", "amount": "1.00"}),
 }
+BEFORE_WHAT_IT_TAKES_BACK = (
+    f"{AT}/deliveries/<sale shipped>/returns",
+    f"{AT}/deliveries/<sale shipped>/reverse",
+    f"{AT}/receipts/<purchase shipped>/returns",
+    f"{AT}/receipts/<purchase shipped>/reverse",
+    f"{AT}/sales-returns/<sale came back>/reverse",
+    f"{AT}/purchase-returns/<purchase came back>/reverse",
+    f"{PAYMENTS}/<received>/reverse",
+    f"{FINANCE}/payments/<advance>/reverse",
+)
 REVERSED_BEFORE = {
     "delivery": f"{AT}/deliveries/<sale reversed>/reverse",
     "receipt": f"{AT}/receipts/<purchase reversed>/reverse",
@@ -246,6 +257,12 @@ async def test_nothing_in_a_closed_month(what: str, chain: Chain) -> None:
     path, body = IN_CLOSED_MONTH[what]
     when = {"paid_at": f"{CLOSED}T08:00:00Z"} if path == PAYMENTS else {"day": CLOSED}
     await refused(chain, path, {**body, **when}, 40901)
+
+
+@pytest.mark.parametrize("path", BEFORE_WHAT_IT_TAKES_BACK)
+async def test_nothing_is_taken_back_before_it_was_entered(path: str, chain: Chain) -> None:
+    data = await refused(chain, path, {"day": "2014-07-15"}, 40001)
+    assert [(error["field"], error["rule"]) for error in data["errors"]] == [("day", "minimum")]
 
 
 @pytest.mark.parametrize("what", REVERSED_BEFORE)
