@@ -48,9 +48,9 @@ class Chain:
         return [self.fill(one) for one in value] if isinstance(value, list) else value
 
     async def books(self) -> dict[str, Any]:
-        """Everything that is booked, as it is stored."""
+        """Everything that is booked, as it is stored; but not whether somebody was reminded meanwhile."""
         driver = self.running.service.database.driver
-        return {name: await driver.find(name, {}) for name in BOOKED}
+        return {name: [{**row, "reminded": None} for row in await driver.find(name, {})] for name in BOOKED}
 
 
 async def _chain(admin: Client, running: Running) -> Chain:
