@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from functools import partial
 from typing import Any
 
 from plugins.api import (
@@ -15,7 +14,6 @@ from plugins.api import (
     Action,
     ApiError,
     Approval,
-    Job,
     Numbering,
     Request,
     Route,
@@ -30,7 +28,7 @@ from plugins.api import (
     transitions,
 )
 from plugins.finance import open_items
-from plugins.finance.documents import EXPENSE_CLAIMS, OPEN_ITEMS, PAY_CLAIM_BODY, REJECT_BODY, REVERSE_CLAIM_BODY
+from plugins.finance.documents import EXPENSE_CLAIMS, PAY_CLAIM_BODY, REJECT_BODY, REVERSE_CLAIM_BODY
 from plugins.finance.messages import NOT_DELETABLE, NOT_EDITABLE, PERIOD_CLOSED, STILL_PAID
 from plugins.finance.money import pay
 from plugins.finance.periods import check_open
@@ -40,7 +38,6 @@ from plugins.finance.vouchers import Record, get_day
 
 CLAIM_NUMBERS = Numbering("finance_expense_claim_number", EXPENSE_CLAIMS.noun, "EX", EXPENSE_CLAIMS.name)
 _EDITABLE = CLAIM_STATES.allows("submit")
-_OWED = {"status": "approved"}
 
 
 async def create(req: Request) -> Record:
@@ -103,26 +100,6 @@ async def _owe_nothing(step: Step) -> None:
 
 async def _update_paid_item(step: Step) -> None:
     await open_items.update_from_claim(step.service, step.record, step.payload["voucher"]["day"])
-
-
-async def adopt(service: Service) -> None:
-    """Enter what is owed on claims that an older version of the service has approved."""
-    claims, items = service.database.store(EXPENSE_CLAIMS), service.database.store(OPEN_ITEMS)
-
-    async def adopt_one(id: Any) -> None:
-        claim = await claims.find_one({"_id": id, **_OWED})
-        if claim is not None:
-            day = day_of(claim["decided_at"] or claim["updated_at"], service.settings.zone).isoformat()
-            await open_items.update_from_claim(service, claim, day)
-
-    owed = {str(claim["id"]): claim["id"] for claim in await claims.find(_OWED, fields=["version"])}
-    entered = {"biz_type": open_items.CLAIM, "resource_id": {"$in": list(owed)}}
-    known = await items.find(entered, fields=["resource_id"]) if owed else []
-    for id in owed.keys() - {item["resource_id"] for item in known}:
-        await service.database.transaction(partial(adopt_one, owed[id]))
-
-
-ADOPTION = Job("finance.claims", 60, adopt)
 
 
 async def reopen_payment(_: Service, payload: Mapping[str, Any]) -> None:

@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from plugins.finance.claims import adopt
 from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.entries import ENTRIES
+from plugins.finance.filling import FILLED, fill
 from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, unique
 from tests.plugins.finance.books import AT, Books
@@ -32,8 +32,9 @@ async def test_a_claim_that_an_older_version_approved_becomes_a_payable(admin: C
     of_claim = {"resource_id": claim["id"]}
     for collection in (OPEN_ITEMS, ENTRIES):
         await tradewind.service.database.driver.delete_many(collection.name, of_claim)
+    await tradewind.service.database.driver.delete_many(FILLED.name, {})
     for _ in range(2):
-        await adopt(tradewind.service)
+        await fill(tradewind.service)
     item = await books.item(claim)
     assert (item["amount"], item["paid"], item["status"]) == ("100.05", "0.00", "open")
     expect(await books.pay_claim(claim))
