@@ -102,6 +102,7 @@ async def _chain(admin: Client, running: Running) -> Chain:
     booked = expect(await books.book("income", "5.00"))
     ids |= {"voucher": booked["id"], "voucher back": expect(await books.reverse(booked))["id"]}
     ids["claim"] = (await books.claim("submit", "approve"))["id"]
+    ids["claim undone"] = (await books.claim("submit", "approve", "reverse"))["id"]
     return Chain(admin, running, ids)
 
 
@@ -170,6 +171,7 @@ IN_CLOSED_MONTH: Mapping[str, tuple[str, Any]] = {
     "payment of an invoice": (f"{FINANCE}/invoices/<invoice>/pay", {"account_id": "<account>"}),
     "payment of a payable": (f"{FINANCE}/payables/<payable>/pay", {"account_id": "<account>"}),
     "payment of a claim": (f"{FINANCE}/expense-claims/<claim>/pay", {"account_id": "<account>"}),
+    "reversal of a claim": (f"{FINANCE}/expense-claims/<claim>/reverse", {}),
     "credit note": (f"{FINANCE}/invoices/<invoice>/credit-notes", {}),
     "voucher": (f"{FINANCE}/vouchers", {"kind": "income", "account_id": "<account>", "amount": "1.00"}),
 }
@@ -201,6 +203,7 @@ REVERSED_BEFORE = {
     "payment of a contract": f"{PAYMENTS}/<received twice>/reverse",
     "reversal of a payment of a contract": f"{PAYMENTS}/<taken back>/reverse",
     "payment": f"{FINANCE}/payments/<payment>/reverse",
+    "claim": f"{FINANCE}/expense-claims/<claim undone>/reverse",
     "voucher": f"{FINANCE}/vouchers/<voucher>/reverse",
     "reversal of a voucher": f"{FINANCE}/vouchers/<voucher back>/reverse",
 }
