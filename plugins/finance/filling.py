@@ -36,7 +36,7 @@ log = logging.getLogger("tradewind.finance")
 _SIZE = 100
 _PASSES, _BETWEEN = 2, timedelta(days=1)
 
-# how far the records of each business type were looked through
+# how far the open items, and the records of each business type, were looked through
 FILLED = Collection(
     name="finance_filled",
     title="FilledRecord",
@@ -49,26 +49,43 @@ FILLED = Collection(
 
 async def fill(service: Service) -> None:
     """Complete the items that an older version has stored, and write those that are missing."""
-    await _complete_items(service)
+    await _look_through(service, OPEN_ITEMS.name, partial(_complete_piece, service))
     for debt in service.part(Catalogue).debts:
-        await _fill_kind(service, debt)
+        await _look_through(service, debt.biz_type, partial(_fill_piece, service, debt))
 
 
 FILLING = Job("finance.filling", 60, fill)
 
 
-async def _complete_items(service: Service) -> None:
-    """Give the items without a day, which an older version has stored, their party, their day and their entries."""
-    items, after = service.database.store(OPEN_ITEMS), None
+async def _look_through(service: Service, name: str, work: Callable[[Any], Awaitable[Any]]) -> None:
+    """Do the work from the place that was reached. It gets the last id, and returns the next; None at the end."""
+    places = service.database.store(FILLED)
+    place = await places.find_one({"_id": name}) or {"after": None, "passes": 0, "again_at": None}
+    passes, after = place["passes"] or 0, place["after"]
+    if passes >= _PASSES or (place["again_at"] is not None and utc_now() < place["again_at"]):
+        return
     while True:
-        further: Record = {"_id": {"$gt": after}} if after is not None else {}
-        found = await items.find({"day": None, **further}, sort="id", limit=_SIZE, fields=("biz_type", "resource_id"))
-        for item in found:
-            await _try(service, partial(_report_known, service, item), item)
-            await _try(service, partial(_adopt, service, item["id"]), item)
-        if len(found) < _SIZE:
+        began = time.monotonic()
+        after = await work(after)
+        if after is None:
+            done = {"after": None, "passes": passes + 1, "again_at": utc_now() + _BETWEEN}
+            await places.upsert(name, done)
             return
-        after = found[-1]["id"]
+        await places.upsert(name, {"after": after, "passes": passes, "again_at": None})
+        # as long as the piece took, so that people's requests come first
+        await asyncio.sleep(time.monotonic() - began)
+
+
+async def _complete_piece(service: Service, after: Any) -> Any:
+    """Give the next items without a day, which an older version has stored, their party, their day and their entries."""
+    further: Record = {"_id": {"$gt": after}} if after is not None else {}
+    found = await service.database.store(OPEN_ITEMS).find(
+        {"day": None, **further}, sort="id", limit=_SIZE, fields=("biz_type", "resource_id")
+    )
+    for item in found:
+        await _try(service, partial(_report_known, service, item), item)
+        await _try(service, partial(_adopt, service, item["id"]), item)
+    return found[-1]["id"] if len(found) == _SIZE else None
 
 
 async def _report_known(service: Service, item: Mapping[str, Any]) -> None:
@@ -80,25 +97,6 @@ async def _adopt(service: Service, id: Any) -> None:
     item = await service.database.store(OPEN_ITEMS).find_one({"_id": id, "day": None})
     if item is not None:
         await adopt(service, item)
-
-
-async def _fill_kind(service: Service, debt: Debt) -> None:
-    """Look through the records of a business type, from the place that was reached."""
-    places = service.database.store(FILLED)
-    place = await places.find_one({"_id": debt.biz_type}) or {"after": None, "passes": 0, "again_at": None}
-    passes, after = place["passes"] or 0, place["after"]
-    if passes >= _PASSES or (place["again_at"] is not None and utc_now() < place["again_at"]):
-        return
-    while True:
-        began = time.monotonic()
-        after = await _fill_piece(service, debt, after)
-        if after is None:
-            done = {"after": None, "passes": passes + 1, "again_at": utc_now() + _BETWEEN}
-            await places.upsert(debt.biz_type, done)
-            return
-        await places.upsert(debt.biz_type, {"after": after, "passes": passes, "again_at": None})
-        # as long as the piece took, so that people's requests come first
-        await asyncio.sleep(time.monotonic() - began)
 
 
 async def _fill_piece(service: Service, debt: Debt, after: Any) -> Any:
