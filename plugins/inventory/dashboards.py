@@ -46,11 +46,11 @@ async def sales_vs_purchase(req: Request) -> Part:
 async def _sum_orders(req: Request, orders: Collection, done: str) -> dict[str, Any]:
     """Map each month to an amount. Of an order that was closed early, the shipped part counts.
 
-    Two queries: an index has the amounts of most orders, but those of the few closed ones are computed from the lines.
+    Two queries: an index has the amounts of most orders, but those of the few closed ones are read from the records.
     """
     whole, closed = await asyncio.gather(
         _sum_by_month(req, orders, {"$nin": ["draft", "pending", "cancelled", "closed"]}, "$amount"),
-        _sum_by_month(req, orders, "closed", _sum_shipped(done)),
+        _sum_by_month(req, orders, "closed", {"$ifNull": ["$shipped_amount", _sum_shipped(done)]}),
     )
     return {month: whole.get(month, _ZERO) + closed.get(month, _ZERO) for month in {**whole, **closed}}
 
@@ -67,13 +67,11 @@ async def _sum_by_month(req: Request, orders: Collection, status: Any, amount: A
 
 
 def _sum_shipped(done: str) -> Part:
-    """The expression of what the shipped goods of an order come to, by the rule of `amounts.py`."""
+    """The expression of what was shipped of an order of an earlier version, by the rule of `amounts.py`."""
     value, whole = _line_value(f"$$line.{done}"), _line_value("$$line.quantity")
     part = _to_cents({"$divide": [{"$multiply": ["$$line.amount", value]}, whole]})
     parts = {"$cond": [{"$eq": [whole, 0]}, 0, part]}
-    shipped = {"$anyElementTrue": [{"$map": {"input": "$lines", "as": "line", "in": {"$gt": [f"$$line.{done}", 0]}}}]}
-    freight = {"$cond": [shipped, {"$ifNull": ["$freight", 0]}, 0]}
-    return {"$add": [{"$sum": {"$map": {"input": "$lines", "as": "line", "in": parts}}}, freight]}
+    return {"$sum": {"$map": {"input": "$lines", "as": "line", "in": parts}}}
 
 
 def _line_value(quantity: str) -> Part:

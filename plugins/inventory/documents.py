@@ -30,6 +30,7 @@ from plugins.inventory.states import PURCHASE_STATES, SALES_STATES
 
 MAX_LINES = 200
 _DONE = {"received": ("已收货数量", "Received"), "delivered": ("已发货数量", "Delivered")}
+_DONE_AMOUNT = {"received": ("已收货金额", "Received amount"), "delivered": ("已发货金额", "Delivered amount")}
 # a booked document is of the past: only what stands on an order cannot be deleted
 PRODUCT = object_id(label=("商品", "Product"), required=True, ref=PRODUCTS.name, on_delete="keep")
 _WAREHOUSE = object_id(label=("仓库", "Warehouse"), ref=WAREHOUSES.name, on_delete="keep", filter=True)
@@ -127,6 +128,12 @@ def _order(title: str, states: StateMachine, done: str, own: dict[str, Field]) -
         "net_amount": _WITHOUT_TAX,
         "tax_amount": _TAX,
         "amount": AMOUNT.but(sort=True, filter=True, description="All that is to be paid: with tax and freight."),
+        "shipped_amount": money(
+            label=_DONE_AMOUNT[done],
+            read_only=True,
+            description="What its shipments come to, with freight; of reversed ones nothing. Null before the first, and "
+            "in orders of earlier versions.",
+        ),
         "returned_amount": RETURNED_AMOUNT,
         "status": states.choice(label=("单据状态", "Status"), filter=True, sort=True),
         **hold_fields(),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from plugins.api import Request, change_state, exact, store_money, store_quantity
-from plugins.inventory.lines import Record
+from plugins.inventory.lines import Record, add_up
+from plugins.inventory.owed import find_live
 from plugins.inventory.trades import Trade
 
 
@@ -17,13 +18,14 @@ async def count_returned(req: Request, trade: Trade, made: Record) -> Record:
     return await orders.update(order["id"], {"returned_amount": store_money(amount)})
 
 
-async def take_off_order(req: Request, trade: Trade, shipment: Record) -> Record:
+async def take_off_order(req: Request, trade: Trade, shipment: Record) -> tuple[Record, list[Record]]:
     """Take a delivery or receipt off its order, which then is as before it; one that was closed stays closed.
 
-    `shipment` is the record before its reversal.
+    `shipment` is the record before its reversal, which is stored already. Returns the order and its other shipments.
     """
     orders = req.system_store(trade.orders)
     order = await orders.get(shipment["order_id"])
+    left = await find_live(req, trade, order)
     shipped = {line["product_id"]: exact(line["quantity"]) for line in shipment["lines"]}
     lines = [
         {
@@ -34,8 +36,8 @@ async def take_off_order(req: Request, trade: Trade, shipment: Record) -> Record
     ]
     # what was returned of it before can be shipped again too
     amount = exact(order["returned_amount"]) - exact(shipment["returned_amount"])
-    values = {"lines": lines, "returned_amount": store_money(amount)}
+    values = {"lines": lines, "shipped_amount": add_up(left, "amount"), "returned_amount": store_money(amount)}
     action = "unship-part" if any(exact(line[trade.shipped]) for line in lines) else "unship"
     if trade.orders.machine.permits(order, action):
-        return await change_state(orders, order["id"], action, values)
-    return await orders.update(order["id"], values)
+        return await change_state(orders, order["id"], action, values), left
+    return await orders.update(order["id"], values), left

@@ -8,7 +8,7 @@ from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Hook, Request, Step, exact, store_money, store_quantity
 from plugins.inventory.amounts import compute_part
-from plugins.inventory.lines import Record, date_movement, find_products, find_warehouse
+from plugins.inventory.lines import Record, add_up, date_movement, find_products, find_warehouse
 from plugins.inventory.messages import MORE_THAN_OPEN, NOTHING_OPEN
 from plugins.inventory.owed import find_live
 from plugins.inventory.shipments import Part, ship_lines
@@ -94,9 +94,10 @@ def _add_up(records: Sequence[Record], field: str) -> Decimal:
 
 
 def add_shipment(trade: Trade, step: Step) -> Record:
-    """Return the change of the lines of the order by what the shipment of the step moved."""
+    """Return the change of the order by the shipment of the step."""
+    shipped = add_up([*step.payload["live"], step.payload["shipment"]], "amount")
     # as an operator: the lines keep their products, so none is looked up
-    return {"$set": {"lines": _list_lines(trade, step)}}
+    return {"$set": {"lines": _list_lines(trade, step), "shipped_amount": shipped}}
 
 
 def _list_lines(trade: Trade, step: Step) -> list[Record]:

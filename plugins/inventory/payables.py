@@ -6,22 +6,16 @@ from collections.abc import Sequence
 
 from plugins.api import PAYABLE_CHANGED, Request, Service, Step
 from plugins.inventory.lines import Record
-from plugins.inventory.owed import describe_owed, find_live
+from plugins.inventory.owed import describe_owed
 from plugins.inventory.records import SUPPLIERS
-from plugins.inventory.trades import PURCHASE
 
 BIZ_TYPE = "PURCHASE_ORDER"
-
-
-async def announce(req: Request, order: Record, day: str) -> None:
-    """Emit what is owed for all that was received of a purchase order by `day`, at the prices of the order."""
-    await publish(req.service, req, order, await find_live(req, PURCHASE, order), day)
 
 
 async def publish(
     service: Service, request: Request | None, order: Record, shipments: Sequence[Record], day: str
 ) -> None:
-    """Emit what is owed for these receipts of a purchase order by `day`."""
+    """Emit what is owed for these receipts of a purchase order by `day`, at the prices of the order."""
     supplier = await service.database.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
     await service.events.emit(
         PAYABLE_CHANGED,

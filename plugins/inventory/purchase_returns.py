@@ -28,7 +28,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     route(
         "POST /api/v1/inventory/receipts/{id}/returns",
-        make_return_handler(PURCHASE, payables.announce),
+        make_return_handler(PURCHASE, payables.publish),
         summary="Return goods of a receipt",
         access="inventory:receipt:return",
         body=RETURN_RECEIPT_BODY,
@@ -39,7 +39,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     route(
         "POST /api/v1/inventory/receipts/{id}/reverse",
-        make_reverse_handler(PURCHASE, payables.announce),
+        make_reverse_handler(PURCHASE, payables.publish),
         summary="Reverse a receipt that was entered by mistake",
         access="inventory:receipt:reverse",
         body=REVERSE_BODY,
@@ -50,7 +50,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     route(
         "POST /api/v1/inventory/purchase-returns/{id}/reverse",
-        make_return_reverse_handler(PURCHASE, payables.announce),
+        make_return_reverse_handler(PURCHASE, payables.publish),
         summary="Reverse a purchase return that was entered by mistake",
         access="inventory:purchase-return:reverse",
         body=REVERSE_BODY,

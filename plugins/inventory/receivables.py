@@ -6,15 +6,9 @@ from collections.abc import Sequence
 
 from plugins.api import RECEIVABLE_CHANGED, Request, Service, Step
 from plugins.inventory.lines import Record
-from plugins.inventory.owed import describe_owed, find_live
-from plugins.inventory.trades import SALE
+from plugins.inventory.owed import describe_owed
 
 BIZ_TYPE = "SALES_ORDER"
-
-
-async def announce(req: Request, order: Record, day: str) -> None:
-    """Emit what is owed for all that was delivered of a sales order by `day`, unless its contract owes it."""
-    await publish(req.service, req, order, await find_live(req, SALE, order), day)
 
 
 async def publish(

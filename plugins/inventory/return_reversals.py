@@ -9,7 +9,8 @@ from plugins.api import CONFLICT, ApiError, Handler, Request, exact, new_id, sto
 from plugins.inventory.lines import Record, add_up, date_movement
 from plugins.inventory.messages import SHIPMENT_REVERSED
 from plugins.inventory.order_returns import count_returned
-from plugins.inventory.returns import Announce, mark_returned
+from plugins.inventory.owed import find_live
+from plugins.inventory.returns import Publish, mark_returned
 from plugins.inventory.reversing import find_place, lock_document
 from plugins.inventory.stock import Origin, put, take_at
 from plugins.inventory.trades import Trade
@@ -17,11 +18,11 @@ from plugins.inventory.trades import Trade
 _COPIED = ("order_id", "order_number", "warehouse_id", "refund", "restock")
 
 
-def make_return_reverse_handler(trade: Trade, announce: Announce) -> Handler:
+def make_return_reverse_handler(trade: Trade, publish: Publish) -> Handler:
     """Return the handler that reverses a return by another one, whose quantities and amounts are below zero.
 
-    Stock moves at the cost at which the return moved it, and what it brought back can be returned again. `announce`
-    reports what is owed for an order by a day. Raises 40901 for a reversal, and after the reversal of the whole shipment.
+    Stock moves at the cost at which the return moved it, and what it brought back can be returned again. `publish`
+    reports what is owed for the shipments of an order by a day. Raises 40901 for a reversal, and after the reversal of the whole shipment.
     """
 
     async def reverse_return(req: Request) -> Record:
@@ -32,7 +33,7 @@ def make_return_reverse_handler(trade: Trade, announce: Announce) -> Handler:
             await req.system_store(trade.returns).update(found["id"], {"reversed_by_id": made["id"]})
             changed = await mark_returned(req, trade, shipment, made)
             order = await count_returned(req, trade, made)
-            await announce(req, order, made["day"])
+            await publish(req.service, req, order, await find_live(req, trade, order), made["day"])
             await req.emit(trade.return_reversed, record=order, shipment=changed, goods_return=found, reversal=made)
             return made
 

@@ -9,23 +9,24 @@ from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, ApiError, Handler, Request, exact, new_id, store_money, store_quantity
+from plugins.api import CONFLICT, ApiError, Handler, Request, Service, exact, new_id, store_money, store_quantity
 from plugins.inventory.lines import ENABLED, Record, add_up, date_movement, find_warehouse
 from plugins.inventory.messages import NOTHING_LEFT
 from plugins.inventory.order_returns import count_returned, take_off_order
+from plugins.inventory.owed import find_live
 from plugins.inventory.return_parts import Part, choose_parts, describe_shares
 from plugins.inventory.reversing import find_place, lock_document
 from plugins.inventory.stock import Origin, put, take_at
 from plugins.inventory.trades import Trade
 
-Announce = Callable[[Request, Record, str], Awaitable[None]]
+Publish = Callable[[Service, Request, Record, Sequence[Record], str], Awaitable[None]]
 _ZERO = store_money(Decimal(0))
 
 
-def make_return_handler(trade: Trade, announce: Announce) -> Handler:
+def make_return_handler(trade: Trade, publish: Publish) -> Handler:
     """Return the handler that returns goods of a delivery or receipt: those of the body, or all that are left.
 
-    `announce` reports what is owed for an order by a day.
+    `publish` reports what is owed for the shipments of an order by a day.
     """
 
     async def return_goods(req: Request) -> Record:
@@ -41,7 +42,7 @@ def make_return_handler(trade: Trade, announce: Announce) -> Handler:
             made = await _book(req, trade, shipment, warehouse, parts, {"refund": refund, "restock": restock})
             changed = await mark_returned(req, trade, shipment, made)
             order = await count_returned(req, trade, made)
-            await announce(req, order, made["day"])
+            await publish(req.service, req, order, await find_live(req, trade, order), made["day"])
             await req.emit(trade.returned, record=order, shipment=changed, goods_return=made)
             return made
 
@@ -50,10 +51,10 @@ def make_return_handler(trade: Trade, announce: Announce) -> Handler:
     return return_goods
 
 
-def make_reverse_handler(trade: Trade, announce: Announce) -> Handler:
+def make_reverse_handler(trade: Trade, publish: Publish) -> Handler:
     """Return the handler that reverses a delivery or receipt: all that is left of it comes back.
 
-    Its order may be shipped again. `announce` reports what is owed for an order by a day.
+    Its order may be shipped again. `publish` reports what is owed for the shipments of an order by a day.
     """
 
     async def reverse_shipment(req: Request) -> Record:
@@ -64,8 +65,8 @@ def make_reverse_handler(trade: Trade, announce: Announce) -> Handler:
             given = {"refund": True, "restock": True, "reverses_id": shipment["id"]}
             made = await _book(req, trade, shipment, warehouse, parts, given)
             changed = await mark_returned(req, trade, shipment, made)
-            order = await take_off_order(req, trade, shipment)
-            await announce(req, order, made["day"])
+            order, left = await take_off_order(req, trade, shipment)
+            await publish(req.service, req, order, left, made["day"])
             await req.emit(trade.reversed, record=order, shipment=changed, goods_return=made)
             return made
 

@@ -28,7 +28,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     route(
         "POST /api/v1/inventory/deliveries/{id}/returns",
-        make_return_handler(SALE, receivables.announce),
+        make_return_handler(SALE, receivables.publish),
         summary="Return goods of a delivery",
         access="inventory:delivery:return",
         body=RETURN_DELIVERY_BODY,
@@ -39,7 +39,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     route(
         "POST /api/v1/inventory/deliveries/{id}/reverse",
-        make_reverse_handler(SALE, receivables.announce),
+        make_reverse_handler(SALE, receivables.publish),
         summary="Reverse a delivery that was entered by mistake",
         access="inventory:delivery:reverse",
         body=REVERSE_BODY,
@@ -50,7 +50,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     route(
         "POST /api/v1/inventory/sales-returns/{id}/reverse",
-        make_return_reverse_handler(SALE, receivables.announce),
+        make_return_reverse_handler(SALE, receivables.publish),
         summary="Reverse a sales return that was entered by mistake",
         access="inventory:sales-return:reverse",
         body=REVERSE_BODY,

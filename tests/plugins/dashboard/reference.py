@@ -149,6 +149,8 @@ def _ordered(orders: Sequence[Mapping[str, Any]], month: str, done: str) -> str:
 
 
 def _shipped(order: Mapping[str, Any], done: str) -> Decimal:
+    if order["shipped_amount"] is not None:
+        return Decimal(order["shipped_amount"])
     lines = [
         Decimal(line[done]) * Decimal(line["price"]) * (1 - Decimal(line["discount"] or 0)) for line in order["lines"]
     ]

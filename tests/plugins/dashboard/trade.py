@@ -187,6 +187,7 @@ class Company:
                 "number": f"O-{number}",
                 "lines": [line],
                 "amount": line["amount"],
+                "shipped_amount": self.chance.choice([None, self._money()]),
                 "returned_amount": self.chance.choice([None, self._money()]),
                 "ordered_on": self._day(),
                 "status": self.chance.choice(list(states.states)),

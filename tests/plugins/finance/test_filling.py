@@ -25,8 +25,23 @@ pytestmark = pytest.mark.gen_test(timeout=60)
 # what open items, orders and shipments of such a version do not have
 NEW_FIELDS = {
     "finance_open_items": ("customer_id", "supplier_id", "day", "changes", "terms_days"),
-    "inventory_sales_orders": ("terms_days", "returned_amount", "freight", "tax_amount", "net_amount", "contract_id"),
-    "inventory_purchase_orders": ("terms_days", "returned_amount", "freight", "tax_amount", "net_amount"),
+    "inventory_sales_orders": (
+        "terms_days",
+        "shipped_amount",
+        "returned_amount",
+        "freight",
+        "tax_amount",
+        "net_amount",
+        "contract_id",
+    ),
+    "inventory_purchase_orders": (
+        "terms_days",
+        "shipped_amount",
+        "returned_amount",
+        "freight",
+        "tax_amount",
+        "net_amount",
+    ),
     "inventory_deliveries": ("freight", "returned_amount", "reversed_by_id"),
     "inventory_receipts": ("freight", "returned_amount", "reversed_by_id"),
     "crm_payments": ("account_id", "reversed_at", "reverses_id", "finance_payment_id"),

@@ -80,7 +80,7 @@ async def test_stock_costs_what_was_paid_without_tax(admin: Client) -> None:
 
 async def test_an_order_that_was_closed_early_counts_with_what_was_shipped(admin: Client) -> None:
     day = f"{date.today() - timedelta(days=200)}"
-    before = await sales_in(admin, day[:7])
+    before = await traded_in(admin, day[:7], "sales")
     goods = await Goods.stocked(admin, 10)
     body = order_body(goods, order_discount="0.50", freight="15.00", ordered_on=day)
     draft = expect(await admin.post(SALES, body))
@@ -88,9 +88,50 @@ async def test_an_order_that_was_closed_early_counts_with_what_was_shipped(admin
     expect(await goods.deliver(order, 1))
     expect(await admin.post(f"{SALES}/{draft['id']}/close"))
     (delivery,) = expect(await admin.get(f"{AT}/deliveries?order_id={order['id']}"))["items"]
-    assert await sales_in(admin, day[:7]) - before == Decimal(delivery["amount"])
+    assert await traded_in(admin, day[:7], "sales") - before == Decimal(delivery["amount"])
 
 
-async def sales_in(admin: Client, month: str) -> Decimal:
+@pytest.mark.parametrize(
+    ("trade", "ship", "shipments"), [("sales", "deliver", "deliveries"), ("purchase", "receive", "receipts")]
+)
+async def test_a_closed_order_counts_with_what_is_owed_for_it_also_when_a_shipment_is_reversed(
+    trade: str, ship: str, shipments: str, admin: Client
+) -> None:
+    day = f"{date.today() - timedelta(days=170)}"
+    before = await traded_in(admin, day[:7], trade)
+    goods = await Goods.stocked(admin, 10)
+    body = order_body(goods, order_discount="0.50", freight="15.00", ordered_on=day)
+    if trade == "purchase":
+        body = {**body, "supplier_id": await goods.supplier()}
+        del body["customer_name"]
+    draft = expect(await admin.post(f"{AT}/{trade}-orders", body))
+    at = f"{AT}/{trade}-orders/{draft['id']}"
+    expect(await admin.post(f"{at}/confirm"))
+    for quantity in ("0.7", "1.1"):
+        line = {"product_id": goods.product_id, "quantity": quantity}
+        expect(await admin.post(f"{at}/{ship}", {"lines": [line]}))
+    expect(await admin.post(f"{at}/close"))
+    first, second = expect(await admin.get(f"{AT}/{shipments}?order_id={draft['id']}&sort=created_at"))["items"]
+
+    async def shown() -> tuple[Decimal, Decimal, Decimal]:
+        order = expect(await admin.get(at))
+        owed = await owed_for(admin, trade, order)
+        return Decimal(order["shipped_amount"]), owed, await traded_in(admin, day[:7], trade) - before
+
+    assert set(await shown()) == {Decimal(first["amount"]) + Decimal(second["amount"])}
+    expect(await admin.post(f"{AT}/{shipments}/{first['id']}/reverse"))
+    assert set(await shown()) == {Decimal(second["amount"])}
+    expect(await admin.post(f"{AT}/{shipments}/{second['id']}/reverse"))
+    assert set(await shown()) == {Decimal(0)}
+
+
+async def owed_for(admin: Client, trade: str, order: dict[str, Any]) -> Decimal:
+    items = "receivables" if trade == "sales" else "payables"
+    query = f"resource_id={order['id']}&status=open,void"
+    rows = expect(await admin.get(f"/api/v1/finance/{items}?{query}"))["items"]
+    return sum((Decimal(row["amount"]) for row in rows), Decimal(0))
+
+
+async def traded_in(admin: Client, month: str, trade: str) -> Decimal:
     rows = expect(await admin.get("/api/dashboard/sales-vs-purchase?months=12"))["items"]
-    return sum((Decimal(row["sales"]) for row in rows if row["month"] == month), Decimal(0))
+    return sum((Decimal(row[trade]) for row in rows if row["month"] == month), Decimal(0))
