@@ -17,13 +17,18 @@ SOURCE_TYPE = "CONTRACT_PAYMENT"
 async def find_account(req: Request) -> Any:
     """Return the account of the body, or else that of the setting; None without one, or without finance.
 
-    Raises 40001 where the setting names no enabled account.
+    Raises 40001 where the setting names no enabled account, and for an account without finance, which would book nothing.
     """
-    if req.body.get("account_id") is not None:
-        return req.body["account_id"]
-    code = await req.part(Configs).value(PAYMENT_ACCOUNT_KEY)
+    given = req.body.get("account_id")
     accounts = req.service.database.referred.get(PAYMENTS.references["account_id"])
-    if not code or accounts is None:
+    if accounts is None:
+        if given is not None:
+            raise invalid("account_id", "reference")
+        return None
+    if given is not None:
+        return given
+    code = await req.part(Configs).value(PAYMENT_ACCOUNT_KEY)
+    if not code:
         return None
     account = await req.system_store(accounts).find_one({"code": code, "status": "enabled"})
     if account is None:

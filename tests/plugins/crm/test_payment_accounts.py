@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from plugins.crm.options import PAYMENT_ACCOUNT_KEY
-from plugins.testing import Client, expect
+from plugins.registry import load_plugins
+from plugins.testing import Client, expect, serving
 from tests.plugins.crm.sales import CONTRACTS, PAYMENTS, PLANS, in_force
 from tests.plugins.finance.books import AT, Books
 
 pytestmark = pytest.mark.gen_test(timeout=60)
+NOBODY = "65f0c0ffee65f0c0ffee65f0"
 
 
 @asynccontextmanager
@@ -135,3 +138,13 @@ async def test_a_payment_is_not_reversed_into_a_closed_month(admin: Client) -> N
     expect(await admin.post(PAYMENTS, {**body, "paid_at": "2010-11-03T12:00:00+08:00"}), 40901)
     assert expect(await admin.get(f"{PAYMENTS}/{paid['id']}"))["reversed_at"] is None
     assert await books.balance() == "20.00"
+
+
+async def test_without_finance_a_payment_comes_to_no_account(mongodb_uri: str, tmp_path: Path) -> None:
+    async with serving(mongodb_uri, tmp_path, load_plugins(("auth", "rbac", "crm")), demo=False) as running:
+        admin = await Client(running.url).log_in("admin")
+        made = await in_force(admin, "100.00")
+        body = {"contract_id": made["id"], "amount": "30.00"}
+        reply = await admin.post(PAYMENTS, {**body, "account_id": NOBODY})
+        assert (reply.code, reply.fields) == (40001, {"account_id"})
+        assert expect(await admin.post(PAYMENTS, body))["account_id"] is None
