@@ -141,7 +141,7 @@ async def test_a_payment_is_not_reversed_into_a_closed_month(admin: Client) -> N
 
 
 async def test_without_finance_a_payment_comes_to_no_account(mongodb_uri: str, tmp_path: Path) -> None:
-    async with serving(mongodb_uri, tmp_path, load_plugins(("auth", "rbac", "crm")), demo=False) as running:
+    async with serving(mongodb_uri, tmp_path, load_plugins(("auth", "rbac", "system", "crm")), demo=False) as running:
         admin = await Client(running.url).log_in("admin")
         made = await in_force(admin, "100.00")
         body = {"contract_id": made["id"], "amount": "30.00"}
