@@ -21,7 +21,7 @@ async def ask_for_credit(step: Step) -> None:
     if order["customer_id"] is None or order.get("contract_id") is not None:
         return
     others = {"customer_id": order["customer_id"], "contract_id": None, "_id": {"$ne": order["id"]}, **_WAITING}
-    waiting = await step.store(SALES_ORDERS).find(others, fields=("lines", "amount", "freight"))
+    waiting = await step.store(SALES_ORDERS).find(others, fields=("lines", "amount", "shipped_amount"))
     found: dict[str, Decimal] = {}
     await step.emit(
         CREDIT_ASKED,
@@ -40,7 +40,9 @@ def confirm_values(step: Step) -> Record:
 
 
 def _compute_undelivered(order: Record) -> Decimal:
-    """What is still to be delivered of an order comes to; freight comes with the first delivery."""
-    parts = [compute_part(line, exact(line["delivered"])) for line in order["lines"]]
-    freight = exact(order["freight"]) if any(parts) else Decimal(0)
-    return exact(order["amount"]) - sum(parts, freight)
+    """What is still to be delivered of an order comes to."""
+    if order["shipped_amount"] is not None:
+        return exact(order["amount"]) - exact(order["shipped_amount"])
+    # of an earlier version, or nothing was delivered
+    delivered = (compute_part(line, exact(line["delivered"])) for line in order["lines"])
+    return exact(order["amount"]) - sum(delivered, Decimal(0))

@@ -96,6 +96,19 @@ async def test_what_is_delivered_is_owed_and_the_rest_stays_on_order(admin: Clie
         expect(await confirm(goods, who, "20.00"))
 
 
+async def test_freight_is_on_order_again_when_the_delivery_that_had_it_is_reversed(admin: Client) -> None:
+    goods, who = await Goods.stocked(admin, 5), await limited(admin, "100.00")
+    draft = await drafted(goods, who, "20.00", "3")
+    at = f"{ORDERS}/{draft['id']}"
+    expect(await admin.patch(at, {"version": 1, "freight": "10.00"}))
+    order = expect(await admin.post(f"{at}/confirm"))
+    for _ in range(2):
+        expect(await goods.deliver(order, 1))
+    first, _ = expect(await admin.get(f"{AT}/deliveries?order_id={order['id']}&sort=created_at"))["items"]
+    expect(await admin.post(f"{AT}/deliveries/{first['id']}/reverse"))
+    assert expect(await confirm(goods, who, "30.50"))["credit_excess"] == "0.50"
+
+
 async def test_a_cancelled_order_uses_no_credit(admin: Client) -> None:
     goods, who = await Goods.fresh(admin), await limited(admin, "100.00")
     order = expect(await confirm(goods, who, "100.00"))
