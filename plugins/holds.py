@@ -18,8 +18,12 @@ from plugins.nouns import noun_of, with_article
 from plugins.transitions import find_visible
 
 _REASON = text(label=("挂起原因", "Reason of the hold"), max_length=500)
+_DISPUTED = boolean(label=("有争议", "Disputed"), description="On hold because the other side disputes it.")
 _BODY = shape(
-    "HoldBody", reason=_REASON.but(required=True, nullable=False, example="客户对价格有异议"), version=VERSION
+    "HoldBody",
+    reason=_REASON.but(required=True, nullable=False, example="客户对价格有异议"),
+    disputed=_DISPUTED,
+    version=VERSION,
 )
 NOT_HOLDABLE = Message("已挂起或已结束，不能挂起", "It is on hold or has ended, and cannot be put on hold")
 NOT_ON_HOLD = Message("未挂起", "It is not on hold")
@@ -36,6 +40,7 @@ def hold_fields() -> dict[str, Field]:
             description="Null in records of earlier versions: no.",
         ),
         "hold_reason": _REASON.but(read_only=True),
+        "disputed": _DISPUTED.but(read_only=True, default=False, filter=True),
         "held_at": timestamp(label=("挂起时间", "Held at"), read_only=True),
         "held_by": integer(label=("挂起人", "Held by"), read_only=True, ref="users"),
     }
@@ -64,13 +69,14 @@ def holds(
         values = {
             "on_hold": True,
             "hold_reason": req.body["reason"],
+            "disputed": req.body.get("disputed") is True,
             "held_at": req.now,
             "held_by": req.actor.user_id,
         }
         return await change(req, values, holdable, NOT_HOLDABLE)
 
     async def release_record(req: Request) -> Record:
-        values = {"on_hold": False, "hold_reason": None, "held_at": None, "held_by": None}
+        values = {"on_hold": False, "hold_reason": None, "disputed": False, "held_at": None, "held_by": None}
         return await change(req, values, {"on_hold": True}, NOT_ON_HOLD)
 
     async def change(req: Request, values: Record, where: Record, refusal: Message) -> Record:

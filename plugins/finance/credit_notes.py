@@ -11,6 +11,7 @@ from plugins.api import (
     CONFLICT,
     ApiError,
     Event,
+    Numbering,
     Request,
     Route,
     conflicts,
@@ -28,6 +29,7 @@ from plugins.finance.periods import check_open
 from plugins.finance.settling import settle_invoice
 from plugins.finance.vouchers import Record, get_day
 
+CREDIT_NOTE_NUMBERS = Numbering("finance_credit_note_number", CREDIT_NOTES.noun, "CN", CREDIT_NOTES.name)
 CREDITED = Event("finance.invoice.credited", invoice=dict, credit_note=dict)
 _CREDITABLE = ("confirmed", "partly_paid", "paid")
 
@@ -43,11 +45,13 @@ async def credit(req: Request) -> Record:
         invoice = await req.lock(INVOICES, req.path["id"])
         if invoice["status"] not in _CREDITABLE:
             raise ApiError(CONFLICT, NOT_IN_STATE)
+        if req.body.get("day") is not None and day < invoice["day"]:
+            raise invalid("day", "minimum")
         await check_open(req.service, {"day": day})
         amount, tax = _choose_amounts(req.body, invoice)
         note = await req.store(CREDIT_NOTES).create(
             {
-                "number": f"CN-{await req.service.database.next_number(CREDIT_NOTES.name):08}",
+                "number": await CREDIT_NOTE_NUMBERS.take(req),
                 "invoice_id": invoice["id"],
                 "direction": invoice["direction"],
                 "counterparty": invoice["counterparty"],

@@ -15,6 +15,7 @@ from plugins.api import (
     Store,
     change_state,
     exact,
+    invalid,
     new_id,
     store_money,
 )
@@ -138,6 +139,8 @@ async def reverse_with_voucher(_: Service, payload: Mapping[str, Any]) -> None:
     payments = req.system_store(PAYMENTS)
     payment = await payments.get(voucher["payment_id"])
     if payment["status"] == "booked":
+        if req.body.get("day") is not None and req.body["day"] < payment["day"]:
+            raise invalid("day", "minimum")
         await take_back(req, payment, voucher, payload["reversal"]["day"])
         await change_state(payments, payment["id"], "reverse", describe_reversal(req, payload["reversal"]))
 

@@ -63,5 +63,5 @@ plugin = Plugin(
     ),
     menus=MENUS,
     permissions=PERMISSIONS,
-    options=(claims.CLAIM_NUMBERS.option,),
+    options=(claims.CLAIM_NUMBERS.option, credit_notes.CREDIT_NOTE_NUMBERS.option),
 )

@@ -80,9 +80,11 @@ async def _chain(admin: Client, running: Running) -> Chain:
         await made(f"{name} undone", f"{AT}/{of}/{found[1]['id']}/reverse")
     line = {"product_id": goods.product_id, "quantity": "1"}
     moved = {"from_warehouse_id": goods.warehouse_id, "to_warehouse_id": ids["other"], "lines": [line]}
+    await made("moved", f"{AT}/transfers", moved)
     await made("transfer", f"{AT}/transfers", moved)
     await made("transfer back", f"{AT}/transfers/{ids['transfer']}/reverse")
     counted = {"warehouse_id": goods.warehouse_id, "lines": [{"product_id": goods.product_id, "counted": "30"}]}
+    await made("counted", f"{AT}/stock-counts", counted)
     await made("count", f"{AT}/stock-counts", counted)
     await made("count back", f"{AT}/stock-counts/{ids['count']}/reverse")
     party = await new_customer(admin)
@@ -96,7 +98,7 @@ async def _chain(admin: Client, running: Running) -> Chain:
     ids |= {"invoice": invoice["id"], "invoiced": (await books.item(invoice))["id"]}
     ids["payable"] = (await books.item({"id": ids["purchase"]}))["id"]
     advance = {"direction": "in", "account_id": books.account_id, "amount": "30.00", **party}
-    await made("advance", f"{FINANCE}/payments", advance)
+    ids["advance voucher"] = (await made("advance", f"{FINANCE}/payments", advance))["voucher_id"]
     await made("payment", f"{FINANCE}/payments", advance)
     await made("payment", f"{FINANCE}/payments/{ids['payment']}/reverse")
     booked = expect(await books.book("income", "5.00"))
@@ -182,8 +184,12 @@ BEFORE_WHAT_IT_TAKES_BACK = (
     f"{AT}/receipts/<purchase shipped>/reverse",
     f"{AT}/sales-returns/<sale came back>/reverse",
     f"{AT}/purchase-returns/<purchase came back>/reverse",
+    f"{AT}/transfers/<moved>/reverse",
+    f"{AT}/stock-counts/<counted>/reverse",
     f"{PAYMENTS}/<received>/reverse",
     f"{FINANCE}/payments/<advance>/reverse",
+    f"{FINANCE}/vouchers/<advance voucher>/reverse",
+    f"{FINANCE}/invoices/<invoice>/credit-notes",
 )
 REVERSED_BEFORE = {
     "delivery": f"{AT}/deliveries/<sale reversed>/reverse",

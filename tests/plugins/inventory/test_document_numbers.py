@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from plugins.testing import Client, Reply, expect, unique
+from tests.plugins.finance.books import Books
 from tests.plugins.inventory.goods import AT, Goods
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -74,6 +75,17 @@ async def test_an_order_that_is_not_made_leaves_no_gap_in_a_gapless_series(admin
         assert [reply.fields for reply in refused] == [{"salesperson_id"}] * 5
         second = expect(await sell(admin, goods))
     assert sequence_of(second) == sequence_of(first) + 1
+
+
+async def test_credit_notes_are_numbered_without_a_gap_where_that_is_asked(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    async with numbered(admin, "{prefix}{yyyy}-{seq:4}", gapless=True, key="finance_credit_note_number"):
+        at = f"/api/v1/finance/invoices/{(await books.invoice())['id']}/credit-notes"
+        first = expect(await admin.post(at, {"amount": "10.00"}))
+        expect(await admin.post(at, {"amount": "100.00"}), 40901)
+        second = expect(await admin.post(at, {"amount": "10.00"}))
+    assert sequence_of(second) == sequence_of(first) + 1
+    assert first["number"].startswith("CN20")
 
 
 @pytest.mark.parametrize("format", ["SO-{seq}", "{MM}-{seq:4}", "{seq:4}{seq:4}", "{prefix}", "", "x" * 40 + "{seq:4}"])

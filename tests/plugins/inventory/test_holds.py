@@ -65,6 +65,16 @@ async def test_orders_on_hold_are_a_list_of_their_own(admin: Client) -> None:
         assert [row["id"] for row in rows] == [order["id"]]
 
 
+async def test_orders_in_dispute_are_a_list_of_their_own_until_they_are_released(admin: Client) -> None:
+    draft = await draft_of(await Goods.fresh(admin), SALES)
+    reference = unique("ours")
+    expect(await admin.patch(f"{SALES}/{draft['id']}/notes", {"reference": reference}))
+    for action, body, listed in (("hold", {"reason": WHY, "disputed": True}, 1), ("release", {}, 0)):
+        expect(await admin.post(f"{SALES}/{draft['id']}/{action}", body))
+        rows = expect(await admin.get(f"{SALES}?reference={reference}&disputed=true"))["items"]
+        assert len(rows) == listed
+
+
 async def test_only_what_is_open_is_held_and_only_what_is_held_is_released(admin: Client) -> None:
     draft = await draft_of(await Goods.fresh(admin), SALES)
     path = f"{SALES}/{draft['id']}"
