@@ -164,15 +164,6 @@ _PART = obj(
         "paid": money(label=("已结算金额", "Paid"), nullable=False),
     },
 )
-_CHANGE = obj(
-    "OpenItemChange",
-    {
-        "day": day(label=("日期", "Date"), nullable=False),
-        "amount": money(label=("金额", "Amount"), nullable=False, description="More owed; below zero: less."),
-        "paid": money(label=("已结算金额", "Paid"), nullable=False, description="Paid; below zero: taken back."),
-    },
-)
-
 OPEN_ITEMS = Collection(
     name="finance_open_items",
     title="OpenItem",
@@ -205,14 +196,6 @@ OPEN_ITEMS = Collection(
             max_items=1000,
             read_only=True,
             description="What is to be paid by when, where it is agreed.",
-        ),
-        "changes": array(
-            _CHANGE,
-            label=("变动", "Changes"),
-            read_only=True,
-            nullable=True,
-            history=False,
-            description="What was added to the amount and to what is paid on each day.",
         ),
         "status": OPEN_ITEM_STATES.choice(label=("结算状态", "Status"), filter=True, sort=True),
         "paid_elsewhere": boolean(

@@ -6,7 +6,7 @@ is owed. If the payload has `paid`, payments are entered in that plugin; otherwi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -111,7 +111,6 @@ async def add_paid(req: Request, item: Mapping[str, Any], amount: Decimal, day: 
     paid = exact(item["paid"]) + amount
     values = {
         "paid": store_money(paid),
-        "changes": add_change(item["changes"], day, Decimal(0), amount),
         "status": get_status(exact(item["amount"]), paid),
     }
     values |= pay_earliest({**item, **values})
@@ -145,13 +144,12 @@ async def check_billed_item(req: Request, invoice: Mapping[str, Any]) -> None:
 async def _put(service: Service, store: Store, values: Record, day: str) -> Record:
     """Create or update the item, changed on `day`. It keeps the day on which it arose."""
     item = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
-    before = item or {"day": None, "amount": None, "paid": None, "changes": None}
+    before = item or {"day": None, "paid": None}
     amount, paid = exact(values["amount"]), exact(values.get("paid", before["paid"]))
     values = {
         **values,
         "day": before["day"] or day,
         "paid": store_money(paid),
-        "changes": add_change(before["changes"], day, amount - exact(before["amount"]), paid - exact(before["paid"])),
         "status": get_status(amount, paid),
     }
     values |= pay_earliest(values)
@@ -163,17 +161,6 @@ async def _put(service: Service, store: Store, values: Record, day: str) -> Reco
 def _find_changes(item: Record, values: Record) -> Record:
     """The values that the item does not have: what it is searched by is computed anew only where that changes."""
     return {name: value for name, value in values.items() if item[name] != value}
-
-
-def add_change(changes: Sequence[Mapping[str, Any]] | None, day: str, amount: Decimal, paid: Decimal) -> list[Record]:
-    """Return the changes of an item with further ones: a row for each day, in order."""
-    rows = {row["day"]: (exact(row["amount"]), exact(row["paid"])) for row in changes or ()}
-    if amount or paid:
-        before = rows.get(day, (Decimal(0), Decimal(0)))
-        rows[day] = (before[0] + amount, before[1] + paid)
-    return [
-        {"day": at, "amount": store_money(one), "paid": store_money(two)} for at, (one, two) in sorted(rows.items())
-    ]
 
 
 def get_status(amount: Decimal, paid: Decimal) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 from plugins.api import (
@@ -23,7 +22,6 @@ from plugins.finance.documents import OPEN_ITEMS, PAY_INVOICE_BODY
 from plugins.finance.entries import adopt, enter_change
 from plugins.finance.messages import MORE_THAN_OPEN, PAID_ELSEWHERE, PERIOD_CLOSED
 from plugins.finance.money import pay
-from plugins.finance.open_items import add_change
 from plugins.finance.schedules import pay_earliest
 from plugins.finance.settling import add_payment, get_amount, in_books
 from plugins.finance.vouchers import Record
@@ -51,9 +49,7 @@ def _choose_action(step: Step) -> str:
 
 
 def _get_values(step: Step) -> Record:
-    voucher = step.payload["voucher"]
-    changes = add_change(step.record["changes"], voucher["day"], Decimal(0), exact(voucher["amount"]))
-    values = {"paid": store_money(add_payment(step)), "changes": changes}
+    values = {"paid": store_money(add_payment(step))}
     return values | pay_earliest({**step.record, **values})
 
 

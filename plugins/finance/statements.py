@@ -1,4 +1,4 @@
-"""Statements of account: what a customer owes us, or we owe a supplier, with everything that changed it."""
+"""Statements of account: what a customer owes us, or we owe a supplier, or what of one item is open, with every change."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from plugins.api import (
     text,
 )
 from plugins.finance.ageing import PARTY, day_asked, signed_amount
+from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.entries import ENTRIES, RESCHEDULED
 
 Record = dict[str, Any]
@@ -58,9 +59,11 @@ LINES = Collection(
 )
 _FILTERS: Mapping[str, Field] = {
     "customer_id": object_id(
-        nullable=False, description="It or `supplier_id` is required; with both, what one owes is set off."
+        nullable=False,
+        description="It, `supplier_id` or `open_item_id` is required; with the first two, what one owes is set off.",
     ),
     "supplier_id": object_id(nullable=False),
+    "open_item_id": object_id(nullable=False, description="What changed this item only."),
     "from": day(nullable=False, description="Everything unless given."),
     "to": day(nullable=False, description="Today unless given."),
 }
@@ -78,10 +81,14 @@ _QUERY: Mapping[str, Field] = {
 
 @dataclass(frozen=True)
 class _Account:
-    """The account of a customer, of a supplier, or of a company that is both; and the days that are asked for."""
+    """The account of a customer, of a supplier, or of a company that is both; and the days that are asked for.
+
+    `item` is the open item to which it is limited, or None.
+    """
 
     customer_id: Any
     supplier_id: Any
+    item: Record | None
     since: str
     until: str
 
@@ -89,11 +96,15 @@ class _Account:
     def entries(self) -> Record:
         """The filter on its entries until the last day."""
         parties = [{name: id} for name in _PARTIES if (id := getattr(self, name)) is not None]
-        return {**(parties[0] if len(parties) == 1 else {"$or": parties}), "day": {"$lte": self.until}}
+        of_party = {"$or": parties} if len(parties) > 1 else parties[0] if parties else {}
+        of_item = {"open_item_id": self.item["id"]} if self.item is not None else {}
+        return {**of_party, **of_item, "day": {"$lte": self.until}}
 
     @property
     def side(self) -> str:
         """The direction of the items that add to its balance; the others are set off."""
+        if self.item is not None:
+            return str(self.item["direction"])
         return "out" if self.customer_id is not None else "in"
 
     @property
@@ -107,20 +118,24 @@ class _Account:
         return amount if entry["direction"] == self.side else -amount
 
 
-def _account_asked(req: Request) -> _Account:
-    customer_id, supplier_id = (req.query.get(name) for name in _PARTIES)
-    if customer_id is None and supplier_id is None:
+async def _find_account(req: Request) -> _Account:
+    """Return the account that is asked for. Raises 40001 without any, and for an item out of sight."""
+    customer_id, supplier_id, item_id = (req.query.get(name) for name in (*_PARTIES, "open_item_id"))
+    item = await req.store(OPEN_ITEMS).find_one({"_id": item_id}) if item_id is not None else None
+    if item_id is not None and item is None:
+        raise invalid("open_item_id", "reference")
+    if customer_id is None and supplier_id is None and item is None:
         raise invalid("customer_id", "required")
-    return _Account(customer_id, supplier_id, req.query.get("from") or "", req.query.get("to") or day_asked(req))
+    return _Account(customer_id, supplier_id, item, req.query.get("from") or "", req.query.get("to") or day_asked(req))
 
 
 async def read_statement(req: Request) -> Record:
     """Return a page of a statement, with the balances before the first day and after the last."""
-    account = _account_asked(req)
+    account = await _find_account(req)
     page, sums = await _read_page(req, account)
     debit, credit = (sums["more"], -sums["less"]) if account.side == "out" else (-sums["less"], sums["more"])
     return {
-        **{name: req.query.get(name) for name in _PARTIES},
+        **{name: req.query.get(name) for name in (*_PARTIES, "open_item_id")},
         "from": req.query.get("from"),
         "to": account.until,
         "opening_balance": sums["opening"],
@@ -135,7 +150,7 @@ async def read_statement(req: Request) -> Record:
 
 async def list_lines(req: Request) -> Page:
     """Return a page of the lines of a statement, for tables."""
-    return (await _read_page(req, _account_asked(req)))[0]
+    return (await _read_page(req, await _find_account(req)))[0]
 
 
 async def _read_page(req: Request, account: _Account) -> tuple[Page, dict[str, Decimal]]:
@@ -194,12 +209,13 @@ ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/finance/statements",
         read_statement,
-        summary="Show the statement of account of a customer or supplier",
+        summary="Show the statement of account of a customer or supplier, or of an open item",
         access="finance:statement:read",
         query=_QUERY,
         returns=shape(
             "Statement",
             **{name: PARTY[name] for name in _PARTIES},
+            open_item_id=object_id(),
             **{"from": day(description="Null: everything.")},
             to=day(nullable=False),
             opening_balance=money(nullable=False, description="What was open before the first day."),

@@ -110,7 +110,6 @@ def _pair(draw: random.Random, number: int, payable: bool, party: Party, today: 
     customer_id, supplier_id = (None, party[0]) if payable else (party[0], None)
     common = {"customer_id": customer_id, "supplier_id": supplier_id, "counterparty": party[1]}
     item_id, named = ObjectId(), f"OB-{number:08}"
-    changes = [(arose, amount, Decimal(0)), (paid_on, Decimal(0), part)]
     item = {
         "_id": item_id,
         "direction": "in" if payable else "out",
@@ -123,7 +122,6 @@ def _pair(draw: random.Random, number: int, payable: bool, party: Party, today: 
         "paid": _stored(part),
         "due_on": (arose + timedelta(days=_TERMS)).isoformat(),
         "schedule": None,
-        "changes": [_change(*one) for one in changes if any(one[1:])],
         "status": "paid" if part == amount else "partly_paid" if part else "open",
         "paid_elsewhere": False,
         **OPEN_ITEMS.derived({"number": named, "counterparty": party[1]}),
@@ -166,10 +164,6 @@ def _entries(item: Row, payment: Row) -> Iterator[Row]:
 def _entry(described: Row, kind: str, day: str, amount: Decimal) -> Row:
     values = {"kind": kind, "day": day, "amount": _stored(amount)}
     return {"_id": ObjectId(), **described, **values, **_stamps(date.fromisoformat(day))}
-
-
-def _change(day: date, amount: Decimal, paid: Decimal) -> Row:
-    return {"day": day.isoformat(), "amount": _stored(amount), "paid": _stored(paid)}
 
 
 def _stored(amount: Decimal) -> Decimal128:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -214,9 +215,9 @@ async def test_an_item_knows_its_customer_or_supplier_and_when_it_changed(admin:
     owed = await item_of(admin, "receivables", made)
     assert shown(owed, "customer_id", "supplier_id", "day") == (made["customer_id"], None, made["signed_date"])
     assert owed is not None
-    assert owed["changes"] == [
-        {"day": "2026-01-05", "amount": "0.00", "paid": "30.00"},
-        {"day": made["signed_date"], "amount": "100.00", "paid": "0.00"},
+    assert await changes_of(admin, owed) == [
+        ("2026-01-05", "paid", "0.00", "30.00"),
+        (made["signed_date"], "owed", "100.00", "0.00"),
     ]
     goods = await Goods.fresh(admin)
     order = await goods.purchase(3, "4.00")
@@ -225,7 +226,23 @@ async def test_an_item_knows_its_customer_or_supplier_and_when_it_changed(admin:
     owed = await item_of(admin, "payables", order)
     assert shown(owed, "customer_id", "supplier_id", "day") == (None, order["supplier_id"], "2026-02-03")
     assert owed is not None
-    assert [(one["day"], one["amount"]) for one in owed["changes"]] == [("2026-02-03", "4.00"), ("2026-02-04", "4.00")]
+    assert await changes_of(admin, owed) == [
+        ("2026-02-03", "owed", "0.00", "4.00"),
+        ("2026-02-04", "owed", "0.00", "4.00"),
+    ]
+
+
+async def test_a_statement_is_of_an_item_that_one_sees(admin: Client) -> None:
+    made = await in_force(admin, "100.00")
+    reply = await admin.get(f"{AT}/statements?open_item_id={made['id']}")
+    assert (reply.code, reply.fields) == (40001, {"open_item_id"})
+
+
+async def changes_of(client: Client, item: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The lines of the statement of an item: day, kind, debit and credit. They add up to what is open."""
+    said = expect(await client.get(f"{AT}/statements?open_item_id={item['id']}"))
+    assert Decimal(said["closing_balance"]) == Decimal(item["amount"]) - Decimal(item["paid"])
+    return [tuple(line[name] for name in ("day", "kind", "debit", "credit")) for line in said["items"]]
 
 
 def receipt(order: dict[str, Any], day: str) -> dict[str, Any]:

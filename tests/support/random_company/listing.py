@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from tests.support.random_company.arithmetic import ZERO
@@ -17,6 +17,15 @@ from tests.support.random_company.office import CRM, FINANCE, Person
 Rows = Sequence[Mapping[str, Any]]
 _DASHBOARDS = "/api/dashboard"
 _SIDES = {"receivable": "out", "payable": "in"}
+
+
+class Change(NamedTuple):
+    """By how much more was owed on an open item of a direction, or was paid of it, on a day."""
+
+    side: str
+    day: str
+    owed: Decimal
+    paid: Decimal
 
 
 @dataclass(frozen=True)
@@ -29,11 +38,14 @@ class Listed:
     receipts: Rows
     contracts: Rows
     items: Rows
+    changes: Sequence[Change]
 
     @classmethod
     async def read(cls, person: Person) -> Listed:
         lists = [f"{FINANCE}/vouchers", f"{FINANCE}/payments", f"{CRM}/payments", f"{CRM}/contracts"]
-        return cls(person, *[await person.every(path) for path in lists], items=await list_items(person))
+        items = await list_items(person)
+        changes = [change for item in items for change in await _read_changes(person, item)]
+        return cls(person, *[await person.every(path) for path in lists], items=items, changes=changes)
 
     async def compare_money(self, first: str, last: str) -> None:
         """The summary and the trend of these days, and the overview, are the sums of the rows."""
@@ -61,9 +73,7 @@ class Listed:
         """What is open on a day is what was due by then less what was allocated by then."""
         for kind, side in _SIDES.items():
             said = await self.person.get(f"{FINANCE}/ageing?kind={kind}&day={day}")
-            ours = [row for row in self.items if row["direction"] == side]
-            changes = [change for row in ours for change in row["changes"] or () if change["day"] <= day]
-            due, paid = (sum((Decimal(one[name]) for one in changes), ZERO) for name in ("amount", "paid"))
+            due, paid = self.due(side, day), self.paid(side, day)
             assert Decimal(said["totals"]["total"]) == due - paid
             buckets = ("current", "days_1_30", "days_31_60", "days_61_90", "over_90")
             assert sum(Decimal(said["totals"][name]) for name in buckets) == due - paid
@@ -81,11 +91,13 @@ class Listed:
         outside = [row for row in self.receipts if row["account_id"] is None and side == "out"]
         return total + add_up([row for row in outside if day_of(row) <= day])
 
+    def due(self, side: str, day: str) -> Decimal:
+        """What was owed on open items by a day, paid or not."""
+        return sum((one.owed for one in self.changes if one.side == side and one.day <= day), ZERO)
+
     def paid(self, side: str, day: str) -> Decimal:
         """What open items say was paid of them by a day."""
-        ours = [row for row in self.items if row["direction"] == side]
-        changes = [change for row in ours for change in row["changes"] or () if change["day"] <= day]
-        return sum((Decimal(one["paid"]) for one in changes), ZERO)
+        return sum((one.paid for one in self.changes if one.side == side and one.day <= day), ZERO)
 
     async def compare_statement(self, party: str, id: str, day: str) -> None:
         """The balance of a statement is what ageing shows of the party, less advances; the other side is set off."""
@@ -96,6 +108,20 @@ class Listed:
             open_of_it = sum((Decimal(row["total"]) - Decimal(row["advances"]) for row in rows), ZERO)
             balance += open_of_it if (kind == "receivable") == (party == "customer_id") else -open_of_it
         assert Decimal(said["closing_balance"]) == balance
+
+
+async def _read_changes(person: Person, item: Mapping[str, Any]) -> list[Change]:
+    """The lines of the statement of an item, which add up to its amount and to what is paid of it."""
+    lines = (await person.get(f"{FINANCE}/statements?open_item_id={item['id']}&page_size=1000"))["items"]
+    sign = 1 if item["direction"] == "out" else -1
+    more = [(line["day"], line["kind"], sign * (Decimal(line["debit"]) - Decimal(line["credit"]))) for line in lines]
+    changes = [
+        Change(item["direction"], day, amount if kind == "owed" else ZERO, -amount if kind == "paid" else ZERO)
+        for day, kind, amount in more
+    ]
+    sums = (sum((one.owed for one in changes), ZERO), sum((one.paid for one in changes), ZERO))
+    assert sums == (Decimal(item["amount"]), Decimal(item["paid"])), item
+    return changes
 
 
 def _between(amount: Decimal, since: str, until: str | None, day: str) -> Decimal:
