@@ -37,6 +37,13 @@ CREDIT_NOTES = Collection(
         ),
         "counterparty": COUNTERPARTY.but(read_only=True),
         "reason": _REASON.but(read_only=True, search=True),
+        "reverses_id": object_id(
+            label=("被冲销红字发票", "Reverses"),
+            read_only=True,
+            ref="finance_credit_notes",
+            description="The note that was entered by mistake; amounts are below zero then.",
+        ),
+        "reversed_by_id": object_id(label=("由此冲销", "Reversed by"), read_only=True, ref="finance_credit_notes"),
     },
     indexes=(
         Index("number", unique=True),
@@ -47,12 +54,14 @@ CREDIT_NOTES = Collection(
     ),
 )
 
+_DAY = day(past=True, description="Today unless given.")
 CREDIT_BODY = shape(
     "CreditInvoiceBody",
     amount=money(
         minimum="0.01", maximum=MAX_AMOUNT, example="20.00", description="Without tax; all that is left unless given."
     ),
     tax=money(minimum="0", maximum=MAX_AMOUNT, description="None unless given; all that is left without an amount."),
-    day=day(past=True, description="Today unless given."),
+    day=_DAY,
     reason=_REASON,
 )
+REVERSE_NOTE_BODY = shape("ReverseCreditNoteBody", day=_DAY, reason=_REASON)

@@ -46,6 +46,7 @@ PERMISSIONS: Mapping[str, Message] = {
     "finance:voucher:reverse": Message("冲销", "Reverse"),
     "finance:expense-claim:reverse": Message("冲销", "Reverse"),
     "finance:invoice:credit": Message("红冲", "Credit"),
+    "finance:credit-note:reverse": Message("冲销", "Reverse"),
     "finance:audit:run": Message("立即核对", "Run now"),
     "finance:period:close": Message("结账", "Close"),
     "finance:invoice:receivables": Message("应收", "Receivables"),

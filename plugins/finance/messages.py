@@ -25,6 +25,9 @@ STILL_PAID = Message("已有付款，请先冲销付款", "It has been paid, or 
 NO_SOURCE = Message(
     "来源模块未启用，不能核销：{number}", "The module of {number} is not running, so nothing can be allocated to it"
 )
+NOTE_REVERSED_ALREADY = Message(
+    "红字发票已冲销，或本身是冲销单", "The credit note has already been reversed, or is itself a reversal"
+)
 LEDGERS_DIFFER = Message("账目核对发现 {count} 处差异", "The audit of the ledgers has found {count} differences")
 CHECK_FAILED = Message("检查 {check} 未能完成：{place}", "The check {check} could not be completed: {place}")
 

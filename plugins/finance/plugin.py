@@ -45,7 +45,7 @@ plugin = Plugin(
     settings=FinanceSettings,
     start=start,
     demo=demo.load,
-    emits=(vouchers.REVERSED_EVENT, credit_notes.CREDITED),
+    emits=(vouchers.REVERSED_EVENT, credit_notes.CREDITED, credit_notes.NOTE_REVERSED),
     listens=LISTENS,
     collections=(
         *(ACCOUNTS, VOUCHERS, PERIODS, EXPENSE_CLAIMS, INVOICES, CREDIT_NOTES),

@@ -47,7 +47,8 @@ INVOICE_STATES = StateMachine(
         "pay-part": Transition(("confirmed", "partly_paid"), "partly_paid", _PAY, event="finance.invoice.paid"),
         "pay": Transition(("confirmed", "partly_paid"), "paid", _PAY, event="finance.invoice.paid"),
         "void": Transition(("draft", "confirmed"), "void", ("作废", "Void")),
-        "unpay": Transition(("partly_paid", "paid"), "confirmed"),
+        # also of what was credited whole, by the reversal of a credit note
+        "unpay": Transition(("partly_paid", "paid", "credited"), "confirmed"),
         "unpay-part": Transition(("partly_paid", "paid"), "partly_paid"),
         # a credit note, or the reversal of a payment after one; of a repayment, of what was credited whole
         "settle": Transition(("partly_paid", "credited"), "paid"),

@@ -70,6 +70,10 @@ async def read_credit_note(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, path_with(route, made["id"]), record=made)
 
 
+async def reverse_credit_note(maker: Maker, route: Route) -> Exercise:
+    return replace(await read_credit_note(maker, route), body={"reason": "红冲错误"})
+
+
 async def pay_payable(maker: Maker, route: Route) -> Exercise:
     books, goods = await Books.fresh(maker.admin), await Goods.fresh(maker.admin)
     order = expect(await goods.receive(await goods.purchase(3)))
@@ -130,6 +134,7 @@ FINANCE_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/payables/{{id}}/pay": pay_payable,
     f"POST {INVOICES}/{{id}}/credit-notes": credit_invoice,
     f"GET {AT}/credit-notes/{{id}}": read_credit_note,
+    f"POST {AT}/credit-notes/{{id}}/reverse": reverse_credit_note,
     f"POST {PAYMENTS}": enter_payment,
     f"POST {PAYMENTS}/{{id}}/allocations": allocate,
     f"POST {PAYMENTS}/{{id}}/reverse": reverse_payment,

@@ -96,6 +96,44 @@ async def test_a_repayment_of_what_was_credited_whole_can_be_reversed(admin: Cli
     assert (await item_of(admin, invoice))[:2] == ("0.00", "100.00")
 
 
+async def test_a_credit_note_that_was_entered_by_mistake_is_reversed_once_and_the_invoice_owed_again(
+    admin: Client,
+) -> None:
+    invoice = await (await Books.fresh(admin)).invoice("out", "100.00", "13.00")
+    note = expect(await credit(admin, invoice))
+    assert (await read(admin, invoice))["status"] == "credited"
+    at = f"{AT}/credit-notes/{note['id']}/reverse"
+    replies = await asyncio.gather(*(admin.post(at, {"reason": "wrong invoice"}) for _ in range(5)))
+    assert Counter(reply.code for reply in replies) == {0: 1, 40901: 4}
+    (reversal,) = [reply.data for reply in replies if reply.code == 0]
+    named = ("invoice_id", "amount", "tax", "total", "reverses_id", "reason")
+    assert [reversal[name] for name in named] == [
+        invoice["id"],
+        "-100.00",
+        "-13.00",
+        "-113.00",
+        note["id"],
+        "wrong invoice",
+    ]
+    assert expect(await admin.get(f"{AT}/credit-notes/{note['id']}"))["reversed_by_id"] == reversal["id"]
+    after = await read(admin, invoice)
+    assert (after["status"], after["credited"], after["credited_tax"]) == ("confirmed", "0.00", "0.00")
+    assert await item_of(admin, invoice) == ("113.00", "0.00", "open")
+    expect(await admin.post(f"{AT}/credit-notes/{reversal['id']}/reverse", {}), 40901)
+    expect(await credit(admin, invoice, amount="100.00", tax="13.00"))
+
+
+async def test_the_reversal_of_a_credit_note_after_payments_leaves_the_rest_to_pay(admin: Client) -> None:
+    books = await Books.fresh(admin)
+    invoice = await books.invoice("out", "100.00", "0.00")
+    note = expect(await credit(admin, invoice, amount="30.00"))
+    expect(await books.pay_invoice(invoice))
+    assert (await read(admin, invoice))["status"] == "paid"
+    expect(await admin.post(f"{AT}/credit-notes/{note['id']}/reverse", {}))
+    assert (await read(admin, invoice))["status"] == "partly_paid"
+    assert await item_of(admin, invoice) == ("100.00", "70.00", "partly_paid")
+
+
 async def test_more_than_is_left_is_refused_and_names_the_field(admin: Client) -> None:
     invoice = await (await Books.fresh(admin)).invoice("in", "100.00", "13.00")
     assert expect(await credit(admin, invoice, amount="100.01"), 40901) == {"open": "100.00", "field": "amount"}

@@ -80,11 +80,9 @@ async def _chain(admin: Client, running: Running) -> Chain:
         await made(f"{name} undone", f"{AT}/{of}/{found[1]['id']}/reverse")
     line = {"product_id": goods.product_id, "quantity": "1"}
     moved = {"from_warehouse_id": goods.warehouse_id, "to_warehouse_id": ids["other"], "lines": [line]}
-    await made("moved", f"{AT}/transfers", moved)
     await made("transfer", f"{AT}/transfers", moved)
     await made("transfer back", f"{AT}/transfers/{ids['transfer']}/reverse")
     counted = {"warehouse_id": goods.warehouse_id, "lines": [{"product_id": goods.product_id, "counted": "30"}]}
-    await made("counted", f"{AT}/stock-counts", counted)
     await made("count", f"{AT}/stock-counts", counted)
     await made("count back", f"{AT}/stock-counts/{ids['count']}/reverse")
     party = await new_customer(admin)
@@ -96,6 +94,9 @@ async def _chain(admin: Client, running: Running) -> Chain:
     ids["taken back"] = undone["reversed_by_id"]
     invoice = await books.invoice("out", "100.00", "13.00")
     ids |= {"invoice": invoice["id"], "invoiced": (await books.item(invoice))["id"]}
+    for name in ("credited", "credited twice"):
+        await made(name, f"{FINANCE}/invoices/{invoice['id']}/credit-notes", {"amount": "1.00"})
+    await made("not credited", f"{FINANCE}/credit-notes/{ids['credited twice']}/reverse")
     ids["payable"] = (await books.item({"id": ids["purchase"]}))["id"]
     advance = {"direction": "in", "account_id": books.account_id, "amount": "30.00", **party}
     ids["advance voucher"] = (await made("advance", f"{FINANCE}/payments", advance))["voucher_id"]
@@ -175,6 +176,7 @@ IN_CLOSED_MONTH: Mapping[str, tuple[str, Any]] = {
     "payment of a claim": (f"{FINANCE}/expense-claims/<claim>/pay", {"account_id": "<account>"}),
     "reversal of a claim": (f"{FINANCE}/expense-claims/<claim>/reverse", {}),
     "credit note": (f"{FINANCE}/invoices/<invoice>/credit-notes", {}),
+    "reversal of a credit note": (f"{FINANCE}/credit-notes/<credited>/reverse", {}),
     "voucher": (f"{FINANCE}/vouchers", {"kind": "income", "account_id": "<account>", "amount": "1.00"}),
 }
 BEFORE_WHAT_IT_TAKES_BACK = (
@@ -184,12 +186,10 @@ BEFORE_WHAT_IT_TAKES_BACK = (
     f"{AT}/receipts/<purchase shipped>/reverse",
     f"{AT}/sales-returns/<sale came back>/reverse",
     f"{AT}/purchase-returns/<purchase came back>/reverse",
-    f"{AT}/transfers/<moved>/reverse",
-    f"{AT}/stock-counts/<counted>/reverse",
     f"{PAYMENTS}/<received>/reverse",
     f"{FINANCE}/payments/<advance>/reverse",
     f"{FINANCE}/vouchers/<advance voucher>/reverse",
-    f"{FINANCE}/invoices/<invoice>/credit-notes",
+    f"{FINANCE}/credit-notes/<credited>/reverse",
 )
 REVERSED_BEFORE = {
     "delivery": f"{AT}/deliveries/<sale reversed>/reverse",
@@ -210,6 +210,8 @@ REVERSED_BEFORE = {
     "reversal of a payment of a contract": f"{PAYMENTS}/<taken back>/reverse",
     "payment": f"{FINANCE}/payments/<payment>/reverse",
     "claim": f"{FINANCE}/expense-claims/<claim undone>/reverse",
+    "credit note": f"{FINANCE}/credit-notes/<credited twice>/reverse",
+    "reversal of a credit note": f"{FINANCE}/credit-notes/<not credited>/reverse",
     "voucher": f"{FINANCE}/vouchers/<voucher>/reverse",
     "reversal of a voucher": f"{FINANCE}/vouchers/<voucher back>/reverse",
 }

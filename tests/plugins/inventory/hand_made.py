@@ -9,7 +9,6 @@ from typing import Any
 from handlers.route import Route
 from plugins.testing import expect
 from tests.plugins.inventory.goods import AT, Goods
-from tests.support.sample_values import DAY
 from tests.support.valid_requests import Exercise, HandMade, Maker, path_with
 
 PURCHASES, SALES = f"{AT}/purchase-orders", f"{AT}/sales-orders"
@@ -49,7 +48,7 @@ async def transfer(maker: Maker, route: Route) -> Exercise:
     goods = await Goods.stocked(maker.admin, 5)
     other = await goods.warehouse()
     line = {"product_id": goods.product_id, "quantity": "2"}
-    body = {"from_warehouse_id": goods.warehouse_id, "to_warehouse_id": other, "day": DAY, "lines": [line]}
+    body = {"from_warehouse_id": goods.warehouse_id, "to_warehouse_id": other, "lines": [line]}
     return Exercise(maker.admin, route, route.path, body)
 
 
