@@ -22,7 +22,6 @@ from plugins.api import (
     crud,
     day_of,
     exact,
-    invalid,
     new_id,
     route,
     start_of,
@@ -98,8 +97,6 @@ async def reverse(req: Request) -> Record:
         payment = await get_editable(req, PAYMENTS, req.path["id"])
         _check_entered_here(payment)
         await _announce_day(req, day)
-        if req.body.get("day") is not None and day < day_of(payment["paid_at"], req.service.settings.zone).isoformat():
-            raise invalid("day", "minimum")
         changed = await enter_reversal(req, payment, day, req.body.get("reason"), req.body.get("version"))
         await announce_return(req, payment, day, req.body.get("reason"))
         return changed

@@ -36,6 +36,7 @@ from plugins.finance.entries import ENTRIES, RESCHEDULED
 
 Record = dict[str, Any]
 _PARTIES = ("customer_id", "supplier_id")
+_OF = (*_PARTIES, "open_item_id")
 _ZERO = Decimal("0.00")
 
 # a row as responses and tables have it; nothing is stored in this shape
@@ -83,12 +84,13 @@ _QUERY: Mapping[str, Field] = {
 class _Account:
     """The account of a customer, of a supplier, or of a company that is both; and the days that are asked for.
 
-    `item` is the open item to which it is limited, or None.
+    `open_item_id` limits it to what changed this item, whose direction is `item_direction`; or both are None.
     """
 
     customer_id: Any
     supplier_id: Any
-    item: Record | None
+    open_item_id: Any
+    item_direction: str | None
     since: str
     until: str
 
@@ -97,15 +99,13 @@ class _Account:
         """The filter on its entries until the last day."""
         parties = [{name: id} for name in _PARTIES if (id := getattr(self, name)) is not None]
         of_party = {"$or": parties} if len(parties) > 1 else parties[0] if parties else {}
-        of_item = {"open_item_id": self.item["id"]} if self.item is not None else {}
+        of_item = {"open_item_id": self.open_item_id} if self.open_item_id is not None else {}
         return {**of_party, **of_item, "day": {"$lte": self.until}}
 
     @property
     def side(self) -> str:
         """The direction of the items that add to its balance; the others are set off."""
-        if self.item is not None:
-            return str(self.item["direction"])
-        return "out" if self.customer_id is not None else "in"
+        return self.item_direction or ("out" if self.customer_id is not None else "in")
 
     @property
     def amount(self) -> Any:
@@ -119,14 +119,14 @@ class _Account:
 
 
 async def _find_account(req: Request) -> _Account:
-    """Return the account that is asked for. Raises 40001 without any, and for an item out of sight."""
-    customer_id, supplier_id, item_id = (req.query.get(name) for name in (*_PARTIES, "open_item_id"))
-    item = await req.store(OPEN_ITEMS).find_one({"_id": item_id}) if item_id is not None else None
-    if item_id is not None and item is None:
-        raise invalid("open_item_id", "reference")
-    if customer_id is None and supplier_id is None and item is None:
+    """Return the account that is asked for. Raises 40001 without any."""
+    asked = [req.query.get(name) for name in _OF]
+    if asked == [None] * len(_OF):
         raise invalid("customer_id", "required")
-    return _Account(customer_id, supplier_id, item, req.query.get("from") or "", req.query.get("to") or day_asked(req))
+    item_id = asked[-1]
+    item = await req.store(OPEN_ITEMS).find_one({"_id": item_id}) if item_id is not None else None
+    direction = item["direction"] if item is not None else None
+    return _Account(*asked, direction, req.query.get("from") or "", req.query.get("to") or day_asked(req))
 
 
 async def read_statement(req: Request) -> Record:
@@ -135,7 +135,7 @@ async def read_statement(req: Request) -> Record:
     page, sums = await _read_page(req, account)
     debit, credit = (sums["more"], -sums["less"]) if account.side == "out" else (-sums["less"], sums["more"])
     return {
-        **{name: req.query.get(name) for name in (*_PARTIES, "open_item_id")},
+        **{name: req.query.get(name) for name in _OF},
         "from": req.query.get("from"),
         "to": account.until,
         "opening_balance": sums["opening"],

@@ -232,12 +232,6 @@ async def test_an_item_knows_its_customer_or_supplier_and_when_it_changed(admin:
     ]
 
 
-async def test_a_statement_is_of_an_item_that_one_sees(admin: Client) -> None:
-    made = await in_force(admin, "100.00")
-    reply = await admin.get(f"{AT}/statements?open_item_id={made['id']}")
-    assert (reply.code, reply.fields) == (40001, {"open_item_id"})
-
-
 async def changes_of(client: Client, item: dict[str, Any]) -> list[tuple[str, ...]]:
     """The lines of the statement of an item: day, kind, debit and credit. They add up to what is open."""
     said = expect(await client.get(f"{AT}/statements?open_item_id={item['id']}"))

@@ -186,7 +186,6 @@ BEFORE_WHAT_IT_TAKES_BACK = (
     f"{AT}/receipts/<purchase shipped>/reverse",
     f"{AT}/sales-returns/<sale came back>/reverse",
     f"{AT}/purchase-returns/<purchase came back>/reverse",
-    f"{PAYMENTS}/<received>/reverse",
     f"{FINANCE}/payments/<advance>/reverse",
     f"{FINANCE}/vouchers/<advance voucher>/reverse",
     f"{FINANCE}/credit-notes/<credited>/reverse",
