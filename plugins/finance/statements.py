@@ -215,7 +215,7 @@ ROUTES: tuple[Route, ...] = (
         returns=shape(
             "Statement",
             **{name: PARTY[name] for name in _PARTIES},
-            open_item_id=object_id(),
+            open_item_id=object_id(ref=OPEN_ITEMS.name),
             **{"from": day(description="Null: everything.")},
             to=day(nullable=False),
             opening_balance=money(nullable=False, description="What was open before the first day."),
