@@ -120,13 +120,13 @@ class _Account:
 
 async def _find_account(req: Request) -> _Account:
     """Return the account that is asked for. Raises 40001 without any."""
-    asked = [req.query.get(name) for name in _OF]
-    if asked == [None] * len(_OF):
+    customer_id, supplier_id, item_id = (req.query.get(name) for name in _OF)
+    if customer_id is None and supplier_id is None and item_id is None:
         raise invalid("customer_id", "required")
-    item_id = asked[-1]
     item = await req.store(OPEN_ITEMS).find_one({"_id": item_id}) if item_id is not None else None
     direction = item["direction"] if item is not None else None
-    return _Account(*asked, direction, req.query.get("from") or "", req.query.get("to") or day_asked(req))
+    since, until = req.query.get("from") or "", req.query.get("to") or day_asked(req)
+    return _Account(customer_id, supplier_id, item_id, direction, since, until)
 
 
 async def read_statement(req: Request) -> Record:
