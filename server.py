@@ -237,8 +237,10 @@ async def settle() -> None:
 def welcome(service: Running) -> None:
     """Print the addresses and accounts of a demo."""
     accounts = {"admin": "as in TRADEWIND_ADMIN_PASSWORD", **demo_accounts(service.service.settings.data_dir)}
+    console = [f"  Console    {service.url}/console"] if "console" in service.catalogue.plugins else []
     lines = [
         "",
+        *console,
         f"  Tradewind  {service.url}",
         f"  Docs       {service.url}/api/docs",
         "",

@@ -87,7 +87,10 @@ from plugins.steps import (
     Step as Step,  # one transition of one record, as the hooks of its action get it
     change_state as change_state,  # make a transition that no request asks for
 )
-from plugins.transitions import transitions as transitions  # the routes of the actions of a state machine
+from plugins.transitions import (
+    transitions as transitions,  # the routes of the actions of a state machine
+    transitions_of as transitions_of,  # the transitions that such a route may make
+)
 
 # -- Events between plugins that need not be loaded together
 from plugins.protocols import (
@@ -281,7 +284,10 @@ from handlers.tables.table import (
     ImportLimits as ImportLimits,  # limits of an import
     Table as Table,  # the tables of a collection
 )
-from handlers.tables.values import ValueLabels as ValueLabels  # the labels of states, choices and dictionaries
+from handlers.tables.values import (
+    ValueLabels as ValueLabels,  # the labels of states, choices and dictionaries
+    labels_of as labels_of,  # those of the values of one field
+)
 from plugins.tables import ImportNotices as ImportNotices  # notifies the person behind an import of its progress
 
 # -- Advanced: ports, services, uploads, permissions

@@ -43,6 +43,7 @@ from plugins.plugin import Plugin
 
 CORE_COLLECTIONS = (CHANGES, IDEMPOTENCY_KEYS, LOCKS, OPERATION_LOGS, TABLE_IMPORTS, TABLE_IMPORT_ROWS)
 _PATH = re.compile(r"^/(api/|metrics$)[A-Za-z0-9._{}/-]+$|^/metrics$")
+_PAGE = re.compile(r"^/[a-z][A-Za-z0-9._{}/-]*$")  # what browsers open, and its files, may be outside of /api/
 # names that the store writes or queries itself, besides the audit fields
 _RESERVED = {"id", "_id", "deleted", "shared_with", OWNER_DEPARTMENT, SECOND_DEPARTMENT, HISTORY, *SEARCH_FIELDS}
 _OPTION_KEY = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
@@ -212,7 +213,7 @@ def _route_problems(plugin: Plugin, route: Route, menus: Iterable[Menu], shapes:
     resource = route.access.rpartition(":")[0]
     if route.method not in METHODS:
         yield f"{where} has the method {route.method}, which is none of {', '.join(METHODS)}."
-    if not _PATH.match(route.path):
+    if not (_PAGE if route.bare and not route.writes else _PATH).match(route.path):
         allowed = "letters, digits, -, _, . and {}"
         yield f"{where} has a path that does not begin with /api/ or has other characters than {allowed}."
     if route.access not in (PUBLIC, SIGNED_IN, SUPER) and not PERMISSION.match(route.access or ""):

@@ -132,6 +132,11 @@ def action_handlers(routes: Iterable[Route]) -> Iterator[tuple[Route, ActionHand
             yield one, one.handler
 
 
+def transitions_of(route: Route, collection: Collection) -> tuple[str, ...]:
+    """The transitions of a record of `collection` that a route may make; none for one that `transitions` did not make."""
+    return route.handler.names_of(collection) if isinstance(route.handler, ActionHandler) else ()
+
+
 def action_titles(routes: Iterable[Route]) -> dict[str, Message]:
     """The titles of the permissions of actions: the labels of their transitions."""
     titles: dict[str, Message] = {}

@@ -47,6 +47,7 @@ LONGEST = (
     "test_company_month.py",
     "test_stock_property.py",
     "test_xss_in_browser.py",
+    "test_in_browser.py",
 )
 _PLACES = {name: place for place, name in enumerate(LONGEST)}
 

@@ -133,7 +133,7 @@ PLUGIN_API = """
 
     Numbering OptionValues check_keeper dictionary hold_fields holds page record_code record_name routes_of service_fields shape try_transition
 
-    Dictionaries Entries Entry fields_in with_version
+    Dictionaries Entries Entry fields_in labels_of transitions_of with_version
 """.split()  # noqa: SIM905  a list literal has a line for each of them
 
 

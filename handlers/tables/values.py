@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from handlers.declarations import Catalogue
-from handlers.dictionaries import Dictionaries
+from handlers.dictionaries import Dictionaries, Entries
 from handlers.schema.fields import Field
 from handlers.schema.messages import Language, Message
 from handlers.service import Service
@@ -26,7 +26,8 @@ class ValueLabels:
     @classmethod
     async def load(cls, service: Service, columns: Columns) -> ValueLabels:
         """Load them, with the labels of dictionaries that administrators edited."""
-        found = {column.name: await _labels_of(service, column.field) for column in columns.all}
+        catalogue, entries = service.part(Catalogue), await service.part(Dictionaries).current()
+        found = {column.name: labels_of(catalogue, entries, column.field) for column in columns.all}
         return cls({name: labels for name, labels in found.items() if labels})
 
     def choices(self, column: TableColumn, language: Language | None) -> list[str]:
@@ -63,12 +64,12 @@ def _values_by_text(labels: Labels) -> dict[str, str]:
     return {text: value for text, value in found.items() if text not in several}
 
 
-async def _labels_of(service: Service, field: Field) -> Labels:
+def labels_of(catalogue: Catalogue, entries: Entries, field: Field) -> Labels:
+    """The labels of the values of a field: those of its dictionary, or of what has just its fixed values."""
     if field.dictionary:
-        entries = (await service.part(Dictionaries).current()).get(field.dictionary, {})
-        return {value: entry.label for value, entry in entries.items()}
+        return {value: entry.label for value, entry in entries.get(field.dictionary, {}).items()}
     values = field.rules.get("enum")
-    return next(_with_values(service.part(Catalogue), set(values)), {}) if values else {}
+    return next(_with_values(catalogue, set(values)), {}) if values else {}
 
 
 def _with_values(catalogue: Catalogue, values: set[str]) -> Iterator[Labels]:

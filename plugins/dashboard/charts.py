@@ -9,19 +9,46 @@ from plugins.api import day as calendar_day
 from plugins.dashboard.serving import dashboard_route
 
 _MAX_ROWS = 10_000
-_AMOUNT = money(nullable=False)
-_COUNT = integer(minimum=0, nullable=False)
+_MONEY = money(nullable=False)
+_AMOUNT = _MONEY.but(label=("金额", "Amount"))
+_NUMBER = integer(minimum=0, nullable=False)
+_COUNT = _NUMBER.but(label=("数量", "Count"))
 _NAME = text(nullable=False)
 _DATE = calendar_day(nullable=False)
 _MONTH = text(nullable=False, pattern=r"^[0-9]{4}-[0-9]{2}$", max_length=7, example="2026-11")
 
-_DAYS = {"days": integer(minimum=1, maximum=366, default=30, nullable=False, example=30, description="Up to today.")}
+_DAYS = {
+    "days": integer(
+        label=("天数", "Days"),
+        minimum=1,
+        maximum=366,
+        default=30,
+        nullable=False,
+        example=30,
+        description="Up to today.",
+    )
+}
 _MONTHS = {
-    "months": integer(minimum=1, maximum=36, default=12, nullable=False, example=12, description="Up to this one.")
+    "months": integer(
+        label=("月数", "Months"),
+        minimum=1,
+        maximum=36,
+        default=12,
+        nullable=False,
+        example=12,
+        description="Up to this one.",
+    )
 }
 _RANGE = {
-    "date_from": calendar_day(nullable=False, example="2026-01-01", description="The first day; any when left out."),
-    "date_to": calendar_day(nullable=False, example="2026-12-31", description="The last day; any when left out."),
+    "date_from": calendar_day(
+        label=("开始日期", "From"),
+        nullable=False,
+        example="2026-01-01",
+        description="The first day; any when left out.",
+    ),
+    "date_to": calendar_day(
+        label=("结束日期", "To"), nullable=False, example="2026-12-31", description="The last day; any when left out."
+    ),
 }
 _SERIES = {
     "date_from": _RANGE["date_from"].but(
@@ -32,10 +59,19 @@ _SERIES = {
 }
 _RANKING = {
     **_RANGE,
-    "limit": integer(minimum=1, maximum=100, default=10, nullable=False, example=10, description="How many people."),
+    "limit": integer(
+        label=("人数", "People"),
+        minimum=1,
+        maximum=100,
+        default=10,
+        nullable=False,
+        example=10,
+        description="How many people.",
+    ),
     "by": choice(
         "payments",
         "contracts",
+        label=("依据", "By"),
         default="payments",
         nullable=False,
         description="Payments received, or contracts in force or completed.",
@@ -50,8 +86,16 @@ def _items(name: str, fields: Mapping[str, Field]) -> dict[str, Field]:
 _SLICE = {"name": _NAME, "value": _COUNT}
 _CODE = text(description="The stored value, whose label is the name; null for records without one.")
 _SLICES = array(shape("Slice", **_SLICE, code=_CODE), max_items=_MAX_ROWS, nullable=False)
-_RESULT = {"income": _AMOUNT, "expense": _AMOUNT, "profit": _AMOUNT}
-_ATTENDANCE = {"present": _COUNT, "late": _COUNT, "missed_punch": _COUNT}
+_RESULT = {
+    "income": _MONEY.but(label=("收入", "Income")),
+    "expense": _MONEY.but(label=("支出", "Expense")),
+    "profit": _MONEY.but(label=("利润", "Profit")),
+}
+_ATTENDANCE = {
+    "present": _NUMBER.but(label=("出勤", "Present")),
+    "late": _NUMBER.but(label=("迟到", "Late")),
+    "missed_punch": _NUMBER.but(label=("缺卡", "Missed punch")),
+}
 
 ROUTES: tuple[Route, ...] = (
     dashboard_route(
@@ -59,11 +103,11 @@ ROUTES: tuple[Route, ...] = (
         summary="Show the core totals",
         access="dashboard:chart:overview",
         returns={
-            "customers": _COUNT,
-            "opportunities": _COUNT,
-            "contract_amount": _AMOUNT,
-            "received_amount": _AMOUNT,
-            "pending_approvals": _COUNT,
+            "customers": _NUMBER.but(label=("客户数", "Customers")),
+            "opportunities": _NUMBER.but(label=("商机数", "Opportunities")),
+            "contract_amount": _MONEY.but(label=("合同金额", "Contract amount")),
+            "received_amount": _MONEY.but(label=("回款金额", "Received")),
+            "pending_approvals": _NUMBER.but(label=("待审批", "Pending approvals")),
         },
     ),
     dashboard_route(
@@ -72,7 +116,7 @@ ROUTES: tuple[Route, ...] = (
         access="dashboard:chart:sales-trend",
         query=_DAYS,
         returns={
-            "days": _COUNT,
+            "days": _NUMBER,
             **_items("SalesDay", {"date": _DATE, "amount": _AMOUNT, "count": _COUNT}),
         },
     ),
@@ -115,7 +159,7 @@ ROUTES: tuple[Route, ...] = (
         query=_RANKING,
         returns=_items(
             "RankedPerson",
-            {"rank": _COUNT, "user_id": _COUNT.but(ref="users"), "name": _NAME, "amount": _AMOUNT, "count": _COUNT},
+            {"rank": _NUMBER, "user_id": _NUMBER.but(ref="users"), "name": _NAME, "amount": _AMOUNT, "count": _COUNT},
         ),
     ),
     dashboard_route(
@@ -135,7 +179,15 @@ ROUTES: tuple[Route, ...] = (
         summary="Show the headcount by month",
         access="dashboard:chart:headcount-trend",
         query=_MONTHS,
-        returns=_items("HeadcountMonth", {"month": _MONTH, "headcount": _COUNT, "joined": _COUNT, "left": _COUNT}),
+        returns=_items(
+            "HeadcountMonth",
+            {
+                "month": _MONTH,
+                "headcount": _NUMBER.but(label=("在职人数", "Headcount")),
+                "joined": _NUMBER.but(label=("入职", "Joined")),
+                "left": _NUMBER.but(label=("离职", "Left")),
+            },
+        ),
     ),
     dashboard_route(
         "GET /api/dashboard/attendance-summary",
@@ -156,8 +208,8 @@ ROUTES: tuple[Route, ...] = (
             {
                 "warehouse_id": object_id(nullable=False, ref="inventory_warehouses"),
                 "name": _NAME,
-                "quantity": quantity(nullable=False),
-                "value": _AMOUNT,
+                "quantity": quantity(label=("库存数量", "Quantity"), nullable=False),
+                "value": _MONEY.but(label=("库存金额", "Value")),
             },
         ),
     ),
@@ -166,6 +218,13 @@ ROUTES: tuple[Route, ...] = (
         summary="Compare sales with purchases by month",
         access="dashboard:chart:sales-vs-purchase",
         query=_MONTHS,
-        returns=_items("SalesAndPurchase", {"month": _MONTH, "sales": _AMOUNT, "purchase": _AMOUNT}),
+        returns=_items(
+            "SalesAndPurchase",
+            {
+                "month": _MONTH,
+                "sales": _MONEY.but(label=("销售", "Sales")),
+                "purchase": _MONEY.but(label=("采购", "Purchases")),
+            },
+        ),
     ),
 )

@@ -770,6 +770,10 @@ def test_a_plugin_without_a_fault_is_taken() -> None:
     assert "acme" in freeze([*GOOD, ACME]).plugins
 
 
+def test_a_page_for_browsers_may_be_outside_of_the_api() -> None:
+    assert "other" in freeze([*GOOD, other(routes=(get("/things", bare="text/html"),))]).plugins
+
+
 def test_an_import_of_records_that_no_route_creates_is_refused() -> None:
     routes = tables(THINGS, at=AT, resource="acme:thing")
     assert problems([acme(routes=(*routes, *crud(THINGS, at=AT, resource="acme:thing", only=("list",))))]) == [

@@ -13,6 +13,7 @@ from handlers.tables.handlers import ReadImport, StartImport, imported_tables
 from plugins.testing import PASSWORD, expect
 from tests.plugins.approval.hand_made import APPROVAL_HAND_MADE
 from tests.plugins.cms.hand_made import CMS_HAND_MADE
+from tests.plugins.console.hand_made import CONSOLE_HAND_MADE
 from tests.plugins.crm.hand_made import HAND_MADE as CRM
 from tests.plugins.crm.tables import form
 from tests.plugins.files.hand_made import FILES_HAND_MADE
@@ -108,6 +109,7 @@ HAND_MADE: Mapping[str, HandMade] = {
     **CRM,
     **APPROVAL_HAND_MADE,
     **CMS_HAND_MADE,
+    **CONSOLE_HAND_MADE,
     **NOTIFICATION_HAND_MADE,
     **FILES_HAND_MADE,
     **FINANCE_HAND_MADE,

@@ -1,0 +1,124 @@
+"""What a browser loads: the shell, our own few files, and those of the renderer. Nothing comes from another host."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib.resources import files
+from pathlib import PurePath
+
+from plugins.api import (
+    NOT_FOUND,
+    PUBLIC,
+    ApiError,
+    Message,
+    Refusal,
+    Request,
+    Response,
+    Route,
+    array,
+    choice,
+    route,
+    shape,
+    text,
+)
+from plugins.console.renderer import MEDIA, STATES, Renderer
+
+OWN = ("start.js", "api.js", "menu.js", "session.js", "words.js", "console.css")
+POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HTML = "text/html; charset=utf-8"
+_FILES = "text/javascript, text/css"
+_CHECKED = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
+_KEPT = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+
+
+async def shell(req: Request) -> Response:
+    """The page that everything else is drawn in."""
+    body = await asyncio.to_thread(_read, "console.html")
+    return Response(200, body, {**_CHECKED, "Content-Security-Policy": POLICY}, _HTML)
+
+
+async def own_file(req: Request) -> Response:
+    """One of our own files. Raises 40400."""
+    name = req.path["file"]
+    if name not in OWN:
+        raise ApiError(NOT_FOUND)
+    return Response(200, await asyncio.to_thread(_read, name), _CHECKED, _media(name))
+
+
+async def renderer_file(req: Request) -> Response:
+    """One of the renderer's files, compressed for clients that take it. Raises 40400 for others, and before it came."""
+    renderer, name = req.part(Renderer), req.path["file"]
+    compressed = "gzip" in req.headers.get("Accept-Encoding", "")
+    read = renderer.compressed if compressed else renderer.whole
+    body = await asyncio.to_thread(read, name) if req.path["version"] == renderer.version else None
+    if body is None:
+        raise ApiError(NOT_FOUND)
+    encoding = {"Content-Encoding": "gzip"} if compressed else {}
+    return Response(200, body, {**_KEPT, "Vary": "Accept-Encoding", **encoding}, _media(name))
+
+
+async def renderer_state(req: Request) -> dict[str, object]:
+    """How far the renderer's files are; the page asks until they are there."""
+    renderer = req.part(Renderer)
+    state = await asyncio.to_thread(renderer.state)
+    zone = req.service.settings.time_zone
+    return {
+        "state": state,
+        "message": STATES[state].text(req.language),
+        "version": renderer.version,
+        "files": renderer.names,
+        "time_zone": zone,
+    }
+
+
+def _read(name: str) -> bytes:
+    return (files("plugins.console") / "static" / name).read_bytes()
+
+
+def _media(name: str) -> str:
+    return MEDIA[PurePath(name).suffix]
+
+
+_NO_FILE = Refusal(
+    NOT_FOUND, hint=Message("没有这样的文件，或尚未下载", "There is no such file, or it has not come yet")
+)
+_STATE = shape(
+    "ConsoleRenderer",
+    state=choice(*STATES, nullable=False),
+    message=text(nullable=False, description="For the person who waits."),
+    version=text(nullable=False),
+    files=array(text(nullable=False), nullable=False),
+    time_zone=text(nullable=False, description="The business time zone, in which the page shows moments."),
+)
+ROUTES: tuple[Route, ...] = (
+    route("GET /console", shell, summary="The console", access=PUBLIC, bare=_HTML, tag="console"),
+    route(
+        "GET /console/{file}",
+        own_file,
+        summary="A file of the console",
+        access=PUBLIC,
+        bare=_FILES,
+        refusals=(_NO_FILE,),
+        tag="console",
+    ),
+    route(
+        "GET /console/renderer/{version}/{file}",
+        renderer_file,
+        summary="A file of the console's renderer",
+        access=PUBLIC,
+        bare=_FILES,
+        refusals=(_NO_FILE,),
+        tag="console",
+    ),
+    route(
+        "GET /api/v1/console/renderer",
+        renderer_state,
+        summary="Whether the console's renderer is there",
+        access=PUBLIC,
+        returns=_STATE,
+        tag="console",
+    ),
+)

@@ -1,0 +1,106 @@
+"""Forms: the control for each field of a body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from plugins.api import Field
+from plugins.console.nodes import Node, call
+from plugins.console.viewer import Viewer
+
+OPTIONS = "/api/v1/meta/options/{collection}"
+_LONG = 500
+_PLAIN: Mapping[str, Node] = {
+    "integer": {"type": "input-number", "precision": 0},
+    "number": {"type": "input-number"},
+    "money": {"type": "input-text", "validations": {"isNumeric": True}},
+    "quantity": {"type": "input-text", "validations": {"isNumeric": True}},
+    "day": {"type": "input-date", "valueFormat": "YYYY-MM-DD"},
+    "timestamp": {"type": "input-datetime", "valueFormat": "YYYY-MM-DDTHH:mm:ss[Z]", "utc": True},
+    "object_id": {"type": "input-text"},
+}
+
+
+def controls(viewer: Viewer, shape: Field, labelled: Mapping[str, Field]) -> list[Node]:
+    """The controls of a body; `labelled` are the fields of the record, for what the body itself gives no label."""
+    return [*_controls(viewer, shape.fields or {}, labelled)]
+
+
+def picker(viewer: Viewer, name: str, target: str) -> Node:
+    """A control that chooses a record of a collection; `chosen` keeps the present one among what it offers."""
+    path = OPTIONS.replace("{collection}", target)
+    source = call("GET", f"{path}?q=${{term}}&chosen=${{{name}}}")
+    chosen = {"joinValues": False, "extractValue": True}
+    return {
+        "type": "select",
+        "source": source,
+        "autoComplete": source,
+        "labelField": "name",
+        "valueField": "id",
+        **chosen,
+    }
+
+
+def choices(labels: Mapping[str, str]) -> Node:
+    """A control that chooses one of some values."""
+    options = [{"value": value, "label": label} for value, label in labels.items()]
+    return {"type": "select", "options": options, "joinValues": False, "extractValue": True}
+
+
+def _controls(viewer: Viewer, fields: Mapping[str, Field], labelled: Mapping[str, Field]) -> Iterator[Node]:
+    for name, field in fields.items():
+        if name == "version":
+            yield {"type": "hidden", "name": name}
+        if name == "version" or not _shown(field):
+            continue
+        label = viewer.label(name, field if field.label is not None else labelled.get(name, field))
+        made = {**_control(viewer, name, field), "name": name, "label": label}
+        if field.required:
+            made["required"] = True
+        if field.default is not None:
+            made["value"] = field.default
+        yield made
+
+
+def _shown(field: Field) -> bool:
+    """Whether a form has a control for it: JSON of any shape has none."""
+    inside = field.items if field.kind == "array" else field
+    return field.documented and inside is not None and inside.kind not in ("any", "mapping", "array")
+
+
+def _control(viewer: Viewer, name: str, field: Field) -> Node:
+    if field.kind == "array" and field.items is not None:
+        return _several(viewer, name, field, field.items)
+    if field.kind == "object":
+        return {"type": "combo", "multiLine": True, "items": [*_controls(viewer, field.fields or {}, {})]}
+    if field.ref and viewer.may_pick(field.ref):
+        return {**picker(viewer, name, field.ref), "clearable": field.nullable}
+    labels = viewer.offered(field)
+    if labels:
+        return {**choices(labels), "clearable": field.nullable}
+    if field.kind == "boolean":
+        return {"type": "switch"}
+    return _PLAIN.get(field.kind) or _text(field)
+
+
+def _several(viewer: Viewer, name: str, field: Field, item: Field) -> Node:
+    target = field.ref or item.ref
+    if target and viewer.may_pick(target):
+        return {**picker(viewer, name, target), "multiple": True}
+    if labels := viewer.offered(item):
+        return {**choices(labels), "multiple": True}
+    if item.kind == "object":
+        return {
+            "type": "combo",
+            "multiple": True,
+            "multiLine": True,
+            "items": [*_controls(viewer, item.fields or {}, {})],
+        }
+    return {"type": "input-array", "items": {**_control(viewer, name, item)}}
+
+
+def _text(field: Field) -> Node:
+    longest = int(field.rules.get("maxLength") or 0)
+    if field.secret or field.write_only:
+        return {"type": "input-password"}
+    return {"type": "textarea" if longest > _LONG else "input-text", **({"maxLength": longest} if longest else {})}

@@ -1,0 +1,78 @@
+"""Parts of a page description. Texts that people or plugins wrote are no templates in it, and no markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from plugins.api import Message
+
+Node = dict[str, object]
+# what begins a template, a variable, a tag or an entity; a space without width after it ends that
+_BEGINNING = re.compile(r"[$<&\\](?=\S)")
+_NO_SPACE = "\u200b"
+
+
+def plain(text: str) -> str:
+    """The text for a page description, where it is shown as it is: `${name}` and `<b>` too."""
+    return _BEGINNING.sub(lambda found: found.group() + _NO_SPACE, text)
+
+
+def page(title: str, *body: Node, **more: object) -> Node:
+    """A whole page."""
+    return {"type": "page", "title": title, "body": list(body), **more}
+
+
+def call(method: str, path: str, data: Mapping[str, object] | None = None) -> Node:
+    """A request to the API; `data` are templates of the values that it sends, by name."""
+    sent = {} if data is None else {"data": dict(data)}
+    return {"method": method.lower(), "url": path, **sent}
+
+
+def values_of(names: Mapping[str, object]) -> dict[str, object]:
+    """The templates that send the values of these fields under their own names."""
+    return {name: f"${{{name}}}" for name in names}
+
+
+def tabs(*parts: tuple[str, list[Node]]) -> Node:
+    """Tabs whose contents are made, and loaded, when they are first opened."""
+    made = [{"title": title, "body": body} for title, body in parts]
+    return {"type": "tabs", "mountOnEnter": True, "tabs": made}
+
+
+def notice(text: str) -> Node:
+    """A sentence in place of what cannot be shown."""
+    return {"type": "alert", "level": "info", "body": text}
+
+
+WORDS: Mapping[str, Message] = {
+    "actions": Message("操作", "Actions"),
+    "all": Message("全部", "All"),
+    "after": Message("修改后", "After"),
+    "at": Message("时间", "At"),
+    "before": Message("修改前", "Before"),
+    "by": Message("修改人", "By"),
+    "changes": Message("变更", "Changes"),
+    "delete?": Message("确定删除吗？", "Delete this record?"),
+    "details": Message("详情", "Details"),
+    "done": Message(
+        "新增 ${created}，更新 ${updated}，失败 ${failed}", "${created} new, ${updated} changed, ${failed} failed"
+    ),
+    "dry_run": Message("仅检查，不写入", "Check only, write nothing"),
+    "field": Message("字段", "Field"),
+    "file": Message("文件", "File"),
+    "files": Message("附件", "Files"),
+    "history": Message("历史", "History"),
+    "no": Message("否", "No"),
+    "no_page": Message(
+        "该菜单没有控制台页面，请通过接口使用", "This menu has no page in the console; use it by the API"
+    ),
+    "no_right": Message("没有可以查看的内容", "Nothing here is permitted to you"),
+    "only_in": Message("仅适用于状态：{states}", "Only in state: {states}"),
+    "open": Message("查看", "Open"),
+    "result": Message("结果", "Result"),
+    "search": Message("搜索", "Search"),
+    "sure": Message("确定{action}吗？", "{action}: are you sure?"),
+    "template": Message("下载模板", "Template"),
+    "yes": Message("是", "Yes"),
+}

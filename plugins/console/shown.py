@@ -1,0 +1,75 @@
+"""How values are shown: in columns of lists, and in the details of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from plugins.api import Field, obj
+from plugins.console.nodes import Node
+from plugins.console.viewer import Viewer
+
+_TEMPLATES = {"money": "amount", "quantity": "amount", "timestamp": "moment", "any": "text", "mapping": "text"}
+_NEVER = ("id", "version")
+_LONG = 500
+_FIRST_COLUMNS = 8
+
+
+def columns(viewer: Viewer, fields: Mapping[str, Field]) -> list[Node]:
+    """The columns of a list; those behind the first few are there to be switched on."""
+    made = list(details(viewer, fields, in_list=True))
+    for place, column in enumerate(made):
+        name = str(column.pop("of"))
+        column["sortable"] = bool(fields[name].sort)
+        if place >= _FIRST_COLUMNS or _is_long(fields[name]):
+            column["toggled"] = False
+    return made
+
+
+def details(viewer: Viewer, fields: Mapping[str, Field], *, in_list: bool = False) -> Iterator[Node]:
+    """The nodes of the fields that have a value of their own, each with its label; `of` names the field."""
+    for name, field in fields.items():
+        if name in _NEVER or field.secret or field.write_only or field.holds_fields or name == "children":
+            continue
+        node = value(viewer, name, field)
+        yield {**node, "label": viewer.label(name, field), "of": name}
+
+
+def lines(fields: Mapping[str, Field]) -> Iterator[tuple[str, Field, Mapping[str, Field]]]:
+    """The lists of objects in a record, with the fields of one object."""
+    for name, field in fields.items():
+        inside = field.items.fields if field.items is not None and name != "children" else None
+        if field.kind == "array" and inside:
+            yield name, field, inside
+
+
+def value(viewer: Viewer, name: str, field: Field) -> Node:
+    """The node that shows the value of a field."""
+    beside = next((one for one in _siblings(name, field)), None)
+    if beside is not None:
+        return _template(beside, "text") if field.kind == "array" else {"type": "text", "name": beside}
+    several = field.items if field.kind == "array" else None
+    labels = viewer.values(several or field)
+    if labels and several is None:
+        return {"type": "mapping", "name": name, "map": {**labels, "*": f"${{{name}}}"}}
+    if several is not None:
+        return _template(name, "text")
+    if field.kind == "boolean":
+        return {"type": "mapping", "name": name, "map": {"true": viewer.word("yes"), "false": viewer.word("no")}}
+    if field.kind in _TEMPLATES:
+        aligned = {"align": "right"} if field.kind in ("money", "quantity") else {}
+        return {**_template(name, _TEMPLATES[field.kind]), **aligned}
+    return {"type": "text", "name": name}
+
+
+def _siblings(name: str, field: Field) -> Iterator[str]:
+    for sibling in obj(None, {name: field}).siblings:
+        yield sibling.name
+
+
+def _template(name: str, shown_as: str) -> Node:
+    """A value through one of the filters that `api.js` registers."""
+    return {"type": "tpl", "name": name, "tpl": f"${{{name} | {shown_as}}}"}
+
+
+def _is_long(field: Field) -> bool:
+    return field.kind == "text" and int(field.rules.get("maxLength") or 0) > _LONG

@@ -1,0 +1,173 @@
+"""What there is to show: the lists of records that routes declare, and all that can be done with one of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from plugins.api import SIGNED_IN, Catalogue, Collection, Field, Menu, Message, Route, fields_in, transitions_of
+
+DASHBOARDS = "dashboard:chart"
+ATTACHMENTS = "GET /api/attachments"
+_NOT_ACTIONS = ("import", "restore", "notes")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Records of one kind, at one path: the routes that list, read and change them.
+
+    `collection` is None for lists that are no collection's. `routes` are those at the path and below it, by name.
+    """
+
+    at: str
+    list: Route
+    collection: Collection | None
+    routes: Mapping[str, Route]
+
+    @property
+    def name(self) -> str:
+        """Its name in addresses: `crm.customers`."""
+        return self.at.removeprefix("/api/").removeprefix("v1/").replace("/", ".")
+
+    @cached_property
+    def fields(self) -> Mapping[str, Field]:
+        """The fields of a record in the list."""
+        shape = self.list.returns if self.list.paged else self.list.returns.items
+        return (shape.fields if shape is not None else None) or {}
+
+    @property
+    def tree(self) -> bool:
+        """Whether the list is a tree, whole in one response."""
+        return not self.list.paged
+
+    def route(self, method: str, below: str = "") -> Route | None:
+        """The route of this method at `below` the path."""
+        return self.routes.get(f"{method} {self._base}{below}")
+
+    @property
+    def read(self) -> Route | None:
+        """The route of one record."""
+        return self.route("GET", "/{id}")
+
+    @property
+    def actions(self) -> Iterator[Route]:
+        """The routes that do something with one record, besides changing and deleting it."""
+        for one in self.routes.values():
+            verb = one.path.rpartition("}/")[2]
+            takes_json = one.writes and not one.streamed and not one.bare and one.method != "DELETE"
+            if takes_json and one.path == f"{self._base}/{{id}}/{verb}" and verb not in _NOT_ACTIONS:
+                yield one
+
+    def refers_to(self, target: Collection) -> str | None:
+        """The filter of the list by the records of `target` that its own refer to."""
+        references = self.collection.references if self.collection is not None else {}
+        named = (name for name, to in references.items() if to in (target.name, target.alias or target.name))
+        return next((name for name in named if name in self.list.query), None)
+
+    @property
+    def _base(self) -> str:
+        return self.at.removesuffix("/all")
+
+
+class Site:
+    """Everything that pages show, by menus and by names. It is made when the first page is asked for."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self.catalogue = catalogue
+
+    @cached_property
+    def subjects(self) -> Mapping[str, Subject]:
+        """All lists, by name."""
+        named = {one.name: one for one in self.catalogue.routes}
+        found = [self._subject(one, named) for one in self.catalogue.routes if _lists(one, named)]
+        return {subject.name: subject for subject in found}
+
+    @cached_property
+    def menus(self) -> Mapping[str, Menu]:
+        """The declared menus by their codes."""
+        return {menu.code: menu for menu in self.catalogue.menus}
+
+    def of_menu(self, menu: Menu) -> Sequence[Subject]:
+        """The lists that a menu shows, the plainest path first."""
+        found = (one for one in self.subjects.values() if menu.resource and menu.resource in _resources(one))
+        return sorted(found, key=lambda one: (one.at.count("/"), one.list.access.rpartition(":")[2] != "list"))
+
+    def menu_of(self, subject: Subject) -> str:
+        """The code of the menu that shows a list; empty for one that none does."""
+        return next((menu.code for menu in self.menus.values() if menu.resource in _resources(subject)), "")
+
+    @cached_property
+    def dashboards(self) -> Sequence[Route]:
+        """The routes of the dashboards."""
+        return [one for one in self.catalogue.routes if one.access.startswith(f"{DASHBOARDS}:")]
+
+    @cached_property
+    def labels(self) -> Mapping[str, Message]:
+        """What most records call a field of a name, for shapes whose own field of this name has no label."""
+        fields = (item for one in self.catalogue.collections.values() for item in one.all_fields.items())
+        counted = Counter((name, label) for name, field in fields if (label := field.label) is not None)
+        return {name: label for (name, label), _ in reversed(counted.most_common())}
+
+    @cached_property
+    def attachments(self) -> Subject | None:
+        """The list of the files of a record, if a plugin has it."""
+        named = {one.name: one for one in self.catalogue.routes}
+        found = named.get(ATTACHMENTS)
+        return self._subject(found, named) if found is not None else None
+
+    @cached_property
+    def biz_types(self) -> Mapping[str, str]:
+        """The business types, by the names of their collections."""
+        return {collection.name: name for name, collection in self.catalogue.biz_types.items()}
+
+    @cached_property
+    def writers(self) -> Mapping[str, Sequence[str]]:
+        """The names of the routes whose bodies refer to a collection, by its name: their senders may use its picker."""
+        found: dict[str, list[str]] = {}
+        for one in self.catalogue.routes:
+            shapes = [shape for shape in (one.body, one.form) if shape is not None]
+            referred = {field.ref for shape in shapes for _, field in fields_in(shape) if not field.read_only}
+            for target in referred - {None}:
+                found.setdefault(str(target), []).append(one.name)
+        return found
+
+    def title_of(self, subject: Subject) -> Message:
+        """What a list is called beside others of the same menu."""
+        return self.catalogue.summaries[subject.list.name]
+
+    def action_title(self, action: Route) -> Message:
+        """What the button of an action says: the label of its transition, else the title of its permission."""
+        collection = self.catalogue.collections.get(action.collection)
+        names = transitions_of(action, collection) if collection is not None else ()
+        if collection is not None and names:
+            return collection.machine.label_of(names[0])
+        if action.path.rpartition("/")[2] == action.access.rpartition(":")[2]:
+            return self.catalogue.permission_title(action.access)
+        return self.catalogue.summaries[action.name]
+
+    def _subject(self, listing: Route, named: Mapping[str, Route]) -> Subject:
+        base = listing.path.removesuffix("/all")
+        below = {name: one for name, one in named.items() if one.path == base or one.path.startswith(f"{base}/")}
+        return Subject(listing.path, listing, self.catalogue.collections.get(listing.collection), below)
+
+
+def _lists(one: Route, named: Mapping[str, Route]) -> bool:
+    """Whether the route is a list that a page can show: without anything that it must be given."""
+    if one.method != "GET" or one.parameters or one.bare or one.path.endswith("/imports"):
+        return False
+    if f"{one.name}/all" in named:
+        return False
+    if not (one.guarded or (one.access == SIGNED_IN and f"POST {one.path}" in named)):
+        return False
+    holds_records = one.paged or (one.returns.items is not None and bool(one.returns.items.fields))
+    return holds_records and not any(field.required for field in one.query.values())
+
+
+def _resources(subject: Subject) -> set[str]:
+    """The resources whose menu shows the list: its own, or of a list without one, those of what writes it."""
+    if subject.list.guarded:
+        return {subject.list.access.rpartition(":")[0]}
+    writer = subject.route("POST")
+    return {writer.access.rpartition(":")[0]} if writer is not None and writer.guarded else set()

@@ -1,0 +1,127 @@
+// The session: log-in, tokens, their renewal. Tokens live in this tab: in its memory and its sessionStorage.
+
+import { element, language, say } from "./words.js";
+
+const KEPT = "tradewind.session";
+const EXPIRED = 40101, ENDED = [40100, 40102], CHANGE_FIRST = 40301, LOCKED = 42300;
+/** Where the service is: the page is at `<base>/console`. */
+export const base = location.pathname.replace(/\/console\/?$/, "");
+let tokens = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
+let renewing = null;
+let asking = null;
+
+function keep(given) {
+  tokens = given && { accessToken: given.accessToken, refreshToken: given.refreshToken };
+  if (tokens) sessionStorage.setItem(KEPT, JSON.stringify(tokens));
+  else sessionStorage.removeItem(KEPT);
+}
+
+/** Send a request, and return status, headers and the envelope, or a file. Raises TypeError without a network. */
+async function send(path, { method = "GET", body, headers = {}, file = false } = {}) {
+  const sent = { "Accept-Language": language, ...headers };
+  if (tokens) sent.Authorization = `Bearer ${tokens.accessToken}`;
+  const isForm = body instanceof FormData;
+  if (body !== undefined && !isForm) sent["Content-Type"] = "application/json";
+  const content = body === undefined || isForm ? body : JSON.stringify(body);
+  const response = await fetch(base + path, { method, headers: sent, body: content, credentials: "omit" });
+  const isJson = (response.headers.get("Content-Type") ?? "").startsWith("application/json");
+  if (file && response.ok && !isJson) return { status: 200, headers: response.headers, file: await response.blob() };
+  return { status: response.status, headers: response.headers, ...(isJson ? await response.json() : {}) };
+}
+
+/** Call the API. An expired token is renewed, an ended session is begun again, and then the call is repeated. */
+export async function call(path, options = {}) {
+  const used = tokens;
+  const reply = await send(path, options);
+  const outcome = reply.code === EXPIRED ? await renewed(used) : reply;
+  if (reply.code === EXPIRED && outcome.code === 0) return call(path, options);
+  if (ENDED.includes(outcome.code)) {
+    keep(null);
+    await login(say("expired"));
+    return call(path, options);
+  }
+  if (reply.code === CHANGE_FIRST) {
+    await changePassword();
+    return call(path, options);
+  }
+  return outcome;
+}
+
+/** Renew the tokens that were used, once for all calls, and return the reply: a success if there are newer ones. */
+async function renewed(used) {
+  if (tokens && tokens !== used) return { code: 0 };
+  renewing ??= send("/api/v1/auth/refresh", { method: "POST", body: { refreshToken: used?.refreshToken ?? "" } })
+    .then((reply) => { if (reply.code === 0) keep(reply.data); return reply; })
+    .finally(() => { renewing = null; });
+  return renewing;
+}
+
+/** Be logged in: ask for name and password where there is no session. */
+export async function begin() {
+  if (!tokens) await login();
+}
+
+/** End the session. */
+export async function end() {
+  await send("/api/v1/auth/logout", { method: "POST" }).catch(() => null);
+  keep(null);
+  location.hash = "";
+  location.reload();
+}
+
+function login(reason = "") {
+  asking ??= ask(say("login"), reason, { username: "text", password: "password" }, async (given) => {
+    const reply = await send("/api/v1/auth/login", { method: "POST", body: given });
+    if (reply.code === 0) keep(reply.data);
+    return reply;
+  }).finally(() => { asking = null; });
+  return asking.then(() => undefined);
+}
+
+/** Ask for a new password, and log in again with it: a change of the password ends every session. */
+async function changePassword() {
+  const { user } = (await send("/api/v1/auth/profile")).data;
+  await ask(say("change"), say("first"), { oldPassword: "password", newPassword: "password" }, async (given) => {
+    const body = { old_password: given.oldPassword, new_password: given.newPassword };
+    const reply = await send("/api/v1/auth/password", { method: "PUT", body });
+    if (reply.code !== 0) return reply;
+    keep(null);
+    const again = { username: user.username, password: given.newPassword };
+    const session = await send("/api/v1/auth/login", { method: "POST", body: again });
+    if (session.code === 0) keep(session.data);
+    return session;
+  });
+}
+
+function complaint(reply) {
+  const seconds = Number(reply.headers.get("Retry-After"));
+  if (reply.code === LOCKED && seconds) return say("locked", { minutes: Math.ceil(seconds / 60) });
+  const faults = (reply.data?.errors ?? []).map((fault) => fault.message);
+  return [reply.msg ?? say("failed"), ...faults].join(" ");
+}
+
+/** A form above the page, which stays as it is; resolves once `submit` returns a success. */
+function ask(title, reason, fields, submit) {
+  return new Promise((resolve) => {
+    const told = element("p", { className: "complaint", role: "alert", textContent: reason });
+    const inputs = Object.entries(fields).map(([name, type]) => element("label", {}, say(name), element("input", {
+      name, type, required: true, autocomplete: type === "text" ? "username" : "current-password",
+    })));
+    const button = element("button", { type: "submit", textContent: title });
+    const form = element("form", {}, element("h1", { textContent: "Tradewind" }), told, ...inputs, button);
+    const dialog = element("dialog", { className: "login", "aria-label": title }, form);
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      button.disabled = true;
+      const reply = await submit(Object.fromEntries(new FormData(form))).catch(() => null);
+      button.disabled = false;
+      if (reply?.code === 0) {
+        dialog.remove();
+        resolve();
+      } else told.textContent = reply ? complaint(reply) : say("failed");
+    });
+    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}

