@@ -156,7 +156,8 @@ CUSTOMERS = Collection(
     },
     indexes=(
         Index("code", unique=True, where={"code": {"$type": "string"}}),
-        Index("code"),  # for lists and exports in this order, where customers without a code come too
+        # for lists and exports in these orders; customers without a code come too
+        *(Index(name) for name in ("code", "industry", "level", "updated_at", "last_follow_at")),
         Index("owner_id", "-created_at"),
         Index("name_key"),
         Index("phone_key"),
