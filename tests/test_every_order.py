@@ -23,7 +23,8 @@ from tests.support.query_plans import PAGE_ROWS, fill, find_command, rows_read
 pytestmark = pytest.mark.gen_test(timeout=60)
 SORTED = [(one, name) for one in CATALOGUE.collections.values() for name in one.stored_orders]
 _CUSTOMERS = CATALOGUE.collections["crm_customers"]  # a company has many
-INDEXED = [*SORTED, *((_CUSTOMERS, name) for name in _CUSTOMERS.sortable if (_CUSTOMERS, name) not in SORTED)]
+_BY_INDEX = _CUSTOMERS.sortable.keys() - {"updated_at"}  # which would cost every update
+INDEXED = [*SORTED, *((_CUSTOMERS, name) for name in sorted(_BY_INDEX) if (_CUSTOMERS, name) not in SORTED)]
 # people's order: by what is read, whatever the case, the accents and the width; Chinese by its syllables
 ORDERED = [
     "007",

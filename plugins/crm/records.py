@@ -156,8 +156,9 @@ CUSTOMERS = Collection(
     },
     indexes=(
         Index("code", unique=True, where={"code": {"$type": "string"}}),
-        # for lists and exports in these orders; customers without a code come too
-        *(Index(name) for name in ("code", "industry", "level", "updated_at", "last_follow_at")),
+        # for lists and exports in these orders; customers without a code come too. None for `updated_at`: every update
+        # would take a tenth longer
+        *(Index(name) for name in ("code", "industry", "level", "last_follow_at")),
         Index("owner_id", "-created_at"),
         Index("name_key"),
         Index("phone_key"),
