@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 _AGAIN_SECONDS = 0.1
+
+
+class Limit(Protocol):
+    """What expires a block."""
+
+    def begin(self, block: LimitedBlock) -> None:
+        """Note that the block begins; later call its `expire` if it still runs."""
+
+    def end(self, block: LimitedBlock) -> None:
+        """Note that the block ended."""
 
 
 class TimeLimit:
@@ -76,7 +86,7 @@ class LimitedBlock:
 
     __slots__ = ("_again", "_cancelling", "_cancels", "_limit", "_task")
 
-    def __init__(self, limit: TimeLimit | OwnLimit) -> None:
+    def __init__(self, limit: Limit) -> None:
         self._limit = limit
         self._cancels = 0
         self._again: asyncio.TimerHandle | None = None

@@ -262,12 +262,12 @@ async def handle(request: Request, route: Route) -> Response:
         result = await route.handler(request)
         if isinstance(result, Response):
             return result
-        response = Response(200, await _answer(request, route, result), request.response_headers)
+        response = Response(200, await _encode_result(request, route, result), request.response_headers)
     elif _has_idempotency_key(request, route):
         body = await respond_once(request, lambda: _run_handler(request, route))
         response = Response(200, body, request.response_headers)
     else:
-        body = await _answer(request, route, await route.handler(request))
+        body = await _encode_result(request, route, await route.handler(request))
         response = Response(200, body, request.response_headers)
     return _add_etag(request, response) if route.etag else response
 
@@ -288,10 +288,10 @@ def _add_etag(request: Request, response: Response) -> Response:
 
 
 async def _run_handler(request: Request, route: Route) -> bytes:
-    return await _answer(request, route, await route.handler(request))
+    return await _encode_result(request, route, await route.handler(request))
 
 
-async def _answer(request: Request, route: Route, result: object) -> bytes:
+async def _encode_result(request: Request, route: Route, result: object) -> bytes:
     if route.method == "POST" and isinstance(result, dict) and result.get("id") is not None:
         request.created_id = str(result["id"])
     body = await _envelope(request, route, result)

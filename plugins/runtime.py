@@ -178,7 +178,7 @@ async def _connect(settings: Settings, uri: str, stack: AsyncExitStack) -> Drive
     except DatabaseRefused as error:
         raise StartError("MongoDB refuses the user or the password in TRADEWIND_MONGODB_URI.") from error
     except DatabaseUnavailable as error:
-        out_of_reach = "MongoDB does not answer: check TRADEWIND_MONGODB_URI and that the server runs."
+        out_of_reach = "MongoDB does not respond: check TRADEWIND_MONGODB_URI and that the server runs."
         raise StartError(await missing_set_at(uri) or out_of_reach) from error
     if missing is not None:
         raise StartError(missing)

@@ -297,7 +297,7 @@ def test_a_port_of_another_program_is_reported_in_one_line(said: Refusal, mongod
 
 def test_a_database_that_does_not_respond_is_reported_in_one_line(said: Refusal) -> None:
     line = said()
-    assert line == "tradewind: MongoDB does not answer: check TRADEWIND_MONGODB_URI and that the server runs.\n"
+    assert line == "tradewind: MongoDB does not respond: check TRADEWIND_MONGODB_URI and that the server runs.\n"
 
 
 def test_a_wrong_database_password_is_reported_in_one_line(said: Refusal, mongodb_uri: str) -> None:

@@ -20,6 +20,7 @@ from pymongo.errors import OperationFailure
 
 from config.database.commands import Filter
 from config.database.errors import DatabaseUnavailable
+from config.database.operations import Operations
 
 _WRITE_CONFLICT = 112  # src/mongo/base/error_codes.yml
 DocumentKey = tuple[str, Hashable]  # a collection and an `_id`
@@ -37,18 +38,23 @@ class WriteConflict(DatabaseUnavailable):
 class KeyedLocks:
     """A lock for each document that transactions have been in conflict over; it exists while somebody needs it."""
 
-    def __init__(self) -> None:
+    def __init__(self, operations: Operations) -> None:
+        self._operations = operations
         self._locks: WeakValueDictionary[DocumentKey, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
     async def hold(self, keys: Set[DocumentKey], until: float) -> AsyncIterator[None]:
-        """Hold the locks of all these documents; raises TimeoutError at `until`, a monotonic time."""
+        """Hold the locks of all these documents.
+
+        Raises TimeoutError at `until`, a monotonic time, or when the request has spent its time limit in silence.
+        """
         # everybody takes them in the same order, which excludes a deadlock
         locks = [self._locks.setdefault(key, asyncio.Lock()) for key in sorted(keys, key=str)]
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(until - time.monotonic()):
-                for lock in locks:
-                    await stack.enter_async_context(lock)
+                with self._operations.wait_for_others():
+                    for lock in locks:
+                        await stack.enter_async_context(lock)
             token = _held.set(frozenset(keys))
             try:
                 yield

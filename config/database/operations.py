@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any
@@ -56,6 +58,14 @@ class Operations:
         """
         return Operation(self, long)
 
+    def wait_for_others(self) -> AbstractContextManager[None]:
+        """`with operations.wait_for_others(): …` around a wait for what another request does, such as for its lock.
+
+        It raises TimeoutError when the current request has spent one time limit in silence.
+        """
+        waiting = _waiting.get()
+        return nullcontext() if waiting is None else LimitedBlock(_SilenceLimit(self, waiting))
+
     def remaining_seconds(self) -> float:
         """What the silence of the database has left to the current request of one time limit."""
         waiting = _waiting.get()
@@ -73,6 +83,29 @@ class Operations:
             waiting.silent_since = None
             return silent
         return max(silent, own)
+
+
+class _SilenceLimit:
+    """Cancels a block when its request has spent one time limit in silence."""
+
+    def __init__(self, operations: Operations, waiting: Waiting) -> None:
+        self._operations = operations
+        self._waiting = waiting
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self, block: LimitedBlock) -> None:
+        """Start to watch the silence."""
+        self._check(block)
+
+    def end(self, block: LimitedBlock) -> None:
+        """Stop to watch the silence."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _check(self, block: LimitedBlock) -> None:
+        left = self._operations.seconds - self._operations.silent_seconds(self._waiting, time.monotonic())
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(left, self._check, block) if left > 0 else loop.call_soon(block.expire)
 
 
 class Operation:

@@ -40,7 +40,7 @@ class Transactions:
         start_session: Callable[[], Awaitable[Any]],
         start_transaction: Callable[[Any], Awaitable[None]],
     ) -> None:
-        self.locks = KeyedLocks()
+        self.locks = KeyedLocks(operations)
         self.sessions = Sessions(start_session)
         self._operations = operations
         self._seconds = operations.seconds - MARGIN_SECONDS
@@ -97,7 +97,8 @@ class Transactions:
             raise  # the caller was cancelled; the end of the session aborts the transaction
         except BaseException as error:
             cause = error.__cause__ if isinstance(error, DatabaseUnavailable | DuplicateKey) else None
-            aborted = await self._abort(session, gone=isinstance(cause, (*AWAY, TimeoutError)))
+            silent = isinstance(error, DatabaseUnavailable) and error.silent
+            aborted = await self._abort(session, gone=silent or isinstance(cause, (*AWAY, TimeoutError)))
             again = cause if isinstance(cause, PyMongoError) and not isinstance(error, WriteConflict) else error
             if not aborted and isinstance(again, PyMongoError | WriteConflict):
                 raise DatabaseUnavailable("the server did not abort the transaction in time") from error
@@ -131,7 +132,8 @@ class Transactions:
         """
         if not session.handle.in_transaction:
             return True
-        seconds = _GONE_SECONDS if gone else _ABORT_SECONDS
+        left = max(_GONE_SECONDS, self._operations.remaining_seconds())
+        seconds = _GONE_SECONDS if gone else min(_ABORT_SECONDS, left)
         try:
             async with asyncio.timeout(seconds + MARGIN_SECONDS):
                 with pymongo.timeout(seconds):

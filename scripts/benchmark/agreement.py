@@ -57,7 +57,7 @@ def ask(port: int, call: Call) -> tuple[int, Any]:
     headers |= {"Authorization": f"Bearer {call.token}"} if call.token else {}
     body = call.body.replace("{n}", str(time.time_ns())).encode() if call.body else None
     try:
-        with urlopen(Request(f"http://127.0.0.1:{port}{call.path}", body, headers, method=call.method)) as answer:
-            return answer.status, json.load(answer)
+        with urlopen(Request(f"http://127.0.0.1:{port}{call.path}", body, headers, method=call.method)) as response:
+            return response.status, json.load(response)
     except HTTPError as error:
         return error.code, json.load(error)

@@ -66,12 +66,12 @@ class Api:
         self.token = ""
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The data of an answer; raises for a refusal."""
+        """The data of a response; raises for a refusal."""
         headers = {"Content-Type": "application/json"} if body is not None else {}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
         sent = json.dumps(body).encode() if body is not None else None
-        with urlopen(Request(self._base + path, sent, headers, method=method)) as answer:
-            return json.load(answer)["data"]
+        with urlopen(Request(self._base + path, sent, headers, method=method)) as response:
+            return json.load(response)["data"]
 
     def log_in(self, username: str, password: str) -> str:
         """An access token."""

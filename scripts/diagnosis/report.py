@@ -65,7 +65,7 @@ def diagnose(given: dict[str, Any]) -> list[Finding]:
                 return [*findings, Finding("error", "database", str(settings.data_dir), _NEVER_STARTED)]
             return [*findings, *asyncio.run(_looked_into(settings, plugins, uri, default_roles))]
     except (EmbeddedError, ValueError, DatabaseUnavailable) as error:
-        advice = "MongoDB does not answer" if isinstance(error, DatabaseUnavailable) else str(error)
+        advice = "MongoDB does not respond" if isinstance(error, DatabaseUnavailable) else str(error)
         return [*findings, Finding("error", "database", settings.mongodb_database, advice)]
 
 

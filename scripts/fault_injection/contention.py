@@ -52,7 +52,7 @@ class Storm:
         self._pool = [Connection(load.ports[n % len(load.ports)], load.admin.token) for n in range(_AT_ONCE)]
 
     async def at_once(self, what: str, ask: Ask) -> tuple[list[Reply], str]:
-        """Everybody at once; who is answered 50300 asks again. The last replies, and a figure."""
+        """Everybody at once; who gets 50300 asks again. The last replies, and a figure."""
         began, first = time.monotonic(), Counter[str]()
 
         async def one(n: int) -> Reply:

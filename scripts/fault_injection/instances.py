@@ -45,8 +45,8 @@ async def run(bench: Bench) -> None:
             _tell_back(
                 bench, "back after, without load", [await _kill_stable(servers[turn % 2]) for turn in range(kills)]
             )
-            answered = sum(load.outcomes(port=server.port).total() for server in servers)
-            failures = f"{len(noticed)} of {answered} {sorted(set(noticed))}"
+            responses = sum(load.outcomes(port=server.port).total() for server in servers)
+            failures = f"{len(noticed)} of {responses} {sorted(set(noticed))}"
             bench.tell(NAME, "failures at the other instance", failures, "0", not noticed)
             await tell_books(bench, NAME, load, servers, replica_set.uri)
         alone = servers[0]

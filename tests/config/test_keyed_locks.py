@@ -11,6 +11,7 @@ import pytest
 
 from config.database import DatabaseUnavailable, Driver, open_driver
 from config.database.keyed_locks import KeyedLocks, WriteConflict
+from config.database.operations import Operations
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 AT_ONCE = 60
@@ -99,7 +100,7 @@ async def test_the_wait_for_a_document_of_another_process_ends_with_the_time_lim
 
 
 async def test_a_lock_that_is_not_free_in_time_raises_a_timeout() -> None:
-    locks, key = KeyedLocks(), ("things", 1)
+    locks, key = KeyedLocks(Operations(5)), ("things", 1)
     async with locks.hold({key}, time.monotonic() + 5):
         with pytest.raises(TimeoutError):
             async with locks.hold({key}, time.monotonic() + 0.05):
@@ -109,7 +110,7 @@ async def test_a_lock_that_is_not_free_in_time_raises_a_timeout() -> None:
 
 
 async def test_a_write_to_a_locked_document_is_a_conflict_without_a_call_of_the_database() -> None:
-    locks, key = KeyedLocks(), ("things", 1)
+    locks, key = KeyedLocks(Operations(5)), ("things", 1)
 
     async def write() -> None:
         with locks.guard_write("things", {"_id": 1}):

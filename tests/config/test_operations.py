@@ -15,6 +15,7 @@ from pymongo.errors import OperationFailure
 from tornado.ioloop import IOLoop
 
 from config.database import DRIVERS, MARGIN_SECONDS, DatabaseUnavailable, Driver, begin_waiting, open_driver
+from config.database.keyed_locks import KeyedLocks
 from config.database.operations import SILENT_CODES, Operations
 from config.database.transactions import Transactions
 from handlers.data.cached_snapshot import RecordCache
@@ -212,6 +213,44 @@ async def test_a_transaction_that_gets_no_session_spends_what_remains_of_the_tim
     assert took < LIMIT_SECONDS + SLACK_SECONDS
 
 
+async def test_a_request_that_queues_behind_a_later_one_spends_what_remains_of_its_time_limit() -> None:
+    operations = Operations(2)
+    locks, keys = KeyedLocks(operations), {("things", 1)}
+
+    async def hold_in_silence() -> None:
+        with suppress(DatabaseUnavailable):
+            async with locks.hold(keys, time.monotonic() + 10):
+                with operations():
+                    await asyncio.sleep(10)
+
+    begin_waiting()
+    with operations():
+        await asyncio.sleep(1.6)
+    later = in_a_request(hold_in_silence)
+    await asyncio.sleep(0)
+    with pytest.raises(TimeoutError):
+        async with locks.hold(keys, time.monotonic() + 10):
+            pass
+    assert not later.done()
+    await later
+
+
+async def test_a_transaction_that_ends_with_the_silence_of_a_shared_load_is_not_waited_for(
+    behind: Driver, proxy: Proxy, things: str
+) -> None:
+    async def work() -> None:
+        await behind.insert(things, [{"_id": 1}])
+        proxy.stall()
+        lost = DatabaseUnavailable("each caller gets a copy, which has no cause")
+        lost.silent = True
+        raise lost
+
+    await behind.insert(things, [{"_id": 0}])
+    took, error = await went(lambda: behind.transaction(work))
+    assert isinstance(error, DatabaseUnavailable)
+    assert took < LIMIT_SECONDS
+
+
 async def test_work_that_goes_on_without_its_request_is_not_refused_for_ever(driver: Driver, things: str) -> None:
     operations = Operations(0.05)
     begin_waiting()
@@ -220,7 +259,7 @@ async def test_work_that_goes_on_without_its_request_is_not_refused_for_ever(dri
             await asyncio.sleep(1)
         with pytest.raises(DatabaseUnavailable), operations():
             await asyncio.sleep(0)
-        await asyncio.sleep(operations.seconds + 0.05)
+        await asyncio.sleep(2 * operations.seconds + 0.1)  # no request takes so long
     with operations():
         await asyncio.sleep(0)
 

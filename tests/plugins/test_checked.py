@@ -38,7 +38,7 @@ def start(folder: Path) -> tuple[str, str]:
 def test_a_second_start_does_not_check_again_until_a_plugin_changes(tmp_path: Path) -> None:
     install(tmp_path, "odd_plugin", {"odd": "odd_plugin:plugin"}, f"{HEAD}plugin = Plugin(name='odd', title=T)\n")
     (tmp_path / "data").mkdir()
-    away = "tradewind: MongoDB does not answer: check TRADEWIND_MONGODB_URI and that the server runs.\n"
+    away = "tradewind: MongoDB does not respond: check TRADEWIND_MONGODB_URI and that the server runs.\n"
     assert start(tmp_path) == ("1 checked 1", away)
     assert start(tmp_path) == ("0 checked 1", away)
     wrong = "Collection(name='other_things', title='Other', fields={})"

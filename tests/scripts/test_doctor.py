@@ -148,7 +148,7 @@ async def test_a_folder_without_a_database_is_not_given_one(tmp_path: Path) -> N
 async def test_a_database_that_does_not_respond_is_a_finding() -> None:
     code, out = await run("--demo", mongodb_uri="mongodb://u:p@127.0.0.1:9/", mongodb_timeout_ms="300")
     assert code == 1
-    assert "MongoDB does not answer" in out
+    assert "MongoDB does not respond" in out
     assert "u:p" not in out
 
 
