@@ -105,7 +105,10 @@ class _SilenceLimit:
     def _check(self, block: LimitedBlock) -> None:
         left = self._operations.seconds - self._operations.silent_seconds(self._waiting, time.monotonic())
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(left, self._check, block) if left > 0 else loop.call_soon(block.expire)
+        if left > 0:
+            self._timer = loop.call_later(left, self._check, block)
+        else:
+            self._timer = loop.call_later(0, block.expire)
 
 
 class Operation:
