@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plugins.api import Route, transitions_of
+from plugins.api import ACTION_TITLES, Route, transitions_of
 from plugins.console.lists import delete_button, edit_button, form_button, listing
 from plugins.console.nodes import Node, call, page, tabs
 from plugins.console.shown import details, lines
@@ -78,7 +78,7 @@ def _history(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]
     columns: list[Node] = [
         {"name": "at", "label": viewer.word("at"), "type": "tpl", "tpl": "${at | moment}"},
         {"name": "user_name", "label": viewer.word("by"), "type": "text"},
-        {"name": "action", "label": viewer.word("actions"), "type": "text"},
+        {"name": "action", "label": viewer.word("actions"), "type": "mapping", "map": _made(viewer, subject)},
         {
             "name": "changes",
             "label": viewer.word("changes"),
@@ -92,6 +92,20 @@ def _history(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]
         viewer.word("history"),
         [{"type": "crud", "api": api, "columns": columns, "syncLocation": False, "perPage": 20}],
     )
+
+
+def _made(viewer: Viewer, subject: Subject) -> Node:
+    """What people call the actions that a history names."""
+    known = {name: viewer.say(ACTION_TITLES[name]) for name in ("create", "update", "delete", "restore")}
+    return {
+        **known,
+        **{_verb(route): viewer.say(viewer.site.action_title(route)) for route in subject.actions},
+        "*": "${action}",
+    }
+
+
+def _verb(route: Route) -> str:
+    return route.action or route.path.rpartition("/")[2]
 
 
 def _text(viewer: Viewer, word: str, name: str) -> Node:
