@@ -11,7 +11,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
-from datetime import UTC, datetime
 from typing import Any
 
 from config.database import Driver, DuplicateKey, WriteConflict
@@ -93,16 +92,10 @@ async def _lock_one(driver: Driver, key: str) -> None:
 
 
 async def _lock_several(driver: Driver, keys: list[str]) -> None:
-    those = {"_id": {"$in": keys}}
-    if await driver.update_many(LOCKS.name, those, _CHANGE) == len(keys):
-        return
-    known = {row["_id"] for row in await driver.find(LOCKS.name, those, fields=["_id"])}
-    missing = [key for key in keys if key not in known]
-    now = datetime.now(UTC)
-    try:
-        await driver.insert(LOCKS.name, [{"_id": key, "count": 1, "at": now} for key in missing])
-    except DuplicateKey as error:  # another transaction has made one meanwhile
-        raise WriteConflict((LOCKS.name, missing[0])) from error
+    changes = [{"q": {"_id": key}, "u": _CHANGE, "upsert": True} for key in keys]
+    reply = await driver.command({"update": LOCKS.name, "updates": changes})
+    if faults := reply.get("writeErrors"):  # another transaction has made one meanwhile
+        raise WriteConflict((LOCKS.name, keys[faults[0]["index"]]))
 
 
 # MongoDB sees no conflict in a change that leaves the document as it is

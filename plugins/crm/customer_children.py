@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from plugins.api import CONFLICT, ApiError, Collection, Message, Request
@@ -13,13 +13,21 @@ Record = dict[str, Any]
 
 
 async def insert(
-    req: Request, collection: Collection, values: Mapping[str, Any], customer: Mapping[str, Any], owner_id: int | None
+    req: Request,
+    collection: Collection,
+    values: Mapping[str, Any],
+    customer: Mapping[str, Any],
+    owner_id: int | None,
+    copied: Container[str] = (),
 ) -> Record:
-    """Create a record of `customer` for `owner_id`. Raises 40001 where the customer was deleted meanwhile."""
+    """Create a record of `customer` for `owner_id`. Raises 40001 where the customer was deleted meanwhile.
+
+    References that are `copied` are not looked up.
+    """
     shared = build_child_sharing(customer, owner_id, req.actor.user_id)
     # without data scope: the caller need not be allowed to see the account of the owner
     return await req.system_store(collection).create(
-        {**values, "customer_id": customer["id"], "owner_id": owner_id, **shared}
+        {**values, "customer_id": customer["id"], "owner_id": owner_id, **shared}, copied=copied
     )
 
 

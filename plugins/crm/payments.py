@@ -57,8 +57,8 @@ async def create(req: Request) -> Record:
 
     async def work() -> Record:
         day = await _announce_day(req, day_of(values["paid_at"], req.service.settings.zone).isoformat())
-        payment = await receive(req, contract, customer, values)
-        await receivables.publish(req.service, req, contract["id"], day)
+        payment, paid = await receive(req, contract, customer, values)
+        await receivables.announce(req.service, req, paid, customer, day)
         await announce_money(req, payment, customer["name"], day)
         return payment
 
@@ -67,12 +67,17 @@ async def create(req: Request) -> Record:
 
 async def receive(
     req: Request, contract: Mapping[str, Any], customer: Mapping[str, Any], values: Mapping[str, Any]
-) -> Record:
-    """Add a payment to its contract and plan, and store it. Raises 40901 if it exceeds the open amount."""
-    await _receive(req, contract["id"], values.get("plan_id"), values["amount"])
-    payment = await customer_children.insert(req, PAYMENTS, values, customer, contract["owner_id"])
+) -> tuple[Record, Record]:
+    """Add a payment to its contract and plan, and store it; return it and the contract as it is then.
+
+    Raises 40901 if it exceeds the open amount.
+    """
+    paid = await _receive(req, contract["id"], values.get("plan_id"), values["amount"])
+    # both have changed here, so that their deletion waits for this transaction
+    changed = ("contract_id", "plan_id")
+    payment = await customer_children.insert(req, PAYMENTS, values, customer, contract["owner_id"], changed)
     await req.emit(RECEIVED_EVENT, payment=payment, contract=contract)
-    return payment
+    return payment, paid
 
 
 async def delete(req: Request) -> None:
@@ -159,15 +164,17 @@ async def _announce_day(req: Request, day: str) -> str:
     return day
 
 
-async def _receive(req: Request, contract_id: Any, plan_id: Any, amount: Any) -> None:
+async def _receive(req: Request, contract_id: Any, plan_id: Any, amount: Any) -> Record:
     payable = {"status": {"$in": list(PAYABLE)}}
-    if await _add_amount(req, CONTRACTS, contract_id, "received_amount", amount, payable) is None:
+    paid = await _add_amount(req, CONTRACTS, contract_id, "received_amount", amount, payable)
+    if paid is None:
         contract = await req.system_store(CONTRACTS).get(contract_id)
         if contract["status"] not in PAYABLE:
             raise ApiError(CONFLICT, NOT_PAYABLE)
         raise _overpaid_error(contract, "received_amount")
     if plan_id is not None and await _add_amount(req, PLANS, plan_id, "paid_amount", amount) is None:
         raise _overpaid_error(await req.system_store(PLANS).get(plan_id), "paid_amount")
+    return paid
 
 
 def _overpaid_error(record: Mapping[str, Any], paid: str) -> ApiError:

@@ -19,12 +19,21 @@ async def publish(service: Service, request: Request | None, contract_id: Any, d
 
     Nothing is emitted for a contract that was never in force. Nothing more is owed on a terminated one.
     """
-    stores = service.database.store
-    contract = await stores(CONTRACTS).get(contract_id)
-    if contract["status"] not in OWED:
-        return
-    customer = await stores(CUSTOMERS).find_one({"_id": contract["customer_id"]})
-    plans = await stores(PLANS).find({"contract_id": contract["id"]}, sort="due_date")
+    contract = await service.database.store(CONTRACTS).get(contract_id)
+    if contract["status"] in OWED:
+        customer = await service.database.store(CUSTOMERS).find_one({"_id": contract["customer_id"]})
+        await announce(service, request, contract, customer, day)
+
+
+async def announce(
+    service: Service,
+    request: Request | None,
+    contract: Mapping[str, Any],
+    customer: Mapping[str, Any] | None,
+    day: str | None,
+) -> None:
+    """Emit what is owed on a contract that is or was in force, as `publish` does."""
+    plans = await service.database.store(PLANS).find({"contract_id": contract["id"]}, sort="due_date")
     ended = contract["status"] == "terminated"
     await service.events.emit(
         RECEIVABLE_CHANGED,

@@ -105,11 +105,13 @@ async def _book(step: Step) -> None:
     item = await open_items.find_item(step.req, open_items.INVOICE, invoice["id"])
     if item is None:
         raise ApiError(CONFLICT, PAID_ELSEWHERE)
+    step.payload["item"] = item
     await pay(step, item, amount, {"category": invoice["category"], "invoice_id": invoice["id"]})
 
 
 async def _update_paid_item(step: Step) -> None:
-    await open_items.update_from_invoice(step.req, step.record, step.payload["voucher"]["day"])
+    day, item = step.payload["voucher"]["day"], step.payload.pop("item")
+    await open_items.update_from_invoice(step.req, step.record, day, item)
 
 
 def _payment_action(step: Step) -> str:

@@ -57,8 +57,8 @@ async def update_from_event(direction: str, service: Service, payload: Mapping[s
         await pay_billed(service, item)
 
 
-async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str) -> None:
-    """Create or update the item of an invoice, in the transaction that changes it on `day`.
+async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str, item: Record | None = None) -> None:
+    """Create or update the item of an invoice, in the transaction that changes it on `day` and may have read the item.
 
     An invoice that bills another item has none of its own, and is paid by what is paid of that one.
     """
@@ -84,6 +84,7 @@ async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str
             "paid_elsewhere": True,
         },
         day,
+        item,
     )
 
 
@@ -141,9 +142,10 @@ async def check_billed_item(req: Request, invoice: Mapping[str, Any]) -> None:
         raise invalid("open_item_id", "reference")
 
 
-async def _put(service: Service, store: Store, values: Record, day: str) -> Record:
-    """Create or update the item, changed on `day`. It keeps the day on which it arose."""
-    item = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
+async def _put(service: Service, store: Store, values: Record, day: str, item: Record | None = None) -> Record:
+    """Create or update the item, changed on `day`. It keeps the day on which it arose. It is read unless given."""
+    if item is None:
+        item = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
     before = item or {"day": None, "paid": None}
     amount, paid = exact(values["amount"]), exact(values.get("paid", before["paid"]))
     values = {

@@ -64,14 +64,12 @@ def _check(item: Mapping[str, Any], change: Decimal, undo: bool) -> None:
         raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data={"open": shown})
 
 
-async def _settle_invoice(
-    req: Request, item: Mapping[str, Any], voucher: Mapping[str, Any], change: Decimal, day: str
-) -> None:
+async def _settle_invoice(req: Request, item: Record, voucher: Mapping[str, Any], change: Decimal, day: str) -> None:
     invoices = req.system_store(INVOICES)
     invoice = await invoices.get(item["resource_id"])
     paid = store_money(exact(invoice["paid"]) + change)
     changed = await settle_invoice(invoices, invoice, {"paid": paid})
-    await update_from_invoice(req, changed, day)
+    await update_from_invoice(req, changed, day, item)
     if change > 0:
         await req.emit("finance.invoice.paid", invoice=changed, voucher=voucher)
 

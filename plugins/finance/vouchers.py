@@ -10,9 +10,11 @@ from plugins.api import (
     FORBIDDEN,
     ApiError,
     Event,
+    FieldError,
     Refusal,
     Request,
     Route,
+    ValidationFailed,
     check_keeper,
     conflicts,
     crud,
@@ -66,15 +68,18 @@ async def book(req: Request, values: Record) -> Record:
         check_keeper(req.scope, values.get(field), field)
     usable = {} if values.get("reverses_id") else {"status": "enabled"}
     number = await take_number(req, values["day"][:7])
-    voucher = await req.store(VOUCHERS).create({**values, "number": number})
-    for account_id, change in compute_balance_changes(voucher).items():
+    missing = []
+    for account_id, change in compute_balance_changes(values).items():
         # the version stays, so that a voucher does not make an edit of the account fail as stale
         account = await req.system_store(ACCOUNTS).update_unversioned(
             {"_id": account_id, **usable}, {"$inc": {"balance": store_money(change)}}
         )
         if account is None:
-            raise invalid(_ACCOUNTS[account_id != voucher["account_id"]], "reference")
-    return voucher
+            missing.append(_ACCOUNTS[account_id != values["account_id"]])
+    if missing:
+        raise ValidationFailed([FieldError(field, "reference") for field in missing])
+    # the accounts are there, and as they have changed here, a deletion of one waits for this transaction
+    return await req.store(VOUCHERS).create({**values, "number": number}, copied=_ACCOUNTS)
 
 
 def compute_balance_changes(voucher: Mapping[str, Any]) -> dict[Any, Decimal]:

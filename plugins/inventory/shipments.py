@@ -9,7 +9,7 @@ from typing import Any
 from plugins.api import Request, Route, crud, new_id, store_money, store_quantity
 from plugins.inventory.documents import DELIVERIES, RECEIPTS
 from plugins.inventory.lines import Record, add_up
-from plugins.inventory.stock import Origin, put, take
+from plugins.inventory.stock import Movements, Origin
 
 Part = tuple[Any, Decimal, Decimal, Decimal]
 
@@ -23,13 +23,14 @@ async def ship_lines(
     """
     id = new_id()
     origin = Origin("receipt" if incoming else "delivery", id, shipment["number"], shipment["day"])
-    lines = []
+    moves, lines = Movements(req, warehouse, origin), []
+    await moves.read(part[0] for part in parts)
     for product_id, quantity, amount, net in sorted(parts, key=lambda part: str(part[0])):
         cost = net
         if incoming:
-            await put(req, warehouse, product_id, quantity, net, origin)
+            await moves.put(product_id, quantity, net)
         else:
-            cost = await take(req, warehouse, product_id, quantity, origin)
+            cost = await moves.take(product_id, quantity)
         lines.append(
             {
                 "product_id": product_id,
@@ -39,6 +40,7 @@ async def ship_lines(
                 "returned": store_quantity(Decimal(0)),
             }
         )
+    await moves.enter()
     return {"_id": id, "lines": lines, "amount": add_up(lines, "amount"), "cost": add_up(lines, "cost")}
 
 

@@ -7,7 +7,7 @@ remaining value with it, so an empty stock is worth exactly zero.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -41,39 +41,131 @@ class Holding:
 async def get_holding(req: Request, warehouse: Record, product_id: Any) -> Holding:
     """Return the stock of a product in a warehouse."""
     row = await req.system_store(STOCK).find_one({"product_id": product_id, "warehouse_id": warehouse["id"]})
+    return _hold(row)
+
+
+def _hold(row: Record | None) -> Holding:
     return Holding(row, exact(row["quantity"] if row else None), exact(row["value"] if row else None))
+
+
+class Movements:
+    """The movements of one document in a warehouse, made one after the other; `enter` writes their ledger at the end."""
+
+    def __init__(self, req: Request, warehouse: Record, origin: Origin) -> None:
+        self._req = req
+        self._warehouse = warehouse
+        self._origin = origin
+        self._held: dict[Any, Holding] = {}
+        self._entries: list[Record] = []
+
+    async def read(self, product_ids: Iterable[Any]) -> None:
+        """Read the stock of all products that will move, by one command."""
+        wanted = list(product_ids)
+        those = {"product_id": {"$in": wanted}, "warehouse_id": self._warehouse["id"]}
+        rows = {row["product_id"]: row for row in await self._req.system_store(STOCK).find(those)}
+        self._held = {id: _hold(rows.get(id)) for id in wanted}
+
+    async def put(self, product_id: Any, quantity: Decimal, value: Decimal) -> None:
+        """Add goods worth `value`."""
+        await self._move(product_id, await self._get(product_id), quantity, value)
+
+    async def take(self, product_id: Any, quantity: Decimal) -> Decimal:
+        """Take goods out and return what they were worth. Raises 40901 if there are not enough."""
+        held = await self._get_enough(product_id, quantity)
+        value = share(held.value, quantity, held.quantity)
+        await self._move(product_id, held, -quantity, -value)
+        return value
+
+    async def take_at(self, product_id: Any, quantity: Decimal, cost: Decimal) -> Decimal:
+        """Take goods out for what they had cost, and return by what the stock shrank. Raises 40901 as `take`.
+
+        Where the stock is worth less, that is all; the last unit takes what is left.
+        """
+        held = await self._get_enough(product_id, quantity)
+        value = held.value if held.quantity == quantity else min(cost, held.value)
+        await self._move(product_id, held, -quantity, -value)
+        return value
+
+    async def enter(self) -> None:
+        """Write the ledger of the movements."""
+        if self._entries:
+            await self._req.system_store(STOCK_ENTRIES).create_many(self._entries)
+
+    async def _get(self, product_id: Any) -> Holding:
+        if product_id not in self._held:
+            self._held[product_id] = await get_holding(self._req, self._warehouse, product_id)
+        return self._held[product_id]
+
+    async def _get_enough(self, product_id: Any, quantity: Decimal) -> Holding:
+        held = await self._get(product_id)
+        if held.quantity < quantity:
+            raise await _make_not_enough(self._req, product_id, held.quantity, quantity)
+        return held
+
+    async def _move(self, product_id: Any, held: Holding, quantity: Decimal, value: Decimal) -> None:
+        after = {"quantity": held.quantity + quantity, "value": held.value + value}
+        amounts = {
+            "quantity": store_quantity(after["quantity"]),
+            "value": store_money(after["value"]),
+            "average_cost": store_money(share(after["value"], Decimal(1), after["quantity"] or Decimal(1))),
+        }
+        place = _describe_place(self._warehouse, product_id)
+        store = self._req.system_store(STOCK)
+        if held.row is None:
+            await _refuse_deleted(self._req, self._warehouse["id"], product_id)
+            row = await store.create({**place, **amounts})
+        else:
+            unchanged = {"quantity": store_quantity(held.quantity), "value": store_money(held.value)}
+            row = await store.update(held.row["id"], amounts, where=unchanged)
+        self._held[product_id] = _hold(row)
+        self._entries.append(
+            {
+                **place,
+                "kind": self._origin.kind,
+                "day": self._origin.day,
+                "document_id": self._origin.document_id,
+                "document_number": self._origin.number,
+                "quantity": store_quantity(quantity),
+                "value": store_money(value),
+                "quantity_after": amounts["quantity"],
+                "value_after": amounts["value"],
+            }
+        )
+
+
+def _describe_place(warehouse: Record, product_id: Any) -> Record:
+    return {
+        "product_id": product_id,
+        "warehouse_id": warehouse["id"],
+        "warehouse_creator_id": warehouse["creator_id"],
+        "warehouse_department_id": warehouse["creator_department_id"],
+    }
 
 
 async def put(
     req: Request, warehouse: Record, product_id: Any, quantity: Decimal, value: Decimal, origin: Origin
 ) -> None:
     """Add goods worth `value`."""
-    held = await get_holding(req, warehouse, product_id)
-    await _book(req, warehouse, product_id, held, quantity, value, origin)
+    moves = Movements(req, warehouse, origin)
+    await moves.put(product_id, quantity, value)
+    await moves.enter()
 
 
 async def take(req: Request, warehouse: Record, product_id: Any, quantity: Decimal, origin: Origin) -> Decimal:
     """Take goods out and return what they were worth. Raises 40901 if there are not enough."""
-    held = await get_holding(req, warehouse, product_id)
-    if held.quantity < quantity:
-        raise await _make_not_enough(req, product_id, held.quantity, quantity)
-    value = share(held.value, quantity, held.quantity)
-    await _book(req, warehouse, product_id, held, -quantity, -value, origin)
+    moves = Movements(req, warehouse, origin)
+    value = await moves.take(product_id, quantity)
+    await moves.enter()
     return value
 
 
 async def take_at(
     req: Request, warehouse: Record, product_id: Any, quantity: Decimal, cost: Decimal, origin: Origin
 ) -> Decimal:
-    """Take goods out for what they had cost, and return by what the stock shrank. Raises 40901 if there are not enough.
-
-    Where the stock is worth less, that is all; the last unit takes what is left.
-    """
-    held = await get_holding(req, warehouse, product_id)
-    if held.quantity < quantity:
-        raise await _make_not_enough(req, product_id, held.quantity, quantity)
-    value = held.value if held.quantity == quantity else min(cost, held.value)
-    await _book(req, warehouse, product_id, held, -quantity, -value, origin)
+    """Take goods out for what they had cost, and return by what the stock shrank, as `Movements.take_at` does."""
+    moves = Movements(req, warehouse, origin)
+    value = await moves.take_at(product_id, quantity, cost)
+    await moves.enter()
     return value
 
 
@@ -81,43 +173,6 @@ async def delete_empty_rows(req: Request, filter: Record) -> None:
     """Delete the stock rows without stock of a product or warehouse, so that they do not hold it."""
     empty = {**filter, "quantity": store_quantity(Decimal(0))}
     await req.system_store(STOCK).update_many(empty, {"$set": {"deleted": True, "deleted_at": req.now}})
-
-
-async def _book(
-    req: Request, warehouse: Record, product_id: Any, held: Holding, quantity: Decimal, value: Decimal, origin: Origin
-) -> None:
-    after = {"quantity": held.quantity + quantity, "value": held.value + value}
-    amounts = {
-        "quantity": store_quantity(after["quantity"]),
-        "value": store_money(after["value"]),
-        "average_cost": store_money(share(after["value"], Decimal(1), after["quantity"] or Decimal(1))),
-    }
-    place = {
-        "product_id": product_id,
-        "warehouse_id": warehouse["id"],
-        "warehouse_creator_id": warehouse["creator_id"],
-        "warehouse_department_id": warehouse["creator_department_id"],
-    }
-    store = req.system_store(STOCK)
-    if held.row is None:
-        await _refuse_deleted(req, warehouse["id"], product_id)
-        await store.create({**place, **amounts})
-    else:
-        unchanged = {"quantity": store_quantity(held.quantity), "value": store_money(held.value)}
-        await store.update(held.row["id"], amounts, where=unchanged)
-    await req.system_store(STOCK_ENTRIES).create(
-        {
-            **place,
-            "kind": origin.kind,
-            "day": origin.day,
-            "document_id": origin.document_id,
-            "document_number": origin.number,
-            "quantity": store_quantity(quantity),
-            "value": store_money(value),
-            "quantity_after": amounts["quantity"],
-            "value_after": amounts["value"],
-        }
-    )
 
 
 async def _refuse_deleted(req: Request, warehouse_id: Any, product_id: Any) -> None:
