@@ -95,9 +95,17 @@ class Driver(ABC):
 
     @abstractmethod
     async def aggregate(
-        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, collection_scan: bool = False
+        self,
+        collection: str,
+        pipeline: Sequence[Mapping[str, Any]],
+        *,
+        collection_scan: bool = False,
+        snapshot: bool = False,
     ) -> list[Document]:
-        """Return all results of an aggregation; `collection_scan` reads the collection without any index."""
+        """Return all results of an aggregation; `collection_scan` reads the collection without any index.
+
+        `snapshot`: every document is read as it was at one moment, as always in a transaction.
+        """
 
     @abstractmethod
     async def command(self, command: Mapping[str, Any]) -> Document:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Container, Mapping, Sequence
+from collections.abc import AsyncIterator, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -119,15 +120,18 @@ class Store:
     def _pager(self) -> Pager:
         return Pager(self._context, self.collection, self._visibility)
 
-    async def aggregate(self, pipeline: Sequence[Operators], *, collection_scan: bool = False) -> list[Document]:
+    async def aggregate(
+        self, pipeline: Sequence[Operators], *, collection_scan: bool = False, snapshot: bool = False
+    ) -> list[Document]:
         """Return the results of an aggregation over the records that the actor may see.
 
         Set `collection_scan` where it needs most records and fields that no index holds. For actors who see every row
-        the collection is then read without an index, in a third of the time.
+        the collection is then read without an index, in a third of the time. `snapshot`: all records are read as they
+        were at one moment; otherwise of a transaction that commits meanwhile, some changes may be seen without others.
         """
-        visible = {"$match": self._visibility.filter()}
+        stages = [{"$match": self._visibility.filter()}, *pipeline]
         scan = collection_scan and not self.row_filter
-        return await self._driver.aggregate(self.collection.name, [visible, *pipeline], collection_scan=scan)
+        return await self._driver.aggregate(self.collection.name, stages, collection_scan=scan, snapshot=snapshot)
 
     # -- writing
 
@@ -137,10 +141,8 @@ class Store:
         await self._references().check(omit(values, copied))
         document = await self._stamped(values)
         document["_id"] = id if id is not None else await _new_id(self._context, self.collection)
-        try:
+        with _refusing_duplicates(self.collection):
             await self._driver.insert(self.collection.name, [document])
-        except DuplicateKey as error:
-            raise _duplicate_error(self.collection, error) from error
         self._tell(document["_id"])
         return self._record(document)
 
@@ -154,10 +156,8 @@ class Store:
                 await asyncio.sleep(0)  # computing search values takes time: let other requests run
             id = await _new_id(self._context, self.collection)
             documents.append({**await self._stamped(values), "_id": id})
-        try:
+        with _refusing_duplicates(self.collection):
             await self._driver.insert(self.collection.name, documents)
-        except DuplicateKey as error:
-            raise _duplicate_error(self.collection, error) from error
         self._tell(None)
         return [self._record(document) for document in documents]
 
@@ -187,24 +187,24 @@ class Store:
         condition = {"_id": key, **({"version": version} if version is not None else {})}
         matching = self._visibility.filter(condition, where)
         changes = {**values, **await self._derived_changes(key, values)}
-        try:
-            change = await self._change(changes, operators)
+        change = await self._change(changes, operators)
+        with _refusing_duplicates(self.collection):
             changed = await self._driver.update_one(self.collection.name, matching, change)
-        except DuplicateKey as error:
-            raise _duplicate_error(self.collection, error) from error
         if changed is None:
             raise await self._update_error(key, version, otherwise, reason)
         return await self._written(changed)
 
-    async def update_many(self, filter: Filter, operators: Operators) -> int:
-        """Change every visible record that matches with MongoDB update operators; return how many changed."""
-        matching = self._visibility.filter(filter)
-        if not self.collection.plain:
+    async def update_many(self, filter: Filter, operators: Operators, *, unversioned: bool = False) -> int:
+        """Change every visible record that matches with MongoDB update operators; return how many changed.
+
+        `unversioned`: without new versions and audit stamps, for technical fields.
+        """
+        matching, change = self._visibility.filter(filter), operators
+        if not (unversioned or self.collection.plain):
             await self._context.history.make_room(self.collection, matching)
-        try:
-            changed = await self._driver.update_many(self.collection.name, matching, await self._change({}, operators))
-        except DuplicateKey as error:
-            raise _duplicate_error(self.collection, error) from error
+            change = await self._change({}, operators)
+        with _refusing_duplicates(self.collection):
+            changed = await self._driver.update_many(self.collection.name, matching, change)
         self._tell(None)
         return changed
 
@@ -335,9 +335,14 @@ class Store:
         return {**self.collection.blank, **document}
 
 
-def _duplicate_error(collection: Collection, error: DuplicateKey) -> ApiError:
-    names = [name for name in error.fields if name in collection.all_fields] or ["id"]
-    return ApiError(DUPLICATE, data={"field": names[-1]})
+@contextmanager
+def _refusing_duplicates(collection: Collection) -> Iterator[None]:
+    """Raise 40900 with the field whose value another record has."""
+    try:
+        yield
+    except DuplicateKey as error:
+        names = [name for name in error.fields if name in collection.all_fields] or ["id"]
+        raise ApiError(DUPLICATE, data={"field": names[-1]}) from error
 
 
 async def _new_id(context: DataContext, collection: Collection) -> Any:

@@ -30,13 +30,15 @@ from plugins.api import (
 from plugins.finance.documents import CUSTOMER, SUPPLIER
 from plugins.finance.entries import ADVANCE, ENTRIES, PARTY_FIELDS
 from plugins.finance.records import COUNTERPARTY
+from plugins.finance.settled_entries import unsettled
 
 DIRECTIONS = {"receivable": "out", "payable": "in"}
 # each bucket and the most days that something in it is past due; the last takes the rest
 _LIMITS = {"current": 0, "days_1_30": 30, "days_31_60": 60, "days_61_90": 90}
 _LAST = "over_90"
 BUCKETS = (*_LIMITS, _LAST)
-_SUMS = (*BUCKETS, "total", "advances")
+_ADVANCES = "advances"
+_SUMS = (*BUCKETS, "total", _ADVANCES)
 
 PAGE_QUERY: Mapping[str, Field] = {
     "page": integer(minimum=1, default=1, nullable=False, example=1),
@@ -83,9 +85,9 @@ def day_asked(req: Request) -> str:
 
 
 def open_entries(req: Request, direction: str, until: str) -> dict[str, Any]:
-    """The filter on the entries of a direction until a day, of the party in the query if it names one."""
+    """The filter on the entries of a direction that count on a day, of the party in the query if it names one."""
     named = {name: req.query[name] for name in PARTY_FIELDS[:2] if req.query.get(name) is not None}
-    return {"direction": direction, "day": {"$lte": until}, **named}
+    return {"direction": direction, "day": {"$lte": until}, **unsettled(until), **named}
 
 
 def page_stages(req: Request) -> list[dict[str, Any]]:
@@ -107,7 +109,7 @@ def page_fields(req: Request, total: int) -> dict[str, Any]:
 async def read_ageing(req: Request) -> dict[str, Any]:
     """Return what is open on the day for each party, the largest sums first, and the totals of all."""
     on = day_asked(req)
-    (found,) = await req.store(ENTRIES).aggregate(_pipeline(req, DIRECTIONS[req.query["kind"]], on))
+    (found,) = await req.store(ENTRIES).aggregate(_pipeline(req, DIRECTIONS[req.query["kind"]], on), snapshot=True)
     totals = found["totals"][0] if found["totals"] else {}
     return {
         "kind": req.query["kind"],
@@ -131,14 +133,14 @@ async def tell_owed(service: Service, payload: Mapping[str, Any]) -> None:
 
 
 def _pipeline(req: Request, direction: str, on: str) -> Sequence[Mapping[str, Any]]:
-    is_advance = {"$eq": ["$kind", ADVANCE]}
-    sums = {name: {"$sum": {"$cond": [test, "$amount", 0]}} for name, test in _tests(on).items()}
-    none_open = dict.fromkeys((*BUCKETS, "advances"), 0)
+    sums = {name: {"$sum": {"$cond": [{"$eq": ["$_id.bucket", name]}, "$amount", 0]}} for name in BUCKETS}
+    is_advance = {"$eq": ["$_id.bucket", _ADVANCES]}
+    none_open = dict.fromkeys((*BUCKETS, _ADVANCES), 0)
     return [
         {"$match": open_entries(req, direction, on)},
         {
             "$group": {
-                "_id": {**party_of_entry(), "due_on": "$due_on", "advance": is_advance},
+                "_id": {**party_of_entry(), "bucket": _bucket_of_entry(on)},
                 "amount": {"$sum": "$amount"},
                 "name": {"$max": "$counterparty"},
             }
@@ -148,7 +150,7 @@ def _pipeline(req: Request, direction: str, on: str) -> Sequence[Mapping[str, An
             "$group": {
                 "_id": {name: f"$_id.{name}" for name in PARTY_FIELDS},
                 **sums,
-                "advances": {"$sum": {"$cond": ["$_id.advance", {"$multiply": ["$amount", -1]}, 0]}},
+                _ADVANCES: {"$sum": {"$cond": [is_advance, {"$multiply": ["$amount", -1]}, 0]}},
                 "name": {"$max": "$name"},
             }
         },
@@ -166,21 +168,17 @@ def _pipeline(req: Request, direction: str, on: str) -> Sequence[Mapping[str, An
     ]
 
 
-def _tests(on: str) -> dict[str, Any]:
-    """For each bucket, the expression whether the due day of a sum of entries falls into it."""
-    due, today = "$_id.due_on", date.fromisoformat(on)
-    first = {name: (today - timedelta(days=days)).isoformat() for name, days in _LIMITS.items()}
-    tests: dict[str, Any] = {}
-    after: str | None = None
-    for name in BUCKETS:
-        least = [{"$gte": [due, first[name]]}] if name in first else []
-        most = [{"$lt": [due, after]}] if after is not None else []
+def _bucket_of_entry(on: str) -> Mapping[str, Any]:
+    """The expression for the bucket of an entry: by its due day, or that of advances."""
+    today = date.fromisoformat(on)
+    since = {name: (today - timedelta(days=days)).isoformat() for name, days in _LIMITS.items()}
+    cases: list[tuple[Any, str]] = [
+        ({"$eq": ["$kind", ADVANCE]}, _ADVANCES),
         # null is less than any text: without a due day nothing is past due
-        dated = {"$and": [{"$ne": [due, None]}, *least, *most]}
-        within = {"$or": [{"$eq": [due, None]}, dated]} if name == "current" else dated
-        tests[name] = {"$and": [{"$not": ["$_id.advance"]}, within]}
-        after = first.get(name)
-    return tests
+        ({"$lte": ["$due_on", None]}, "current"),
+        *(({"$gte": ["$due_on", day]}, name) for name, day in since.items()),
+    ]
+    return {"$switch": {"branches": [{"case": case, "then": name} for case, name in cases], "default": _LAST}}
 
 
 ROUTES: tuple[Route, ...] = (

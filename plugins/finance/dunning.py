@@ -72,7 +72,7 @@ _ROW = obj(
 async def list_overdue(req: Request) -> Record:
     """Return the customers with something past due on the day, the longest past due first."""
     on = day_asked(req)
-    (found,) = await req.store(ENTRIES).aggregate(_pipeline(req, on))
+    (found,) = await req.store(ENTRIES).aggregate(_pipeline(req, on), snapshot=True)
     rows = found["items"]
     items = await _find_items(req, rows)
     contacts = await _find_contacts(req, rows)
@@ -98,35 +98,33 @@ async def list_overdue(req: Request) -> Record:
 
 
 def _pipeline(req: Request, on: str) -> Sequence[Mapping[str, Any]]:
-    of_party = {name: f"$_id.{name}" for name in PARTY_FIELDS}
-    item = {"open_item_id": "$_id.open_item_id", "oldest_due_on": "$oldest_due_on", "amount": "$amount"}
+    item = {"open_item_id": "$_id", "oldest_due_on": "$oldest_due_on", "amount": "$amount"}
     return [
         {"$match": {**open_entries(req, "out", on), "due_on": {"$lt": on}}},
         {
             "$group": {
-                "_id": {**party_of_entry(), "open_item_id": "$open_item_id", "due_on": "$due_on"},
+                "_id": {"open_item_id": "$open_item_id", "due_on": "$due_on"},
                 "amount": {"$sum": "$amount"},
-                "name": {"$max": "$counterparty"},
+                **{name: {"$max": f"${name}"} for name in PARTY_FIELDS},
             }
         },
         {"$match": {"amount": {"$gt": 0}}},
         {
             "$group": {
-                "_id": {**of_party, "open_item_id": "$_id.open_item_id"},
+                "_id": "$_id.open_item_id",
                 "amount": {"$sum": "$amount"},
                 "oldest_due_on": {"$min": "$_id.due_on"},
-                "name": {"$max": "$name"},
+                **{name: {"$max": f"${name}"} for name in PARTY_FIELDS},
             }
         },
-        {"$sort": {"oldest_due_on": 1, "_id": 1}},
         {
             "$group": {
-                "_id": of_party,
+                "_id": party_of_entry(),
                 "amount": {"$sum": "$amount"},
                 "oldest_due_on": {"$min": "$oldest_due_on"},
-                "name": {"$max": "$name"},
+                "name": {"$max": "$counterparty"},
                 "count": {"$sum": 1},
-                "items": {"$firstN": {"input": item, "n": _SHOWN_ITEMS}},
+                "items": {"$topN": {"n": _SHOWN_ITEMS, "sortBy": {"oldest_due_on": 1, "_id": 1}, "output": item}},
             }
         },
         {"$sort": {"oldest_due_on": 1, "_id": 1}},

@@ -16,6 +16,7 @@ from plugins.api import (
     Message,
     Service,
     Store,
+    boolean,
     choice,
     day,
     day_of,
@@ -67,13 +68,27 @@ ENTRIES = Collection(
         "supplier_id": SUPPLIER.but(read_only=True, filter=False),
         "counterparty": COUNTERPARTY.but(read_only=True, filter=False, search=False),
         "due_on": day(label=("到期日", "Due date"), read_only=True, description="Null: not agreed."),
+        "settled_on": day(
+            label=("结清日期", "Settled on"),
+            read_only=True,
+            history=False,
+            description="From this day on it and other entries of its document, due on the same day, add up to zero.",
+        ),
+        "settles": boolean(
+            label=("待结清", "May settle"),
+            read_only=True,
+            history=False,
+            description="Whether `settled_on` may be due; null: an older version has written it.",
+        ),
     },
     indexes=(
         # each holds all that a sum needs
-        Index("direction", "day", *PARTY_FIELDS, "due_on", "kind", "open_item_id", "amount"),
+        Index("direction", "settled_on", "day", *PARTY_FIELDS, "due_on", "kind", "open_item_id", "amount"),
         Index("customer_id", "day", "id", "kind", "direction", "amount"),
         Index("supplier_id", "day", "id", "kind", "direction", "amount"),
         Index("open_item_id"),
+        Index("resource_id", where={"kind": ADVANCE}),
+        Index("settles"),
     ),
 )
 
@@ -97,7 +112,8 @@ async def enter_change(service: Service, before: Values | None, item: Values, da
     if before is not None and any(before[name] != item[name] for name in PARTY_FIELDS):
         party = {name: item[name] for name in PARTY_FIELDS}
         await entries.update_many({"open_item_id": item["id"]}, {"$set": party})
-    await _write(entries, item, [(day, change) for change in compare(before, item)])
+    settles = not all(split_by_due_day(item).values())
+    await _write(entries, item, [(day, change) for change in compare(before, item)], settles)
 
 
 async def adopt(service: Service, item: Values) -> None:
@@ -122,7 +138,7 @@ async def adopt(service: Service, item: Values) -> None:
         state = after
     rows += [(changed, change) for change in compare(state, item)]
     await service.database.store(OPEN_ITEMS).update_unversioned({"_id": item["id"]}, {"$set": {"day": arose}})
-    await _write(_entries_of(service, item), item, rows)
+    await _write(_entries_of(service, item), item, rows, settles=True)
 
 
 async def _find_vouchers(service: Service, item: Values) -> Sequence[Record]:
@@ -143,7 +159,8 @@ async def enter_advance(service: Service, payment: Values, amount: Decimal, day:
         "resource_id": str(payment["id"]),
     }
     if amount:
-        await _write(_entries_of(service, payment), described, [(day, Change(ADVANCE, None, -amount))])
+        rows = [(day, Change(ADVANCE, None, -amount))]
+        await _write(_entries_of(service, payment), described, rows, settles=amount < 0)
 
 
 def _entries_of(service: Service, item: Values) -> Store:
@@ -151,8 +168,8 @@ def _entries_of(service: Service, item: Values) -> Store:
     return service.database.store(ENTRIES, owner)
 
 
-async def _write(entries: Store, item: Values, changes: Sequence[tuple[str, Change]]) -> None:
-    copied = {"open_item_id": item["id"], **{name: item[name] for name in _COPIED}}
+async def _write(entries: Store, item: Values, changes: Sequence[tuple[str, Change]], settles: bool) -> None:
+    copied = {"open_item_id": item["id"], "settles": settles, **{name: item[name] for name in _COPIED}}
     rows = [{**copied, **one._asdict(), "day": day, "amount": store_money(one.amount)} for day, one in changes]
     if rows:
         await entries.create_many(rows)

@@ -37,6 +37,7 @@ from plugins.finance.money_audits import AUDITS as MONEY_AUDITS
 from plugins.finance.payment_records import PAYMENTS
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
 from plugins.finance.settings import FinanceSettings
+from plugins.finance.settled_entries import MARKING
 
 plugin = Plugin(
     name="finance",
@@ -52,7 +53,7 @@ plugin = Plugin(
         *(OPEN_ITEMS, ENTRIES, PAYMENTS, LEDGER_AUDITS, filling.FILLED),
     ),
     biz_types={"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES, entries.PAYMENT: PAYMENTS},
-    jobs=(Job("finance.audit", "finance_audit_resume_seconds", auditing.audit_if_due), filling.FILLING),
+    jobs=(Job("finance.audit", "finance_audit_resume_seconds", auditing.audit_if_due), filling.FILLING, MARKING),
     audits=(*AUDITS, *MONEY_AUDITS),
     debts=DEBTS,
     dictionaries=DICTIONARIES,

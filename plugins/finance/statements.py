@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -160,8 +161,7 @@ async def _read_page(req: Request, account: _Account) -> tuple[Page, dict[str, D
     if place is not None:
         later = {"$or": [{"day": {"$gt": place[0]}}, {"day": place[0], "_id": {"$gt": place[1]}}]}
     shown = {"$and": [account.entries, later, {"kind": {"$ne": RESCHEDULED}}]}
-    rows = await entries.find(shown, sort="day,id", limit=size + 1)
-    sums = await _sum_up(req, account, place)
+    rows, sums = await asyncio.gather(entries.find(shown, sort="day,id", limit=size + 1), _sum_up(req, account, place))
     balance, items = sums["before"], []
     for row in rows[:size]:
         amount = account.amount_of(row)

@@ -151,7 +151,9 @@ def _pair(draw: random.Random, number: int, payable: bool, party: Party, today: 
 
 def _entries(item: Row, payment: Row) -> Iterator[Row]:
     copied = ("direction", "customer_id", "supplier_id", "counterparty", "biz_type", "resource_id", "number", "due_on")
-    of_item = {"open_item_id": item["_id"], **{name: item[name] for name in copied}}
+    settled_on = payment["day"] if item["status"] == "paid" else None
+    marks = {"settled_on": settled_on, "settles": False}
+    of_item = {"open_item_id": item["_id"], **marks, **{name: item[name] for name in copied}}
     yield _entry(of_item, OWED, item["day"], item["amount"].to_decimal())
     if payment["allocations"]:
         yield _entry(of_item, PAID, payment["day"], -payment["amount"].to_decimal())
