@@ -30,7 +30,7 @@ from plugins.finance.ageing import (
     open_entries,
     page_fields,
     page_stages,
-    party_of_entry,
+    party_of,
 )
 from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.entries import ENTRIES, PARTY_FIELDS
@@ -101,11 +101,12 @@ def _pipeline(req: Request, on: str) -> Sequence[Mapping[str, Any]]:
     item = {"open_item_id": "$_id", "oldest_due_on": "$oldest_due_on", "amount": "$amount"}
     return [
         {"$match": {**open_entries(req, "out", on), "due_on": {"$lt": on}}},
+        # all entries of an item have its party
         {
             "$group": {
                 "_id": {"open_item_id": "$open_item_id", "due_on": "$due_on"},
                 "amount": {"$sum": "$amount"},
-                **{name: {"$max": f"${name}"} for name in PARTY_FIELDS},
+                **{name: {"$first": f"${name}"} for name in PARTY_FIELDS},
             }
         },
         {"$match": {"amount": {"$gt": 0}}},
@@ -114,12 +115,12 @@ def _pipeline(req: Request, on: str) -> Sequence[Mapping[str, Any]]:
                 "_id": "$_id.open_item_id",
                 "amount": {"$sum": "$amount"},
                 "oldest_due_on": {"$min": "$_id.due_on"},
-                **{name: {"$max": f"${name}"} for name in PARTY_FIELDS},
+                **{name: {"$first": f"${name}"} for name in PARTY_FIELDS},
             }
         },
         {
             "$group": {
-                "_id": party_of_entry(),
+                "_id": party_of("$"),
                 "amount": {"$sum": "$amount"},
                 "oldest_due_on": {"$min": "$oldest_due_on"},
                 "name": {"$max": "$counterparty"},
