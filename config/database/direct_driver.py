@@ -47,7 +47,6 @@ Result = TypeVar("Result")
 _MOST_ROWS = 500  # the library decodes longer lists in its threads
 _DURABLE: Mapping[str, Any] = {"writeConcern": {"w": "majority"}}
 _NOT_DURABLE: Mapping[str, Any] = {"writeConcern": {"w": 1, "j": False}}
-_SNAPSHOT: Mapping[str, Any] = {"readConcern": {"level": "snapshot"}}
 _MOST_INSERTS = 16  # several commands of a burst run at once: larger ones take no less of mongod's time
 _MOST_BATCHED_BYTES = 256 << 10  # of one document: a larger one is inserted alone, so that no command is too long
 _MOST_BYTES = 16 << 20
@@ -215,12 +214,7 @@ class DirectDriver(Driver):
         return await self.library.delete_many(collection, filter) if reply is None else number(reply, "n")
 
     async def aggregate(
-        self,
-        collection: str,
-        pipeline: Sequence[Mapping[str, Any]],
-        *,
-        collection_scan: bool = False,
-        snapshot: bool = False,
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, collection_scan: bool = False
     ) -> list[Document]:
         command = {
             "aggregate": collection,
@@ -228,14 +222,11 @@ class DirectDriver(Driver):
             "cursor": {"batchSize": _MOST_ROWS},
             **(NATURAL_ORDER if collection_scan else {}),
             **self._reading,
-            **(_SNAPSHOT if snapshot else {}),
         }
         writes = any({"$merge", "$out"} & stage.keys() for stage in pipeline)
         found = None if writes else await self._fetch(collection, command)
         if found is None:
-            return await self.library.aggregate(
-                collection, pipeline, collection_scan=collection_scan, snapshot=snapshot
-            )
+            return await self.library.aggregate(collection, pipeline, collection_scan=collection_scan)
         return found
 
     async def list_indexes(self, collection: str) -> list[Document]:

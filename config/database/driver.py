@@ -95,17 +95,9 @@ class Driver(ABC):
 
     @abstractmethod
     async def aggregate(
-        self,
-        collection: str,
-        pipeline: Sequence[Mapping[str, Any]],
-        *,
-        collection_scan: bool = False,
-        snapshot: bool = False,
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, collection_scan: bool = False
     ) -> list[Document]:
-        """Return all results of an aggregation; `collection_scan` reads the collection without any index.
-
-        `snapshot`: every document is read as it was at one moment, as always in a transaction.
-        """
+        """Return all results of an aggregation; `collection_scan` reads the collection without any index."""
 
     @abstractmethod
     async def command(self, command: Mapping[str, Any]) -> Document:

@@ -12,7 +12,6 @@ from typing import Any, TypeVar, Unpack
 import pymongo
 from pymongo import ReturnDocument, WriteConcern
 from pymongo.errors import BulkWriteError, OperationFailure
-from pymongo.read_concern import ReadConcern
 
 from config.database.commands import (
     NATURAL_ORDER,
@@ -48,7 +47,6 @@ _MOST_CLOSE_SECONDS = 2.0
 _WATCH_WAIT_MS = 500
 _WATCH_SILENCE_MS = 2000
 _NOT_DURABLE = WriteConcern(w=1, j=False)
-_SNAPSHOT = ReadConcern("snapshot")
 _ROWS_AT_ONCE = 10_000
 _CLIENT_OPTIONS: Mapping[str, Any] = {
     "w": "majority",
@@ -210,20 +208,14 @@ class LibraryDriver(Driver):
             return int(result.deleted_count)
 
     async def aggregate(
-        self,
-        collection: str,
-        pipeline: Sequence[Mapping[str, Any]],
-        *,
-        collection_scan: bool = False,
-        snapshot: bool = False,
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, collection_scan: bool = False
     ) -> list[Document]:
         with self.operations(long=True):
             hint = NATURAL_ORDER if collection_scan else {}
-            source = self._collection(collection)
-            if snapshot and not self.in_transaction:
-                source = source.with_options(read_concern=_SNAPSHOT)
             # in one reply rather than the first 101 rows and then the rest
-            opened = source.aggregate(list(pipeline), session=SESSION.get(), batchSize=_ROWS_AT_ONCE, **hint)
+            opened = self._collection(collection).aggregate(
+                list(pipeline), session=SESSION.get(), batchSize=_ROWS_AT_ONCE, **hint
+            )
             found: list[Document] = await (await self._library.open_cursor(opened)).to_list(None)
             return found
 

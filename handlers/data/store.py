@@ -120,18 +120,15 @@ class Store:
     def _pager(self) -> Pager:
         return Pager(self._context, self.collection, self._visibility)
 
-    async def aggregate(
-        self, pipeline: Sequence[Operators], *, collection_scan: bool = False, snapshot: bool = False
-    ) -> list[Document]:
+    async def aggregate(self, pipeline: Sequence[Operators], *, collection_scan: bool = False) -> list[Document]:
         """Return the results of an aggregation over the records that the actor may see.
 
         Set `collection_scan` where it needs most records and fields that no index holds. For actors who see every row
-        the collection is then read without an index, in a third of the time. `snapshot`: all records are read as they
-        were at one moment; otherwise of a transaction that commits meanwhile, some changes may be seen without others.
+        the collection is then read without an index, in a third of the time.
         """
-        stages = [{"$match": self._visibility.filter()}, *pipeline]
+        visible = {"$match": self._visibility.filter()}
         scan = collection_scan and not self.row_filter
-        return await self._driver.aggregate(self.collection.name, stages, collection_scan=scan, snapshot=snapshot)
+        return await self._driver.aggregate(self.collection.name, [visible, *pipeline], collection_scan=scan)
 
     # -- writing
 

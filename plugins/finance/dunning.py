@@ -31,6 +31,7 @@ from plugins.finance.ageing import (
     page_fields,
     page_stages,
     party_of,
+    sum_in_snapshot,
 )
 from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.entries import ENTRIES, PARTY_FIELDS
@@ -72,7 +73,7 @@ _ROW = obj(
 async def list_overdue(req: Request) -> Record:
     """Return the customers with something past due on the day, the longest past due first."""
     on = day_asked(req)
-    (found,) = await req.store(ENTRIES).aggregate(_pipeline(req, on), snapshot=True)
+    found = await sum_in_snapshot(req, _pipeline(req, on))
     rows = found["items"]
     items = await _find_items(req, rows)
     contacts = await _find_contacts(req, rows)
