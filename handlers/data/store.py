@@ -196,7 +196,8 @@ class Store:
 
         `unversioned`: without new versions and audit stamps, for technical fields.
         """
-        matching, change = self._visibility.filter(filter), operators
+        matching = self._visibility.filter(filter)
+        change: Operators | Sequence[Operators] = operators
         if not (unversioned or self.collection.plain):
             await self._context.history.make_room(self.collection, matching)
             change = await self._change({}, operators)

@@ -21,7 +21,7 @@ async def apply(_: Service, payload: Mapping[str, Any]) -> None:
     contract = await req.system_store(CONTRACTS).get(payload["resource_id"])
     if exact(payload["amount"]) > 0:
         customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
-        _, paid = await receive(req, contract, customer, _describe(req, contract, payload))
+        paid = (await receive(req, contract, customer, _describe(req, contract, payload)))[1]
         await receivables.announce(req.service, req, paid, customer, payload["day"])
         return
     received = await _find_received(req, contract, payload)
