@@ -48,6 +48,7 @@ HAPPENED = {
     "POST /api/v1/finance/vouchers day",
     "POST /api/v1/finance/vouchers/{id}/reverse day",
     "POST /api/v1/finance/expense-claims/{id}/reverse day",
+    "POST /api/v1/finance/credit-notes/{id}/reverse day",
     "POST /api/v1/finance/expense-claims lines[0].day",
     "PATCH /api/v1/finance/expense-claims/{id} lines[0].day",
     "POST /api/v1/finance/expense-claims/{id}/pay day",
