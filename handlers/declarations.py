@@ -160,6 +160,8 @@ class Catalogue:
     def _summary(self, route: Route) -> Message:
         collection = self.collections.get(route.collection) or self._by_resource.get(route.access.rpartition(":")[0])
         noun = collection.noun.zh if collection else ""
+        if route.title is not None:
+            return Message(route.title[0], route.summary)
         if title := self.permission_titles.get(route.access):
             return Message(f"{noun}：{title.zh}" if noun else title.zh, route.summary)
         action = ACTION_TITLES.get(route.access.rpartition(":")[2])

@@ -90,6 +90,7 @@ class RouteOptions(TypedDict, total=False):
     bare: str | None
     instead: str | None
     tag: str
+    title: tuple[str, str]
     description: str
     operation: str
     record: Collection
@@ -109,6 +110,7 @@ class Route:
 
     `access` is `PUBLIC`, `SIGNED_IN`, `SUPER` or a permission code `<module>:<entity>:<action>`; it has no default.
     `body` and `query` are checked before `handler` runs; `returns` is the shape of `data`.
+    `title`: what people call a list that is not all records of a collection: `("公海客户", "Open customers")`.
     `paged`: the response is a page of `returns`. `logged`: whether a write is added to the operation log.
     `attempt`: called before the body is parsed, to count the request; it may refuse it.
     `before_password_change`: reachable while the caller must change the password.
@@ -138,6 +140,7 @@ class Route:
     refusals: tuple[Refusal, ...] = ()
     events: tuple[Event | str, ...] = ()
     paged: bool = False
+    title: tuple[str, str] | None = None
     logged: bool = True
     attempt: Callable[[Request], Awaitable[None]] | None = None
     before_password_change: bool = False

@@ -18,13 +18,15 @@ from plugins.approval.states import STATES
 
 # box → the field that holds its people
 _BOXES = {"todo": "todo", "done": "done", "mine": "initiator_id", "copied": "copied"}
-_TASK_BOX_QUERY = {"box": choice("todo", "done", default="todo", nullable=False, example="todo")}
+_BOX = ("分类", "Box")
+_TASK_BOX_QUERY = {"box": choice("todo", "done", label=_BOX, default="todo", nullable=False, example="todo")}
 _BOX_QUERY = {
     "box": choice(
         "mine",
         "copied",
         "todo",
         "done",
+        label=_BOX,
         nullable=False,
         example="mine",
         description="Without it: all that the caller may see.",
@@ -169,6 +171,7 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/v1/approvals/tasks",
         list_tasks,
         summary="List my pending or completed tasks",
+        title=("我的审批", "My approvals"),
         access="approval:task:list",
         query={**INSTANCES.list_query, **_TASK_BOX_QUERY},
         returns=ROW,

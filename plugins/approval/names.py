@@ -64,6 +64,7 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/v1/approvals/people",
         list_colleagues,
         summary="The colleagues to whom a task may be given",
+        title=("可转办的同事", "Colleagues"),
         access="approval:task:list",
         query=COLLEAGUE_QUERY,
         returns=COLLEAGUE,

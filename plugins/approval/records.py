@@ -220,7 +220,13 @@ _NAME = shape("ApprovalPerson", id=integer(nullable=False), name=text(nullable=F
 SHOWN = shape(
     "ApprovalShown",
     **INSTANCES.all_fields,
-    people=array(_NAME, max_items=10_000, nullable=False, description="The names of everybody mentioned."),
+    people=array(
+        _NAME,
+        label=("相关人员", "People"),
+        max_items=10_000,
+        nullable=False,
+        description="The names of everybody mentioned.",
+    ),
 )
 _ROW = (
     "id",
@@ -243,7 +249,7 @@ ROW_FIELDS = [*_ROW, "todo"]
 ROW = shape(
     "ApprovalRow",
     **{name: INSTANCES.all_fields[name] for name in _ROW},
-    initiator_name=text(nullable=False),
+    initiator_name=text(label=("发起人姓名", "Initiator's name"), nullable=False),
     waiting_for=array(_NAME, max_items=MAX_PEOPLE, nullable=False, description="Who is asked now."),
 )
 _CHOOSING = ("page", "page_size", "with_total", "cursor", "q", "department_id")
@@ -287,12 +293,13 @@ DELEGATIONS = Collection(
     indexes=(Index("user_id", "ends_at"), Index("delegate_id", "ends_at")),
 )
 
-_COMMENT_FIELD = {"comment": text(max_length=1000, example="同意")}
+_COMMENT_FIELD = {"comment": text(label=("审批意见", "Comment"), max_length=1000, example="同意")}
 ACT_BODY = shape("ApprovalAct", **_COMMENT_FIELD)
 BACK_BODY = shape(
     "ApprovalSendBack",
     **_COMMENT_FIELD,
     to=text(
+        label=("退回到", "Send back to"),
         max_length=64,
         default=INITIATOR,
         example=INITIATOR,
@@ -303,7 +310,13 @@ TRANSFER_BODY = shape("ApprovalTransfer", **_COMMENT_FIELD, user_id=integer(mini
 REASSIGN_BODY = shape(
     "ApprovalReassign",
     **_COMMENT_FIELD,
-    from_user_id=integer(minimum=1, required=True, description="Whose task it is.", ref="users"),
+    from_user_id=integer(
+        label=("原审批人", "Present assignee"),
+        minimum=1,
+        required=True,
+        description="Whose task it is.",
+        ref="users",
+    ),
     user_id=integer(minimum=1, ref="rbac_users", required=True, description="The new assignee."),
 )
 SIMULATE_BODY = shape(

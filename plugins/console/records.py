@@ -58,9 +58,7 @@ def _children(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node
     for other in viewer.site.subjects.values():
         name = other.refers_to(subject.collection)
         if name is not None and viewer.may(other.list) and other.collection is not subject.collection:
-            title = other.collection.noun if other.collection is not None else None
-            found = viewer.say(title) if title is not None else other.name
-            yield found[:1].upper() + found[1:], [listing(viewer, other, {name: f"${{{ID}}}"})]
+            yield viewer.say(viewer.site.title_of(other)), [listing(viewer, other, {name: f"${{{ID}}}"})]
 
 
 def _files(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:

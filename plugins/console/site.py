@@ -134,8 +134,17 @@ class Site:
         return found
 
     def title_of(self, subject: Subject) -> Message:
-        """What a list is called beside others of the same menu."""
-        return self.catalogue.summaries[subject.list.name]
+        """What a list is called beside others: by its own title, what only it permits, or what its records are."""
+        one, title = subject.list, subject.list.title
+        if title is not None:
+            return Message(*title)
+        declared = self.catalogue.permission_titles.get(one.access)
+        if declared is not None:
+            return declared
+        if subject.collection is not None:
+            noun = subject.collection.noun
+            return Message(noun.zh, noun.en[:1].upper() + noun.en[1:])
+        return self.catalogue.summaries[one.name]
 
     def action_title(self, action: Route) -> Message:
         """What the button of an action says: the label of its transition, else the title of its permission."""

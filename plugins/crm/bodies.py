@@ -36,6 +36,7 @@ CONVERT = shape(
             "stage": choice(*OPEN_STAGES),
             "expected_close_date": calendar_day(),
         },
+        label=("商机", "Opportunity"),
         description="`null` for no opportunity.",
     ),
 )

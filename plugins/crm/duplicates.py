@@ -19,7 +19,13 @@ CANDIDATE = shape(
     phone=text(max_length=50),
     owner_id=integer(minimum=1, ref="users"),
     created_at=timestamp(nullable=False),
-    matches=array(text(max_length=10), max_items=2, nullable=False, description="`name`, `phone` or both."),
+    matches=array(
+        text(max_length=10),
+        label=("相同项", "Matches"),
+        max_items=2,
+        nullable=False,
+        description="`name`, `phone` or both.",
+    ),
 )
 _SHOWN = tuple(CANDIDATE.fields or ())
 QUERY = {
@@ -69,6 +75,7 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/v1/crm/customers/duplicates",
         find,
         summary="Find customers with the same name or phone",
+        title=("疑似重复", "Possible duplicates"),
         access="crm:customer:list",
         paged=True,
         query=QUERY,

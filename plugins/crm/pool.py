@@ -146,6 +146,7 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/v1/crm/customers/pool",
         list_pool,
         summary="List the public pool",
+        title=("公海客户", "Public pool"),
         access="crm:customer:claim",
         paged=True,
         query=CUSTOMERS.list_query,

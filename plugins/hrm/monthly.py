@@ -66,6 +66,7 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/v1/hrm/attendance/monthly",
         list_months,
         summary="List what a month of attendance comes to",
+        title=("考勤月报", "Months"),
         access="hrm:attendance:list",
         query=MONTH_QUERY,
         returns=MONTH,

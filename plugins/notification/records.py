@@ -114,7 +114,13 @@ PROGRESS = Collection(
 SEND_BODY = shape(
     "NotificationSend",
     user_ids=array(
-        integer(minimum=1), required=True, min_items=1, max_items=MAX_RECIPIENTS, unique=True, ref="rbac_users"
+        integer(minimum=1),
+        label=("接收人", "Recipients"),
+        required=True,
+        min_items=1,
+        max_items=MAX_RECIPIENTS,
+        unique=True,
+        ref="rbac_users",
     ),
     title=text(required=True, max_length=MAX_TITLE, example="周五系统维护"),
     body=text(max_length=MAX_BODY),

@@ -7,7 +7,14 @@ from typing import Any
 from plugins.api import Request, choice
 from plugins.rbac.directory import visible_users_filter
 
-OUTCOME = choice("success", "failure", nullable=False, example="failure", description="Whether `code` is 0.")
+OUTCOME = choice(
+    "success",
+    "failure",
+    label=("结果", "Outcome"),
+    nullable=False,
+    example="failure",
+    description="Whether `code` is 0.",
+)
 _CODES: dict[str, dict[str, Any]] = {"success": {"code": 0}, "failure": {"code": {"$gt": 0}}}
 
 

@@ -95,13 +95,17 @@ CONFIGS = Collection(
 
 CONFIG = shape(
     "Config",
-    key=text(nullable=False),
+    key=text(label=("参数键", "Key"), nullable=False),
     value=anything(),
-    public=boolean(nullable=False),
-    super_only=boolean(nullable=False, description="Only super administrators change it."),
+    public=boolean(label=("公开", "Public"), nullable=False),
+    super_only=boolean(
+        label=("仅超级管理员可改", "Super administrators only"),
+        nullable=False,
+        description="Only super administrators change it.",
+    ),
     description=text(nullable=False),
     version=integer(minimum=1, nullable=False),
-    schema=anything(nullable=False, description="The JSON Schema of the value."),
+    schema=anything(label=("取值规则", "Schema"), nullable=False, description="The JSON Schema of the value."),
 )
 CONFIG_BODY = shape(
     "ConfigBody",

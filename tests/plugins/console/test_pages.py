@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -33,7 +34,7 @@ def pages_for(allowed: frozenset[str], language: Language = "en") -> dict[str, N
     return {name: page for name, page in {**of_menus, **of_records}.items() if page is not None}
 
 
-WHOLE = pages_for(EVERYTHING)
+WHOLE, CHINESE = pages_for(EVERYTHING), pages_for(EVERYTHING, "zh")
 
 
 def test_every_list_of_records_is_on_the_page_of_a_menu() -> None:
@@ -74,6 +75,26 @@ def test_a_text_is_no_template_and_no_markup() -> None:
         assert "<%" not in made
         assert "&l" not in made
         assert "$n" not in made
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_chinese_page_calls_no_field_by_its_name_in_the_interface(name: str) -> None:
+    named = [str(node["label"]) for node in nodes(CHINESE[name]) if "label" in node and set(node) != {"label", "value"}]
+    assert [label for label in named if re.fullmatch("[a-z0-9 ]+", label)] == []
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_the_tabs_of_a_page_are_told_apart_in_both_languages(name: str) -> None:
+    for page in (CHINESE[name], WHOLE[name]):
+        for tabs in [node["tabs"] for node in nodes(page) if node.get("type") == "tabs"]:
+            titles = [tab["title"] for tab in tabs]
+            assert len(set(titles)) == len(titles), titles
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_the_tabs_of_a_chinese_page_are_called_in_chinese(name: str) -> None:
+    titles = [tab["title"] for node in nodes(CHINESE[name]) for tab in node.get("tabs", ())]
+    assert [title for title in titles if not re.search("[\u4e00-\u9fff]", title)] == []
 
 
 async def test_a_page_is_in_the_language_of_the_reader(admin: Client) -> None:
