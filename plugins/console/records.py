@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from plugins.api import ACTION_TITLES, Route, transitions_of
@@ -55,10 +56,18 @@ def _children(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node
     """The lists of what refers to the record."""
     if subject.collection is None:
         return
-    for other in viewer.site.subjects.values():
-        name = other.refers_to(subject.collection)
-        if name is not None and viewer.may(other.list) and other.collection is not subject.collection:
-            yield viewer.say(viewer.site.title_of(other)), [listing(viewer, other, {name: f"${{{ID}}}"})]
+    found = [
+        (other, name, viewer.say(viewer.site.title_of(other)))
+        for other in viewer.site.subjects.values()
+        if (name := other.refers_to(subject.collection)) is not None
+        and viewer.may(other.list)
+        and other.collection is not subject.collection
+    ]
+    known = Counter(title for _, _, title in found)
+    for other, name, title in found:
+        group = viewer.site.group_of(other) if known[title] > 1 else None  # payments of contracts, and of finance
+        named = f"{title} ({viewer.say(group)})" if group is not None else title
+        yield named, [listing(viewer, other, {name: f"${{{ID}}}"})]
 
 
 def _files(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:

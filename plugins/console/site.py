@@ -98,6 +98,12 @@ class Site:
         """The code of the menu that shows a list; empty for one that none does."""
         return next((menu.code for menu in self.menus.values() if menu.resource in _resources(subject)), "")
 
+    def group_of(self, subject: Subject) -> Message | None:
+        """What the directory of a list's menu is called."""
+        menu = self.menus.get(self.menu_of(subject))
+        directory = self.menus.get(menu.parent) if menu is not None else None
+        return directory.title if directory is not None else None
+
     @cached_property
     def dashboards(self) -> Sequence[Route]:
         """The routes of the dashboards."""
