@@ -52,10 +52,10 @@ class Console:
         return len(self.browser.find_elements(By.CSS_SELECTOR, selector))
 
     def log_in(self, username: str) -> None:
-        """Log in by the dialogue, and wait for the menus."""
+        """Log in by the dialogue, and wait for the first page: charts that it leaves behind would be drawn nowhere."""
         self.until(lambda: self.count("dialog form"))
         self.browser.execute_script(LOG_IN, username, PASSWORD)
-        self.until(lambda: self.count("nav a[data-menu]"))
+        self.until(lambda: self.count("main .dashboard canvas"))
 
     def open(self, address: str, *selectors: str) -> str:
         """Go to a page, and wait for these parts of it; returns its text."""
