@@ -47,7 +47,18 @@ _PREFIXES = (
     "approval_instances",
     "rbac_departments",
 )
-_OF_THE_SESSION = ("lsid", "$clusterTime", "$db", "$readPreference", "txnNumber", "maxTimeMS", "comment")
+_OF_THE_SESSION = (
+    "lsid",
+    "$clusterTime",
+    "$db",
+    "$readPreference",
+    "txnNumber",
+    "maxTimeMS",
+    "comment",
+    "autocommit",
+    "startTransaction",
+    "readConcern",
+)
 Figures = dict[str, Any]
 Command = dict[str, Any]
 
