@@ -35,12 +35,19 @@ def hold_fields() -> dict[str, Field]:
         "on_hold": boolean(
             label=("已挂起", "On hold"),
             read_only=True,
+            nullable=True,
             default=False,
             filter=True,
             description="Null in records of earlier versions: no.",
         ),
         "hold_reason": _REASON.but(read_only=True),
-        "disputed": _DISPUTED.but(read_only=True, default=False, filter=True),
+        "disputed": _DISPUTED.but(
+            read_only=True,
+            nullable=True,
+            default=False,
+            filter=True,
+            description="Null in records of earlier versions: no.",
+        ),
         "held_at": timestamp(label=("挂起时间", "Held at"), read_only=True),
         "held_by": integer(label=("挂起人", "Held by"), read_only=True, ref="users"),
     }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from bson import ObjectId
 
+from plugins.runtime import Running
 from plugins.testing import Client, People, expect, unique
 from tests.plugins.inventory.goods import AT, Goods
 
@@ -39,6 +41,20 @@ async def test_goods_of_an_order_on_hold_do_not_move_until_it_is_released(at: st
     released = expect(await admin.post(f"{path}/release"))
     assert [released[name] for name in ("on_hold", "hold_reason", "held_at", "held_by")] == [False, None, None, None]
     expect(await admin.post(f"{path}/{action}", {}))
+
+
+@pytest.mark.parametrize(
+    ("at", "collection"), [(SALES, "inventory_sales_orders"), (PURCHASES, "inventory_purchase_orders")]
+)
+async def test_an_order_of_an_earlier_version_is_listed_without_a_hold(
+    at: str, collection: str, admin: Client, tradewind: Running
+) -> None:
+    order = await draft_of(await Goods.stocked(admin, 1), at)
+    unset = {"$unset": {"on_hold": "", "hold_reason": "", "disputed": "", "held_at": "", "held_by": ""}}
+    await tradewind.service.database.driver.update_one(collection, {"_id": ObjectId(order["id"])}, unset)
+    rows = expect(await admin.get(f"{at}?page_size=200"))["items"]
+    (listed,) = [row for row in rows if row["id"] == order["id"]]
+    assert (listed["on_hold"], listed["disputed"]) == (None, None)
 
 
 @pytest.mark.parametrize(("at", "actions"), [(SALES, ["confirm"]), (PURCHASES, ["submit", "confirm"])])
