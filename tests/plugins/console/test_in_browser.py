@@ -73,6 +73,7 @@ class Console:
 
 @pytest.fixture(scope="module")
 def console(io_loop: IOLoop, tradewind: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
+    # a browser is no package of Python's: `scripts/test` cannot bring it
     if not CHROMIUM or not DRIVER:
         pytest.skip("chromium and chromedriver are not installed")
     fetch(home_of(sys.executable))

@@ -188,7 +188,9 @@ async def test_what_nobody_can_report_does_not_hold_up_the_others(owner: Client,
     try:
         await fill(running.service)
         assert set(await older.items()) == set(older.records)
-        assert (await driver.find_one("finance_open_items", {"_id": lost}))["day"] is not None  # type: ignore[index]
+        found = await driver.find_one("finance_open_items", {"_id": lost})
+        assert found is not None
+        assert found["day"] is not None
     finally:
         for collection, field in (("finance_open_items", "_id"), ("finance_open_item_entries", "open_item_id")):
             await driver.delete_many(collection, {field: lost})
