@@ -80,3 +80,11 @@ def _with_values(catalogue: Catalogue, values: set[str]) -> Iterator[Labels]:
     for dictionary in catalogue.dictionaries:
         if {item.value for item in dictionary.items} == values:
             yield {item.value: item.label for item in dictionary.items}
+    for known in (*(one.states for one in catalogue.state_machines), *_labels_in(catalogue)):
+        if values < set(known):
+            yield {value: label for value, label in known.items() if value in values}
+
+
+def _labels_in(catalogue: Catalogue) -> Iterator[Labels]:
+    for dictionary in catalogue.dictionaries:
+        yield {item.value: item.label for item in dictionary.items}

@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
-from plugins.api import Dictionary, Message
+from plugins.api import Dictionary, Message, dictionary
 from plugins.approval.states import STATES
 
 _COLORS = {"draft": "gray", "pending": "orange", "approved": "green", "rejected": "red", "returned": "blue"}
 
-DICTIONARIES = (Dictionary.of_states("approval_status", Message("审批状态", "Approval status"), STATES, _COLORS),)
+DICTIONARIES = (
+    Dictionary.of_states("approval_status", Message("审批状态", "Approval status"), STATES, _COLORS),
+    dictionary(
+        "approval_on_reject",
+        ("驳回处理", "On rejection"),
+        end=("结束审批", "End"),
+        back=("退回发起人", "Back to the initiator"),
+    ),
+    dictionary(
+        "approval_operator",
+        ("比较方式", "Operator"),
+        eq=("等于", "Equal to"),
+        ne=("不等于", "Not equal to"),
+        gt=("大于", "More than"),
+        gte=("大于等于", "At least"),
+        lt=("小于", "Less than"),
+        lte=("小于等于", "At most"),
+        **{"in": ("属于", "One of")},
+        not_in=("不属于", "None of"),
+        contains=("包含", "Contains"),
+        exists=("有值", "Has a value"),
+    ),
+    dictionary(
+        "approval_box",
+        ("审批分类", "Box of approvals"),
+        mine=("我发起的", "Mine"),
+        copied=("抄送我的", "Copied to me"),
+        todo=("待我处理", "To do"),
+        done=("我已处理", "Done"),
+    ),
+)

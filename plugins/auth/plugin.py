@@ -2,6 +2,7 @@
 
 from plugins.api import Authenticator, Listener, Message, Plugin, routes_of
 from plugins.auth import admin_sessions, login, own_password, own_sessions, profile, wecom
+from plugins.auth.dictionaries import DICTIONARIES
 from plugins.auth.lifespan import end_sessions, start
 from plugins.auth.menus import MENUS, PERMISSIONS
 from plugins.auth.records import LOGIN_ATTEMPTS, LOGIN_LOGS, SESSIONS, UNKNOWN_NAMES
@@ -18,6 +19,7 @@ plugin = Plugin(
     start=start,
     collections=(SESSIONS, LOGIN_LOGS, LOGIN_ATTEMPTS, UNKNOWN_NAMES, WECOM_STATES, WECOM_TOKENS),
     routes=routes_of(login, profile, own_password, own_sessions, wecom, admin_sessions),
+    dictionaries=DICTIONARIES,
     menus=MENUS,
     listens=(Listener(SESSIONS_VOID, end_sessions),),
     permissions=PERMISSIONS,

@@ -2,6 +2,7 @@
 
 from plugins.api import Message, Plugin
 from plugins.dashboard import charts
+from plugins.dashboard.dictionaries import DICTIONARIES
 from plugins.dashboard.lifespan import start
 from plugins.dashboard.menus import MENUS, PERMISSIONS
 from plugins.dashboard.settings import DashboardSettings
@@ -12,6 +13,7 @@ plugin = Plugin(
     routes=charts.ROUTES,
     settings=DashboardSettings,
     start=start,
+    dictionaries=DICTIONARIES,
     menus=MENUS,
     permissions=PERMISSIONS,
 )

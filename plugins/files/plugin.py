@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plugins.api import DATA_RESET, Job, Listener, Message, Plugin, routes_of
 from plugins.files import attachments, downloads, uploads
+from plugins.files.dictionaries import DICTIONARIES
 from plugins.files.lifespan import clear_after_reset, start, sweep_all
 from plugins.files.records import ATTACHMENTS, OBJECTS
 from plugins.files.settings import FilesSettings
@@ -15,6 +16,7 @@ plugin = Plugin(
     start=start,
     listens=(Listener(DATA_RESET, clear_after_reset),),
     jobs=(Job("files.sweep", "sweep_seconds", sweep_all),),
+    dictionaries=DICTIONARIES,
     collections=(OBJECTS, ATTACHMENTS),
     routes=routes_of(uploads, downloads, attachments),
 )

@@ -46,6 +46,20 @@ DICTIONARIES = (
     ),
     Dictionary.of_states("hrm_attendance_status", Message("考勤结果", "Daily result"), DAY_STATES, _COLORS),
     dictionary(
+        "hrm_punch_method",
+        ("打卡方式", "Method of a punch"),
+        gps=("GPS 定位", "GPS"),
+        wifi=("WiFi", "WiFi"),
+        manual=("补录", "Entered later"),
+    ),
+    dictionary(
+        "hrm_coordinate_system",
+        ("坐标系", "Coordinate system"),
+        wgs84=("WGS-84（GPS）", "WGS-84 (GPS)"),
+        gcj02=("GCJ-02（高德、腾讯）", "GCJ-02 (Amap, Tencent)"),
+        bd09=("BD-09（百度）", "BD-09 (Baidu)"),
+    ),
+    dictionary(
         "hrm_leave_type",
         ("请假类型", "Type of leave"),
         annual=("年假", "Annual leave"),

@@ -15,6 +15,7 @@ from plugins.rbac import (
     tables,
     users,
 )
+from plugins.rbac.dictionaries import DICTIONARIES
 from plugins.rbac.first_start import prepare
 from plugins.rbac.handover_records import HANDOVERS
 from plugins.rbac.lifespan import start
@@ -33,6 +34,7 @@ plugin = Plugin(
     holdings=(Holding(DEPARTMENTS, "leader_user_id"),),
     jobs=(Job("rbac.handovers", "handover_resume_seconds", handover_running.resume),),
     routes=routes_of(menu_records, roles, users, handovers, departments, explain, rehearsal, matrix, tables),
+    dictionaries=DICTIONARIES,
     menus=menus.MENUS,
     emits=(users.SESSIONS_VOID,),
     permissions=menus.PERMISSIONS,

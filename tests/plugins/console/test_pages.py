@@ -84,6 +84,18 @@ def test_a_chinese_page_calls_no_field_by_its_name_in_the_interface(name: str) -
 
 
 @pytest.mark.parametrize("name", WHOLE)
+def test_a_chinese_page_calls_no_value_by_its_code(name: str) -> None:
+    options = [one for node in nodes(CHINESE[name]) for one in node.get("options", ())]
+    said = {str(one["label"]) for one in options} | {
+        label
+        for node in nodes(CHINESE[name])
+        if node.get("type") == "mapping"
+        for label in map(str, node["map"].values())
+    }
+    assert [label for label in said if re.fullmatch("[a-z][a-z0-9_-]*", label)] == []
+
+
+@pytest.mark.parametrize("name", WHOLE)
 def test_the_tabs_of_a_page_are_told_apart_in_both_languages(name: str) -> None:
     for page in (CHINESE[name], WHOLE[name]):
         for tabs in [node["tabs"] for node in nodes(page) if node.get("type") == "tabs"]:

@@ -1,0 +1,14 @@
+"""Dictionaries: the enumerations that clients show, with their labels."""
+
+from __future__ import annotations
+
+from plugins.api import dictionary
+
+DICTIONARIES = (
+    dictionary(
+        "files_visibility",
+        ("文件可见范围", "Visibility of files"),
+        public=("公开", "Public"),
+        private=("私有", "Private"),
+    ),
+)
