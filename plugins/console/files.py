@@ -71,6 +71,7 @@ async def renderer_state(req: Request) -> dict[str, object]:
         "version": renderer.version,
         "files": renderer.names,
         "time_zone": zone,
+        "zones": renderer.pinned["zones"],
     }
 
 
@@ -91,6 +92,7 @@ _STATE = shape(
     message=text(nullable=False, description="For the person who waits."),
     version=text(nullable=False),
     files=array(text(nullable=False), nullable=False),
+    zones=text(nullable=False, description="The module of the renderer that knows time zones."),
     time_zone=text(nullable=False, description="The business time zone, in which the page shows moments."),
 )
 ROUTES: tuple[Route, ...] = (

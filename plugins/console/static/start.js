@@ -36,13 +36,16 @@ function load(address) {
 
 /** Load the renderer, and tell it how we show values. */
 async function loadRenderer() {
-  const { version, time_zone: timeZone, files } = await renderer();
+  const { version, time_zone: timeZone, files, zones } = await renderer();
   const at = `${base}/console/renderer/${version}`;
   const other = theme() === "dark" ? "antd.css" : "dark.css";
   const styles = files.filter((name) => name.endsWith(".css") && name !== other).map((name) => load(`${at}/${name}`));
   await Promise.all([...styles, load(`${at}/sdk.js`)]);
   const library = window.amisRequire("amis");
   for (const [name, filter] of Object.entries(filters(timeZone))) library.registerFilter(name, filter);
+  // dates that people choose are in the business time zone too
+  const moment = await new Promise((resolve) => window.amisRequire([zones], resolve));
+  moment.tz.setDefault(timeZone);
   return window.amisRequire("amis/embed");
 }
 
