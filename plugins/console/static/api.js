@@ -1,7 +1,8 @@
-// What the renderer needs of us: calls to the API in its terms, and how it shows moments and amounts.
+// What the renderer needs of us: calls to the API in its terms.
 
+import { change, differs } from "./conflict.js";
 import { call } from "./session.js";
-import { language, say } from "./words.js";
+import { say } from "./words.js";
 
 const read = new Map();
 const INVALID = 40001;
@@ -21,8 +22,8 @@ function query(given) {
 /** The body of a change: what differs from the record as it was read, and its version. */
 function changes(path, body) {
   const before = read.get(path) ?? {};
-  const same = (name) => JSON.stringify(body[name] ?? null) === JSON.stringify(before[name] ?? null);
-  const kept = Object.keys(body).filter((name) => name === "version" || !(same(name) || (body[name] === "" && before[name] == null)));
+  const changed = (name) => differs(body[name], before[name]) && !(body[name] === "" && before[name] == null);
+  const kept = Object.keys(body).filter((name) => name === "version" || changed(name));
   return Object.fromEntries(kept.map((name) => [name, body[name] === "" ? null : body[name]]));
 }
 
@@ -66,7 +67,9 @@ async function request(method, path, given, sent, config) {
   }
   if (data instanceof FormData) return call(path, { method, body: data });
   if (Object.values(data ?? {}).some((value) => value instanceof Blob)) return call(path, { method, body: asForm(data) });
-  return call(path, { method, body: method === "PATCH" ? changes(path, data ?? {}) : filled(data ?? {}) });
+  if (method === "PATCH") return change(path, { method, body: changes(path, data ?? {}) }, path, read.get(path));
+  const record = path.slice(0, path.lastIndexOf("/")); // of an action
+  return change(path, { method, body: filled(data ?? {}) }, record, read.get(record));
 }
 
 /** What the renderer calls for every request. */
@@ -88,22 +91,4 @@ export async function fetcher({ url, method = "get", data, config = {}, ...rest 
   // 422 is what a form shows beside its fields
   const status = reply.code === 0 ? 0 : faults.length ? 422 : reply.code ?? reply.status;
   return { status: 200, data: { status, msg: message, errors, data: reply.data ?? {} } };
-}
-
-/** How values are shown; moments in the business time zone, whatever zone the browser is in. */
-export function filters(timeZone) {
-  const moments = new Intl.DateTimeFormat(language === "zh" ? "zh-CN" : "en-GB", {
-    timeZone, year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hour12: false,
-  });
-  return {
-    moment: (value) => (value && !Number.isNaN(Date.parse(value)) ? moments.format(new Date(value)) : ""),
-    amount: (value) => {
-      const [whole, part] = String(value ?? "").split(".");
-      return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (part ? `.${part}` : "");
-    },
-    text: (value) => {
-      if (Array.isArray(value) && value.every((one) => typeof one !== "object")) return value.join(", ");
-      return value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
-    },
-  };
 }

@@ -121,6 +121,7 @@ function ask(title, reason, fields, submit) {
       } else told.textContent = reply ? complaint(reply) : say("failed");
     });
     dialog.addEventListener("cancel", (event) => event.preventDefault());
+    dialog.addEventListener("keydown", (event) => event.stopPropagation()); // Escape closes no form below it
     document.body.append(dialog);
     dialog.showModal();
   });

@@ -1,8 +1,10 @@
 // The shell: waits for the renderer, logs in, shows the menus, and draws the page that the address names.
 
-import { fetcher, filters } from "./api.js";
+import { fetcher } from "./api.js";
+import { remember } from "./conflict.js";
 import { firstPage, mark, navigation } from "./menu.js";
 import { base, begin, call, end } from "./session.js";
+import { filters, useZone } from "./values.js";
 import { element, language, say, switchLanguage } from "./words.js";
 
 const WAIT_MILLISECONDS = 1500;
@@ -42,7 +44,8 @@ async function loadRenderer() {
   const styles = files.filter((name) => name.endsWith(".css") && name !== other).map((name) => load(`${at}/${name}`));
   await Promise.all([...styles, load(`${at}/sdk.js`)]);
   const library = window.amisRequire("amis");
-  for (const [name, filter] of Object.entries(filters(timeZone))) library.registerFilter(name, filter);
+  useZone(timeZone);
+  for (const [name, filter] of Object.entries(filters)) library.registerFilter(name, filter);
   // dates that people choose are in the business time zone too
   const moment = await new Promise((resolve) => window.amisRequire([zones], resolve));
   moment.tz.setDefault(timeZone);
@@ -90,6 +93,7 @@ async function show(embed, menus) {
   if (reply?.code !== 0) {
     return content.replaceChildren(element("p", { className: "notice", role: "alert", textContent: reply ? say("missing") : say("failed") }));
   }
+  remember(reply.data);
   const place = element("div", { className: "drawn" });
   content.replaceChildren(place);
   drawn = embed.embed(place, reply.data, { data: { record_id: id }, locale: language === "zh" ? "zh-CN" : "en-US" }, {

@@ -2,12 +2,15 @@
 
 const WORDS = {
   again: ["再试一次", "Try again"],
+  back: ["返回继续编辑", "Go on editing"],
   change: ["修改密码", "Change password"],
   close: ["关闭", "Close"],
+  conflict: ["保存前，其他人修改了这条记录", "Somebody else changed this record before you saved"],
   dark: ["深色", "Dark"],
   empty: ["没有可用的菜单", "No menu is granted to you"],
   expired: ["登录已过期，请重新登录，页面内容不会丢失", "Your session has ended. Log in again; nothing on the page is lost"],
   failed: ["服务暂时无法访问，正在重试", "The service is out of reach; trying again"],
+  field: ["字段", "Field"],
   first: ["首次登录请先修改密码", "Change your password before you go on"],
   language: ["English", "中文"],
   light: ["浅色", "Light"],
@@ -16,12 +19,20 @@ const WORDS = {
   login: ["登录", "Log in"],
   logout: ["退出登录", "Log out"],
   menu: ["菜单", "Menu"],
+  mine: ["我填写的", "Mine"],
   missing: ["没有这个页面，或没有查看权限", "There is no such page, or you may not see it"],
   newPassword: ["新密码", "New password"],
+  no: ["否", "No"],
+  nothing: ["（空）", "(empty)"],
   oldPassword: ["当前密码", "Current password"],
   password: ["密码", "Password"],
+  same: ["未修改", "Not changed"],
+  save: ["保存所选内容", "Save what is chosen"],
   skip: ["跳到内容", "Skip to the content"],
+  theirs: ["对方修改后", "Theirs"],
   username: ["用户名", "User name"],
+  was: ["原来的值", "Before"],
+  yes: ["是", "Yes"],
 };
 
 /** The language of the page: the one that was chosen, else the browser's. */

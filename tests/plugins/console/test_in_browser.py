@@ -12,6 +12,7 @@ import pytest
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 from tornado.ioloop import IOLoop
 
@@ -64,6 +65,21 @@ class Console:
             self.until(lambda selector=selector: self.count(selector))
         return self.browser.find_element(By.TAG_NAME, "main").text
 
+    def press(self, selector: str) -> None:
+        """Click the first of these elements, once there is one."""
+        self.until(lambda: self.count(selector))
+        self.browser.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+    def edit(self, **values: str) -> None:
+        """Open the form of the record that is shown, and replace these texts once it has been read."""
+        self.until(lambda: self.count("main .antd-Flex button"))
+        self.press("main .antd-Flex button")
+        for name, value in values.items():
+            self.until(lambda name=name: self.count(f".antd-Drawer input[name={name}][value]:not([value=''])"))
+            field = self.browser.find_element(By.CSS_SELECTOR, f".antd-Drawer input[name={name}]")
+            field.send_keys(Keys.CONTROL, "a")
+            field.send_keys(value)
+
     def draw_all(self, parts: str, drawn: str) -> None:
         """Bring each part into view, as the renderer draws what is seen, and wait until it is drawn."""
         for part in self.browser.find_elements(By.CSS_SELECTOR, parts):
@@ -103,6 +119,24 @@ async def test_a_person_logs_in_and_sees_hostile_names_as_text(console: Console,
     await shot(console, "record")
     assert shown
     assert console.browser.title == "Tradewind"
+
+
+async def test_what_two_people_changed_is_shown_and_nothing_typed_is_lost(console: Console, admin: Client) -> None:
+    lead = expect(await admin.post("/api/v1/crm/leads", {"name": "first", "company": unique("company"), "phone": "1"}))
+    at = f"/api/v1/crm/leads/{lead['id']}"
+    await asyncio.to_thread(console.open, f"#/records/crm.leads/{lead['id']}", "main .antd-Tabs")
+    await asyncio.to_thread(console.edit, company="mine", phone="2")
+    expect(await admin.patch(at, {"company": HOSTILE, "name": "second", "version": lead["version"]}))
+    await asyncio.to_thread(console.press, ".antd-Drawer button[type=submit]")
+    await asyncio.to_thread(console.until, lambda: console.count("dialog.conflict"))
+    shown = console.browser.find_element(By.CSS_SELECTOR, "dialog.conflict").text
+    await shot(console, "conflict")
+    assert all(text in shown for text in (lead["company"], HOSTILE, "mine", "first", "second"))
+    await asyncio.to_thread(console.press, "dialog.conflict [name=company][value=theirs]")
+    await asyncio.to_thread(console.press, "dialog.conflict [type=submit]")
+    await asyncio.to_thread(console.until, lambda: not console.count(".antd-Drawer"))
+    saved = expect(await admin.get(at))
+    assert (saved["company"], saved["name"], saved["phone"]) == (HOSTILE, "second", "2")
 
 
 async def test_every_dashboard_is_drawn(console: Console) -> None:

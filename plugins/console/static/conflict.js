@@ -1,0 +1,96 @@
+// Two people change one record: the slower one sees what the other changed, chooses, and loses nothing typed.
+
+import { call } from "./session.js";
+import { filters } from "./values.js";
+import { element, say } from "./words.js";
+
+const CHANGED = 40902;
+let forms = [];
+
+function* formsIn(node) {
+  if (node === null || typeof node !== "object") return;
+  if (node.type === "form" && node.api?.method === "patch") yield { steps: node.api.url.split("/"), controls: node.body };
+  for (const child of Object.values(node)) yield* formsIn(child);
+}
+
+/** Remember what the forms of a page call their fields. */
+export function remember(page) {
+  forms = [...formsIn(page)];
+}
+
+/** The controls of the form that changes the record at this path. */
+function controlsOf(path) {
+  const steps = path.split("/");
+  const fits = (form) => form.steps.length === steps.length && form.steps.every((step, at) => step.startsWith("${") || step === steps[at]);
+  return (forms.find(fits)?.controls ?? []).filter((control) => control.label);
+}
+
+/** Whether two values of a field differ; what is empty is null. */
+export function differs(first, second) {
+  return JSON.stringify(first ?? null) !== JSON.stringify(second ?? null);
+}
+
+/** Send a change of the record at `at`, as it was in `before`; after a conflict once more, with what the person chose. */
+export async function change(path, options, at, before) {
+  const reply = await call(path, options);
+  if (reply.code !== CHANGED || !before || options.body.version === undefined) return reply;
+  const now = await call(at);
+  if (now.code !== 0) return reply;
+  const edits = options.method === "PATCH" ? options.body : {};
+  const picked = await choose(controlsOf(at), edits, before, now.data);
+  if (picked === null) return reply;
+  const dropped = Object.keys(edits).filter((name) => picked.get(name) === "theirs" || !differs(edits[name], now.data[name]));
+  const body = { ...options.body, version: now.data.version };
+  for (const name of dropped) if (name !== "version") delete body[name];
+  const nothing = options.method === "PATCH" && Object.keys(body).length === 1;
+  return nothing ? now : change(path, { ...options, body }, at, now.data);
+}
+
+/** What people call a value: the name of a record, the label of a choice. */
+async function told(control, value) {
+  if (value === null || value === undefined || value === "" || (Array.isArray(value) && !value.length)) return say("nothing");
+  if (control.source) {
+    const known = await call(`${control.source.url.split("?")[0]}?ids=${[value].flat().join(",")}`);
+    return known.data?.items?.map((one) => one.name).join(", ") || filters.text(value);
+  }
+  if (control.options) return [value].flat().map((one) => control.options.find((option) => option.value === one)?.label ?? one).join(", ");
+  if (typeof value === "boolean") return say(value ? "yes" : "no");
+  return control.type === "input-datetime" ? filters.moment(value) : filters.text(value);
+}
+
+async function row(control, edits, before, now) {
+  const { name } = control;
+  const texts = await Promise.all([before[name], now[name], edits[name]].map((value) => told(control, value)));
+  const [was, theirs, mine] = texts.map((text) => element("span", { textContent: text }));
+  const pick = (value, text) => element("label", {}, element("input", { type: "radio", name, value, required: true }), text);
+  const asked = name in edits && differs(edits[name], now[name]);
+  return element("tr", {},
+    element("th", { scope: "row", textContent: control.label }),
+    element("td", {}, was),
+    element("td", {}, asked ? pick("theirs", theirs) : theirs),
+    element("td", {}, asked ? pick("mine", mine) : say("same")));
+}
+
+/** Ask which values are kept; returns `mine` or `theirs` by the names of the fields, or null for going on editing. */
+async function choose(controls, edits, before, now) {
+  const changed = controls.filter(({ name }) => differs(before[name], now[name]));
+  const rows = await Promise.all(changed.map((control) => row(control, edits, before, now)));
+  const heads = ["field", "was", "theirs", "mine"].map((word) => element("th", { scope: "col", textContent: say(word) }));
+  const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
+  const save = element("button", { type: "submit", textContent: say("save") });
+  const back = element("button", { type: "button", textContent: say("back") });
+  const form = element("form", {}, element("h1", { textContent: say("conflict") }), rows.length ? table : null, save, back);
+  const dialog = element("dialog", { className: "conflict", "aria-label": say("conflict") }, form);
+  return new Promise((resolve) => {
+    const finish = (given) => { dialog.remove(); resolve(given); };
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      finish(new FormData(form));
+    });
+    back.addEventListener("click", () => finish(null));
+    dialog.addEventListener("cancel", () => finish(null));
+    dialog.addEventListener("keydown", (event) => event.stopPropagation()); // Escape does not close the form below
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
