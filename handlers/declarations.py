@@ -19,6 +19,7 @@ from handlers.schema.fields import Field
 from handlers.schema.messages import Message, as_message
 from handlers.schema.validation import Checker
 from handlers.schema.values import Body
+from handlers.views import View
 
 # the titles of the permissions that `crud` and tables make
 ACTION_TITLES: Mapping[str, Message] = {
@@ -142,6 +143,7 @@ class Catalogue:
     holdings: tuple[Holding, ...] = ()
     audits: tuple[Audit, ...] = ()
     debts: tuple[Debt, ...] = ()
+    views: tuple[View, ...] = ()
     permission_titles: Mapping[str, Message] = field(default_factory=dict)
 
     def collections_of(self, modules: Sequence[str]) -> Iterator[Collection]:

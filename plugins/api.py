@@ -183,6 +183,7 @@ from handlers.schema.messages import (
     Language as Language,  # `zh` or `en`
     Message as Message,  # a text in Chinese and English
 )
+from handlers.views import View as View  # how pages show the records of a collection
 
 # -- Requests and responses
 from handlers.actor import (

@@ -39,6 +39,7 @@ from plugins.declared_references import deletion_problems, reference_problems
 from plugins.declared_states import machines_of, state_problems
 from plugins.declared_tables import table_problems
 from plugins.declared_types import type_problems
+from plugins.declared_views import view_problems
 from plugins.plugin import Plugin
 
 CORE_COLLECTIONS = (CHANGES, IDEMPOTENCY_KEYS, LOCKS, OPERATION_LOGS, TABLE_IMPORTS, TABLE_IMPORT_ROWS)
@@ -87,6 +88,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
         yield from state_problems(plugin)
         yield from holding_problems(plugin, named(known))
         yield from audit_problems(plugin)
+        yield from view_problems(plugin, known)
         yield from _function_problems(plugin)
         yield from table_problems(f"Plugin {plugin.name}", plugin.routes, all_of(plugins, lambda one: one.routes))
         for biz_type, collection in plugin.biz_types.items():
@@ -129,6 +131,7 @@ _UNIQUE: Mapping[str, Callable[[Plugin], Sequence[Hashable]]] = {
     "part of dashboard": lambda declared: [f"{part.name} of {declared.name}" for part in declared.dashboards],
     "audit": lambda declared: [audit.name for audit in declared.audits],
     "debt": lambda declared: [debt.biz_type for debt in declared.debts],
+    "view": lambda declared: [view.collection.name for view in declared.views],
     "job": lambda declared: [job.name for job in declared.jobs],
     "state machine": lambda declared: [machine.name for machine in machines_of(declared)],
     "option": lambda declared: [option.key for option in declared.options],

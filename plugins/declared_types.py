@@ -21,6 +21,7 @@ from handlers.request import Request
 from handlers.route import Refusal, Route
 from handlers.schema.errors import ErrorKind
 from handlers.service import Service
+from handlers.views import View
 from plugins.background import Job, Listener
 from plugins.plugin import Plugin
 
@@ -43,6 +44,7 @@ _KINDS = (
     Holding,
     Audit,
     Debt,
+    View,
 )
 # two classes that modules of the declarations may import for type checkers only
 _HINTS = {kind: get_type_hints(kind, localns={"Request": Request, "Service": Service}) for kind in _KINDS}
@@ -76,6 +78,7 @@ def _parts(plugin: Plugin) -> Iterator[tuple[str, Any]]:
         "jobs": (Job, lambda one: f"job {one.name}"),
         "audits": (Audit, lambda one: f"audit {one.name}"),
         "debts": (Debt, lambda one: f"debt of {one.biz_type}"),
+        "views": (View, lambda one: f"view of {one.collection.name}"),
         "dashboards": (Dashboard, lambda one: f"dashboard {one.name}"),
     }
     for name, (kind, called) in words.items():

@@ -19,6 +19,7 @@ from handlers.route import Route
 from handlers.schema.errors import ErrorKind
 from handlers.schema.messages import Message
 from handlers.service import Service
+from handlers.views import View
 from plugins.background import Job, Listener
 
 
@@ -35,7 +36,7 @@ class Plugin:
     serves. `emits`: the events that it emits, besides those of transitions and those that all plugins know;
     `listens`: what it does on events; `jobs`: what it does periodically. `holdings`: the records that people are
     responsible for, besides the owners and keepers of collections. `audits`: the checks of its stored sums; `debts`: what
-    its records owe, which open items are compared with.
+    its records owe, which open items are compared with. `views`: how pages show records, of the plugin itself or of others.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Plugin:
     holdings: tuple[Holding, ...] = ()
     audits: tuple[Audit, ...] = ()
     debts: tuple[Debt, ...] = ()
+    views: tuple[View, ...] = ()
     settings: type[EnvironmentSettings] | None = None
     provides: tuple[type, ...] = ()
     start: Callable[[Service], AbstractAsyncContextManager[None]] | None = None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from plugins.api import Field
+from plugins.api import Field, View
 from plugins.console.nodes import Node, call
+from plugins.console.shown import grouped
 from plugins.console.viewer import Viewer
 
 OPTIONS = "/api/v1/meta/options/{collection}"
@@ -21,9 +22,16 @@ _PLAIN: Mapping[str, Node] = {
 }
 
 
-def controls(viewer: Viewer, shape: Field, labelled: Mapping[str, Field]) -> list[Node]:
+def controls(viewer: Viewer, shape: Field, labelled: Mapping[str, Field], view: View | None = None) -> list[Node]:
     """The controls of a body; `labelled` are the fields of the record, for what the body itself gives no label."""
-    return [*_controls(viewer, shape.fields or {}, labelled)]
+    own = view.widgets if view is not None else {}
+    made = [{**node, **own.get(str(node["name"]), {})} for node in _controls(viewer, shape.fields or {}, labelled)]
+    parts = grouped(viewer, view, [(str(node["name"]), node) for node in made])
+    return [one for heading, nodes in parts for one in (_below(heading, nodes) if heading else nodes)]
+
+
+def _below(heading: str, nodes: Sequence[Node]) -> list[Node]:
+    return [{"type": "fieldset", "title": heading, "body": [*nodes]}]
 
 
 def picker(viewer: Viewer, name: str, target: str) -> Node:

@@ -20,7 +20,8 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
     """The list, with what the viewer may do; `fixed` are parameters that it always sends."""
     fixed = fixed or {}
     query = "&".join(f"{name}={value}" for name, value in fixed.items())
-    shown = [*columns(viewer, subject.fields)]
+    view = viewer.site.view_of(subject.collection)
+    shown = [*columns(viewer, subject.fields, view.columns if view is not None else ())]
     buttons = [*_row_buttons(viewer, subject)]
     if buttons:
         shown.append({"type": "operation", "label": viewer.word("actions"), "fixed": "right", "buttons": buttons})
@@ -58,7 +59,8 @@ def form_button(
 ) -> Node:
     """A button with a form of the body of a route. The form knows these values of what is around it, and no others."""
     shape = route.body
-    body = [] if shape is None else controls(viewer, shape, subject.fields)
+    view = viewer.site.view_of(subject.collection)
+    body = [] if shape is None else controls(viewer, shape, subject.fields, view)
     form: Node = {"type": "form", "api": call(route.method, path), "body": body, "mode": "horizontal", **more}
     drawer = {"title": title, "size": "lg", "closeOnEsc": True, "data": dict(knows), "body": form}
     return {"type": "button", "label": title, "actionType": "drawer", "drawer": drawer}

@@ -10,6 +10,7 @@ from plugins.api import NOT_FOUND, ApiError, Catalogue, Dictionaries, Entries, R
 from plugins.console.dashboards import dashboards_page
 from plugins.console.lists import listing
 from plugins.console.nodes import Node, notice, page, tabs
+from plugins.console.own import own_tabs
 from plugins.console.records import record_page
 from plugins.console.site import DASHBOARDS, Site
 from plugins.console.viewer import Viewer, view
@@ -57,10 +58,9 @@ def menu_page(viewer: Viewer, code: str) -> Node | None:
     shown = [subject for subject in declared if viewer.may(subject.list)]
     if not shown:
         return page(title, notice(viewer.word("no_right" if declared else "no_page")))
-    if len(shown) == 1:
-        return page(title, listing(viewer, shown[0]))
     named = [(viewer.say(viewer.site.title_of(subject)), [listing(viewer, subject)]) for subject in shown]
-    return page(title, tabs(*named))
+    named += own_tabs(viewer, [subject.collection for subject in shown])
+    return page(title, *named[0][1]) if len(named) == 1 else page(title, tabs(*named))
 
 
 def _record_page(viewer: Viewer, name: str) -> Node | None:

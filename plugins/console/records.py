@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from plugins.api import ACTION_TITLES, Route, transitions_of
 from plugins.console.lists import delete_button, edit_button, form_button, listing
 from plugins.console.nodes import Node, call, page, tabs
-from plugins.console.shown import details, lines
+from plugins.console.shown import details, grouped, lines
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
@@ -25,7 +25,7 @@ def record_page(viewer: Viewer, subject: Subject) -> Node | None:
     title = f"${{{label}}}" if label else viewer.word("details")
     buttons = [*_buttons(viewer, subject)]
     shown: list[tuple[str, list[Node]]] = [
-        (viewer.word("details"), [_fields(viewer, subject)]),
+        (viewer.word("details"), [*_fields(viewer, subject)]),
         *_lines(viewer, subject),
     ]
     shown += [*_children(viewer, subject), *_files(viewer, subject), *_history(viewer, subject)]
@@ -35,14 +35,14 @@ def record_page(viewer: Viewer, subject: Subject) -> Node | None:
     )
 
 
-def _fields(viewer: Viewer, subject: Subject) -> Node:
+def _fields(viewer: Viewer, subject: Subject) -> Iterator[Node]:
     shape = subject.read.returns.fields if subject.read is not None else None
-    items = []
+    items: list[tuple[str, Node]] = []
     for node in details(viewer, shape or {}):
-        label = node.pop("label")
-        node.pop("of")
-        items.append({"label": label, "content": node})
-    return {"type": "property", "column": 2, "items": items}
+        label, name = node.pop("label"), str(node.pop("of"))
+        items.append((name, {"label": label, "content": node}))
+    for heading, nodes in grouped(viewer, viewer.site.view_of(subject.collection), items):
+        yield {"type": "property", "column": 2, "items": [*nodes], **({"title": heading} if heading else {})}
 
 
 def _lines(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:

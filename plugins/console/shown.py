@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from plugins.api import Field, obj
+from plugins.api import Field, Message, View, obj
 from plugins.console.nodes import Node
 from plugins.console.viewer import Viewer
 
@@ -14,18 +14,32 @@ _LONG = 500
 _FIRST_COLUMNS = 8
 
 
-def columns(viewer: Viewer, fields: Mapping[str, Field]) -> list[Node]:
-    """The columns of a list; those behind the first few are there to be switched on."""
-    made = list(details(viewer, fields, in_list=True))
+def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str] = ()) -> list[Node]:
+    """The columns of a list: those in `first`, or else the first few; the others are there to be switched on."""
+    order = [*(name for name in first if name in fields), *(name for name in fields if name not in first)]
+    made = list(details(viewer, {name: fields[name] for name in order}))
     for place, column in enumerate(made):
         name = str(column.pop("of"))
         column["sortable"] = bool(fields[name].sort)
-        if place >= _FIRST_COLUMNS or _is_long(fields[name]):
+        if name not in first if first else place >= _FIRST_COLUMNS or _is_long(fields[name]):
             column["toggled"] = False
     return made
 
 
-def details(viewer: Viewer, fields: Mapping[str, Field], *, in_list: bool = False) -> Iterator[Node]:
+def grouped(
+    viewer: Viewer, view: View | None, named: Sequence[tuple[str, Node]]
+) -> Iterator[tuple[str, Sequence[Node]]]:
+    """The nodes of fields by the headings of a view; without a heading those of the fields that it does not name."""
+    rest = dict(named)
+    for heading, names in (view.groups if view is not None else {}).items():
+        nodes = [rest.pop(name) for name in names if name in rest]
+        if nodes:
+            yield viewer.say(Message(*heading)), nodes
+    if rest:
+        yield "", [*rest.values()]
+
+
+def details(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
     """The nodes of the fields that have a value of their own, each with its label; `of` names the field."""
     for name, field in fields.items():
         if name in _NEVER or field.secret or field.write_only or field.holds_fields or name == "children":

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from plugins.api import SIGNED_IN, Catalogue, Collection, Field, Menu, Message, Route, fields_in, transitions_of
+from plugins.api import SIGNED_IN, Catalogue, Collection, Field, Menu, Message, Route, View, fields_in, transitions_of
 
 DASHBOARDS = "dashboard:chart"
 ATTACHMENTS = "GET /api/attachments"
@@ -128,6 +128,16 @@ class Site:
         """The business types, by the names of their collections."""
         return {collection.name: name for name, collection in self.catalogue.biz_types.items()}
 
+    def view_of(self, collection: Collection | None) -> View | None:
+        """How a plugin wants the records of a collection shown."""
+        return next((one for one in self.catalogue.views if one.collection is collection), None)
+
+    def called(self, method: str, address: str) -> Route | None:
+        """The route of a request in a page that a plugin wrote; `${id}` in its address stands for any value."""
+        steps = address.partition("?")[0].split("/")
+        found = (one for one in self.catalogue.routes if one.method == method.upper())
+        return next((one for one in found if _leads(one.path.split("/"), steps)), None)
+
     @cached_property
     def writers(self) -> Mapping[str, Sequence[str]]:
         """The names of the routes whose bodies refer to a collection, by its name: their senders may use its picker."""
@@ -166,6 +176,11 @@ class Site:
         base = listing.path.removesuffix("/all")
         below = {name: one for name, one in named.items() if one.path == base or one.path.startswith(f"{base}/")}
         return Subject(listing.path, listing, self.catalogue.collections.get(listing.collection), below)
+
+
+def _leads(path: Sequence[str], steps: Sequence[str]) -> bool:
+    alike = (one.startswith("{") or one == step for one, step in zip(path, steps, strict=False))
+    return len(path) == len(steps) and all(alike)
 
 
 def _lists(one: Route, named: Mapping[str, Route]) -> bool:

@@ -41,6 +41,7 @@ from plugins.api import (
     Service,
     StateMachine,
     Transition,
+    View,
     array,
     choice,
     conflicts,
@@ -200,6 +201,26 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
     "audit of another plugin's records": (
         [ACME, other(audits=(Audit("other-things", TITLE, THINGS, check),))],
         "Plugin other: audit other-things is of acme_things, a collection that the plugin does not declare.",
+    ),
+    "view of a field that there is not": (
+        [acme(views=(View(THINGS, columns=("name", "colour"), groups={LABEL: ("name",)}),))],
+        "Plugin acme: view of acme_things names colour, which is no field of it.",
+    ),
+    "view with a field in two groups": (
+        [acme(views=(View(THINGS, groups={LABEL: ("name",), ("二", "Two"): ("name",)}),))],
+        "Plugin acme: view of acme_things has name in two groups.",
+    ),
+    "view with an English heading only": (
+        [acme(views=(View(THINGS, tabs={("", "Guide"): {}}),))],
+        "Plugin acme: view of acme_things has a heading that is not in Chinese and English: Guide.",
+    ),
+    "view of what nobody declares": (
+        [acme(collections=(), routes=(), menus=(), biz_types={}, views=(View(THINGS),))],
+        "Plugin acme: view of acme_things, a collection that no loaded plugin declares.",
+    ),
+    "two views of one collection": (
+        [acme(views=(View(THINGS),)), other(views=(View(THINGS),))],
+        "Plugin other declares the view acme_things, which is declared by acme too.",
     ),
     "audit without the plugin's name": (
         [acme(audits=(Audit("things", TITLE, THINGS, check),))],

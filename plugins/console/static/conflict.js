@@ -22,7 +22,8 @@ export function remember(page) {
 function controlsOf(path) {
   const steps = path.split("/");
   const fits = (form) => form.steps.length === steps.length && form.steps.every((step, at) => step.startsWith("${") || step === steps[at]);
-  return (forms.find(fits)?.controls ?? []).filter((control) => control.label);
+  const controls = forms.find(fits)?.controls ?? [];
+  return controls.flatMap((control) => (control.type === "fieldset" ? control.body : [control])).filter((control) => control.label);
 }
 
 /** Whether two values of a field differ; what is empty is null. */
