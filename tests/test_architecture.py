@@ -113,7 +113,7 @@ PLUGIN_API = """
     Dashboard Database DatabaseUnavailable Dictionary EnvironmentSettings ErrorKind Events Field FieldError FieldOptions
     Form FormFile Handler HasSettings Hook Index Item Jobs Lane Language Lease Menu Message CachedSnapshot Option
     OwnRequests Page Passage Passes Period Plugin Query RateLimit Record RecordCache RecordNames Refusal Request Route
-    RouteOptions Router Scope Service SingleFlight StateMachine Step Store TooCostly Transition ValidationFailed Work
+    RouteOptions Router Scope Service SingleFlight StateMachine Step Store TooCostly Transition ValidationFailed View Work
     WorkFailed
 
     Accounts ImportLimits ImportNotices ImportReport Table TableColumn TableReferences TableRows

@@ -80,6 +80,10 @@ class Console:
             field.send_keys(Keys.CONTROL, "a")
             field.send_keys(value)
 
+    def complaints(self) -> list[str]:
+        """What the browser has complained of since this was asked last."""
+        return [entry["message"] for entry in self.browser.get_log("browser") if entry["level"] != "INFO"]
+
     def draw_all(self, parts: str, drawn: str) -> None:
         """Bring each part into view, as the renderer draws what is seen, and wait until it is drawn."""
         for part in self.browser.find_elements(By.CSS_SELECTOR, parts):
@@ -127,7 +131,7 @@ async def test_what_two_people_changed_is_shown_and_nothing_typed_is_lost(consol
     await asyncio.to_thread(console.open, f"#/records/crm.leads/{lead['id']}", "main .antd-Tabs")
     await asyncio.to_thread(console.edit, company="mine", phone="2")
     expect(await admin.patch(at, {"company": HOSTILE, "name": "second", "version": lead["version"]}))
-    await asyncio.to_thread(console.press, ".antd-Drawer button[type=submit]")
+    await asyncio.to_thread(console.press, ".antd-Drawer .antd-Button--primary")
     await asyncio.to_thread(console.until, lambda: console.count("dialog.conflict"))
     shown = console.browser.find_element(By.CSS_SELECTOR, "dialog.conflict").text
     await shot(console, "conflict")
@@ -137,6 +141,8 @@ async def test_what_two_people_changed_is_shown_and_nothing_typed_is_lost(consol
     await asyncio.to_thread(console.until, lambda: not console.count(".antd-Drawer"))
     saved = expect(await admin.get(at))
     assert (saved["company"], saved["name"], saved["phone"]) == (HOSTILE, "second", "2")
+    # the browser says of every refusal that it was one
+    assert ["409 (Conflict)" in message for message in await asyncio.to_thread(console.complaints)] == [True]
 
 
 async def test_every_dashboard_is_drawn(console: Console) -> None:
@@ -147,5 +153,4 @@ async def test_every_dashboard_is_drawn(console: Console) -> None:
 
 
 async def test_the_browser_has_nothing_to_complain_of(console: Console) -> None:
-    log = await asyncio.to_thread(console.browser.get_log, "browser")
-    assert [entry["message"] for entry in log if entry["level"] != "INFO"] == []
+    assert await asyncio.to_thread(console.complaints) == []
