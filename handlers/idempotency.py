@@ -132,24 +132,28 @@ class Claim:
         self._holder = ObjectId()
 
     async def take(self) -> StoredResponse | None:
-        """Return None if this caller is to run the request, else the stored response."""
+        """Return None if this caller is to run the request, else the stored response.
+
+        Raises 40903 when a different request has this key, unless it fails and thereby frees the key.
+        """
         deadline = asyncio.get_running_loop().time() + self._seconds
         if await self._insert():
             return None
         while True:
             wanted = {"_id": {"$in": [self._id, self._response_id]}}
-            rows = {
-                row["_id"]: self._check_fingerprint(row)
-                for row in await self._driver.find(IDEMPOTENCY_KEYS.name, wanted)
-            }
+            rows = {row["_id"]: row for row in await self._driver.find(IDEMPOTENCY_KEYS.name, wanted)}
             if self._response_id in rows:
-                return self._read(rows[self._response_id])
+                return self._read(self._check_fingerprint(rows[self._response_id]))
             claim = rows.get(self._id)
             if await (self._insert() if claim is None else self._take_over(claim)):
                 return None
             if asyncio.get_running_loop().time() > deadline:
-                raise unavailable()
+                raise unavailable() if claim is None else self._still_held(claim)
             await asyncio.sleep(_POLL_SECONDS)
+
+    def _still_held(self, claim: Document) -> ApiError:
+        same = claim["fingerprint"] == self._fingerprint
+        return unavailable() if same else ApiError(IDEMPOTENCY_REUSED)
 
     async def stored(self) -> StoredResponse | None:
         """Return the response of another request with this key, or None. Raises 40903 if that was a different request.
@@ -172,7 +176,7 @@ class Claim:
         return StoredResponse(self._cipher.decrypt(row[_RESPONSE_FIELD]), headers)
 
     async def _insert(self) -> bool:
-        claim = {"_id": self._id, "fingerprint": self._fingerprint, "created_at": utc_now(), **self._lease_fields()}
+        claim = {"_id": self._id, "created_at": utc_now(), **self._lease_fields()}
         try:
             await self._driver.insert(IDEMPOTENCY_KEYS.name, [claim])
         except DuplicateKey:
@@ -186,7 +190,7 @@ class Claim:
         return await self._driver.update_one(IDEMPOTENCY_KEYS.name, silent, {"$set": self._lease_fields()}) is not None
 
     def _lease_fields(self) -> dict[str, Any]:
-        return {"holder": self._holder, "until": utc_now() + _HOLD}
+        return {"holder": self._holder, "fingerprint": self._fingerprint, "until": utc_now() + _HOLD}
 
     @asynccontextmanager
     async def renewing(self) -> AsyncIterator[None]:

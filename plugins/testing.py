@@ -244,7 +244,7 @@ def expect(reply: Reply, code: int = 0) -> Any:
     return reply.data
 
 
-async def eventually(condition: Callable[[], Any], seconds: float = 5, every: float = 0.02) -> Any:
+async def eventually(condition: Callable[[], Any], seconds: float = 15, every: float = 0.02) -> Any:
     """Await `condition` (a coroutine function) until it returns something true; fail after `seconds`."""
     deadline = asyncio.get_running_loop().time() + seconds
     while True:

@@ -132,10 +132,15 @@ class Server(HTTPServer):
     accepted_at = -math.inf
     draining = False
 
+    def initialize(self, *arguments: Any, **options: Any) -> None:
+        """Tornado: what `__init__` is elsewhere."""
+        super().initialize(*arguments, **options)
+        self._used_at: WeakKeyDictionary[iostream.IOStream, float] = WeakKeyDictionary()
+        self._heads: WeakKeyDictionary[iostream.IOStream, asyncio.Future[bytes]] = WeakKeyDictionary()
+
     def serve(self, front: Front) -> None:
         """Know the front, which knows what is under way."""
         self._front = front
-        self._used_at: WeakKeyDictionary[iostream.IOStream, float] = WeakKeyDictionary()
 
     @property
     def open_connections(self) -> int:
@@ -150,9 +155,14 @@ class Server(HTTPServer):
             if self._front.is_used(stream):
                 self._used_at[stream] = now
             quiet = now - self._used_at.setdefault(stream, now) >= quiet_seconds
-            used = self._front.is_used(stream) or stream.writing() or stream_holds_bytes(stream)
+            used = self._is_arriving(stream) or stream.writing() or stream_holds_bytes(stream)
             if quiet and not used and not stream.closed():
                 stream.close()
+
+    def _is_arriving(self, stream: iostream.IOStream) -> bool:
+        # between the last byte of a head and its request, the event loop may run other callbacks
+        head = self._heads.get(stream)
+        return self._front.is_used(stream) or (head is not None and head.done())
 
     def handle_stream(self, stream: iostream.IOStream, address: tuple[Any, ...]) -> None:
         """Tornado: a connection was accepted."""
@@ -165,7 +175,8 @@ class Server(HTTPServer):
         async def read_head(regex: bytes, max_bytes: int | None = None) -> bytes:
             if stream.closed():  # what came behind the last request would be served else (RFC 9112 section 9.6)
                 raise iostream.StreamClosedError
-            return checked(await read(regex, max_bytes))
+            self._heads[stream] = asyncio.ensure_future(read(regex, max_bytes))
+            return checked(await self._heads[stream])
 
         stream.write = enveloped  # type: ignore[method-assign]
         stream.read_until_regex = read_head  # type: ignore[method-assign]

@@ -15,6 +15,7 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
 from config.database import open_driver
+from handlers.http.app import listen
 from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import Client, eventually, expect, serving
@@ -119,6 +120,32 @@ async def test_a_head_that_is_half_received_is_waited_for(
             reply = await wire.reply()
             assert expect(reply)
             assert reply.headers["Connection"] == "close"
+
+
+async def test_a_request_that_has_just_arrived_is_not_idle(
+    mongodb_uri: str, tmp_path: Path, http: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers = []
+
+    async def noted(*arguments: Any) -> Any:
+        servers.append(await listen(*arguments))
+        return servers[0]
+
+    async def close_idle_at_every_turn_of_the_loop() -> None:
+        while True:
+            servers[0].close_idle(0)
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr("plugins.runtime.listen", noted)
+    plugins = load_plugins(("auth", "rbac"))
+    async with serving(mongodb_uri, tmp_path, plugins, http=http) as running, connected(running.url) as wire:
+        await wire.send(HEALTH[:20])
+        closing = asyncio.create_task(close_idle_at_every_turn_of_the_loop())
+        await wire.send(HEALTH[20:])
+        try:
+            assert expect(await wire.reply())
+        finally:
+            closing.cancel()
 
 
 async def test_a_body_that_is_half_received_is_waited_for(mongodb_uri: str, tmp_path: Path, http: str) -> None:

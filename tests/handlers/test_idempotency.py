@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -234,6 +235,31 @@ async def test_a_refusal_of_another_request_is_reported_while_the_first_has_no_r
     for _ in range(2):
         refused(await probe_admin.patch(f"{WIDGETS_AT}/{made['id']}", {"version": 7, "rank": 1}, headers=key), 40902)
     expect(await probe_admin.patch(f"{WIDGETS_AT}/{made['id']}", {"version": 1, "rank": 1}, headers={**key}))
+
+
+async def test_a_key_that_another_request_holds_is_free_once_that_request_has_failed(
+    probed: Running, probe_admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, driver, looked = unique("key"), probed.service.database.driver, asyncio.Event()
+    expect(await make(probe_admin, key, name="a"))
+    claim = await last_claim(probed)
+    # as if that request were still served
+    await driver.delete_many(IDEMPOTENCY_KEYS.name, {"_id": f"{claim['_id']}:answer"})
+    held = {"until": claim["until"] + timedelta(minutes=1)}
+    await driver.update_one(IDEMPOTENCY_KEYS.name, {"_id": claim["_id"]}, {"$set": held})
+    find = driver.find
+
+    async def found(collection: str, *arguments: Any, **options: Any) -> Any:
+        rows = await find(collection, *arguments, **options)
+        if collection == IDEMPOTENCY_KEYS.name:
+            looked.set()
+        return rows
+
+    monkeypatch.setattr(driver, "find", found)
+    other = asyncio.create_task(make(probe_admin, key, name="b"))
+    await looked.wait()
+    await driver.delete_many(IDEMPOTENCY_KEYS.name, {"_id": claim["_id"]})
+    assert expect(await other)["name"] == "b"
 
 
 async def test_a_request_without_a_key_asks_nothing_of_the_keys(

@@ -26,6 +26,7 @@ async def test_the_pipelines_of_a_request_are_recorded_and_run_alone(
     with MongoClient(mongodb_uri) as client:
         database = client[tradewind.service.settings.mongodb_database]
         commands = await asyncio.to_thread(recorded, database, lambda: asked_once(port, path, str(admin.token)))
-        assert sorted(command["aggregate"] for command in commands) == collections
+        # a background task may read one of the collections meanwhile, by `find`
+        assert sorted(command["aggregate"] for command in commands if "aggregate" in command) == collections
         await asyncio.to_thread(run_alone, database, commands)
         database.drop_collection("system.profile")

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from plugins.runtime import Running
-from plugins.testing import Client, expect, unique
+from plugins.testing import Client, eventually, expect, unique
 from tests.plugins.cms.content import CMS, PUBLIC, category, change, draft, published
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -138,13 +138,18 @@ async def test_a_public_request_is_one_query_at_most(
     made = await category(admin)
     article = await published(admin, category_id=made["id"])
     at = f"{CMS}/{path.format(slug=article['slug'])}"
-    assert (await anonymous.get(at)).status == 200
     asked: list[str] = []
     driver = tradewind.service.database.driver
     for name in ("find", "find_one", "count", "aggregate"):
         monkeypatch.setattr(driver, name, noting(asked, getattr(driver, name)))
-    assert (await anonymous.get(at)).status == 200
-    assert [collection for collection in asked if collection.startswith("cms_")] == collections
+
+    async def costs_what_it_may() -> bool:
+        asked.clear()
+        assert (await anonymous.get(at)).status == 200
+        return [collection for collection in asked if collection.startswith("cms_")] == collections
+
+    # the caches forget once more when the change stream reports what was just published
+    await eventually(costs_what_it_may)
 
 
 def noting(asked: list[str], work: Any) -> Any:
