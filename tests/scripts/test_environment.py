@@ -301,7 +301,10 @@ def test_a_script_goes_on_in_the_environment(root: Path) -> None:
 
 # scripts/test
 
-BOTH_RUNS = ["pytest -m alone", "pytest -m not alone -n 3 --dist loadfile --no-loadscope-reorder --durations=20"]
+BOTH_RUNS = [
+    "pytest -m alone --reruns 1 -rfER",
+    "pytest -m not alone -n 3 --dist loadfile --no-loadscope-reorder --durations=20 --reruns 1 -rfER",
+]
 
 
 def _test(root: Path, *arguments: str, fails: str = "") -> tuple[int, list[str]]:
