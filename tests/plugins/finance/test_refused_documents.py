@@ -48,9 +48,9 @@ class Chain:
         return [self.fill(one) for one in value] if isinstance(value, list) else value
 
     async def books(self) -> dict[str, Any]:
-        """Everything that is booked, as it is stored; but not whether somebody was reminded meanwhile."""
-        driver = self.running.service.database.driver
-        return {name: [{**row, "reminded": None} for row in await driver.find(name, {})] for name in BOOKED}
+        """Everything that is booked, as it is stored; but not what jobs note of it meanwhile."""
+        driver, noted = self.running.service.database.driver, dict.fromkeys(("reminded", "settles", "settled_on"))
+        return {name: [{**row, **noted} for row in await driver.find(name, {})] for name in BOOKED}
 
 
 async def _chain(admin: Client, running: Running) -> Chain:
