@@ -178,7 +178,7 @@ async def test_what_is_booked_meanwhile_is_no_difference(site: Site) -> None:
 
     async def watch() -> None:
         while writing:
-            runs.append(await audited(site.admin, seconds=40))
+            runs.append(await audited(site.admin, seconds=120))
 
     watching = asyncio.create_task(watch())
     await asyncio.gather(*(write(number) for number in range(WRITERS)))
@@ -202,7 +202,7 @@ async def test_many_differences_are_counted_listed_in_part_and_take_little_memor
     del rows
     tracemalloc.start()
     try:
-        result = await audited(site.admin, seconds=40)
+        result = await audited(site.admin, seconds=120)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
