@@ -27,7 +27,7 @@ async def audited(client: Client, seconds: float = 20) -> dict[str, Any]:
         result: dict[str, Any] = expect(await client.get(AUDIT))
         return result if not result["running"] and result["checked_at"] != before else None
 
-    result: dict[str, Any] = await eventually(ended, seconds=seconds)
+    result: dict[str, Any] = await eventually(ended, seconds=seconds, every=0.1)
     return result
 
 
