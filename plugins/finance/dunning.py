@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import Any
 
 from plugins.api import (
@@ -31,12 +32,12 @@ from plugins.finance.ageing import (
     page_fields,
     page_stages,
     party_of,
-    sum_in_snapshot,
 )
 from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.entries import ENTRIES, PARTY_FIELDS
 
 Record = dict[str, Any]
+_Key = tuple[Any, ...]
 _SHOWN_ITEMS = 100
 _OVERDUE: Mapping[str, Any] = {
     "oldest_due_on": day(nullable=False, description="Since when something is past due."),
@@ -73,9 +74,9 @@ _ROW = obj(
 async def list_overdue(req: Request) -> Record:
     """Return the customers with something past due on the day, the longest past due first."""
     on = day_asked(req)
-    found = await sum_in_snapshot(req, _pipeline(req, on))
+    found, overdue = await req.transaction(partial(_read, req, on))
     rows = found["items"]
-    items = await _find_items(req, rows)
+    items = await _find_items(req, overdue.values())
     contacts = await _find_contacts(req, rows)
     totals = found["totals"][0] if found["totals"] else {}
     return {
@@ -86,23 +87,37 @@ async def list_overdue(req: Request) -> Record:
                 "customer_id": row["_id"]["customer_id"],
                 "counterparty": row["name"],
                 **_count_days(row, on),
-                "count": row["count"],
+                "count": of_party["count"],
                 "contact": contacts.get(row["_id"]["customer_id"]),
                 "items": [
-                    {**items.get(one["open_item_id"], {}), **one, **_count_days(one, on)} for one in row["items"]
+                    {**items.get(one["open_item_id"], {}), **one, **_count_days(one, on)} for one in of_party["items"]
                 ],
             }
             for row in rows
+            for of_party in (overdue[_key(row)],)
         ],
         **page_fields(req, totals.get("count", 0)),
     }
 
 
-def _pipeline(req: Request, on: str) -> Sequence[Mapping[str, Any]]:
-    item = {"open_item_id": "$_id", "oldest_due_on": "$oldest_due_on", "amount": "$amount"}
+async def _read(req: Request, on: str) -> tuple[Record, dict[_Key, Record]]:
+    """The page of parties and the totals of all, and what is past due of each party of the page, at one moment."""
+    entries = req.store(ENTRIES)
+    (found,) = await entries.aggregate(_sum_parties(req, on))
+    items = await entries.aggregate(_sum_items(req, on, found["items"])) if found["items"] else []
+    return found, {_key(row): row for row in items}
+
+
+def _key(row: Mapping[str, Any]) -> _Key:
+    """The party of a row, to look it up by."""
+    return tuple(row["_id"].get(name) for name in PARTY_FIELDS)
+
+
+def _sum_due_days(req: Request, on: str, among: Mapping[str, Any] | None = None) -> list[Record]:
+    """The stages that sum up what of each item is open for each day that has passed; all its entries have its party."""
     return [
         {"$match": {**open_entries(req, "out", on), "due_on": {"$lt": on}}},
-        # all entries of an item have its party
+        *([{"$match": among}] if among else []),
         {
             "$group": {
                 "_id": {"open_item_id": "$open_item_id", "due_on": "$due_on"},
@@ -110,23 +125,28 @@ def _pipeline(req: Request, on: str) -> Sequence[Mapping[str, Any]]:
                 **{name: {"$first": f"${name}"} for name in PARTY_FIELDS},
             }
         },
-        {"$match": {"amount": {"$gt": 0}}},
+    ]
+
+
+def _sum_parties(req: Request, on: str) -> Sequence[Record]:
+    is_open = {"$gt": ["$amount", 0]}
+    return [
+        *_sum_due_days(req, on),
+        # a condition in place of a stage that leaves them out: so MongoDB groups twice without documents in between
         {
             "$group": {
-                "_id": "$_id.open_item_id",
-                "amount": {"$sum": "$amount"},
-                "oldest_due_on": {"$min": "$_id.due_on"},
-                **{name: {"$first": f"${name}"} for name in PARTY_FIELDS},
+                "_id": {name: f"${name}" for name in PARTY_FIELDS},
+                "amount": {"$sum": {"$cond": [is_open, "$amount", 0]}},
+                "oldest_due_on": {"$min": {"$cond": [is_open, "$_id.due_on", None]}},
             }
         },
+        {"$match": {"oldest_due_on": {"$ne": None}}},
         {
             "$group": {
-                "_id": party_of("$"),
+                "_id": party_of("$_id."),
                 "amount": {"$sum": "$amount"},
                 "oldest_due_on": {"$min": "$oldest_due_on"},
-                "name": {"$max": "$counterparty"},
-                "count": {"$sum": 1},
-                "items": {"$topN": {"n": _SHOWN_ITEMS, "sortBy": {"oldest_due_on": 1, "_id": 1}, "output": item}},
+                "name": {"$max": "$_id.counterparty"},
             }
         },
         {"$sort": {"oldest_due_on": 1, "_id": 1}},
@@ -139,8 +159,46 @@ def _pipeline(req: Request, on: str) -> Sequence[Mapping[str, Any]]:
     ]
 
 
-async def _find_items(req: Request, rows: Sequence[Mapping[str, Any]]) -> Mapping[Any, Record]:
-    """The documents of the items of these rows."""
+def _sum_items(req: Request, on: str, rows: Sequence[Mapping[str, Any]]) -> Sequence[Record]:
+    item = {"open_item_id": "$_id", "oldest_due_on": "$oldest_due_on", "amount": "$amount"}
+    return [
+        *_sum_due_days(req, on, _among(rows)),
+        {"$match": {"amount": {"$gt": 0}}},
+        {
+            "$group": {
+                "_id": "$_id.open_item_id",
+                "amount": {"$sum": "$amount"},
+                "oldest_due_on": {"$min": "$_id.due_on"},
+                **{name: {"$first": f"${name}"} for name in PARTY_FIELDS},
+            }
+        },
+        {
+            "$group": {
+                "_id": party_of("$"),
+                "count": {"$sum": 1},
+                "items": {"$topN": {"n": _SHOWN_ITEMS, "sortBy": {"oldest_due_on": 1, "_id": 1}, "output": item}},
+            }
+        },
+    ]
+
+
+def _among(rows: Sequence[Mapping[str, Any]]) -> Record:
+    """The filter on the entries of the parties of these rows, and perhaps of a few others.
+
+    It compares with no null: then MongoDB would read the documents of all entries beside the index.
+    """
+    named: dict[str, list[Any]] = {}
+    for row in rows:
+        name = next((name for name in PARTY_FIELDS if row["_id"].get(name) is not None), None)
+        if name is None:
+            return {}
+        named.setdefault(name, []).append(row["_id"][name])
+    parts = [{name: {"$in": values}} for name, values in named.items()]
+    return parts[0] if len(parts) == 1 else {"$or": parts}
+
+
+async def _find_items(req: Request, rows: Iterable[Mapping[str, Any]]) -> Mapping[Any, Record]:
+    """The documents of the items of these parties."""
     ids = [one["open_item_id"] for row in rows for one in row["items"]]
     fields = ("biz_type", "resource_id", "number")
     found = await req.store(OPEN_ITEMS).find({"_id": {"$in": ids}}, fields=fields) if ids else []
