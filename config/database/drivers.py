@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
 
 from pymongo.errors import PyMongoError
 
 from config.database.direct_driver import DirectDriver, target_of
 from config.database.driver import Driver
 from config.database.libraries import AsyncPyMongo, Motor
-from config.database.library_driver import LibraryDriver
+from config.database.library_driver import MOST_CONNECTIONS, LibraryDriver
 
 _SWITCH_SECONDS = 0.001
 
@@ -29,10 +28,14 @@ def _open_motor(uri: str, database: str, timeout_ms: int) -> Driver:
     return LibraryDriver(Motor(), uri, database, timeout_ms)
 
 
+def _open_pymongo(uri: str, database: str, timeout_ms: int) -> Driver:
+    return LibraryDriver(AsyncPyMongo(MOST_CONNECTIONS), uri, database, timeout_ms)
+
+
 DRIVERS: Mapping[str, Callable[[str, str, int], Driver]] = {
     "direct": _open_direct,
     "motor": _open_motor,
-    "pymongo": partial(LibraryDriver, AsyncPyMongo()),
+    "pymongo": _open_pymongo,
 }
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from motor.motor_asyncio import AsyncIOMotorClient
 from pymongo import AsyncMongoClient
+
+from config.database.detached_calls import DetachedCalls
+from config.database.transactions import SESSION
 
 
 class Library(Protocol):
@@ -15,8 +19,14 @@ class Library(Protocol):
     def connect(self, uri: str, **options: Any) -> Any:
         """Return a client for `uri` with PyMongo's client options."""
 
-    async def open_cursor(self, opened: Any) -> Any:
-        """Return the cursor of a call of `aggregate`, `list_indexes` or `watch`."""
+    def run(self, call: Any) -> Awaitable[Any]:
+        """Return an awaitable of the result of a call of the library; cancelling it does not harm the client."""
+
+    def rows(self, open_cursor: Callable[[], Any]) -> Any:
+        """Return a call that reads all rows of what `open_cursor` opens: `aggregate` or `list_indexes`."""
+
+    async def open_stream(self, opened: Any) -> Any:
+        """Return the change stream of a call of `watch`."""
 
     async def start_session(self, client: Any) -> Any:
         """Return a new session of the client."""
@@ -34,7 +44,14 @@ class Motor:
     def connect(self, uri: str, **options: Any) -> Any:
         return AsyncIOMotorClient(uri, **options)
 
-    async def open_cursor(self, opened: Any) -> Any:
+    def run(self, call: Any) -> Awaitable[Any]:
+        result: Awaitable[Any] = call  # it runs in a thread, which ends by itself
+        return result
+
+    def rows(self, open_cursor: Callable[[], Any]) -> Any:
+        return open_cursor().to_list(None)
+
+    async def open_stream(self, opened: Any) -> Any:
         return opened
 
     async def start_session(self, client: Any) -> Any:
@@ -48,12 +65,28 @@ class Motor:
 
 
 class AsyncPyMongo:
-    """PyMongo's own asynchronous client."""
+    """PyMongo's own asynchronous client.
+
+    It loses connections, and the lock of its pool, when its coroutines are cancelled: one that waits for a connection
+    does so in a task of `asyncio.wait_for`, which a second cancellation leaves behind, and that takes the lock for ever.
+    So its coroutines are not cancelled; they end within the time limit of the client.
+    """
+
+    def __init__(self, most_calls: int) -> None:
+        """`most_calls` run at once: as many as there are connections."""
+        self._calls = DetachedCalls(most_calls)
 
     def connect(self, uri: str, **options: Any) -> Any:
         return AsyncMongoClient(uri, **options)
 
-    async def open_cursor(self, opened: Any) -> Any:
+    def run(self, call: Any) -> Awaitable[Any]:
+        session = SESSION.get()
+        return self._calls.run(call, session.running if session is not None else None)
+
+    async def rows(self, open_cursor: Callable[[], Any]) -> Any:
+        return await (await open_cursor()).to_list(None)
+
+    async def open_stream(self, opened: Any) -> Any:
         return await opened
 
     async def start_session(self, client: Any) -> Any:
@@ -64,3 +97,4 @@ class AsyncPyMongo:
 
     async def close(self, client: Any) -> None:
         await client.close()
+        await self._calls.end()

@@ -48,6 +48,7 @@ _WATCH_WAIT_MS = 500
 _WATCH_SILENCE_MS = 2000
 _NOT_DURABLE = WriteConcern(w=1, j=False)
 _ROWS_AT_ONCE = 10_000
+MOST_CONNECTIONS = 100
 _CLIENT_OPTIONS: Mapping[str, Any] = {
     "w": "majority",
     "readConcernLevel": "majority",
@@ -55,7 +56,7 @@ _CLIENT_OPTIONS: Mapping[str, Any] = {
     "serverSelectionTimeoutMS": 5000,
     "appname": APP_NAME,
     "tz_aware": True,
-    "maxPoolSize": 100,
+    "maxPoolSize": MOST_CONNECTIONS,
 }
 
 
@@ -64,6 +65,7 @@ class LibraryDriver(Driver):
 
     def __init__(self, library: Library, uri: str, database: str, timeout_ms: int) -> None:
         self._library = library
+        self._run = library.run
         self._client = library.connect(uri, **_CLIENT_OPTIONS, timeoutMS=timeout_ms)
         # a change stream waits longer than any operation may; a connection that dies silently is given up
         self._watcher = library.connect(uri, **_CLIENT_OPTIONS, socketTimeoutMS=_WATCH_SILENCE_MS)
@@ -109,15 +111,17 @@ class LibraryDriver(Driver):
             sort=list(options.get("sort", ())) or None,
             hint=options.get("hint"),
             batch_size=_ROWS_AT_ONCE,
-            session=SESSION.get(),
+            session=_session(),
         )
-        found: list[Document] = await cursor.to_list(None)
+        found: list[Document] = await self._run(cursor.to_list(None))
         return found
 
     async def find_one(self, collection: str, filter: Filter, **options: Unpack[FindOneOptions]) -> Document | None:
         with self.operations():
-            found: Document | None = await self._collection(collection).find_one(
-                filter, projection(options), sort=list(options.get("sort", ())) or None, session=SESSION.get()
+            sort = list(options.get("sort", ())) or None
+            target = self._collection(collection)
+            found: Document | None = await self._run(
+                target.find_one(filter, projection(options), sort=sort, session=_session())
             )
             return found
 
@@ -127,44 +131,45 @@ class LibraryDriver(Driver):
     async def stream(
         self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000
     ) -> AsyncIterator[Document]:
-        cursor = self._collection(collection).find(filter, batch_size=batch, session=SESSION.get())
+        cursor = self._collection(collection).find(filter, batch_size=batch, session=_session())
         if sort:
             cursor = cursor.sort(list(sort))
         rows: list[Document] = []
         try:
             while True:
                 with self.operations(long=True):
-                    rows = await cursor.to_list(batch)
+                    rows = await self._run(cursor.to_list(batch))
                 if not rows:
                     return
                 for row in rows:
                     yield row
         finally:
-            await cursor.close()
+            await self._run(cursor.close())
 
     async def count(self, collection: str, filter: Filter, **options: Unpack[CountOptions]) -> int:
         target = self._collection(collection)
         with self.operations(long=True):
             if not filter and not self.in_transaction:
-                return int(await target.estimated_document_count())
+                return int(await self._run(target.estimated_document_count()))
             if self.in_transaction:
                 given = {name: value for name, value in options.items() if value}
-                return int(await target.count_documents(filter, session=SESSION.get(), **given))
+                return int(await self._run(target.count_documents(filter, session=_session(), **given)))
             # the library would use an aggregation, which counts half as fast
-            return int((await self._database.command(count_command(collection, filter, options)))["n"])
+            reply = await self._run(self._database.command(count_command(collection, filter, options)))
+            return int(reply["n"])
 
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
         with self.operations(long=len(documents) > 1):
             target = self._collection(collection)
             if len(documents) == 1:
-                await target.insert_one(documents[0], session=SESSION.get())
+                await self._run(target.insert_one(documents[0], session=_session()))
             elif documents:
-                await target.insert_many(list(documents), session=SESSION.get())
+                await self._run(target.insert_many(list(documents), session=_session()))
 
     async def insert_missing(self, collection: str, documents: Sequence[Document]) -> None:
         with self.operations(long=True):
             try:
-                await self._collection(collection).insert_many(list(documents), ordered=False)
+                await self._run(self._collection(collection).insert_many(list(documents), ordered=False))
             except BulkWriteError as error:
                 remaining = without_existing_ids(error.details)
                 if durability := remaining.get("writeConcernErrors"):
@@ -182,16 +187,18 @@ class LibraryDriver(Driver):
         target = self._collection(collection)
         if not options.get("wait_for_durability", True):
             target = target.with_options(write_concern=_NOT_DURABLE)
-        session = None if options.get("outside_transaction") else SESSION.get()
+        session = None if options.get("outside_transaction") else _session()
         with self.operations():
             with self._transactions.locks.guard_write(collection, filter) if session else nullcontext():
-                changed: Document | None = await target.find_one_and_update(
-                    filter,
-                    update,
-                    upsert=options.get("upsert", False),
-                    sort=list(options.get("sort", ())) or None,
-                    return_document=ReturnDocument.AFTER,
-                    session=session,
+                changed: Document | None = await self._run(
+                    target.find_one_and_update(
+                        filter,
+                        update,
+                        upsert=options.get("upsert", False),
+                        sort=list(options.get("sort", ())) or None,
+                        return_document=ReturnDocument.AFTER,
+                        session=session,
+                    )
                 )
             return changed
 
@@ -199,12 +206,12 @@ class LibraryDriver(Driver):
         self, collection: str, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]]
     ) -> int:
         with self.operations(long=True):
-            result = await self._collection(collection).update_many(filter, update, session=SESSION.get())
+            result = await self._run(self._collection(collection).update_many(filter, update, session=_session()))
             return int(result.modified_count)
 
     async def delete_many(self, collection: str, filter: Filter) -> int:
         with self.operations(long=True):
-            result = await self._collection(collection).delete_many(filter, session=SESSION.get())
+            result = await self._run(self._collection(collection).delete_many(filter, session=_session()))
             return int(result.deleted_count)
 
     async def aggregate(
@@ -213,25 +220,29 @@ class LibraryDriver(Driver):
         with self.operations(long=True):
             hint = NATURAL_ORDER if collection_scan else {}
             # in one reply rather than the first 101 rows and then the rest
-            opened = self._collection(collection).aggregate(
-                list(pipeline), session=SESSION.get(), batchSize=_ROWS_AT_ONCE, **hint
+            opening = partial(
+                self._collection(collection).aggregate,
+                list(pipeline),
+                session=_session(),
+                batchSize=_ROWS_AT_ONCE,
+                **hint,
             )
-            found: list[Document] = await (await self._library.open_cursor(opened)).to_list(None)
+            found: list[Document] = await self._run(self._library.rows(opening))
             return found
 
     async def command(self, command: Mapping[str, Any]) -> Document:
         with self.operations():
-            reply: Document = await self._database.command(command, session=SESSION.get())
+            reply: Document = await self._run(self._database.command(command, session=_session()))
             return reply
 
     async def end_orphans(self) -> int:
         with self.operations():
-            return await end_orphans(self._client.admin.command)
+            ended: int = await self._run(end_orphans(self._client.admin.command))
+            return ended
 
     async def list_indexes(self, collection: str) -> list[Document]:
         with translate_errors:
-            opened = self._collection(collection).list_indexes()
-            found: list[Document] = await (await self._library.open_cursor(opened)).to_list(None)
+            found: list[Document] = await self._run(self._library.rows(self._collection(collection).list_indexes))
             return found
 
     async def has_indexes(self, collection: str, specs: Sequence[IndexSpec]) -> bool:
@@ -243,12 +254,11 @@ class LibraryDriver(Driver):
             for name, parts in steps.changed.items():
                 log.warning("index replaced", extra={"collection": collection, "index": name, "differed_in": parts})
             for name, seconds in steps.expire:
-                await self._database.command(
-                    {"collMod": collection, "index": {"name": name, "expireAfterSeconds": seconds}}
-                )
+                expiry = {"name": name, "expireAfterSeconds": seconds}
+                await self._run(self._database.command({"collMod": collection, "index": expiry}))
             dropped = await self._create_indexes(collection, steps)
             for name in steps.drop if not dropped else ():
-                await self._collection(collection).drop_index(name)
+                await self._run(self._collection(collection).drop_index(name))
 
     async def _create_indexes(self, collection: str, steps: IndexPlan) -> bool:
         """Create the missing indexes; return whether the old ones had to be dropped first.
@@ -259,13 +269,13 @@ class LibraryDriver(Driver):
         if not missing:
             return False
         try:
-            await target.create_indexes(missing)
+            await self._run(target.create_indexes(missing))
         except OperationFailure as error:
             if error.code not in _SAME_INDEX:
                 raise
             for name in steps.drop:
-                await target.drop_index(name)
-            await target.create_indexes(missing)
+                await self._run(target.drop_index(name))
+            await self._run(target.create_indexes(missing))
             return True
         return False
 
@@ -284,7 +294,7 @@ class LibraryDriver(Driver):
         ]
         with translate_errors:
             opened = self._watched.watch(pipeline, max_await_time_ms=_WATCH_WAIT_MS)
-            stream = await self._library.open_cursor(opened)
+            stream = await self._library.open_stream(opened)
             async with stream:  # the cursor is open on the server: every later write is seen
                 yield _changes(stream)
 
@@ -292,8 +302,14 @@ class LibraryDriver(Driver):
         await self._transactions.sessions.close(_CLOSE_SECONDS)
         with pymongo.timeout(_CLOSE_SECONDS):
             closing = [asyncio.create_task(self._library.close(client)) for client in (self._client, self._watcher)]
-            # not for ever: PyMongo's asynchronous client may have lost a lock of its pool while the database was silent
+            # not for ever: PyMongo's asynchronous client may have lost the lock of a pool with the end of a change stream
             await asyncio.wait(closing, timeout=_MOST_CLOSE_SECONDS)
+
+
+def _session() -> Any:
+    """The library's session of the current transaction; None outside one."""
+    session = SESSION.get()
+    return None if session is None else session.handle
 
 
 async def _changes(stream: Any) -> AsyncIterator[Change]:

@@ -18,10 +18,18 @@ _END_SECONDS = 2.0  # an unreachable server ends the transaction by itself
 
 @dataclass(eq=False)
 class OpenSession:
-    """A session: `handle` is the library's own, `running` are the commands in it that have not ended."""
+    """A session: `handle` is the library's own, `running` are the commands in it that have not ended.
+
+    It runs one command at a time: whoever ends its transaction must `settle` it first.
+    """
 
     handle: Any
     running: set[asyncio.Future[Any]] = field(default_factory=set)
+
+    async def settle(self) -> None:
+        """Wait for the commands whose callers were cancelled."""
+        if self.running:
+            await asyncio.wait(self.running)
 
     async def run(self, command: Awaitable[Any]) -> None:
         """Wait for a command of the session. Cancelling the caller does not cancel the command."""
@@ -74,8 +82,7 @@ class Sessions:
 
     async def _end_later(self, session: OpenSession) -> None:
         try:
-            if session.running:
-                await asyncio.wait(session.running)
+            await session.settle()
             with pymongo.timeout(_END_SECONDS):
                 await session.handle.end_session()
         except PyMongoError as error:

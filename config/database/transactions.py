@@ -28,7 +28,7 @@ _QUEUE_LIMITS = 2
 _ABORT_SECONDS = 2.0
 _GONE_SECONDS = 0.1
 
-SESSION: ContextVar[Any] = ContextVar("database_session", default=None)  # of the current transaction
+SESSION: ContextVar[OpenSession | None] = ContextVar("database_session", default=None)  # of the current transaction
 
 
 class Transactions:
@@ -90,7 +90,7 @@ class Transactions:
 
     async def _attempt(self, session: OpenSession, work: Callable[[], Awaitable[Result]]) -> Result:
         await self._start_transaction(session.handle)
-        token = SESSION.set(session.handle)
+        token = SESSION.set(session)
         try:
             result = await work()
         except asyncio.CancelledError:
@@ -116,6 +116,7 @@ class Transactions:
         while True:
             try:
                 with self._operations():
+                    await session.settle()
                     await session.run(session.handle.commit_transaction())
                 return
             except (DatabaseUnavailable, PyMongoError) as error:
@@ -130,12 +131,13 @@ class Transactions:
 
         A server that is `gone` gets little time: it aborts the transaction by itself.
         """
-        if not session.handle.in_transaction:
+        if not session.running and not session.handle.in_transaction:
             return True
         left = max(_GONE_SECONDS, self._operations.remaining_seconds())
         seconds = _GONE_SECONDS if gone else min(_ABORT_SECONDS, left)
         try:
             async with asyncio.timeout(seconds + MARGIN_SECONDS):
+                await session.settle()
                 with pymongo.timeout(seconds):
                     await session.run(session.handle.abort_transaction())
         except TimeoutError:
