@@ -312,6 +312,9 @@ class DirectDriver(Driver):
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         return await self.library.transaction(work)
 
+    async def snapshot(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        return await self.library.snapshot(work)
+
     @property
     def in_transaction(self) -> bool:
         return SESSION.get() is not None

@@ -131,10 +131,18 @@ class Driver(ABC):
         Inside a transaction it joins that one.
         """
 
+    @abstractmethod
+    async def snapshot(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        """Run `work`, which only reads, so that it sees all documents as they are at one moment; it may run again.
+
+        That is a transaction which is never committed: writes are lost, nothing waits for a commit, and what was read
+        may still be rolled back when the primary is lost. Inside a transaction it joins that one.
+        """
+
     @property
     @abstractmethod
     def in_transaction(self) -> bool:
-        """Whether the caller runs inside `transaction`."""
+        """Whether the caller runs inside `transaction` or `snapshot`."""
 
     @property
     @abstractmethod

@@ -282,6 +282,9 @@ class LibraryDriver(Driver):
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         return await work() if self.in_transaction else await self._transactions.run(work)
 
+    async def snapshot(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        return await work() if self.in_transaction else await self._transactions.run(work, commit=False)
+
     @property
     def open_sessions(self) -> list[bytes]:
         return self._transactions.sessions.ids

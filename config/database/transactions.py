@@ -46,8 +46,8 @@ class Transactions:
         self._seconds = operations.seconds - MARGIN_SECONDS
         self._start_transaction = start_transaction
 
-    async def run(self, work: Callable[[], Awaitable[Result]]) -> Result:
-        """Run `work` in a transaction, and again after each write conflict.
+    async def run(self, work: Callable[[], Awaitable[Result]], *, commit: bool = True) -> Result:
+        """Run `work` in a transaction, and again after each write conflict. Without `commit` it is aborted at the end.
 
         Transactions in conflict over a document wait for its lock, for twice the time limit of an operation at most;
         the libraries' `with_transaction` would go on for two minutes.
@@ -61,7 +61,7 @@ class Transactions:
                 while True:
                     try:
                         async with self.locks.hold(keys, until):
-                            return await self._retry(session, work, keys)
+                            return await self._retry(session, work, keys, commit)
                     except WriteConflict as error:
                         if error.key in keys or time.monotonic() > until:
                             raise
@@ -70,7 +70,7 @@ class Transactions:
                 await self.sessions.end(session)
 
     async def _retry(
-        self, session: OpenSession, work: Callable[[], Awaitable[Result]], keys: Set[DocumentKey]
+        self, session: OpenSession, work: Callable[[], Awaitable[Result]], keys: Set[DocumentKey], commit: bool
     ) -> Result:
         """Run the transaction until it has no conflict; raises `WriteConflict` where it needs one more lock."""
         until = time.monotonic() + self._seconds
@@ -78,7 +78,7 @@ class Transactions:
         for attempt in itertools.count():
             pause = random.uniform(0, min(_BACK_OFF_SECONDS * 1.5**attempt, most))  # noqa: S311 - no secret
             try:
-                return await self._attempt(session, work)
+                return await self._attempt(session, work, commit)
             except WriteConflict as error:
                 if error.key not in keys or time.monotonic() + pause > until:
                     raise
@@ -88,7 +88,7 @@ class Transactions:
             await asyncio.sleep(pause)
         raise AssertionError("unreachable")
 
-    async def _attempt(self, session: OpenSession, work: Callable[[], Awaitable[Result]]) -> Result:
+    async def _attempt(self, session: OpenSession, work: Callable[[], Awaitable[Result]], commit: bool) -> Result:
         await self._start_transaction(session.handle)
         token = SESSION.set(session)
         try:
@@ -107,8 +107,9 @@ class Transactions:
             raise
         finally:
             SESSION.reset(token)
-        await self._commit(session)
-        return result
+        if commit:
+            await self._commit(session)
+        return result  # the end of the session aborts what was not committed
 
     async def _commit(self, session: OpenSession) -> None:
         """Commit. While the outcome is unknown, the command is repeated, which never commits twice."""

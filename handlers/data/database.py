@@ -100,6 +100,10 @@ class Database:
             self.changes.tell(collection, id)
         return result
 
+    async def snapshot(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        """Run `work`, which only reads, so that it sees all records as they are at one moment; it may run again."""
+        return await self.driver.snapshot(work)
+
     async def lock(self, collection: Collection, id: RecordId) -> None:
         """Lock a record until the transaction ends: others that lock the same one wait, in every process.
 

@@ -39,6 +39,7 @@ _LIMITS = {"current": 0, "days_1_30": 30, "days_31_60": 60, "days_61_90": 90}
 _LAST = "over_90"
 BUCKETS = (*_LIMITS, _LAST)
 _ADVANCES = "advances"
+_LAST_DAY = date.max.isoformat()
 _SUMS = (*BUCKETS, "total", _ADVANCES)
 
 PAGE_QUERY: Mapping[str, Field] = {
@@ -112,7 +113,7 @@ def page_fields(req: Request, total: int) -> dict[str, Any]:
 
 async def sum_in_snapshot(req: Request, pipeline: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """The one row that a pipeline makes of the entries as they are at one moment, while others are being marked."""
-    (found,) = await req.transaction(partial(req.store(ENTRIES).aggregate, pipeline))
+    (found,) = await req.service.database.snapshot(partial(req.store(ENTRIES).aggregate, pipeline))
     return found
 
 
@@ -136,8 +137,9 @@ def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
 
 async def tell_owed(service: Service, payload: Mapping[str, Any]) -> None:
     """Add what a customer owes now to the question of another plugin. An amount that was paid too much counts too."""
-    customer = {"customer_id": payload["customer_id"]}
-    total = [{"$match": customer}, {"$group": {"_id": None, "amount": {"$sum": signed_amount("out")}}}]
+    # whatever is settled on any day adds up to zero
+    counted = {"customer_id": payload["customer_id"], **unsettled(_LAST_DAY)}
+    total = [{"$match": counted}, {"$group": {"_id": None, "amount": {"$sum": signed_amount("out")}}}]
     found = await service.database.store(ENTRIES).aggregate(total)
     payload["found"]["owed"] = exact(found[0]["amount"]) if found else Decimal(0)
 

@@ -74,7 +74,7 @@ _ROW = obj(
 async def list_overdue(req: Request) -> Record:
     """Return the customers with something past due on the day, the longest past due first."""
     on = day_asked(req)
-    found, overdue = await req.transaction(partial(_read, req, on))
+    found, overdue = await req.service.database.snapshot(partial(_read, req, on))
     rows = found["items"]
     items = await _find_items(req, overdue.values())
     contacts = await _find_contacts(req, rows)

@@ -86,6 +86,7 @@ ENTRIES = Collection(
         Index("direction", "settled_on", "day", *PARTY_FIELDS, "due_on", "kind", "open_item_id", "amount"),
         Index("customer_id", "day", "id", "kind", "direction", "amount"),
         Index("supplier_id", "day", "id", "kind", "direction", "amount"),
+        Index("customer_id", "settled_on", "direction", "amount"),
         Index("open_item_id"),
         Index("resource_id", where={"kind": ADVANCE}),
         Index("settles"),

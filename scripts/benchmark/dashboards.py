@@ -162,7 +162,7 @@ def beside_its_pipelines(
     commands = recorded(database, lambda: asked_once(server.port, path, token))
     alone: list[float] = []
     served: list[float] = []
-    with _connection(server.port, token) as ask:
+    with connection(server.port, token) as ask:
         ask(path)
         until = time.perf_counter() + seconds
         while len(served) < pairs or time.perf_counter() < until:
@@ -241,12 +241,12 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def asked_once(port: int, path: str, token: str) -> None:
     """One request, on a connection of its own."""
-    with _connection(port, token) as ask:
+    with connection(port, token) as ask:
         ask(path)
 
 
 @contextmanager
-def _connection(port: int, token: str) -> Iterator[Callable[[str], None]]:
+def connection(port: int, token: str) -> Iterator[Callable[[str], None]]:
     """One kept connection, on which a request is answered before the next."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import statistics
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -16,12 +17,13 @@ from pymongo import MongoClient
 from config.embedded import acquire
 from scripts.benchmark.books import make_books
 from scripts.benchmark.compare import CACHE, OTHER_CORE, about, tradewind
-from scripts.benchmark.dashboards import beside_its_pipelines
+from scripts.benchmark.dashboards import beside_its_pipelines, connection
 from scripts.benchmark.servers import DATABASE
 from scripts.benchmark.world import Api, make_world, new_secret, remember
 
 _COLLECTIONS = ("crm_customers", "finance_open_items", "finance_payments", "finance_open_item_entries")
 _LEAST_PAIRS = 3  # of what takes seconds
+_EMPTY = "/api/v1/bench/ping"
 Figures = dict[str, Any]
 
 
@@ -37,6 +39,7 @@ def asked(world: Mapping[str, Any]) -> dict[str, str]:
         "statement of the largest customer": largest,
         "statement of the largest customer, 30 days": f"{largest}&from={month}",
         "statement of a usual customer": usual,
+        "dunning list": "dunning",
     }
     return {name: f"/api/v1/finance/{path}" for name, path in paths.items()}
 
@@ -85,8 +88,26 @@ def _measured(folder: Path, world: Figures, client: MongoClient[Figures], second
     }
     with tradewind("tradewind", folder, world) as server:
         token = Api(server.port).log_in("admin", world["admin_password"])
+        figures["empty_request_ms"] = empty_ms = _time_empty_request(server.port, token, seconds)
         figures["finance"] = {
-            name: beside_its_pipelines(server, database, path, token, seconds, _LEAST_PAIRS)
+            name: _beside_least(beside_its_pipelines(server, database, path, token, seconds, _LEAST_PAIRS), empty_ms)
             for name, path in asked(world).items()
         }
     return figures
+
+
+def _time_empty_request(port: int, token: str, seconds: float) -> float:
+    """The median time of a request with a token and a permission, for which nothing is read."""
+    times: list[float] = []
+    with connection(port, token) as ask:
+        until = time.perf_counter() + seconds
+        while time.perf_counter() < until:
+            started = time.perf_counter()
+            ask(_EMPTY)
+            times.append(time.perf_counter() - started)
+    return round(statistics.median(times) * 1000, 2)
+
+
+def _beside_least(figures: Figures, empty_ms: float) -> Figures:
+    """The figures with the ratio to the least that a request can take: an empty one and the pipelines."""
+    return {**figures, "of_least": round(figures["served_ms"] / (figures["alone_ms"] + empty_ms), 3)}

@@ -5,6 +5,7 @@ import gc
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
+from contextvars import Context
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,6 +28,7 @@ from config.database import (
     translate_errors,
 )
 from handlers.tasks import end
+from plugins.testing import eventually
 
 pytestmark = [
     pytest.mark.gen_test,
@@ -318,6 +320,28 @@ async def test_a_transaction_writes_all_or_nothing(driver: Driver, things: str) 
         await driver.transaction(lambda: work(True))
     assert not driver.in_transaction
     assert await driver.find(things, {}, sort=[("_id", 1)]) == [{"_id": "counter", "n": 1}, {"_id": False}]
+
+
+async def test_a_snapshot_shows_one_moment_and_keeps_no_write(driver: Driver, things: str) -> None:
+    await driver.insert(things, [{"_id": 1}])
+
+    async def work(id: int) -> list[int]:
+        seen = [await ids(driver, things)]
+        await asyncio.create_task(driver.insert(things, [{"_id": id}]), context=Context())
+        assert await ids(driver, things) == seen[0]
+        await driver.insert(things, [{"_id": -id}])
+        return seen[0]
+
+    assert await driver.snapshot(lambda: work(2)) == [1]
+    assert not driver.in_transaction
+    assert await ids(driver, things) == [1, 2]
+    assert await driver.transaction(lambda: driver.snapshot(lambda: work(3))) == [1, 2]
+    assert await ids(driver, things) == [-3, 1, 2, 3]
+
+    async def ended() -> bool:
+        return not driver.open_sessions
+
+    await eventually(ended)
 
 
 async def test_a_change_apart_stays_out_of_the_transaction(driver: Driver, things: str) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from plugins.api import OWED_ASKED
 from plugins.finance.entries import ENTRIES
 from plugins.finance.settled_entries import mark_settled
 from plugins.runtime import Running
@@ -83,6 +85,24 @@ async def test_an_advance_is_settled_when_all_of_it_is_allocated(admin: Client, 
     allocation = {"allocations": [{"open_item_id": item["id"], "amount": "50.00"}], "day": "2026-01-20"}
     expect(await admin.post(f"{AT}/payments/{advance['id']}/allocations", allocation))
     assert {settled for _, _, settled in await marks(tradewind, party)} == {"2026-01-20"}
+
+
+async def test_what_a_customer_owes_is_the_same_without_the_settled_entries(admin: Client, tradewind: Running) -> None:
+    party, books = await new_customer(admin), await Books.fresh(admin)
+    await paid(books, await billed(admin, party, "100.00", "2026-01-10", "2026-02-01"), "100.00", "2026-02-15")
+    await paid(books, await billed(admin, party, "80.00", "2026-01-10", "2026-02-01"), "30.00", "2026-02-15")
+    body = {"direction": "in", "account_id": books.account_id, "amount": "5.00", "day": "2026-01-05", **party}
+    expect(await admin.post(f"{AT}/payments", body))
+
+    async def owed() -> Decimal:
+        found: dict[str, Decimal] = {}
+        asked = {"customer_id": of_customer(party)["customer_id"], "found": found}
+        await tradewind.service.events.emit(OWED_ASKED, asked)
+        return found["owed"]
+
+    assert await owed() == Decimal(45)
+    assert len([day for _, _, day in await marks(tradewind, party) if day is not None]) == 2
+    assert await owed() == Decimal(45)
 
 
 async def test_entries_of_an_older_version_are_marked_too(admin: Client, tradewind: Running) -> None:
