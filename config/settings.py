@@ -62,6 +62,9 @@ class Settings(EnvironmentSettings):
     jwt_old_secrets: Annotated[tuple[SecretStr, ...], NoDecode] = Field(
         (), description="Earlier keys, comma separated; their tokens verify until they are dropped from here."
     )
+    backup_key: SecretStr = Field(
+        SecretStr(""), description="Key that encrypts backups: at least 32 bytes, random; empty: they are readable."
+    )
     demo: bool = Field(False, description="Demo data; a random signing key is allowed.")
     plugins: Names = Field(
         (), description="Plugins to load, comma separated; all built-in ones when empty, and `+name` besides them."
@@ -158,6 +161,9 @@ class Settings(EnvironmentSettings):
             weakness = secret_weakness(secret)
             if weakness:
                 raise ValueError(f"TRADEWIND_JWT_SECRET {weakness}; make one with `openssl rand -base64 48`")
+        backup_key = self.backup_key.get_secret_value()
+        if backup_key and (weakness := secret_weakness(backup_key)):
+            raise ValueError(f"TRADEWIND_BACKUP_KEY {weakness}; make one with `openssl rand -base64 48`")
         # tokens that an earlier key signed are still accepted
         for weakness in filter(None, (secret_weakness(old.get_secret_value()) for old in self.jwt_old_secrets)):
             raise ValueError(f"TRADEWIND_JWT_OLD_SECRETS holds a key that {weakness}; drop it")

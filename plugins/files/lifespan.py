@@ -26,7 +26,7 @@ async def start(service: Service) -> AsyncIterator[None]:
     folder = service.settings.data_dir / "files"
     signatures = Signatures(service.signing_secrets)
     service.provide(Signatures, signatures)
-    async with _open_storage(settings, folder, signatures) as storage:
+    async with open_storage(settings, folder, signatures) as storage:
         presence, spool = Presence(folder / "writers"), folder / "looked-at"
         spool.mkdir(mode=0o700, parents=True, exist_ok=True)
         presence.enter()
@@ -59,9 +59,8 @@ def _create_lane(service: Service, settings: FilesSettings) -> Lane:
     )
 
 
-def _open_storage(
-    settings: FilesSettings, folder: Path, signatures: Signatures
-) -> AbstractAsyncContextManager[Storage]:
+def open_storage(settings: FilesSettings, folder: Path, signatures: Signatures) -> AbstractAsyncContextManager[Storage]:
+    """The storage that the settings name, while the block runs; local files are below `folder`."""
     if settings.storage == "s3":
         from plugins.files.s3 import open_s3_storage  # an optional library
 

@@ -1,0 +1,132 @@
+"""What `scripts/backup` does: write one file with everything that a service needs to be restored."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from config.database.raw_documents import RawDatabase
+from config.settings import Settings
+from plugins.registry import load_plugins
+from scripts.backups.errors import BackupError
+from scripts.backups.kept_settings import kept_settings
+from scripts.backups.keys import backup_secret
+from scripts.backups.running import DONE, EXIT_CODES, exit_code_of, read_from, run
+from scripts.backups.sealing import Seal
+from scripts.backups.taking import take
+
+_EXAMPLES = """examples:
+  scripts/backup                               to <data folder>/backups
+  scripts/backup /mnt/backups --keep 14        to that folder, where the newest 14 stay
+  scripts/backup --key-file key today.backup   encrypted, to that file
+  scripts/backup - | ssh store 'cat > today.backup'
+
+"""
+_ENDING = ".backup"
+_STANDARD_OUTPUT = "-"
+
+
+def main(arguments: Sequence[str], folder: str = "") -> int:
+    """Take a backup and say what is in it; the exit code. Paths are relative to `folder`."""
+    parser = argparse.ArgumentParser(
+        prog="scripts/backup",
+        description="Writes all documents as they are at one moment, and the stored files, while the service runs.",
+        epilog=_EXAMPLES + EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("to", nargs="?", help="a new file, a folder, or - for standard output")
+    parser.add_argument("--key-file", type=Path, help="encrypt with the key in this file, not TRADEWIND_BACKUP_KEY")
+    parser.add_argument("--keep", type=int, help="then remove all but so many backups of this database in the folder")
+    parser.add_argument("--json", action="store_true", help="say what is in it as JSON")
+    parser.add_argument("--demo", action="store_true", help="with TRADEWIND_DEMO=true, as scripts/server starts it")
+    chosen = parser.parse_args(arguments)
+    if chosen.keep is not None and chosen.keep < 1:
+        parser.error("--keep takes at least 1")
+    return exit_code_of("backup", lambda: _back_up(chosen, Path(folder)))
+
+
+def _back_up(chosen: argparse.Namespace, folder: Path) -> int:
+    given: dict[str, Any] = {"demo": True} if chosen.demo else {}
+    settings = Settings(**given)
+    secret = backup_secret(settings, chosen.key_file and folder / chosen.key_file)
+    path = None if chosen.to == _STANDARD_OUTPUT else _new_path(settings, chosen.to and folder / chosen.to)
+    with read_from(settings) as uri, _opened(path) as output:
+        taken: dict[str, Any] = run(_take(settings, uri, output, secret))
+    removed = _remove_old(path.parent, settings.mongodb_database, chosen.keep) if path and chosen.keep else []
+    told = {"file": str(path) if path else None, "encrypted": bool(secret), **taken, "removed": removed}
+    print(json.dumps(told) if chosen.json else _sentences(told), file=sys.stderr if path is None else sys.stdout)
+    return DONE
+
+
+async def _take(settings: Settings, uri: str, output: BinaryIO, secret: str) -> dict[str, Any]:
+    database = RawDatabase(uri, settings.mongodb_database)
+    try:
+        kept = kept_settings(settings, load_plugins(settings.plugins), with_secrets=bool(secret))
+        return await take(database, settings, kept, output, Seal.create(secret) if secret else None)
+    finally:
+        await database.close()
+
+
+def _new_path(settings: Settings, given: Path | None) -> Path:
+    path = given or settings.data_dir / "backups"
+    if given is None:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.is_dir():
+        path /= f"{settings.mongodb_database}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{_ENDING}"
+    if path.exists():
+        raise BackupError(f"{path} exists already: name a new file.")
+    return path
+
+
+@contextmanager
+def _opened(path: Path | None) -> Iterator[BinaryIO]:
+    """The file for the block to write, which has its name once it is complete; standard output without a path."""
+    if path is None:
+        if sys.stdout.isatty():
+            raise BackupError("Standard output is a terminal: send the backup to a file or into a pipe.")
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with closing(os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        partial.rename(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _remove_old(folder: Path, database: str, keep: int) -> list[str]:
+    """Remove the oldest backups that have names of ours; the names that are gone."""
+    ours = re.compile(re.escape(database) + r"-\d{8}T\d{6}Z" + re.escape(_ENDING))
+    old = sorted(path for path in folder.iterdir() if ours.fullmatch(path.name))[:-keep]
+    for path in old:
+        path.unlink()
+    return [path.name for path in old]
+
+
+def _sentences(told: dict[str, Any]) -> str:
+    documents = sum(one["documents"] for one in told["collections"].values())
+    files = told["files"]
+    lines = [
+        f"{told['file'] or 'The backup'}: {documents:,} documents in {len(told['collections'])} collections and "
+        f"{files['count']:,} files of {told['database']} as of {told['moment']['at']}, {told['size'] / 1e6:,.1f} MB"
+        f"{', encrypted' if told['encrypted'] else ''}, in {told['seconds']:,.0f} s."
+    ]
+    if files["missing"]:
+        lines.append(f"{files['missing']:,} files were removed while it ran: {', '.join(files['missing_keys'])}")
+    if files["damaged"]:
+        lines.append(f"{files['damaged']:,} files are not what was uploaded: {', '.join(files['damaged_keys'])}")
+    if told["removed"]:
+        lines.append(f"Removed: {', '.join(told['removed'])}")
+    return "\n".join(lines)

@@ -1,0 +1,5 @@
+"""What goes wrong with backups."""
+
+
+class BackupError(Exception):
+    """A backup cannot be made or restored; the message is one sentence for the person at the terminal."""

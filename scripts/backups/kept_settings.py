@@ -1,0 +1,56 @@
+"""The settings that a backup keeps: what was set, by the names of the variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from config.settings import EnvironmentSettings, Settings
+from plugins.plugin import Plugin
+
+_NEVER = frozenset({"backup_key"})  # the lock does not hold its own key
+
+
+def kept_settings(settings: Settings, plugins: Sequence[Plugin], with_secrets: bool) -> dict[str, str]:
+    """The settings of the core and of the plugins that differ from their defaults, without secrets unless they are
+    to be kept too."""
+    kinds: list[Any] = [plugin.settings for plugin in plugins if plugin.settings is not None]
+    found: dict[str, str] = {}
+    for one in [settings, *(kind() for kind in kinds)]:
+        found |= _changed(one, with_secrets)
+    return dict(sorted(found.items()))
+
+
+def _changed(settings: EnvironmentSettings, with_secrets: bool) -> dict[str, str]:
+    prefix = str(settings.model_config["env_prefix"])
+    values = {name: getattr(settings, name) for name in sorted(settings.model_fields_set - _NEVER)}
+    return {
+        f"{prefix}{name}".upper(): _as_text(value)
+        for name, value in values.items()
+        if with_secrets or not _is_secret(value)
+    }
+
+
+def _is_secret(value: object) -> bool:
+    parts = value if isinstance(value, tuple) else (value,)
+    return any(isinstance(part, SecretStr) for part in parts)
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    return ",".join(map(_as_text, value)) if isinstance(value, tuple) else str(value)
+
+
+def write_settings(path: Path, values: Mapping[str, str]) -> None:
+    """Write them as a new `.env` file that only its owner can read. Raises OSError."""
+    path.touch(mode=0o600, exist_ok=False)
+    path.write_text("".join(f"{name}={_quoted(value)}\n" for name, value in values.items()))
+
+
+def _quoted(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

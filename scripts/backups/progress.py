@@ -1,0 +1,49 @@
+"""Tells the person at the terminal how far it is, when it takes longer than two seconds."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+_QUIET_SECONDS = 2.0
+_LINE_SECONDS = 10.0  # into a log file, where lines stay
+
+
+class Progress:
+    """What has been done so far; `title` says what it is, `total` how many documents there are, if that is known."""
+
+    def __init__(self, title: str, total: int = 0) -> None:
+        self._title = title
+        self._total = total
+        self._begun = self._told = time.monotonic()
+        self._is_terminal = sys.stderr.isatty()
+        self._has_line = False
+        self.documents = self.files = self.bytes = 0
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken so far."""
+        return time.monotonic() - self._begun
+
+    def add(self, size: int, documents: int = 0, files: int = 0) -> None:
+        """Count what was done, and tell of it now and then."""
+        self.documents += documents
+        self.files += files
+        self.bytes += size
+        now = time.monotonic()
+        pause = _LINE_SECONDS if self._has_line and not self._is_terminal else _QUIET_SECONDS
+        if now - self._told >= pause:
+            self._told, self._has_line = now, True
+            self._tell()
+
+    def end(self) -> None:
+        """End the line on a terminal."""
+        if self._has_line and self._is_terminal:
+            sys.stderr.write("\n")
+
+    def _tell(self) -> None:
+        of = f" of about {self._total:,}" if self._total else ""
+        line = f"{self._title}: {self.documents:,}{of} documents, {self.files:,} files, {self.bytes / 1e6:,.0f} MB"
+        start, stop = ("\r", " ") if self._is_terminal else ("", "\n")
+        sys.stderr.write(f"{start}{line}, {self.seconds:.0f} s{stop}")
+        sys.stderr.flush()

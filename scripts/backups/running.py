@@ -1,0 +1,93 @@
+"""What both commands share: exit codes, signals, and where the database is."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pydantic import ValidationError
+
+from config.database import DatabaseUnavailable
+from config.database.raw_documents import SnapshotLost
+from config.embedded import EmbeddedError, acquire
+from config.embedded.folder import Folder
+from config.embedded.snapshot_history import snapshot_history
+from config.settings import Settings
+from plugins.registry import RegistryError
+from scripts.backups.errors import BackupError
+
+DONE, FAILED, UNREACHABLE, INTERRUPTED = 0, 1, 2, 130
+EXIT_CODES = "exit codes: 0 done; 1 not done, for the reason that is printed; 2 settings or database; 130 interrupted"
+
+
+def exit_code_of(name: str, work: Callable[[], int]) -> int:
+    """Run `work`; what goes wrong is one line on standard error, and an exit code."""
+    try:
+        return work()
+    except ValidationError as error:
+        faults = (fault["msg"].removeprefix("Value error, ") for fault in error.errors())
+        return _fail(name, "; ".join(faults), UNREACHABLE)
+    except (EmbeddedError, RegistryError, ValueError) as error:
+        return _fail(name, str(error), UNREACHABLE)
+    except DatabaseUnavailable as error:
+        return _fail(name, f"MongoDB does not do it: {error}", UNREACHABLE)
+    except (BackupError, SnapshotLost) as error:
+        return _fail(name, str(error), FAILED)
+    except OSError as error:
+        return _fail(name, f"{error.filename or 'The backup'}: {error.strerror}", FAILED)
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return _fail(name, "interrupted; what was begun is removed", INTERRUPTED)
+
+
+def _fail(name: str, sentence: str, code: int) -> int:
+    print(f"{name}: {sentence}", file=sys.stderr)
+    return code
+
+
+def run(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run `work`; SIGTERM interrupts it as Ctrl-C does, so that it cleans up."""
+
+    async def interruptible() -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        return await work
+
+    return asyncio.run(interruptible())
+
+
+@contextmanager
+def read_from(settings: Settings) -> Iterator[str]:
+    """The address of the database, which keeps the state of a moment while the block runs; it is never made."""
+    uri = settings.mongodb_uri.get_secret_value()
+    if uri:
+        yield uri
+    elif not Folder(settings.data_dir).database.exists():
+        raise EmbeddedError(f"there is no database in {settings.data_dir}")
+    else:
+        with _embedded(settings) as uri, snapshot_history(settings.data_dir):
+            yield uri
+
+
+@contextmanager
+def written_to(settings: Settings) -> Iterator[str]:
+    """The address of the MongoDB to restore into; the embedded one is made if there is none."""
+    uri = settings.mongodb_uri.get_secret_value()
+    if uri:
+        yield uri
+    else:
+        with _embedded(settings) as uri:
+            yield uri
+
+
+@contextmanager
+def _embedded(settings: Settings) -> Iterator[str]:
+    embedded = acquire(settings.data_dir)  # with rights on databases of any name
+    try:
+        yield embedded.uri
+    finally:
+        embedded.release_and_wait(15)

@@ -1,0 +1,195 @@
+"""The files of the service, out of its storage and into it, by the storage's own interface."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from itertools import chain
+from typing import Any, BinaryIO, Protocol
+
+import bson
+
+from config.database.raw_documents import RawDatabase, RawDocument
+from config.settings import Settings
+from handlers.schema.errors import ApiError
+from plugins.files.lifespan import open_storage
+from plugins.files.records import OBJECTS
+from plugins.files.settings import FilesSettings
+from plugins.files.signatures import Signatures
+from plugins.files.storage import Label, Storage, Visibility
+from plugins.files.types import BY_MEDIA, UNKNOWN
+from scripts.backups.errors import BackupError
+
+BLOCK_BYTES = 1 << 20
+_UPDATES_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """What the record of a stored file says about it."""
+
+    key: str
+    visibility: Visibility
+    size: int
+    sha256: str | None
+    etag: str
+    name: str
+    content_type: str
+
+    @classmethod
+    def of(cls, document: RawDocument) -> StoredFile | None:
+        """The file of a record; None where none is stored yet, or any longer."""
+        record = bson.decode(document)
+        if record["state"] != "stored":
+            return None
+        facts = ("visibility", "size", "sha256", "etag", "name", "content_type")
+        return cls(record["_id"], **{name: record[name] for name in facts})
+
+    @property
+    def label(self) -> Label:
+        """The name and type with which it is stored."""
+        return Label(self.name, BY_MEDIA.get(self.content_type, UNKNOWN))
+
+
+class Spool:
+    """Files that are dealt with later, in a temporary file: there may be millions."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.count = 0
+
+    def add(self, file: StoredFile) -> None:
+        """Add a file."""
+        self._file.write(json.dumps(asdict(file)).encode() + b"\n")
+        self.count += 1
+
+    def __iter__(self) -> Iterator[StoredFile]:
+        """Iterate over all of them."""
+        self._file.seek(0)
+        for line in self._file:
+            yield StoredFile(**json.loads(line))
+
+
+@asynccontextmanager
+async def open_files(settings: Settings) -> AsyncIterator[Storage]:
+    """The storage of the settings. In the block its errors are `BackupError`, with the reason."""
+    from_environment: Any = FilesSettings
+    try:
+        async with open_storage(from_environment(), settings.data_dir / "files", Signatures(())) as storage:
+            yield storage
+    except ApiError as error:
+        raise BackupError(f"The storage of files fails: {error.__cause__ or error}.") from error
+
+
+async def read_file(storage: Storage, file: StoredFile) -> AsyncIterator[bytes] | None:
+    """The content of a file in blocks of `BLOCK_BYTES`; None where it is gone. A file that ends early is shorter."""
+    if not file.size:
+        return _nothing() if await storage.stat(file.visibility, file.key) is not None else None
+    source = await storage.open(file.visibility, file.key, file.etag, 0, file.size)
+    return None if source is None else _blocks(source)
+
+
+async def _nothing() -> AsyncIterator[bytes]:
+    for _ in ():
+        yield b""
+
+
+async def _blocks(source: Any) -> AsyncIterator[bytes]:
+    block = bytearray()
+    try:
+        async for part in source:
+            block += part
+            if len(block) >= BLOCK_BYTES:
+                yield bytes(block)
+                block.clear()
+    except EOFError:
+        pass  # its hash will tell
+    finally:
+        await source.aclose()
+    if block:
+        yield bytes(block)
+
+
+class FileTarget(Protocol):
+    """Where the files of a backup go."""
+
+    async def put(self, file: StoredFile, blocks: AsyncIterator[bytes]) -> None:
+        """Take a file, and all of its blocks."""
+
+    async def settle(self, database: RawDatabase) -> None:
+        """Write into the restored records what the storage calls the files now."""
+
+    async def undo(self) -> None:
+        """Remove the files that were put."""
+
+
+class NoTarget:
+    """Checks that the files can be read, and keeps none of them."""
+
+    async def put(self, file: StoredFile, blocks: AsyncIterator[bytes]) -> None:
+        """Read all of its blocks."""
+        async for _ in blocks:
+            pass
+
+    async def settle(self, database: RawDatabase) -> None:
+        """Nothing to do."""
+
+    async def undo(self) -> None:
+        """Nothing to do."""
+
+
+class StorageTarget:
+    """Puts files into a storage. Those that are there already, as their keys are never used twice, stay as they are."""
+
+    def __init__(self, storage: Storage, written: Spool, kept: Spool) -> None:
+        self._storage = storage
+        self._written = written
+        self._kept = kept
+
+    async def put(self, file: StoredFile, blocks: AsyncIterator[bytes]) -> None:
+        """Write the file. Raises `BackupError` where there is another one with its key."""
+        found = await self._storage.stat(file.visibility, file.key)
+        if found is not None:
+            return await self._compare(file, found.etag, found.size, blocks)
+        async with self._storage.writer(file.key, file.visibility, file.label) as writer:
+            async for block in blocks:
+                await writer.write(block)
+            etag = await writer.commit(file.visibility, file.label)
+        self._written.add(_stored_as(file, etag))
+
+    async def _compare(self, file: StoredFile, etag: str, size: int, blocks: AsyncIterator[bytes]) -> None:
+        there = _stored_as(file, etag, size)
+        wanted, stored = await _hash(blocks), await read_file(self._storage, there)
+        if stored is None or await _hash(stored) != wanted:
+            raise BackupError(f"The storage has another file with the key {file.key}: restore into an empty storage.")
+        self._kept.add(there)
+
+    async def settle(self, database: RawDatabase) -> None:
+        """Set the etags, which S3 makes of the content and of how it was sent."""
+        etags: dict[str, str] = {}
+        for file in chain(self._written, self._kept):
+            etags[file.key] = file.etag
+            if len(etags) == _UPDATES_AT_ONCE:
+                await database.set_field(OBJECTS.name, "etag", etags)
+                etags.clear()
+        if etags:
+            await database.set_field(OBJECTS.name, "etag", etags)
+
+    async def undo(self) -> None:
+        """Remove the files that were written."""
+        for file in self._written:
+            await self._storage.delete(file.visibility, file.key)
+
+
+def _stored_as(file: StoredFile, etag: str, size: int | None = None) -> StoredFile:
+    return StoredFile(**{**asdict(file), "etag": etag, "size": file.size if size is None else size})
+
+
+async def _hash(blocks: AsyncIterator[bytes]) -> bytes:
+    hashed = hashlib.sha256()
+    async for block in blocks:
+        hashed.update(block)
+    return hashed.digest()

@@ -1,0 +1,137 @@
+"""Takes a backup: all documents as they are at one moment, then the files that they name."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, BinaryIO, TypeVar
+
+from bson import Timestamp
+
+from config.database.raw_documents import RawDatabase, RawDocument
+from config.settings import Settings
+from plugins.files.records import OBJECTS
+from scripts.backups.archive import ArchiveWriter, Kind
+from scripts.backups.errors import BackupError
+from scripts.backups.progress import Progress
+from scripts.backups.sealing import Seal
+from scripts.backups.stored_files import Spool, StoredFile, open_files, read_file
+from scripts.backups.tally import Tally
+
+_MOST_NAMED = 20
+Part = TypeVar("Part")
+
+
+async def take(
+    database: RawDatabase, settings: Settings, kept_settings: Mapping[str, str], output: BinaryIO, seal: Seal | None
+) -> dict[str, Any]:
+    """Write a backup of the database and of its files to `output`; the manifest, with the size of the backup.
+
+    Raises `BackupError` and `SnapshotLost`.
+    """
+    names = await database.collections()
+    if not names:
+        raise BackupError(f"The database {database.name} is empty: there is nothing to back up.")
+    if await database.is_unfinished():
+        raise BackupError(f"The database {database.name} is being restored, or a restore into it was killed.")
+    progress = Progress("Backup", sum([await database.estimate(name) for name in names]))
+    moment = await database.begin(names)
+    about = {"database": database.name, "moment": _told(moment)}
+    archive = ArchiveWriter(output, about, seal)
+    archive.describe(Kind.SETTINGS, kept_settings)
+    try:
+        with tempfile.TemporaryFile() as spooled:
+            taking = _Taking(database, moment, archive, Spool(spooled), progress)
+            collections = {name: await taking.copy(name) for name in names}
+            files = await taking.copy_files(settings)
+    finally:
+        progress.end()
+    manifest = {**about, "collections": collections, "files": files}
+    archive.describe(Kind.MANIFEST, manifest)
+    return {**manifest, "size": archive.size, "seconds": round(progress.seconds, 1)}
+
+
+def _told(moment: Timestamp) -> dict[str, Any]:
+    at = datetime.fromtimestamp(moment.time, UTC).isoformat().replace("+00:00", "Z")
+    return {"at": at, "seconds": moment.time, "increment": moment.inc}
+
+
+class _Taking:
+    """One backup that is being written."""
+
+    def __init__(
+        self, database: RawDatabase, moment: Timestamp, archive: ArchiveWriter, spool: Spool, progress: Progress
+    ) -> None:
+        self._database = database
+        self._moment = moment
+        self._archive = archive
+        self._spool = spool
+        self._progress = progress
+
+    async def copy(self, collection: str) -> dict[str, Any]:
+        """Copy a collection; its line of the manifest."""
+        self._archive.describe(Kind.COLLECTION, {"name": collection})
+        tally = Tally()
+
+        def write(page: Sequence[RawDocument]) -> None:
+            data = tally.add(page)
+            self._archive.write(Kind.DOCUMENTS, data)
+            self._progress.add(len(data), len(page))
+            if collection == OBJECTS.name:
+                for file in filter(None, map(StoredFile.of, page)):
+                    self._spool.add(file)
+
+        await _in_thread(self._database.pages(collection, self._moment), write)
+        return tally.as_json()
+
+    async def copy_files(self, settings: Settings) -> dict[str, Any]:
+        """Copy the files; what the manifest says about them."""
+        taken, missing, damaged = 0, [], []
+        if self._spool.count:
+            async with open_files(settings) as storage:
+                for file in self._spool:
+                    blocks = await read_file(storage, file)
+                    if blocks is None:  # nothing referred to it: the sweep removes such files at any time
+                        missing.append(file.key)
+                        continue
+                    if not await self._copy_file(file, blocks):
+                        damaged.append(file.key)
+                    taken += 1
+        return {"count": taken, **_counted("missing", missing), **_counted("damaged", damaged)}
+
+    async def _copy_file(self, file: StoredFile, blocks: AsyncIterator[bytes]) -> bool:
+        """Copy a file; return whether it is what its record says."""
+        self._archive.describe(Kind.FILE, vars(file))
+        hashed, sizes = hashlib.sha256(), [0]
+
+        def write(block: bytes) -> None:
+            hashed.update(block)
+            sizes.append(len(block))
+            self._archive.write(Kind.BYTES, block)
+            self._progress.add(len(block))
+
+        await _in_thread(blocks, write)
+        self._progress.add(0, files=1)
+        return sum(sizes) == file.size and file.sha256 in (None, hashed.hexdigest())
+
+
+def _counted(name: str, keys: Sequence[str]) -> dict[str, Any]:
+    return {name: len(keys), f"{name}_keys": keys[:_MOST_NAMED]}
+
+
+async def _in_thread(parts: AsyncIterator[Part], write: Callable[[Part], None]) -> None:
+    """Call `write` with each part in a thread, in order, while the next part is read."""
+    writing: asyncio.Task[None] | None = None
+    try:
+        async for part in parts:
+            if writing is not None:
+                await writing
+            writing = asyncio.create_task(asyncio.to_thread(write, part))
+    finally:
+        if writing is not None:
+            await asyncio.wait([writing])
+    if writing is not None:
+        writing.result()
