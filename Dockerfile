@@ -29,8 +29,12 @@ COPY LICENSE pyproject.toml server.py ./
 COPY config config
 COPY handlers handlers
 COPY plugins plugins
+# what `python -m scripts.command` needs: backup, restore, doctor and the others
+COPY scripts/*.py scripts/
+COPY scripts/backups scripts/backups
+COPY scripts/diagnosis scripts/diagnosis
 # the service may not write here, and would compile itself at every start
-RUN /opt/tradewind/bin/python -m compileall -q config handlers plugins server.py
+RUN /opt/tradewind/bin/python -m compileall -q config handlers plugins scripts server.py
 
 ENV PATH=/opt/tradewind/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \

@@ -36,9 +36,9 @@ log = logging.getLogger("tradewind")
 _TIDY_SECONDS = 0.5
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, program: str = "server.py") -> int:
     """Run until SIGTERM or SIGINT and return the exit code."""
-    parser = argparse.ArgumentParser(prog="server.py", description="Tradewind, the back end of a business platform.")
+    parser = argparse.ArgumentParser(prog=program, description="Tradewind, the back end of a business platform.")
     parser.add_argument("--host", help="address to listen on (TRADEWIND_HOST)")
     parser.add_argument("--port", type=int, help="port to listen on (TRADEWIND_PORT)")
     parser.add_argument("--processes", type=int, help="run so many under a parent that starts again what ends")

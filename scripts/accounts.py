@@ -100,10 +100,10 @@ COMMANDS: dict[str, Callable[[Command], Awaitable[str]]] = {
 }
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], program: str = "scripts/user") -> int:
     """Do it and say so; 0 when it is done, 1 for a name that nobody has, 2 when the database cannot be reached."""
     parser = argparse.ArgumentParser(
-        prog="scripts/user",
+        prog=program,
         description="Lets somebody in again, in the server's database. For who may log in to this machine.",
     )
     parser.add_argument("--demo", action="store_true", help="with TRADEWIND_DEMO=true, as scripts/server starts it")

@@ -23,9 +23,9 @@ class _Chosen(EnvironmentSettings):
     plugins: str = ""
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], program: str = "scripts/check") -> int:
     """Print every problem; 0 when there is none."""
-    parser = argparse.ArgumentParser(prog="scripts/check", description=__doc__)
+    parser = argparse.ArgumentParser(prog=program, description=__doc__)
     parser.add_argument("plugins", nargs="*", help="installed plugins to check besides those of TRADEWIND_PLUGINS")
     parser.add_argument("--write", action="store_true", help="renew the tables of settings and errors")
     given = parser.parse_args(arguments)
@@ -37,7 +37,8 @@ def main(arguments: Sequence[str]) -> int:
     except RegistryError as error:
         print("\n".join(error.problems), file=sys.stderr)
         return 1
-    outdated = {path: text for path, text in render_documents(built_in).items() if path.read_text() != text}
+    documents = render_documents(built_in) if DOCUMENTS.is_dir() else {}  # an installed package has none
+    outdated = {path: text for path, text in documents.items() if path.read_text() != text}
     if given.write:
         for path, text in outdated.items():
             path.write_text(text)

@@ -139,9 +139,9 @@ NEXT = """\
   scripts/test {folder}/tests      # what tests need comes with it"""
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], program: str = "scripts/new-plugin") -> int:
     """Write the files; 0, or 2 with a sentence where a name or the folder will not do."""
-    parser = argparse.ArgumentParser(prog="scripts/new-plugin", description=__doc__)
+    parser = argparse.ArgumentParser(prog=program, description=__doc__)
     parser.add_argument("plugin", help="its name: small letters and digits, such as harbour")
     parser.add_argument("noun", help="what it keeps, in the singular, such as berth")
     parser.add_argument("--into", type=Path, default=Path(), help="where its folder goes (default: here)")

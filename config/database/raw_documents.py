@@ -18,7 +18,7 @@ from pymongo.errors import AutoReconnect, BulkWriteError, DuplicateKeyError, Ope
 from config.database.errors import DatabaseUnavailable, translate
 
 PAGE_BYTES = 1 << 20
-_FIRST_PAGE, _LARGEST_PAGE = 100, 10_000
+_FIRST_PAGE, _LARGEST_PAGE = 8, 10_000
 _ATTEMPTS, _PAUSE_SECONDS = 10, 1.0
 _OPENING_SECONDS = 20.0
 _SOCKET_MS = 120_000

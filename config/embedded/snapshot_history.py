@@ -40,4 +40,4 @@ def _keep(folder: Folder, seconds: int) -> None:
     record = folder.live_record()
     if record is not None:
         with as_member(folder, record.port) as client:
-            client.admin.command("setParameter", 1, **{_PARAMETER: seconds})
+            client.admin.command({"setParameter": 1, _PARAMETER: seconds})

@@ -24,22 +24,22 @@ from scripts.backups.sealing import Seal
 from scripts.backups.taking import take
 
 _EXAMPLES = """examples:
-  scripts/backup                               to <data folder>/backups
-  scripts/backup /mnt/backups --keep 14        to that folder, where the newest 14 stay
-  scripts/backup --key-file key today.backup   encrypted, to that file
-  scripts/backup - | ssh store 'cat > today.backup'
+  {0}                               to <data folder>/backups
+  {0} /mnt/backups --keep 14        to that folder, where the newest 14 stay
+  {0} --key-file key today.backup   encrypted, to that file
+  {0} - | ssh store 'cat > today.backup'
 
 """
 _ENDING = ".backup"
 _STANDARD_OUTPUT = "-"
 
 
-def main(arguments: Sequence[str], folder: str = "") -> int:
+def main(arguments: Sequence[str], program: str = "scripts/backup", folder: str = "") -> int:
     """Take a backup and say what is in it; the exit code. Paths are relative to `folder`."""
     parser = argparse.ArgumentParser(
-        prog="scripts/backup",
+        prog=program,
         description="Writes all documents as they are at one moment, and the stored files, while the service runs.",
-        epilog=_EXAMPLES + EXIT_CODES,
+        epilog=_EXAMPLES.format(program) + EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("to", nargs="?", help="a new file, a folder, or - for standard output")
@@ -59,14 +59,15 @@ def _back_up(chosen: argparse.Namespace, folder: Path) -> int:
     secret = backup_secret(settings, chosen.key_file and folder / chosen.key_file)
     path = None if chosen.to == _STANDARD_OUTPUT else _new_path(settings, chosen.to and folder / chosen.to)
     with read_from(settings) as uri, _opened(path) as output:
-        taken: dict[str, Any] = run(_take(settings, uri, output, secret))
+        taken: dict[str, Any] = run(back_up_to(output, settings, uri, secret))
     removed = _remove_old(path.parent, settings.mongodb_database, chosen.keep) if path and chosen.keep else []
     told = {"file": str(path) if path else None, "encrypted": bool(secret), **taken, "removed": removed}
     print(json.dumps(told) if chosen.json else _sentences(told), file=sys.stderr if path is None else sys.stdout)
     return DONE
 
 
-async def _take(settings: Settings, uri: str, output: BinaryIO, secret: str) -> dict[str, Any]:
+async def back_up_to(output: BinaryIO, settings: Settings, uri: str, secret: str = "") -> dict[str, Any]:
+    """Write a backup of the database and the files of these settings, encrypted with a secret; see `take`."""
     database = RawDatabase(uri, settings.mongodb_database)
     try:
         kept = kept_settings(settings, load_plugins(settings.plugins), with_secrets=bool(secret))

@@ -24,23 +24,23 @@ from scripts.backups.running import DONE, EXIT_CODES, exit_code_of, run, written
 from scripts.backups.stored_files import FileTarget, NoTarget, Spool, StorageTarget, open_files
 
 _EXAMPLES = """examples:
-  scripts/restore today.backup --list           what is in it; every byte is checked
-  scripts/restore today.backup --check          restores it into a temporary database, compares, drops that
-  scripts/restore today.backup --into tradewind2
+  {0} today.backup --list           what is in it; every byte is checked
+  {0} today.backup --check          restores it into a temporary database, compares, drops that
+  {0} today.backup --into tradewind2
                                                 then start servers with TRADEWIND_MONGODB_DATABASE=tradewind2
-  scripts/restore today.backup --list --settings-to restored.env
+  {0} today.backup --list --settings-to restored.env
 
 """
 _NAME = re.compile("[A-Za-z0-9_-]{1,38}")  # as TRADEWIND_MONGODB_DATABASE
 
 
-def main(arguments: Sequence[str], folder: str = "") -> int:
+def main(arguments: Sequence[str], program: str = "scripts/restore", folder: str = "") -> int:
     """Restore, check or list a backup; the exit code. Paths are relative to `folder`."""
     path = partial(Path, folder)
     parser = argparse.ArgumentParser(
-        prog="scripts/restore",
+        prog=program,
         description="Restores a backup into a new database and into the storage of files, or checks that it can be.",
-        epilog=_EXAMPLES + EXIT_CODES,
+        epilog=_EXAMPLES.format(program) + EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", type=path, help="the backup")
@@ -72,7 +72,7 @@ def _restore(chosen: argparse.Namespace) -> int:
         else:
             with written_to(settings) as uri:
                 name = chosen.into or f"tradewind_check_{secrets.token_hex(4)}"
-                manifest = run(_restore_into(reader, settings, uri, name, keeps=chosen.into is not None))
+                manifest = run(restore_into(name, reader, settings, uri, keeps=chosen.into is not None))
     if chosen.settings_to is not None:
         write_settings(chosen.settings_to, reader.settings)
     print(json.dumps({**reader.header, **manifest}) if chosen.json else _sentences(chosen, reader, manifest))
@@ -88,7 +88,10 @@ def read_through(reader: ArchiveReader) -> dict[str, Any]:
     return manifest
 
 
-async def _restore_into(reader: ArchiveReader, settings: Settings, uri: str, name: str, keeps: bool) -> dict[str, Any]:
+async def restore_into(
+    name: str, reader: ArchiveReader, settings: Settings, uri: str, keeps: bool = True
+) -> dict[str, Any]:
+    """Restore into the database `name` and the storage of files; if it `keeps` nothing, both are as before afterwards."""
     database = RawDatabase(uri, name)
     try:
         async with _file_target(settings, keeps) as files:

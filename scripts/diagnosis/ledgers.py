@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -27,12 +28,13 @@ _TIMEOUT_MS = 60_000
 _RECORDS = 200
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], program: str = "scripts/verify-ledgers") -> int:
     """Print every difference; 0 when there is none, 1 when there is, 2 when the database cannot be read."""
     parser = argparse.ArgumentParser(
-        prog="scripts/verify-ledgers",
+        prog=program,
         description="Compares stock with its ledger and balances with vouchers, in the server's database.",
     )
+    parser.add_argument("--json", action="store_true", help="a list of what differs as JSON")
     parser.add_argument("--demo", action="store_true", help="with TRADEWIND_DEMO=true, as scripts/server starts it")
     chosen = parser.parse_args(arguments)
     given: dict[str, Any] = {"demo": True} if chosen.demo else {}
@@ -45,7 +47,8 @@ def main(arguments: Sequence[str]) -> int:
     except (ValidationError, EmbeddedError, RegistryError, ValueError, DatabaseUnavailable) as error:
         print(f"verify-ledgers: {error}", file=sys.stderr)
         return 2
-    print("\n".join(found) or "Stock, balances, voucher numbers and what was paid agree with their entries.")
+    agreed = "Stock, balances, voucher numbers and what was paid agree with their entries."
+    print(json.dumps(found, ensure_ascii=False) if chosen.json else "\n".join(found) or agreed)
     return 1 if found else 0
 
 

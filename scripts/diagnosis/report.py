@@ -30,10 +30,10 @@ from scripts.diagnosis.findings import Finding, as_json, as_table, exit_code
 from scripts.diagnosis.settings import check_proxies, check_settings
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], program: str = "scripts/doctor") -> int:
     """Print every finding; 0 when nothing must be done, 1 otherwise."""
     parser = argparse.ArgumentParser(
-        prog="scripts/doctor", description="Looks for what is wrong, with the settings of the server. Changes nothing."
+        prog=program, description="Looks for what is wrong, with the settings of the server. Changes nothing."
     )
     parser.add_argument("--json", action="store_true", help="findings as JSON")
     parser.add_argument("--demo", action="store_true", help="with TRADEWIND_DEMO=true, as scripts/server starts it")

@@ -1,0 +1,71 @@
+"""The command `tradewind` of an installed service. What `scripts/…` does in a checkout it does with the same code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+
+from config.version import VERSION
+
+_EPILOG = """\
+`tradewind COMMAND --help` says what a command takes. All of them use the settings in the environment (TRADEWIND_…) and
+in .env of this folder.
+
+examples:
+  tradewind serve --port 8000
+  tradewind doctor --json
+  tradewind backup /mnt/backups --keep 14
+  tradewind restore newest.backup --check
+  tradewind user unlock admin
+
+exit codes: 0 done, or nothing found; 1 not done, or something found; 2 arguments, settings or the database
+"""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A subcommand: the module whose `main(arguments, program)` returns the exit code, and what it does."""
+
+    module: str
+    summary: str
+
+
+COMMANDS = {
+    "serve": Command("scripts.serving", "run the service until SIGTERM; --processes N on one port"),
+    "check": Command("scripts.checks", "check what plugins declare"),
+    "doctor": Command("scripts.diagnosis.report", "look for what is wrong with this installation"),
+    "backup": Command("scripts.backups.backup_command", "write documents and files of one moment into one file"),
+    "restore": Command(
+        "scripts.backups.restore_command", "restore a backup into a new database, or check that it can be"
+    ),
+    "verify": Command("scripts.diagnosis.ledgers", "compare stock, balances and payments with their entries"),
+    "user": Command("scripts.accounts", "unlock an account, or give it a new password"),
+    "export-openapi": Command("scripts.openapi_export", "write the API description"),
+    "new-plugin": Command("scripts.new_plugin", "write the files of a new plugin"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a subcommand; its exit code."""
+    width = max(map(len, COMMANDS))
+    listed = "\n".join(f"  {name:<{width}}  {command.summary}" for name, command in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog="tradewind",
+        usage="tradewind COMMAND [options]",
+        description=f"Tradewind {VERSION}, the back end of a business platform.\n\ncommands:\n{listed}",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=VERSION)
+    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help=argparse.SUPPRESS)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    name = parser.parse_args(given[:1]).command
+    run: Callable[[Sequence[str], str], int] = import_module(COMMANDS[name].module).main
+    return run(given[1:], f"tradewind {name}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""What `scripts/export-openapi` does: write the OpenAPI description of the plugins. It needs no database."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+LINE_LENGTH = 120
+
+
+def main(arguments: Sequence[str] | None = None, program: str = "scripts/export-openapi") -> int:
+    """Write to FILE, or to standard output; the exit code."""
+    from plugins.registry import RegistryError
+
+    parser = argparse.ArgumentParser(prog=program, description="Write the OpenAPI description as JSON.")
+    parser.add_argument("file", nargs="?", type=Path, help="where to write it; standard output without it")
+    parser.add_argument("--plugins", default="", help="names, separated by commas; all built-in ones without it")
+    given = parser.parse_args(arguments)
+    try:
+        written = description([name for name in given.plugins.split(",") if name])
+    except RegistryError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if given.file is None:
+        sys.stdout.buffer.write(written)
+    else:
+        given.file.write_bytes(written)
+    return 0
+
+
+def description(plugins: Sequence[str]) -> bytes:
+    """The document of these plugins, with paths in order. Raises `RegistryError`."""
+    from config.version import VERSION
+    from handlers.docs.openapi import describe
+    from plugins.registry import freeze, load_plugins
+
+    document = describe(freeze(load_plugins(plugins)).routes, VERSION)
+    document["paths"] = dict(sorted(document["paths"].items()))
+    return (indented(document) + "\n").encode()
+
+
+def indented(value: object, depth: int = 0) -> str:
+    """JSON in which an object or array that fits on a line has one line: a change is a difference of few lines."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) + depth <= LINE_LENGTH or not isinstance(value, (dict, list)):
+        return line
+    inner = depth + 1
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(name)}: {indented(part, inner)}" for name, part in value.items()]
+    else:
+        parts = [indented(part, inner) for part in value]
+    around = "{}" if isinstance(value, dict) else "[]"
+    separator = ",\n" + " " * inner
+    return f"{around[0]}\n{' ' * inner}{separator.join(parts)}\n{' ' * depth}{around[1]}"
