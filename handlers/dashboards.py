@@ -1,4 +1,4 @@
-"""Dashboards: how a plugin declares its figures, and the period that a dashboard covers.
+"""Dashboards: how a plugin declares its part of one.
 
 One plugin or several compute a dashboard. Each returns only its own part of the data. The parts are added up over
 zeros, so that no plugin needs to complete or sort a series, and a module that is not loaded counts as zero.
@@ -6,22 +6,14 @@ zeros, so that no plugin needs to complete or sort a series, and a module that i
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import date, timedelta
-from typing import Literal
-from zoneinfo import ZoneInfo
 
-from config.database import Filter
+from handlers.figures import Figures, add_up
 from handlers.request import Request
-from handlers.schema.calendar import day_of, last_days, last_months, start_of
-from handlers.schema.errors import invalid
-from handlers.schema.fields import FIRST_DAY, Field
 from handlers.schema.values import ReadOnlyRecord
 
 Compute = Callable[[Request], Awaitable[ReadOnlyRecord]]
-Unit = Literal["date", "month"]
-MOST_POINTS = 3660
 
 
 @dataclass(frozen=True)
@@ -31,122 +23,19 @@ class Dashboard:
     `compute` takes the request and returns a part of the data in its declared shape: amounts as `Decimal` or
     `Decimal128`, series as rows in any order, without the days and months that have no data. It reads through
     `req.store(…)`, so the caller's data scope applies. `personal`: the part depends on the caller, not on the data
-    scope alone, so callers with the same scope do not share it.
+    scope alone, so callers with the same scope do not share it. `figures`: which records are behind its figures.
     """
 
     name: str
     compute: Compute
     personal: bool = False
+    figures: tuple[Figures, ...] = ()
 
 
-@dataclass(frozen=True)
-class Period:
-    """The business days from `first` to `last`, both included; None is an open end.
+def summed(name: str, *figures: Figures) -> Dashboard:
+    """The part of a dashboard that is nothing but these figures: totals, and rows by their keys in any order."""
 
-    `earliest` and `latest`, where given, bound an open end, so that a series has a limited number of points and its
-    points add up to its totals.
-    """
+    async def compute(req: Request) -> ReadOnlyRecord:
+        return await add_up(req, figures)
 
-    first: date | None
-    last: date | None
-    today: date
-    zone: ZoneInfo
-    earliest: date | None = None
-    latest: date | None = None
-
-    @property
-    def open(self) -> bool:
-        """Whether the query gives neither end."""
-        return self.first is None and self.last is None
-
-    def moments(self, field: str) -> Filter:
-        """The filter on a timestamp: from the start of the first day to before the start of the day after the last."""
-        first, last = self._bounds
-        after = last and last + timedelta(days=1)
-        return _build_filter(
-            field, {"$gte": first and start_of(first, self.zone), "$lt": after and start_of(after, self.zone)}
-        )
-
-    def days(self, field: str) -> Filter:
-        """The filter on a calendar day, which is stored as text."""
-        first, last = self._bounds
-        return _build_filter(field, {"$gte": first and first.isoformat(), "$lte": last and last.isoformat()})
-
-    def every_day(self, rows: Mapping[str, object]) -> list[str]:
-        """Each day as `2026-11-20`, in order; an open end extends to the rows within bounds, and to today."""
-        first, last = self._ends(date.fromisoformat(key) for key in rows)
-        return [day.isoformat() for day in last_days((last - first).days + 1, last)]
-
-    def every_month(self, rows: Mapping[str, object]) -> list[str]:
-        """Each month as `2026-11`, in order; an open end extends to the rows within bounds, and to this month."""
-        first, last = self._ends(date.fromisoformat(f"{key}-01") for key in rows)
-        return [f"{month:%Y-%m}" for month in last_months(_months_between(first, last) + 1, last)]
-
-    @property
-    def _bounds(self) -> tuple[date | None, date | None]:
-        return self.first or self.earliest, self.last or self.latest
-
-    def _ends(self, days: Iterable[date]) -> tuple[date, date]:
-        first, last = self._bounds
-        present = [day for day in days if (first or day) <= day <= (last or day)]
-        end = self.last or max([*present, self.today])
-        return self.first or min([*present, end]), end
-
-
-def period_of(req: Request) -> Period:
-    """The period that the query names: `days`, `months`, or `date_from` and `date_to`, each of which may be open.
-
-    The last of `months` is the whole of this month. Where the response has a series, an open end is bounded: figures
-    end with tomorrow, and a series of days starts at most `MOST_POINTS` days before its end.
-    Raises 40001 for an end before the start, and for more points than `MOST_POINTS`.
-    """
-    zone = req.service.settings.zone
-    today = day_of(req.now, zone)
-    if "days" in req.query:
-        return Period(last_days(req.query["days"], today)[0], today, today, zone)
-    if "months" in req.query:
-        return Period(last_months(req.query["months"], today)[0], _end_of_month(today), today, zone)
-    first, last = (_day(req.query.get(name)) for name in ("date_from", "date_to"))
-    if first and last and last < first:
-        raise invalid("date_to", "minimum")
-    unit = _unit_of(req.route.returns) if req.route else None
-    if unit is None:
-        return Period(first, last, today, zone)
-    latest = today + timedelta(days=1)
-    if first and _points(unit, first, last or latest) > MOST_POINTS:
-        raise invalid("date_from", "series")
-    return Period(first, last, today, zone, _earliest(unit, last or latest), latest)
-
-
-def _unit_of(shape: Field) -> Unit | None:
-    """Whether the points of the series in a response are days or months, by the first field of an array's items."""
-    arrays = (one.items for one in (shape.fields or {}).values() if one.kind == "array")
-    heads = {next(iter(item.fields or {}), "") for item in arrays if item is not None}
-    return "date" if "date" in heads else "month" if "month" in heads else None
-
-
-def _points(unit: Unit, first: date, last: date) -> int:
-    return (last - first).days + 1 if unit == "date" else _months_between(first, last) + 1
-
-
-def _earliest(unit: Unit, last: date) -> date:
-    """The first day that a series may have which ends with `last`."""
-    calendar = date.fromisoformat(FIRST_DAY)
-    return max(calendar, last - timedelta(days=MOST_POINTS - 1)) if unit == "date" else calendar
-
-
-def _months_between(first: date, last: date) -> int:
-    return (last.year - first.year) * 12 + last.month - first.month
-
-
-def _day(text: str | None) -> date | None:
-    return date.fromisoformat(text) if text else None
-
-
-def _end_of_month(day: date) -> date:
-    return (day.replace(day=1) + timedelta(days=32)).replace(day=1) - timedelta(days=1)
-
-
-def _build_filter(field: str, bounds: Mapping[str, object]) -> Filter:
-    given = {operator: bound for operator, bound in bounds.items() if bound is not None}
-    return {field: given} if given else {}
+    return Dashboard(name, compute, figures=figures)

@@ -15,7 +15,16 @@ from handlers.audits import (
     compare as compare,  # the differences of a record, by what its fields should be
     difference as difference,  # a difference of a record, in words
 )
-from handlers.dashboards import Dashboard as Dashboard  # the plugin's part of a dashboard
+from handlers.dashboards import (
+    Dashboard as Dashboard,  # the plugin's part of a dashboard
+    summed as summed,  # a part that is nothing but sums over records
+)
+from handlers.figures import (
+    ByTime as ByTime,  # rows for each day or month of a field
+    ByValue as ByValue,  # rows for each value of a field
+    Figures as Figures,  # sums over the records of a collection, and so the records behind them
+    split_cell as split_cell,  # the array, the key and the figure that a cell names
+)
 from handlers.data.collection import Collection as Collection  # records of one kind: fields, indexes, audit fields
 from handlers.data.index import Index as Index  # an index of a collection
 from handlers.data.states import (
@@ -191,8 +200,9 @@ from handlers.actor import (
     SYSTEM as SYSTEM,  # the actor of jobs and of the start
     Actor as Actor,  # the person behind a request
 )
-from handlers.dashboards import (
+from handlers.periods import (
     Period as Period,  # the days that a dashboard covers
+    end_of_month as end_of_month,  # the last day of the month of a day
     period_of as period_of,  # the period that a query names
 )
 from handlers.data.listing import (
@@ -208,10 +218,14 @@ from handlers.schema.values import (
 )
 
 # -- Data
+from config.database import Filter as Filter  # the type of a filter of MongoDB
 from handlers.data.cause import caused_by as caused_by  # the history of writes of work that outlives its request
 from handlers.data.collection import new_id as new_id  # a new id for a record
 from handlers.data.dangling import remove_dangling as remove_dangling  # remove references to lost records
-from handlers.data.record_names import RecordNames as RecordNames  # what records are called now, by their ids
+from handlers.data.record_names import (
+    RecordNames as RecordNames,  # what records are called now, by their ids
+    name_of as name_of,  # what a record is called: its label, or its code
+)
 from handlers.data.database import (
     Database as Database,  # transactions, and stores without a request
     utc_now as utc_now,  # the current time in UTC, as MongoDB stores it

@@ -87,23 +87,18 @@ _PLUGIN, _TEST = "tradewind_$plugin/plugin.py", "tests/test_$nouns.py"
 DASHBOARD = '''\
 """The dashboard of $plugin, live and in the caller's data scope: `GET /api/dashboard/$plugin-$nouns?months=12`."""
 
-from plugins.api import Dashboard, Record, Request, Route, array, by_month, integer, obj, period_of, text
-from plugins.dashboard.api import dashboard_route
+from plugins.api import ByTime, Figures, Route, array, integer, obj, summed, text
+from plugins.dashboard.api import dashboard_routes
 from tradewind_$plugin.records import $NOUNS
 
 MONTH = {"month": text(nullable=False), "count": integer(nullable=False)}
+# the $nouns that were created in each month; the dashboard adds the months without any
+CREATED = Figures($NOUNS, {"count": 1}, by=ByTime("created_at", "month", moment=True))
 
-
-async def count_created(req: Request) -> Record:
-    """Count the $nouns that were created in each month. The dashboard adds the months without any."""
-    months = await by_month(req.store($NOUNS), "created_at", period_of(req), {"count": {"$sum": 1}})
-    return {"items": [{"month": month, "count": row["count"]} for month, row in months.items()]}
-
-
-DASHBOARDS = (Dashboard("$plugin-$nouns", count_created),)
+DASHBOARDS = (summed("$plugin-$nouns", CREATED),)
 
 ROUTES: tuple[Route, ...] = (
-    dashboard_route(
+    *dashboard_routes(
         "GET /api/dashboard/$plugin-$nouns",
         summary="Show the $nouns by month",
         access="dashboard:chart:$plugin-$nouns",
@@ -127,6 +122,9 @@ _CHANGES = {
             """["items"] == [made]
         months = expect(await admin.get("/api/dashboard/$plugin-$nouns?months=2"))["items"]
         assert [month["count"] for month in months] == [0, 1]
+        cell = f"items.{months[1]['month']}.count"
+        rows = expect(await admin.get(f"/api/dashboard/$plugin-$nouns/rows?months=2&cell={cell}"))
+        assert [row["id"] for row in rows["items"]] == [made["id"]]
 """,
         ),
     ),

@@ -13,8 +13,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from config.database import Filter
-from handlers.dashboards import MOST_POINTS, Period
 from handlers.data.store import Store
+from handlers.periods import MOST_POINTS, Period
 from handlers.schema.calendar import settled_since, start_of
 from handlers.schema.values import Operators, Record
 

@@ -120,6 +120,7 @@ RULES: dict[str, Message] = {
     "ambiguous": Message("对应多条记录，请改填编码或 ID", "fits several records: give a code or an id"),
     "nul": Message("包含非法字符", "contains a character that is not allowed"),
     "cursor": Message("游标无效", "is not a valid cursor for this list"),
+    "cell": Message("没有这样的数字，或没有明细", "is no figure of this dashboard, or one without records"),
     "depth": Message("分页过深，请使用游标", "is too deep; use the cursor"),
     "levels": Message("层级过深", "is too many levels deep"),
     "sort": Message("不支持按该字段排序", "names a field that cannot be sorted by"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from plugins.api import Dashboard, Request
+from plugins.api import Figures, Filter, Period, summed
 from plugins.approval.records import INSTANCES
 from plugins.approval.states import STATES
 
 
-async def overview(req: Request) -> dict[str, int]:
-    """The number of pending approvals that the caller may see."""
-    return {"pending_approvals": await req.store(INSTANCES).count({"status": STATES.after("submit")})}
+def _pending(period: Period) -> Filter:
+    return {"status": STATES.after("submit")}
 
 
-DASHBOARDS = (Dashboard("overview", overview),)
+DASHBOARDS = (summed("overview", Figures(INSTANCES, {"pending_approvals": 1}, where=_pending)),)

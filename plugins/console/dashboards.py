@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from plugins.api import Field, Route
+from plugins.console.behind import opened_by
 from plugins.console.forms import controls
 from plugins.console.nodes import Node, call, notice, page, values_of
 from plugins.console.viewer import Viewer
@@ -29,9 +30,9 @@ def _card(viewer: Viewer, route: Route) -> Node:
     period = [_control(viewer, route, one) for one in route.query]
     query = values_of(route.query)
     fields = route.returns.fields or {}
-    figures = [_figure(viewer, one, field) for one, field in fields.items() if _is_figure(one, field, route)]
+    figures = [_figure(viewer, route, one, field) for one, field in fields.items() if _is_figure(one, field, route)]
     charts = [
-        _chart(viewer, one, field.items.fields or {})
+        _chart(viewer, route, one, field.items.fields or {})
         for one, field in fields.items()
         if _is_rows(field) and field.items
     ]
@@ -69,27 +70,30 @@ def _is_rows(field: Field) -> bool:
     return field.kind == "array" and field.items is not None and bool(field.items.fields)
 
 
-def _figure(viewer: Viewer, name: str, field: Field) -> Node:
-    shown = "amount" if field.kind in ("money", "quantity") else "text"
-    return {
-        "type": "tpl",
-        "className": "figure",
-        "tpl": f"<b>${{{name} | {shown}}}</b><span>{viewer.label(name, field)}</span>",
-    }
+def _figure(viewer: Viewer, route: Route, name: str, field: Field) -> Node:
+    """A figure, with what it is; a button where it has records."""
+    number = f"${{{name} | {'amount' if field.kind in ('money', 'quantity') else 'text'}}}"
+    opens = opened_by(viewer, route, "", name)
+    label = viewer.label(name, field)
+    if opens is None:
+        return {"type": "tpl", "className": "figure", "tpl": f"<b>{number}</b><span>{label}</span>"}
+    button = {"type": "button", "level": "link", "label": number, "className": "number", **opens}
+    return {"type": "wrapper", "size": "none", "className": "figure", "body": [button, {"type": "tpl", "tpl": label}]}
 
 
-def _chart(viewer: Viewer, source: str, row: Mapping[str, Field]) -> Node:
+def _chart(viewer: Viewer, route: Route, source: str, row: Mapping[str, Field]) -> Node:
     """The chart of a list of rows: lines over time, slices of a whole, the steps of a funnel, else bars by name."""
     measures = [name for name, field in row.items() if field.kind in _FIGURES and not field.ref and name != "rank"]
     over = next((name for name in _TIMES if name in row), "")
     if over:
         config = _over_time(viewer, source, over, row, measures)
     elif "stage" in row:
-        config = _shares("funnel", f"${{{source} | pick:name,count~value}}")
+        config = _shares("funnel", "count", f"${{{source} | pick:name,count~value}}")
     elif measures == ["value"]:
-        config = _shares("pie", f"${{{source}}}")
+        config = _shares("pie", "value", f"${{{source}}}")
     else:
         config = _bars(viewer, source, row, measures)
+    opens = opened_by(viewer, route, source, "")
     # drawn when the rows are there, and again when they are others
     return {
         "type": "chart",
@@ -97,6 +101,7 @@ def _chart(viewer: Viewer, source: str, row: Mapping[str, Field]) -> Node:
         "config": config,
         "visibleOn": f"${{{source}}}",
         "trackExpression": f"${{{source} | json}}",
+        **({"clickAction": opens} if opens is not None else {}),
     }
 
 
@@ -134,11 +139,13 @@ def _series(
         axis = 1 if both and row[name].kind != "money" else 0
         yield {
             "type": "line" if axis else kind,
+            "id": name,
             "name": viewer.label(name, row[name]),
             "yAxisIndex": axis,
             "data": f"${{{source} | pick:{name}}}",
         }
 
 
-def _shares(kind: str, data: str) -> Node:
-    return {"tooltip": {"trigger": "item"}, "legend": {"type": "scroll"}, "series": [{"type": kind, "data": data}]}
+def _shares(kind: str, measure: str, data: str) -> Node:
+    series = {"type": kind, "id": measure, "data": data}
+    return {"tooltip": {"trigger": "item"}, "legend": {"type": "scroll"}, "series": [series]}

@@ -53,6 +53,7 @@ WORDS: Mapping[str, Message] = {
     "before": Message("修改前", "Before"),
     "by": Message("修改人", "By"),
     "changes": Message("变更", "Changes"),
+    "counts": Message("计入", "Counts"),
     "delete?": Message("确定删除吗？", "Delete this record?"),
     "details": Message("详情", "Details"),
     "done": Message(
@@ -63,6 +64,8 @@ WORDS: Mapping[str, Message] = {
     "file": Message("文件", "File"),
     "files": Message("附件", "Files"),
     "history": Message("历史", "History"),
+    "kind": Message("类型", "Kind"),
+    "name": Message("名称", "Name"),
     "no": Message("否", "No"),
     "no_page": Message(
         "该菜单没有控制台页面，请通过接口使用", "This menu has no page in the console; use it by the API"
@@ -70,6 +73,7 @@ WORDS: Mapping[str, Message] = {
     "no_right": Message("没有可以查看的内容", "Nothing here is permitted to you"),
     "only_in": Message("仅适用于状态：{states}", "Only in state: {states}"),
     "open": Message("查看", "Open"),
+    "query": Message("查询", "Show"),
     "result": Message("结果", "Result"),
     "search": Message("搜索", "Search"),
     "sure": Message("确定{action}吗？", "{action}: are you sure?"),

@@ -10,6 +10,7 @@ from functools import cached_property
 from plugins.api import SIGNED_IN, Catalogue, Collection, Field, Menu, Message, Route, View, fields_in, transitions_of
 
 DASHBOARDS = "dashboard:chart"
+_DASHBOARD = "/api/dashboard/"
 ATTACHMENTS = "GET /api/attachments"
 _NOT_ACTIONS = ("import", "restore", "notes")
 
@@ -94,6 +95,12 @@ class Site:
         found = (one for one in self.subjects.values() if menu.resource and menu.resource in _resources(one))
         return sorted(found, key=lambda one: (one.at.count("/"), one.list.access.rpartition(":")[2] != "list"))
 
+    def reports_of(self, menu: Menu) -> Sequence[Route]:
+        """The routes of a menu without lists: each returns one object, such as a report."""
+        of_menu = (one for one in self.catalogue.routes if menu.resource and one.access.startswith(f"{menu.resource}:"))
+        reads = (one for one in of_menu if one.reads and not one.parameters and one.bare is None and not one.paged)
+        return [one for one in reads if one.returns.fields]
+
     def menu_of(self, subject: Subject) -> str:
         """The code of the menu that shows a list; empty for one that none does."""
         return next((menu.code for menu in self.menus.values() if menu.resource in _resources(subject)), "")
@@ -107,7 +114,9 @@ class Site:
     @cached_property
     def dashboards(self) -> Sequence[Route]:
         """The routes of the dashboards."""
-        return [one for one in self.catalogue.routes if one.access.startswith(f"{DASHBOARDS}:")]
+        return [
+            one for one in self.catalogue.routes if one.path == _DASHBOARD + one.access.removeprefix(f"{DASHBOARDS}:")
+        ]
 
     @cached_property
     def labels(self) -> Mapping[str, Message]:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from plugins.api import (
+    ByTime,
+    ByValue,
     Dashboard,
     Dictionaries,
     Field,
+    Figures,
+    Filter,
     Message,
+    Period,
     RecordNames,
     Request,
-    Store,
-    by_day,
-    by_month,
-    exact,
     period_of,
+    summed,
 )
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS
 from plugins.crm.payments import PAYABLE
@@ -27,85 +28,68 @@ from plugins.crm.states import OPPORTUNITY_STAGES
 
 Part = dict[str, Any]
 _NONE = Message("未填写", "Unspecified")
-_TOTAL: Mapping[str, Any] = {"amount": {"$sum": "$amount"}, "count": {"$sum": 1}}
+_TOTAL: Mapping[str, object] = {"amount": "$amount", "count": 1}
 # a reversal, whose amount is below zero, takes away the payment that it reverses
-_RECEIVED: Mapping[str, Any] = {"amount": {"$sum": "$amount"}, "count": {"$sum": {"$cmp": ["$amount", 0]}}}
+_RECEIVED: Mapping[str, object] = {"amount": "$amount", "count": {"$cmp": ["$amount", 0]}}
 # what came to an account is in the books, and counts by its voucher
-_NOT_IN_BOOKS: Mapping[str, Any] = {"amount": {"$sum": {"$cond": [{"$gt": ["$account_id", None]}, 0, "$amount"]}}}
-# figures of contracts count those in force or completed
-_AGREED: Mapping[str, Any] = {"status": {"$in": list(PAYABLE)}}
+_NOT_IN_BOOKS: Mapping[str, Any] = {"$cond": [{"$gt": ["$account_id", None]}, 0, "$amount"]}
+_OWNER = ByValue("owner_id", "user_id")
 
 
-async def overview(req: Request) -> Part:
-    """Totals of what the caller may see."""
-    customers, opportunities, agreed, received = await asyncio.gather(
-        req.store(CUSTOMERS).count(),
-        req.store(OPPORTUNITIES).count(),
-        _sum_amount(req.store(CONTRACTS), _AGREED),
-        _sum_amount(req.store(PAYMENTS), {}),
-    )
-    return {
-        "customers": customers,
-        "opportunities": opportunities,
-        "contract_amount": agreed,
-        "received_amount": received,
-    }
+def _agreed(period: Period) -> Filter:
+    """Figures of contracts count those in force or completed."""
+    return {"status": {"$in": list(PAYABLE)}}
 
 
-async def _sum_amount(store: Store, where: Mapping[str, Any]) -> Any:
-    rows = await store.aggregate([{"$match": where}, {"$group": {"_id": None, **_TOTAL}}], collection_scan=not where)
-    return rows[0]["amount"] if rows else None
+def _paid_to_somebody(period: Period) -> Filter:
+    return {**period.moments("paid_at"), "owner_id": {"$ne": None}}
 
 
-async def sales_trend(req: Request) -> Part:
-    """Payments by the day on which they were received."""
-    days = await by_day(req.store(PAYMENTS), "paid_at", period_of(req), _RECEIVED)
-    return {"items": [{"date": day, **_with_count(row)} for day, row in days.items()]}
+def _agreed_by_somebody(period: Period) -> Filter:
+    return {**_agreed(period), **period.days("signed_date"), "owner_id": {"$ne": None}}
 
 
-def _with_count(row: Part) -> Part:
-    """The row without a count below zero, as on a day with nothing but reversals."""
-    return {**row, "count": max(row["count"], 0)}
-
-
-async def finance_summary(req: Request) -> Part:
-    """Income by month: payments received, without those that are in the books, which have vouchers."""
-    months = await by_month(req.store(PAYMENTS), "paid_at", period_of(req), _NOT_IN_BOOKS)
-    items = [{"month": month, "income": row["amount"], "profit": row["amount"]} for month, row in months.items()]
-    income = sum(exact(item["income"]) for item in items)
-    return {"income": income, "profit": income, "items": items}
-
-
-async def contract_trend(req: Request) -> Part:
-    """Contracts by the month in which they were signed."""
-    rows = await req.store(CONTRACTS).aggregate(
-        [
-            {"$match": {**_AGREED, **period_of(req).days("signed_date")}},
-            {"$group": {"_id": {"$substrBytes": ["$signed_date", 0, 7]}, **_TOTAL}},
-        ]
-    )
-    return {"items": [{"month": row["_id"], **row} for row in rows]}
+OVERVIEW = (
+    Figures(CUSTOMERS, {"customers": 1}),
+    Figures(OPPORTUNITIES, {"opportunities": 1}),
+    Figures(CONTRACTS, {"contract_amount": "$amount"}, where=_agreed),
+    Figures(PAYMENTS, {"received_amount": "$amount"}),
+)
+SALES_TREND = Figures(PAYMENTS, _RECEIVED, by=ByTime("paid_at", "date", moment=True))
+# payments received; those that are in the books have vouchers
+INCOME = Figures(
+    PAYMENTS,
+    {"income": _NOT_IN_BOOKS, "profit": _NOT_IN_BOOKS},
+    by=ByTime("paid_at", "month", moment=True),
+    totals=True,
+)
+CONTRACT_TREND = Figures(CONTRACTS, _TOTAL, where=_agreed, by=ByTime("signed_date", "month"))
+RANKINGS = {
+    "payments": Figures(PAYMENTS, _RECEIVED, where=_paid_to_somebody, by=_OWNER, when={"by": "payments"}),
+    "contracts": Figures(CONTRACTS, _TOTAL, where=_agreed_by_somebody, by=_OWNER, when={"by": "contracts"}),
+}
+DISTRIBUTION = tuple(
+    Figures(CUSTOMERS, {"value": 1}, by=ByValue(name, "code"), array=f"by_{name}") for name in ("industry", "level")
+)
+SOURCES = Figures(LEADS, {"value": 1}, by=ByValue("source", "code"))
+FUNNEL = Figures(OPPORTUNITIES, _TOTAL, by=ByValue("stage", "stage"))
 
 
 async def sales_ranking(req: Request) -> Part:
     """Owners of payments or contracts, the highest amount first; equal amounts by user id."""
-    period = period_of(req)
-    by_payments = req.query["by"] == "payments"
-    store = req.store(PAYMENTS if by_payments else CONTRACTS)
-    where = period.moments("paid_at") if by_payments else {**_AGREED, **period.days("signed_date")}
-    rows = await store.aggregate(
+    period, figures = period_of(req), RANKINGS[req.query["by"]]
+    rows = await req.store(figures.collection).aggregate(
         [
-            {"$match": {**where, "owner_id": {"$ne": None}}},
-            {"$group": {"_id": "$owner_id", **(_RECEIVED if by_payments else _TOTAL)}},
+            *figures.stages(period, "$owner_id"),
             {"$sort": {"amount": -1, "_id": 1}},
             {"$limit": req.query["limit"]},
         ],
-        collection_scan=by_payments and not where,
+        collection_scan=figures.collection is PAYMENTS and period.open,
     )
     names = (await req.part(RecordNames).look_up({"users": [row["_id"] for row in rows]}, req.language))["users"]
     return {
         "items": [
-            {**_with_count(row), "rank": number, "user_id": row["_id"], "name": names.get(row["_id"], "")}
+            {**row, "rank": number, "user_id": row["_id"], "name": names.get(row["_id"], "")}
             for number, row in enumerate(rows, 1)
         ]
     }
@@ -127,9 +111,7 @@ async def customer_distribution(req: Request) -> Part:
 
 async def lead_source_distribution(req: Request) -> Part:
     """Leads by source, the largest count first."""
-    rows = await req.store(LEADS).aggregate(
-        [{"$group": {"_id": "$source", "value": {"$sum": 1}}}], collection_scan=True
-    )
+    rows = await req.store(LEADS).aggregate(SOURCES.stages(period_of(req), "$source"), collection_scan=True)
     return {"items": await _to_slices(req, LEADS.fields["source"], ((row["_id"], row["value"]) for row in rows))}
 
 
@@ -152,7 +134,7 @@ async def _to_slices(req: Request, field: Field, counted: Iterable[tuple[str | N
 
 async def opportunity_funnel(req: Request) -> Part:
     """Count and amount of opportunities by stage, in the order of a deal."""
-    rows = await req.store(OPPORTUNITIES).aggregate([{"$group": {"_id": "$stage", **_TOTAL}}], collection_scan=True)
+    rows = await req.store(OPPORTUNITIES).aggregate(FUNNEL.stages(period_of(req), "$stage"), collection_scan=True)
     found = {row["_id"]: row for row in rows}
     return {
         "items": [
@@ -163,12 +145,12 @@ async def opportunity_funnel(req: Request) -> Part:
 
 
 DASHBOARDS = (
-    Dashboard("overview", overview),
-    Dashboard("sales-trend", sales_trend),
-    Dashboard("finance-summary", finance_summary),
-    Dashboard("contract-trend", contract_trend),
-    Dashboard("sales-ranking", sales_ranking),
-    Dashboard("customer-distribution", customer_distribution),
-    Dashboard("lead-source-distribution", lead_source_distribution),
-    Dashboard("opportunity-funnel", opportunity_funnel),
+    summed("overview", *OVERVIEW),
+    summed("sales-trend", SALES_TREND),
+    summed("finance-summary", INCOME),
+    summed("contract-trend", CONTRACT_TREND),
+    Dashboard("sales-ranking", sales_ranking, figures=(*RANKINGS.values(),)),
+    Dashboard("customer-distribution", customer_distribution, figures=DISTRIBUTION),
+    Dashboard("lead-source-distribution", lead_source_distribution, figures=(SOURCES,)),
+    Dashboard("opportunity-funnel", opportunity_funnel, figures=(FUNNEL,)),
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from plugins.api import Field, Route, array, choice, integer, money, object_id, quantity, shape, text
 from plugins.api import day as calendar_day
-from plugins.dashboard.serving import dashboard_route
+from plugins.dashboard.serving import dashboard_routes
 
 _MAX_ROWS = 10_000
 _MONEY = money(nullable=False)
@@ -98,7 +98,7 @@ _ATTENDANCE = {
 }
 
 ROUTES: tuple[Route, ...] = (
-    dashboard_route(
+    *dashboard_routes(
         "GET /api/dashboard/overview",
         summary="Show the core totals",
         access="dashboard:chart:overview",
@@ -110,7 +110,7 @@ ROUTES: tuple[Route, ...] = (
             "pending_approvals": _NUMBER.but(label=("待审批", "Pending approvals")),
         },
     ),
-    dashboard_route(
+    *dashboard_routes(
         "GET /api/dashboard/sales-trend",
         summary="Show the payments received by day",
         access="dashboard:chart:sales-trend",
@@ -120,7 +120,7 @@ ROUTES: tuple[Route, ...] = (
             **_items("SalesDay", {"date": _DATE, "amount": _AMOUNT, "count": _COUNT}),
         },
     ),
-    dashboard_route(
+    *dashboard_routes(
         "GET /api/dashboard/customer-distribution",
         summary="Show the customers by industry and level",
         access="dashboard:chart:customer-distribution",
@@ -129,13 +129,13 @@ ROUTES: tuple[Route, ...] = (
             "by_level": _SLICES,
         },
     ),
-    dashboard_route(
+    *dashboard_routes(
         "GET /api/dashboard/opportunity-funnel",
         summary="Show the opportunities by stage",
         access="dashboard:chart:opportunity-funnel",
         returns=_items("FunnelStage", {"stage": _NAME, "name": _NAME, "count": _COUNT, "amount": _AMOUNT}),
     ),
-    dashboard_route(
+    *dashboard_routes(
         "GET /api/dashboard/finance-summary",
         summary="Show income, expense and profit by month",
         access="dashboard:chart:finance-summary",
@@ -145,14 +145,14 @@ ROUTES: tuple[Route, ...] = (
             **_items("FinanceMonth", {"month": _MONTH, **_RESULT}),
         },
     ),
-    dashboard_route(
+    *dashboard_routes(
         "GET /api/dashboard/contract-trend",
         summary="Show the contracts signed by month",
         access="dashboard:chart:contract-trend",
         query=_MONTHS,
         returns=_items("ContractMonth", {"month": _MONTH, "count": _COUNT, "amount": _AMOUNT}),
     ),
-    dashboard_route(
+    *dashboard_routes(
         "GET /api/dashboard/sales-ranking",
         summary="Rank people by payments or contracts",
         access="dashboard:chart:sales-ranking",
@@ -162,19 +162,19 @@ ROUTES: tuple[Route, ...] = (
             {"rank": _NUMBER, "user_id": _NUMBER.but(ref="users"), "name": _NAME, "amount": _AMOUNT, "count": _COUNT},
         ),
     ),
-    dashboard_route(
+    *dashboard_routes(
         "GET /api/dashboard/lead-source-distribution",
         summary="Show the leads by source",
         access="dashboard:chart:lead-source-distribution",
         returns={"items": _SLICES},
     ),
-    dashboard_route(
+    *dashboard_routes(
         "GET /api/dashboard/employee-distribution",
         summary="Show the employees by department",
         access="dashboard:chart:employee-distribution",
         returns=_items("DepartmentSlice", {"department_id": integer(minimum=1, ref="departments"), **_SLICE}),
     ),
-    dashboard_route(
+    *dashboard_routes(
         "GET /api/dashboard/headcount-trend",
         summary="Show the headcount by month",
         access="dashboard:chart:headcount-trend",
@@ -189,7 +189,7 @@ ROUTES: tuple[Route, ...] = (
             },
         ),
     ),
-    dashboard_route(
+    *dashboard_routes(
         "GET /api/dashboard/attendance-summary",
         summary="Show attendance by day",
         access="dashboard:chart:attendance-summary",
@@ -199,7 +199,7 @@ ROUTES: tuple[Route, ...] = (
             **_items("AttendanceDay", {"date": _DATE, **_ATTENDANCE}),
         },
     ),
-    dashboard_route(
+    *dashboard_routes(
         "GET /api/dashboard/stock-value-by-warehouse",
         summary="Show the stock's value by warehouse",
         access="dashboard:chart:stock-value-by-warehouse",
@@ -213,7 +213,7 @@ ROUTES: tuple[Route, ...] = (
             },
         ),
     ),
-    dashboard_route(
+    *dashboard_routes(
         "GET /api/dashboard/sales-vs-purchase",
         summary="Compare sales with purchases by month",
         access="dashboard:chart:sales-vs-purchase",

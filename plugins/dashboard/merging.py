@@ -1,6 +1,7 @@
 """Merges the parts that plugins return into the data of a response.
 
-The declared shape decides how. Numbers are added up, and are zero without a part. An array whose items begin with
+The declared shape decides how. Numbers are added up, and are zero without a part; one whose minimum is zero is never
+below it. An array whose items begin with
 `date` or `month` is a series: it gets a row for every day or month of the period, in order. Other arrays are
 concatenated.
 """
@@ -30,6 +31,8 @@ def make_merge(shape: Field) -> Merge:
     if shape.kind == "quantity":
         return lambda given, _: store_quantity(sum(map(exact, given), exact(None)))
     if shape.kind in ("integer", "number"):
+        if shape.rules.get("minimum") == 0:  # a count, which reversals may bring below zero
+            return lambda given, _: max(sum(given), 0)
         return _sum_or_null if shape.nullable else lambda given, _: sum(given)
     return lambda given, _: given[-1] if given else None
 

@@ -10,12 +10,10 @@ from typing import Any
 from plugins.api import (
     Catalogue,
     Dashboard,
-    Database,
     Field,
     Handler,
     Request,
     Route,
-    SingleFlight,
     day_of,
     period_of,
     route,
@@ -24,16 +22,10 @@ from plugins.api import (
 )
 from plugins.dashboard.merging import make_merge
 from plugins.dashboard.messages import TOO_SLOW
+from plugins.dashboard.rows import rows_route
+from plugins.dashboard.sharing import Executions
 
 Data = dict[str, Any]
-
-
-class Executions:
-    """The dashboards that are being computed, shared by equal requests."""
-
-    def __init__(self, database: Database, seconds: float) -> None:
-        self.seconds = seconds
-        self.shared = SingleFlight()
 
 
 def dashboard_route(
@@ -44,10 +36,24 @@ def dashboard_route(
     returns: Mapping[str, Field],
     query: Mapping[str, Field] | None = None,
 ) -> Route:
-    """Declare a dashboard: `dashboard_route("GET /api/dashboard/<name>", access="dashboard:chart:<name>", …)`.
+    """Declare a dashboard whose figures are not sums over records; see `dashboard_routes`."""
+    (made, _) = dashboard_routes(endpoint, summary=summary, access=access, returns=returns, query=query)
+    return made
 
-    Its data are the parts that the loaded plugins declare under `<name>`, merged in the shape `returns`. The permission
-    is a button of the dashboards' page. Raises ValueError for another path or another permission.
+
+def dashboard_routes(
+    endpoint: str,
+    *,
+    summary: str,
+    access: str,
+    returns: Mapping[str, Field],
+    query: Mapping[str, Field] | None = None,
+) -> tuple[Route, Route]:
+    """Declare a dashboard: `*dashboard_routes("GET /api/dashboard/<name>", access="dashboard:chart:<name>", …)`.
+
+    Its data are the parts that the loaded plugins declare under `<name>`, merged in the shape `returns`; below it,
+    `/rows` shows the records behind a figure. The permission is a button of the dashboards' page.
+    Raises ValueError for another path or another permission.
     """
     name = endpoint.removeprefix("GET /api/dashboard/")
     if name == endpoint or access != f"dashboard:chart:{name}":
@@ -55,7 +61,7 @@ def dashboard_route(
             f"{endpoint} with {access}: a dashboard is GET /api/dashboard/<name> with dashboard:chart:<name>"
         )
     returned = shape(f"{name.title().replace('-', '')}Dashboard", **returns)
-    return route(
+    figures = route(
         endpoint,
         _make_handler(name, returned),
         summary=summary,
@@ -63,6 +69,7 @@ def dashboard_route(
         query=query or {},
         returns=returned,
     )
+    return figures, rows_route(figures)
 
 
 def _make_handler(name: str, returned: Field) -> Handler:

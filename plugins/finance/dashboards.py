@@ -5,10 +5,24 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import Dashboard, Request, exact, period_of
+from plugins.api import ByTime, Dashboard, Figures, Filter, Period, Request, exact, period_of
 from plugins.finance.records import VOUCHERS
 
 _SIGNS = {"income": 1, "expense": -1}
+_INCOME, _EXPENSE = ({"$cond": [{"$eq": ["$kind", kind]}, "$amount", 0]} for kind in _SIGNS)
+
+
+def _of_both_kinds(period: Period) -> Filter:
+    return {"kind": {"$in": list(_SIGNS)}}
+
+
+FIGURES = Figures(
+    VOUCHERS,
+    {"income": _INCOME, "expense": _EXPENSE, "profit": {"$subtract": [_INCOME, _EXPENSE]}},
+    where=_of_both_kinds,
+    by=ByTime("day", "month"),
+    totals=True,
+)
 
 
 async def finance_summary(req: Request) -> dict[str, Any]:
@@ -16,8 +30,9 @@ async def finance_summary(req: Request) -> dict[str, Any]:
     period = period_of(req)
     rows = await req.store(VOUCHERS).aggregate(
         [
-            {"$match": {"kind": {"$in": list(_SIGNS)}, **period.days("day")}},
+            {"$match": FIGURES.filter(period)},
             {
+                # by the kind too: one sum for each record, not one for each figure
                 "$group": {
                     "_id": {"month": {"$substrBytes": ["$day", 0, 7]}, "kind": "$kind"},
                     "amount": {"$sum": "$amount"},
@@ -36,4 +51,4 @@ def _add_profit(kind: str, amount: Decimal) -> dict[str, Any]:
     return {kind: amount, "profit": _SIGNS[kind] * amount}
 
 
-DASHBOARDS = (Dashboard("finance-summary", finance_summary),)
+DASHBOARDS = (Dashboard("finance-summary", finance_summary, figures=(FIGURES,)),)

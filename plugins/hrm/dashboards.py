@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import date
 from itertools import accumulate
 from typing import Any
 
-from plugins.api import Dashboard, Period, RecordNames, Request, period_of
+from plugins.api import (
+    ByTime,
+    ByValue,
+    Collection,
+    Dashboard,
+    Figures,
+    Filter,
+    Period,
+    RecordNames,
+    Request,
+    end_of_month,
+    period_of,
+    summed,
+)
 from plugins.hrm.attendance_records import DAYS
 from plugins.hrm.messages import UNASSIGNED
 from plugins.hrm.records import EMPLOYEES
@@ -15,15 +29,47 @@ Part = dict[str, Any]
 _PRESENT = ("normal", "late", "early_leave", "missed")
 
 
+def _employed_today(period: Period) -> Filter:
+    today = period.today.isoformat()
+    return {"hired_on": {"$lte": today}, "$or": [{"left_on": None}, {"left_on": {"$gte": today}}]}
+
+
+def _present(period: Period) -> Filter:
+    return {"status": {"$in": list(_PRESENT)}}
+
+
+class _EmployedAtEnd(ByTime):
+    """Rows of the people who are employed at the end of each month; a last day in it counts as left."""
+
+    def filter_of(self, collection: Collection, key: str, period: Period) -> Filter:
+        """The filter of those who had joined by the end of the month, and not left."""
+        end = end_of_month(date.fromisoformat(f"{key}-01")).isoformat()
+        return {self.field: {"$lte": end}, "$or": [{"left_on": None}, {"left_on": {"$gt": end}}]}
+
+
+DISTRIBUTION = Figures(EMPLOYEES, {"value": 1}, where=_employed_today, by=ByValue("department_id", "department_id"))
+HEADCOUNT = (
+    Figures(EMPLOYEES, {"headcount": 1}, by=_EmployedAtEnd("hired_on", "month")),
+    Figures(EMPLOYEES, {"joined": 1}, by=ByTime("hired_on", "month")),
+    Figures(EMPLOYEES, {"left": 1}, by=ByTime("left_on", "month")),
+)
+# working days on which people were present, came late, or punched only once
+ATTENDANCE = Figures(
+    DAYS,
+    {
+        "present": 1,
+        "late": {"$cond": [{"$gt": ["$late_minutes", 0]}, 1, 0]},
+        "missed_punch": {"$cond": [{"$eq": ["$status", "missed"]}, 1, 0]},
+    },
+    where=_present,
+    by=ByTime("day", "date"),
+    totals=True,
+)
+
+
 async def employee_distribution(req: Request) -> Part:
     """The employees of today by department, the largest first."""
-    today = period_of(req).today.isoformat()
-    employed = {"hired_on": {"$lte": today}, "$or": [{"left_on": None}, {"left_on": {"$gte": today}}]}
-    counted: list[dict[str, Any]] = [
-        {"$match": employed},
-        {"$group": {"_id": "$department_id", "value": {"$sum": 1}}},
-        {"$sort": {"value": -1, "_id": 1}},
-    ]
+    counted = [*DISTRIBUTION.stages(period_of(req), "$department_id"), {"$sort": {"value": -1, "_id": 1}}]
     rows = await req.store(EMPLOYEES).aggregate(counted, collection_scan=True)
     looked_up = await req.part(RecordNames).look_up({"departments": [row["_id"] for row in rows]})
     names = looked_up["departments"]
@@ -63,27 +109,8 @@ async def _count_by_month(req: Request, period: Period, field: str) -> dict[str,
     return {row["_id"]: row["count"] for row in rows}
 
 
-async def attendance_summary(req: Request) -> Part:
-    """Working days on which people were present, came late, or punched only once."""
-    rows = await req.store(DAYS).aggregate(
-        [
-            {"$match": {**period_of(req).days("day"), "status": {"$in": list(_PRESENT)}}},
-            {
-                "$group": {
-                    "_id": "$day",
-                    "present": {"$sum": 1},
-                    "late": {"$sum": {"$cond": [{"$gt": ["$late_minutes", 0]}, 1, 0]}},
-                    "missed_punch": {"$sum": {"$cond": [{"$eq": ["$status", "missed"]}, 1, 0]}},
-                }
-            },
-        ]
-    )
-    totals = {name: sum(row[name] for row in rows) for name in ("present", "late", "missed_punch")}
-    return {**totals, "items": [{"date": row.pop("_id"), **row} for row in rows]}
-
-
 DASHBOARDS = (
-    Dashboard("employee-distribution", employee_distribution),
-    Dashboard("headcount-trend", headcount_trend),
-    Dashboard("attendance-summary", attendance_summary),
+    Dashboard("employee-distribution", employee_distribution, figures=(DISTRIBUTION,)),
+    Dashboard("headcount-trend", headcount_trend, figures=HEADCOUNT),
+    summed("attendance-summary", ATTENDANCE),
 )

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from decimal import Decimal
 from typing import Any
 
-from plugins.api import Collection, Dashboard, Request, exact, period_of
+from plugins.api import ByTime, ByValue, Collection, Dashboard, Figures, Filter, Period, Request, period_of, summed
 from plugins.inventory.documents import PURCHASE_ORDERS, SALES_ORDERS
 from plugins.inventory.records import STOCK, WAREHOUSES
 
 Part = dict[str, Any]
-_ZERO = Decimal(0)
 
 
 async def stock_value_by_warehouse(req: Request) -> Part:
     """Return quantity and value of the stock in each warehouse whose stock the caller sees, by name; empty ones too."""
-    sums = {"quantity": {"$sum": "$quantity"}, "value": {"$sum": "$value"}}
     rows, warehouses = await asyncio.gather(
-        req.store(STOCK).aggregate([{"$group": {"_id": "$warehouse_id", **sums}}], collection_scan=True),
+        req.store(STOCK).aggregate(STOCK_VALUE.stages(period_of(req), "$warehouse_id"), collection_scan=True),
         req.store(WAREHOUSES).find({"_id": {"$nin": sorted(req.scope.withheld)}}, sort="name", fields=["name"]),
     )
     held = {row["_id"]: row for row in rows}
@@ -28,42 +25,6 @@ async def stock_value_by_warehouse(req: Request) -> Part:
             for warehouse in warehouses
         ]
     }
-
-
-async def sales_vs_purchase(req: Request) -> Part:
-    """Return the amounts of confirmed orders that were not cancelled, less returns, by the month of `ordered_on`."""
-    sales, purchases = await asyncio.gather(
-        _sum_orders(req, SALES_ORDERS, "delivered"), _sum_orders(req, PURCHASE_ORDERS, "received")
-    )
-    return {
-        "items": [
-            *({"month": month, "sales": amount} for month, amount in sales.items()),
-            *({"month": month, "purchase": amount} for month, amount in purchases.items()),
-        ]
-    }
-
-
-async def _sum_orders(req: Request, orders: Collection, done: str) -> dict[str, Any]:
-    """Map each month to an amount. Of an order that was closed early, the shipped part counts.
-
-    Two queries: an index has the amounts of most orders, but those of the few closed ones are read from the records.
-    """
-    whole, closed = await asyncio.gather(
-        _sum_by_month(req, orders, {"$nin": ["draft", "pending", "cancelled", "closed"]}, "$amount"),
-        _sum_by_month(req, orders, "closed", {"$ifNull": ["$shipped_amount", _sum_shipped(done)]}),
-    )
-    return {month: whole.get(month, _ZERO) + closed.get(month, _ZERO) for month in {**whole, **closed}}
-
-
-async def _sum_by_month(req: Request, orders: Collection, status: Any, amount: Any) -> dict[str, Decimal]:
-    sums = {"amount": {"$sum": amount}, "returned": {"$sum": "$returned_amount"}}
-    rows = await req.store(orders).aggregate(
-        [
-            {"$match": {**period_of(req).days("ordered_on"), "status": status}},
-            {"$group": {"_id": {"$substrBytes": ["$ordered_on", 0, 7]}, **sums}},
-        ]
-    )
-    return {row["_id"]: exact(row["amount"]) - exact(row["returned"]) for row in rows}
 
 
 def _sum_shipped(done: str) -> Part:
@@ -84,7 +45,33 @@ def _to_cents(amount: Part) -> Part:
     return {"$trunc": [{"$add": [amount, {"$toDecimal": "0.005"}]}, 2]}
 
 
+def _not_closed(period: Period) -> Filter:
+    return {"status": {"$nin": ["draft", "pending", "cancelled", "closed"]}}
+
+
+def _closed(period: Period) -> Filter:
+    return {"status": "closed"}
+
+
+def _ordered(orders: Collection, name: str, done: str) -> tuple[Figures, Figures]:
+    """The amounts of confirmed orders that were not cancelled, less returns. Of one that was closed early, what was shipped.
+
+    Two figures: an index has the amounts of most orders, but those of the few closed ones are read from the records.
+    """
+    shipped = {"$ifNull": ["$shipped_amount", _sum_shipped(done)]}
+    both = ((_not_closed, "$amount"), (_closed, shipped))
+    by = ByTime("ordered_on", "month")
+    first, second = (Figures(orders, {name: _less_returns(amount)}, where=where, by=by) for where, amount in both)
+    return first, second
+
+
+def _less_returns(amount: object) -> Part:
+    return {"$subtract": [amount, {"$ifNull": ["$returned_amount", 0]}]}
+
+
+STOCK_VALUE = Figures(STOCK, {"quantity": "$quantity", "value": "$value"}, by=ByValue("warehouse_id", "warehouse_id"))
+ORDERED = (*_ordered(SALES_ORDERS, "sales", "delivered"), *_ordered(PURCHASE_ORDERS, "purchase", "received"))
 DASHBOARDS = (
-    Dashboard("stock-value-by-warehouse", stock_value_by_warehouse),
-    Dashboard("sales-vs-purchase", sales_vs_purchase),
+    Dashboard("stock-value-by-warehouse", stock_value_by_warehouse, figures=(STOCK_VALUE,)),
+    summed("sales-vs-purchase", *ORDERED),
 )

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 OURS = ("config", "handlers", "plugins")
-# what `crud` adds to the path that it is given
-ENDINGS = re.compile(r"/(\{id\}(/restore|/history|/notes)?|export|template|import|imports(/\{id\})?|options)$")
+# what `crud`, and `dashboard_routes`, add to the path that they are given
+ENDINGS = re.compile(r"/(\{id\}(/restore|/history|/notes)?|export|template|import|imports(/\{id\})?|options|rows)$")
 
 
 def main(root: Path) -> None:

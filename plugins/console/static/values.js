@@ -20,4 +20,5 @@ export function useZone(timeZone) {
     timeZone, year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hour12: false,
   });
   filters.moment = (value) => (value && !Number.isNaN(Date.parse(value)) ? moments.format(new Date(value)) : "");
+  filters.when = (value) => (String(value ?? "").includes("T") ? filters.moment(value) : filters.text(value)); // or a day
 }

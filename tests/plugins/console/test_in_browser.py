@@ -4,102 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
-from selenium.webdriver import Chrome, ChromeOptions
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
 from tornado.ioloop import IOLoop
 
 from plugins.runtime import Running
-from plugins.testing import PASSWORD, Client, expect, unique
-from scripts.console_renderer import fetch, home_of
-from tests.test_docs_page import CHROMIUM, DRIVER, QUIET
+from plugins.testing import Client, expect, unique
+from tests.plugins.console.browser import Console, opened
 
 pytestmark = pytest.mark.gen_test(timeout=60)
-PATIENCE_SECONDS = 30
 HOSTILE = "<img src=x onerror=document.title='run'>${1+1}<%= 1 %>"
-LOG_IN = """
-const set = (name, value) => { document.querySelector(`dialog [name=${name}]`).value = value; };
-set("username", arguments[0]);
-set("password", arguments[1]);
-document.querySelector("dialog form").requestSubmit();
-"""
-
-
-class Console:
-    """The console, open in a browser of its own. Its methods block: they belong in a thread."""
-
-    def __init__(self, url: str, profile: Path) -> None:
-        options = ChromeOptions()
-        options.binary_location = CHROMIUM or ""
-        for argument in (*QUIET, "--lang=en-GB", "--accept-lang=en-GB", f"--user-data-dir={profile}"):
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.browser = Chrome(options=options, service=Service(DRIVER))
-        self.browser.get(f"{url}/console")
-
-    def until(self, condition: Callable[[], object]) -> None:
-        """Wait until `condition` holds."""
-        WebDriverWait(self.browser, PATIENCE_SECONDS, poll_frequency=0.1).until(lambda _: condition())
-
-    def count(self, selector: str) -> int:
-        """How many elements there are."""
-        return len(self.browser.find_elements(By.CSS_SELECTOR, selector))
-
-    def log_in(self, username: str) -> None:
-        """Log in by the dialogue, and wait for the first page: charts that it leaves behind would be drawn nowhere."""
-        self.until(lambda: self.count("dialog form"))
-        self.browser.execute_script(LOG_IN, username, PASSWORD)
-        self.until(lambda: self.count("main .dashboard canvas"))
-
-    def open(self, address: str, *selectors: str) -> str:
-        """Go to a page, and wait for these parts of it; returns its text."""
-        self.browser.execute_script("location.hash = arguments[0]", address)
-        for selector in selectors:
-            self.until(lambda selector=selector: self.count(selector))
-        return self.browser.find_element(By.TAG_NAME, "main").text
-
-    def press(self, selector: str) -> None:
-        """Click the first of these elements, once there is one."""
-        self.until(lambda: self.count(selector))
-        self.browser.execute_script("document.querySelector(arguments[0]).click()", selector)
-
-    def edit(self, **values: str) -> None:
-        """Open the form of the record that is shown, and replace these texts once it has been read."""
-        self.until(lambda: self.count("main .antd-Flex button"))
-        self.press("main .antd-Flex button")
-        for name, value in values.items():
-            self.until(lambda name=name: self.count(f".antd-Drawer input[name={name}][value]:not([value=''])"))
-            field = self.browser.find_element(By.CSS_SELECTOR, f".antd-Drawer input[name={name}]")
-            field.send_keys(Keys.CONTROL, "a")
-            field.send_keys(value)
-
-    def complaints(self) -> list[str]:
-        """What the browser has complained of since this was asked last."""
-        return [entry["message"] for entry in self.browser.get_log("browser") if entry["level"] != "INFO"]
-
-    def draw_all(self, parts: str, drawn: str) -> None:
-        """Bring each part into view, as the renderer draws what is seen, and wait until it is drawn."""
-        for part in self.browser.find_elements(By.CSS_SELECTOR, parts):
-            self.browser.execute_script("arguments[0].scrollIntoView()", part)
-            self.until(lambda part=part: part.find_elements(By.CSS_SELECTOR, drawn))
 
 
 @pytest.fixture(scope="module")
 def console(io_loop: IOLoop, tradewind: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
-    # a browser is no package of Python's: `scripts/test` cannot bring it
-    if not CHROMIUM or not DRIVER:
-        pytest.skip("chromium and chromedriver are not installed")
-    fetch(home_of(sys.executable))
-    opened = io_loop.run_sync(lambda: asyncio.to_thread(Console, tradewind.url, tmp_path_factory.mktemp("chromium")))
-    yield opened
-    io_loop.run_sync(lambda: asyncio.to_thread(opened.browser.quit))
+    with opened(io_loop, tradewind.url, tmp_path_factory.mktemp("chromium")) as console:
+        yield console
 
 
 async def shot(console: Console, name: str) -> None:
@@ -122,6 +44,10 @@ async def test_a_person_logs_in_and_sees_hostile_names_as_text(console: Console,
     await asyncio.to_thread(console.until, lambda: company in console.browser.find_element(By.TAG_NAME, "main").text)
     await shot(console, "record")
     assert shown
+    await asyncio.to_thread(console.press, "main .antd-Flex button")
+    typed = ".antd-Drawer input[name=company]"
+    await asyncio.to_thread(console.until, lambda: console.count(f"{typed}[value]:not([value=''])"))
+    assert console.browser.find_element(By.CSS_SELECTOR, typed).get_property("value") == company
     assert console.browser.title == "Tradewind"
 
 
@@ -150,6 +76,19 @@ async def test_every_dashboard_is_drawn(console: Console) -> None:
     await asyncio.to_thread(console.until, lambda: console.count("main .dashboard") == 13)
     await asyncio.to_thread(console.draw_all, "main .dashboard", "canvas, .figure")
     await shot(console, "dashboards")
+
+
+async def test_a_click_on_a_figure_or_a_point_opens_the_records_behind_it(console: Console, admin: Client) -> None:
+    figure = expect(await admin.get("/api/dashboard/overview"))["customers"]
+    await asyncio.to_thread(console.press, "main .dashboard-overview .figure button")
+    await asyncio.to_thread(console.until, lambda: console.count(".antd-Drawer .behind tbody tr td"))
+    assert console.browser.find_element(By.CSS_SELECTOR, ".antd-Drawer .behind .figure").text == f"{figure:,}"
+    await shot(console, "behind")
+    await asyncio.to_thread(console.press, ".antd-Drawer-close")
+    await asyncio.to_thread(console.until, lambda: not console.count(".antd-Drawer"))
+    funnel = console.browser.find_element(By.CSS_SELECTOR, "main .dashboard-opportunity-funnel canvas")
+    console.browser.execute_script("arguments[0].scrollIntoView({ block: 'center' })", funnel)
+    await asyncio.to_thread(console.click_until, funnel, lambda: console.count(".antd-Drawer .behind tbody tr td"))
 
 
 async def test_the_browser_has_nothing_to_complain_of(console: Console) -> None:

@@ -13,6 +13,7 @@ from plugins.runtime import Running
 from plugins.testing import Client, expect
 
 pytestmark = pytest.mark.gen_test(timeout=30)
+CHARTS = [route for route in ROUTES if "cell" not in route.query]
 # fields that are no figures
 NOT_FIGURES = {"days", "rank", "user_id", "department_id", "warehouse_id"}
 
@@ -31,10 +32,10 @@ def figures(data: Any) -> Iterator[Decimal]:
 
 
 def test_there_are_thirteen() -> None:
-    assert len(ROUTES) == 13
+    assert len(CHARTS) == 13
 
 
-@pytest.mark.parametrize("path", [chart.path for chart in ROUTES])
+@pytest.mark.parametrize("path", [chart.path for chart in CHARTS])
 async def test_the_demo_data_show_something(path: str, admin: Client) -> None:
     assert any(figures(expect(await admin.get(path))))
 
@@ -44,7 +45,7 @@ async def test_everybody_of_the_demo_sees_the_dashboards_of_their_own_scope(
     name: str, admin: Client, tradewind: Running
 ) -> None:
     person = await admin.log_in(name, tradewind.service.demo_password(name))
-    for chart in ROUTES:
+    for chart in CHARTS:
         expect(await person.get(chart.path))
     own, all_of_them = [expect(await one.get("/api/dashboard/overview"))["customers"] for one in (person, admin)]
     assert own < all_of_them

@@ -11,14 +11,19 @@ from typing import Any
 
 import pytest
 
-from handlers.dashboards import Dashboard, period_of
+from handlers.dashboards import Dashboard, summed
+from handlers.data.history import CHANGES
 from handlers.data.single_flight import SingleFlight
+from handlers.figures import ByValue, Figures
+from handlers.periods import period_of
 from handlers.request import Request
+from handlers.route import Route
 from handlers.schema.fields import array, integer, money, number, obj, quantity, text
 from handlers.schema.messages import Message
-from plugins.dashboard.api import dashboard_route
-from plugins.dashboard.serving import Executions
+from plugins.dashboard.api import dashboard_route, dashboard_routes
+from plugins.dashboard.sharing import Executions
 from plugins.plugin import Plugin
+from plugins.rbac.records import USERS
 from plugins.registry import RegistryError, freeze, load_plugins
 from plugins.testing import Client, People, eventually, expect, serving
 
@@ -29,6 +34,12 @@ ROUTE = dashboard_route(
     summary="Show the orders",
     access="dashboard:chart:acme-orders",
     returns={"orders": integer(nullable=False), "who": array(obj("AcmeWho", {"name": text()}), nullable=False)},
+)
+WITH_ROWS = dashboard_routes(
+    "GET /api/dashboard/acme-orders",
+    summary="Show the orders",
+    access="dashboard:chart:acme-orders",
+    returns=ROUTE.returns.fields or {},
 )
 
 
@@ -199,6 +210,24 @@ async def test_a_part_that_fails_is_one_internal_error(mongodb_uri: str, tmp_pat
 async def test_a_part_of_a_dashboard_that_nobody_serves_does_not_start(mongodb_uri: str, tmp_path: Path) -> None:
     plugin = acme(Dashboard("overveiw", Gate().compute))
     with pytest.raises(ValueError, match="overveiw"):
+        async with served(mongodb_uri, tmp_path, plugin):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("figures", "routes", "said"),
+    [
+        (Figures(USERS, {"orders": 1}), (ROUTE,), "no route shows the records behind acme-orders"),
+        (Figures(USERS, {"ordres": 1}), WITH_ROWS, "has no ordres"),
+        (Figures(USERS, {"name": 1}, by=ByValue("id", "who_id"), array="who"), WITH_ROWS, "has no who_id"),
+        (Figures(CHANGES, {"orders": 1}), WITH_ROWS, "figures of core_history, which no route lists"),
+    ],
+)
+async def test_figures_that_no_response_has_do_not_start(
+    mongodb_uri: str, tmp_path: Path, figures: Figures, routes: Sequence[Route], said: str
+) -> None:
+    plugin = acme(summed("acme-orders", figures), routes=routes)
+    with pytest.raises(ValueError, match=said):
         async with served(mongodb_uri, tmp_path, plugin):
             pass
 

@@ -15,6 +15,7 @@ from plugins.hrm.attendance_records import DAYS
 from plugins.hrm.states import DAY_STATES
 from plugins.runtime import Running
 from plugins.testing import Client, People, expect
+from tests.plugins.dashboard import cells
 from tests.plugins.hrm.staff import AT
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -45,6 +46,9 @@ async def test_each_figure_is_the_sum_over_what_the_person_can_list(
     ]
     await entered(admin, departments, viewers, chance, tradewind)
     seen = [await compared(viewer) for viewer in viewers]
+    for name in ("employee-distribution", "headcount-trend", "attendance-summary"):
+        records = [await cells.compared(viewer, name, chance) for viewer in viewers]
+        assert records[0] > max(records[1:]) > 0
     # people must see different rows, or the test would prove nothing
     assert seen[0] > max(seen[1:]) > 0
 

@@ -1,0 +1,78 @@
+"""The records behind a figure of a dashboard, opened by a click on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from plugins.api import Figures, Message, Route
+from plugins.console.nodes import Node, call
+from plugins.console.viewer import Viewer
+
+ROWS = "/rows"
+
+
+def opened_by(viewer: Viewer, route: Route, array: str, measure: str) -> Node | None:
+    """What a click on a figure does; None where no records are behind it, or the viewer may not see them.
+
+    `array` is empty for a figure of the response itself. Of a row the renderer knows the number, `dataIndex`; an empty
+    `measure` stands for any, which is then the `seriesId` of the chart.
+    """
+    found = [*_figures(viewer, route, array, measure)]
+    if not found or not viewer.may(viewer.site.called("GET", f"{route.path}{ROWS}")):
+        return None
+    by = found[0].by
+    key = f"${{{array}[dataIndex].{by.name}}}" if array and by is not None else ""
+    cell = f"{array}.{key}.{measure or '${seriesId}'}" if array else measure
+    title = viewer.say(viewer.site.catalogue.permission_title(route.access))
+    known = {"cell": cell, **{name: f"${{{name}}}" for name in route.query}}
+    drawer = {"title": title, "size": "lg", "closeOnEsc": True, "actions": [], "data": known}
+    return {"actionType": "drawer", "drawer": {**drawer, "body": _records(viewer, route, found)}}
+
+
+def _figures(viewer: Viewer, route: Route, array: str, measure: str) -> Iterator[Figures]:
+    name = route.path.rpartition("/")[2]
+    for part in viewer.site.catalogue.dashboards:
+        for one in part.figures if part.name == name else ():
+            here = one.array == array if array and one.by is not None else not array and (one.totals or one.by is None)
+            if here and (not measure or measure in one.sums):
+                yield one
+
+
+def _records(viewer: Viewer, route: Route, found: list[Figures]) -> Node:
+    """The list of the records, with what each of them counts; its first line is the figure."""
+    collections = {one.collection.name: one.collection for one in found}
+    kinds = {name: viewer.say(Message(*one.noun)) for name, one in collections.items()}
+    sent = "&".join(f"{name}=${{{name}}}" for name in ("cell", *route.query))
+    columns: list[Node] = [
+        {"name": "collection", "label": viewer.word("kind"), "type": "mapping", "map": kinds},
+        {"name": "name", "label": viewer.word("name")},
+        {"name": "at", "label": viewer.word("at"), "type": "tpl", "tpl": "${at | when}"},
+        {"name": "value", "label": viewer.word("counts"), "align": "right", "type": "tpl", "tpl": "${value | amount}"},
+    ]
+    opens = [*_links(viewer, collections)]
+    if opens:
+        columns.append({"type": "operation", "label": viewer.word("actions"), "buttons": opens})
+    return {
+        "type": "crud",
+        "className": "behind",
+        "api": {**call("GET", f"{route.path}{ROWS}?{sent}"), "forceAppendDataToQuery": True},
+        "syncLocation": False,
+        "perPage": 20,
+        "headerToolbar": [{"type": "tpl", "className": "figure", "tpl": "<b>${value | amount}</b>"}],
+        "footerToolbar": ["statistics", "pagination"],
+        "columns": columns,
+    }
+
+
+def _links(viewer: Viewer, collections: Mapping[str, object]) -> Iterator[Node]:
+    for subject in viewer.site.subjects.values():
+        if subject.collection is not None and subject.collection.name in collections and viewer.may(subject.read):
+            yield {
+                "type": "button",
+                "label": viewer.word("open"),
+                "level": "link",
+                "actionType": "url",
+                "url": f"#/records/{subject.name}/${{id}}",
+                "blank": False,
+                "visibleOn": f"${{collection == '{subject.collection.name}'}}",
+            }

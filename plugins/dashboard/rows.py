@@ -1,0 +1,228 @@
+"""The records behind a figure: by the filter, the measure and the data scope that the figure itself has."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plugins.api import (
+    FORBIDDEN,
+    Authorizer,
+    ByTime,
+    Catalogue,
+    Collection,
+    Field,
+    Period,
+    RecordNames,
+    Refusal,
+    Request,
+    Route,
+    anything,
+    array,
+    exact,
+    integer,
+    invalid,
+    missing_permission,
+    name_of,
+    period_of,
+    refusal,
+    route,
+    rows_before,
+    shape,
+    split_cell,
+    store_money,
+    text,
+    unavailable,
+)
+from plugins.dashboard.merging import make_merge
+from plugins.dashboard.messages import NOT_LISTED, TOO_SLOW
+from plugins.dashboard.sharing import Executions
+
+Row = dict[str, Any]
+_MOST = 200
+_ROW = shape(
+    "FigureRecord",
+    collection=text(nullable=False, description="The collection of the record."),
+    id=anything(nullable=False, description="An integer or a text, as the records of the collection have it."),
+    name=text(description="What the record is called; where it has no name, what it belongs to."),
+    at=text(description="The day or the moment by which it is in the row of a series."),
+    value=anything(nullable=False, description="What it counts in the figure: an amount as text, or an integer."),
+)
+_ROWS = shape(
+    "FigureRecords",
+    value=anything(nullable=False, description="The figure: what all its records count together."),
+    total=integer(nullable=False, description="How many records there are, on all pages."),
+    page=integer(nullable=False),
+    page_size=integer(nullable=False),
+    items=array(_ROW, max_items=_MOST, nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class Behind:
+    """Records of one collection behind a cell, as stages of an aggregation that ends in what each of them counts."""
+
+    collection: Collection
+    at: str | None
+    stages: Sequence[Mapping[str, Any]]
+
+
+def rows_route(figures: Route) -> Route:
+    """The route of the records behind the figures of a dashboard's route."""
+    paging = {
+        "page": integer(minimum=1, default=1, nullable=False, example=1),
+        "page_size": integer(minimum=1, maximum=_MOST, default=20, nullable=False, example=20),
+    }
+    cell = text(
+        required=True,
+        nullable=False,
+        max_length=300,
+        example=_first_cell(figures),
+        description="The figure: its name, or `<array>.<key>.<name>` for that of a row, such as `items.2026-11.amount`.",
+    )
+    name = figures.path.rpartition("/")[2]
+
+    async def serve(req: Request) -> Row:
+        return await read_rows(req, name, figures.returns)
+
+    return route(
+        f"GET {figures.path}/rows",
+        serve,
+        summary=f"{figures.summary}: the records behind a figure",
+        access=figures.access,
+        query={**figures.query, **paging, "cell": cell},
+        returns=_ROWS,
+        refusals=(Refusal(FORBIDDEN, NOT_LISTED),),
+    )
+
+
+def _first_cell(figures: Route) -> str:
+    for name, field in (figures.returns.fields or {}).items():
+        if field.kind in ("integer", "money") and name not in figures.query:
+            return name
+        if field.kind == "array" and field.items is not None and field.items.fields:
+            last = [one for one, inner in field.items.fields.items() if inner.kind in ("integer", "money")][-1]
+            key = {"date": "2026-11-20", "month": "2026-11"}.get(next(iter(field.items.fields)), "")
+            return f"{name}.{key}.{last}"
+    return ""
+
+
+async def read_rows(req: Request, name: str, returned: Field) -> Row:
+    """One page of the records, with the figure that they add up to.
+
+    Raises 40001 for a cell that is none, and 40300 where the caller may not list records that the cell has.
+    """
+    cell, query = req.query["cell"], req.query
+    skip, size = rows_before(query), query["page_size"]
+    period = period_of(req, returned)
+    behind = [*_behind(req, name, cell, period)]
+    if not behind:
+        raise invalid("cell", "cell")
+    for one in behind:
+        await _require_list(req, one.collection)
+    try:
+        async with asyncio.timeout(req.part(Executions).seconds):
+            sums = await asyncio.gather(*(_sum(req, one) for one in behind))
+            rows = await _page(req, behind, [count for count, _ in sums], skip, size)
+    except TimeoutError as error:
+        raise unavailable(reason=TOO_SLOW) from error
+    field = _field_of(cell, returned)
+    value = make_merge(field)([sum for _, sum in sums], period)
+    items = [{**row, "value": _as_figure(field, row["value"])} for row in rows]
+    return {
+        "value": value,
+        "total": sum(count for count, _ in sums),
+        "page": query["page"],
+        "page_size": size,
+        "items": items,
+    }
+
+
+def _behind(req: Request, name: str, cell: str, period: Period) -> Iterator[Behind]:
+    parts = (part for part in req.part(Catalogue).dashboards if part.name == name)
+    for figures in (one for part in parts for one in part.figures):
+        measure = figures.measure(cell, req.query)
+        if measure is not None:
+            counted = {"counted": {"$literal": 1} if measure == 1 else measure}
+            at = figures.by.field if isinstance(figures.by, ByTime) else None
+            kept = dict.fromkeys(filter(None, (*_named(figures.collection), at)), 1)
+            # what counts nothing is not behind the figure
+            stages = (
+                {"$match": figures.filter_of(cell, period)},
+                {"$project": {**kept, **counted}},
+                {"$match": {"counted": {"$nin": [None, 0]}}},
+            )
+            yield Behind(figures.collection, at, stages)
+
+
+def _named(collection: Collection) -> tuple[str, ...]:
+    return tuple(filter(None, (collection.label_field, collection.code_field, _reference(collection))))
+
+
+def _reference(collection: Collection) -> str:
+    """The first field that refers to another record: to what a record without a name belongs."""
+    references = (name for name in collection.references if collection.fields[name].kind != "array")
+    return next(references, "")
+
+
+def list_of(catalogue: Catalogue, collection: Collection) -> Route | None:
+    """The route that lists the records of a collection, if there is one."""
+    lists = (one for one in catalogue.routes if one.paged and one.collection == collection.name)
+    return min(lists, key=lambda one: len(one.path), default=None)
+
+
+async def _require_list(req: Request, collection: Collection) -> None:
+    """Raise 40300 where the caller may not list the records of a collection."""
+    plainest = list_of(req.part(Catalogue), collection)
+    if plainest is not None and await refusal(req.actor, plainest, req.part(Authorizer)) is not None:
+        raise missing_permission(req, plainest.access, NOT_LISTED)
+
+
+async def _sum(req: Request, behind: Behind) -> tuple[int, Any]:
+    """How many records there are, and what they count together."""
+    group = {"$group": {"_id": None, "count": {"$sum": 1}, "value": {"$sum": "$counted"}}}
+    rows = await req.store(behind.collection).aggregate([*behind.stages, group])
+    return (rows[0]["count"], rows[0]["value"]) if rows else (0, 0)
+
+
+async def _page(req: Request, behind: Sequence[Behind], counts: Sequence[int], skip: int, size: int) -> list[Row]:
+    """The records of a page, the newest of each collection first, one collection after the other."""
+    found: list[Row] = []
+    for one, count in zip(behind, counts, strict=True):
+        if skip < count and len(found) < size:
+            page: list[Mapping[str, Any]] = [{"$sort": {"_id": -1}}, {"$skip": skip}, {"$limit": size - len(found)}]
+            rows = await req.store(one.collection).aggregate([*one.stages, *page])
+            found += await _told(req, one, rows)
+        skip = max(skip - count, 0)
+    return found
+
+
+async def _told(req: Request, behind: Behind, rows: Sequence[Row]) -> list[Row]:
+    collection = behind.collection
+    reference = _reference(collection)
+    target = collection.references.get(reference, "")
+    belongs = await req.part(RecordNames).look_up({target: {row.get(reference) for row in rows}}, req.language)
+    return [
+        {
+            "collection": collection.name,
+            "id": row["_id"],
+            "name": name_of(collection, row) or belongs[target].get(row.get(reference)),
+            "at": row.get(behind.at) if behind.at else None,
+            "value": row["counted"],
+        }
+        for row in rows
+    ]
+
+
+def _field_of(cell: str, returned: Field) -> Field:
+    """The shape of a figure."""
+    array, _, name = split_cell(cell)
+    fields = returned.fields or {}
+    items = fields[array].items if array else None
+    return ((items.fields or {}) if items is not None else fields)[name]
+
+
+def _as_figure(field: Field, value: Any) -> Any:
+    return store_money(exact(value)) if field.kind == "money" and not isinstance(value, int) else value

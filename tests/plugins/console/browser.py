@@ -1,0 +1,168 @@
+"""The console in a browser of its own, for tests that look at what people see."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.webdriver import ActionChains, Chrome, ChromeOptions
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import WebDriverWait
+from tornado.ioloop import IOLoop
+
+from handlers.schema.messages import Language
+from plugins.testing import PASSWORD
+from scripts.console_renderer import fetch, home_of
+from tests.test_docs_page import CHROMIUM, DRIVER, QUIET
+
+PATIENCE_SECONDS = 30
+LOG_IN = """
+const set = (name, value) => { document.querySelector(`dialog [name=${name}]`).value = value; };
+set("username", arguments[0]);
+set("password", arguments[1]);
+document.querySelector("dialog form").requestSubmit();
+"""
+
+
+# counts the requests that the page waits for, and keeps those that were refused
+WATCH = """
+if (window.waiting !== undefined) return;
+const plain = window.fetch;
+Object.assign(window, { waiting: 0, refused: [], asked: 0 });
+window.fetch = async (...given) => {
+  window.waiting += 1;
+  window.asked += 1;
+  try {
+    const reply = await plain(...given);
+    if (reply.status >= 400) window.refused.push(`${reply.status} ${given[1]?.method ?? "GET"} ${given[0]}`);
+    return reply;
+  } finally { setTimeout(() => { window.waiting -= 1; }, 0); }
+};
+"""
+AT_REST = "return window.waiting === 0 && document.querySelector('main .antd-Page') && !document.querySelector('main .antd-Spinner')"
+QUIET_TIMES = 3
+
+
+class Console:
+    """The console, open in a browser of its own. Its methods block: they belong in a thread."""
+
+    def __init__(self, url: str, profile: Path) -> None:
+        options = ChromeOptions()
+        options.binary_location = CHROMIUM or ""
+        for argument in (*QUIET, "--lang=en-GB", "--accept-lang=en-GB", f"--user-data-dir={profile}"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.browser = Chrome(options=options, service=Service(DRIVER))
+        self.browser.get(f"{url}/console")
+
+    def speak(self, language: Language) -> None:
+        """Make the page anew in this language, for somebody who is not logged in yet."""
+        self.browser.execute_script(
+            "sessionStorage.clear(); localStorage.setItem('tradewind.language', arguments[0])", language
+        )
+        self.browser.get(self.browser.current_url.partition("#")[0])
+
+    def watch(self) -> None:
+        """From now on count the requests of the page."""
+        self.browser.execute_script(WATCH)
+
+    def rest(self) -> None:
+        """Wait until the page is drawn, and has waited for nothing a few times in a row."""
+        quiet = 0
+
+        def at_rest() -> bool:
+            nonlocal quiet
+            quiet = quiet + 1 if self.browser.execute_script(AT_REST) else 0
+            return quiet >= QUIET_TIMES
+
+        self.until(at_rest)
+
+    def until(self, condition: Callable[[], object]) -> None:
+        """Wait until `condition` holds."""
+        WebDriverWait(self.browser, PATIENCE_SECONDS, poll_frequency=0.1).until(lambda _: condition())
+
+    def count(self, selector: str) -> int:
+        """How many elements there are."""
+        return len(self.browser.find_elements(By.CSS_SELECTOR, selector))
+
+    def log_in(self, username: str, first: str = "main .dashboard canvas", password: str = PASSWORD) -> None:
+        """Log in by the dialogue, and wait for the first page: charts that it leaves behind would be drawn nowhere."""
+        self.until(lambda: self.count("dialog form"))
+        self.browser.execute_script(LOG_IN, username, password)
+        self.until(lambda: self.count(first))
+
+    def open(self, address: str, *selectors: str) -> str:
+        """Go to a page, and wait for these parts of it; returns its text."""
+        self.browser.execute_script("location.hash = arguments[0]", address)
+        for selector in selectors:
+            self.until(lambda selector=selector: self.count(selector))
+        return self.browser.find_element(By.TAG_NAME, "main").text
+
+    def press(self, selector: str) -> None:
+        """Click the first of these elements, once there is one."""
+        self.until(lambda: self.count(selector))
+        self.browser.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+    def click_until(self, canvas: WebElement, condition: Callable[[], object]) -> None:
+        """Click on the middle of a chart, which may still be moving, until `condition` holds."""
+
+        def clicked() -> object:
+            ActionChains(self.browser).click(canvas).perform()
+            return condition()
+
+        self.until(clicked)
+
+    def create(self, name: str) -> None:
+        """Make a record of the list that is shown, which has nothing but a name, and wait until it is in the list."""
+        self.press("main button.antd-Button--primary")
+        self.until(lambda: self.count(".antd-Drawer input[name=name]"))
+        self.browser.find_element(By.CSS_SELECTOR, ".antd-Drawer input[name=name]").send_keys(name)
+        self.press(".antd-Drawer .antd-Button--primary")
+        self.until(lambda: name in self.browser.find_element(By.TAG_NAME, "main").text)
+
+    def edit(self, **values: str) -> None:
+        """Open the form of the record that is shown, and replace these texts once it has been read."""
+        self.until(lambda: self.count("main .antd-Flex button"))
+        self.press("main .antd-Flex button")
+        for name, value in values.items():
+            self.until(lambda name=name: self.count(f".antd-Drawer input[name={name}][value]:not([value=''])"))
+            field = self.browser.find_element(By.CSS_SELECTOR, f".antd-Drawer input[name={name}]")
+            field.send_keys(Keys.CONTROL, "a")
+            field.send_keys(value)
+
+    def complaints(self) -> list[str]:
+        """What the browser has complained of since this was asked last."""
+        return [entry["message"] for entry in self.browser.get_log("browser") if entry["level"] != "INFO"]
+
+    def draw_all(self, parts: str, drawn: str) -> None:
+        """Bring each part into view, as the renderer draws what is seen, and wait until it is drawn."""
+        for part in self.browser.find_elements(By.CSS_SELECTOR, parts):
+            self.browser.execute_script("arguments[0].scrollIntoView()", part)
+            self.until(lambda part=part: part.find_elements(By.CSS_SELECTOR, drawn))
+
+
+@contextmanager
+def opened(io_loop: IOLoop, url: str, profile: Path) -> Iterator[Console]:
+    """The console of a server. The test is skipped where there is no browser."""
+    # a browser is no package of Python's: `scripts/test` cannot bring it
+    if not CHROMIUM or not DRIVER:
+        pytest.skip("chromium and chromedriver are not installed")
+    fetch(home_of(sys.executable))
+    console = io_loop.run_sync(lambda: asyncio.to_thread(Console, url, profile))
+    try:
+        yield console
+    finally:
+        io_loop.run_sync(lambda: asyncio.to_thread(console.browser.quit))
+
+
+async def do(work: Callable[..., Any], *given: Any) -> Any:
+    """Let the browser do something, while the server serves it."""
+    return await asyncio.to_thread(work, *given)
