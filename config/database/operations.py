@@ -73,6 +73,11 @@ class Operations:
             return self.seconds
         return max(0.0, self.seconds - self.silent_seconds(waiting, time.monotonic()))
 
+    def is_late(self) -> bool:
+        """Whether the current request has taken longer than one time limit, whatever it waited for."""
+        waiting = _waiting.get()
+        return waiting is not None and time.monotonic() - waiting.began > self.seconds
+
     def silent_seconds(self, waiting: Waiting, now: float) -> float:
         """How long the request has waited in silence until now."""
         silent = self.silence.within(waiting.began, now)

@@ -26,6 +26,7 @@ _MOST_BACK_OFF_SECONDS = 0.5
 _MOST_BACK_OFF_WITH_LOCK_SECONDS = 0.03  # only one transaction of each process holds it
 _QUEUE_LIMITS = 2
 _ABORT_SECONDS = 2.0
+_LATE_ABORT_SECONDS = 0.5
 _GONE_SECONDS = 0.1
 
 SESSION: ContextVar[OpenSession | None] = ContextVar("database_session", default=None)  # of the current transaction
@@ -130,12 +131,13 @@ class Transactions:
     async def _abort(self, session: OpenSession, gone: bool) -> bool:
         """Abort the transaction; return whether the server confirmed it in time, so that the session can be used again.
 
-        A server that is `gone` gets little time: it aborts the transaction by itself.
+        A server that is `gone` gets little time: it aborts the transaction by itself. So does one whose request is late.
         """
         if not session.running and not session.handle.in_transaction:
             return True
         left = max(_GONE_SECONDS, self._operations.remaining_seconds())
-        seconds = _GONE_SECONDS if gone else min(_ABORT_SECONDS, left)
+        most = _LATE_ABORT_SECONDS if self._operations.is_late() else _ABORT_SECONDS
+        seconds = _GONE_SECONDS if gone else min(most, left)
         try:
             async with asyncio.timeout(seconds + MARGIN_SECONDS):
                 await session.settle()

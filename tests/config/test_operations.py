@@ -17,7 +17,7 @@ from tornado.ioloop import IOLoop
 from config.database import DRIVERS, MARGIN_SECONDS, DatabaseUnavailable, Driver, begin_waiting, open_driver
 from config.database.keyed_locks import KeyedLocks
 from config.database.operations import SILENT_CODES, Operations
-from config.database.transactions import Transactions
+from config.database.transactions import SESSION, Transactions
 from handlers.data.cached_snapshot import RecordCache
 from handlers.data.single_flight import SingleFlight
 from tests.faults.proxy import Proxy
@@ -249,6 +249,29 @@ async def test_a_transaction_that_ends_with_the_silence_of_a_shared_load_is_not_
     took, error = await went(lambda: behind.transaction(work))
     assert isinstance(error, DatabaseUnavailable)
     assert took < LIMIT_SECONDS
+
+
+@pytest.mark.alone
+async def test_a_request_that_is_late_waits_half_a_second_for_an_abort(
+    driver: Driver, things: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = asyncio.Event()
+
+    async def hang() -> None:
+        await ended.wait()
+
+    async def work() -> None:
+        await driver.insert(things, [{"n": 1}])
+        session = SESSION.get()
+        assert session is not None
+        monkeypatch.setattr(session.handle, "abort_transaction", hang)
+        monkeypatch.setattr(Operations, "is_late", lambda operations: True)
+        raise ValueError
+
+    took, error = await went(lambda: driver.transaction(work))
+    ended.set()
+    assert isinstance(error, ValueError)
+    assert took < 0.5 + MARGIN_SECONDS + 0.5
 
 
 async def test_work_that_goes_on_without_its_request_is_not_refused_for_ever(driver: Driver, things: str) -> None:
