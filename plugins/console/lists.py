@@ -11,8 +11,8 @@ from plugins.console.shown import columns
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
-_PAGING = ("page", "page_size", "sort", "with_total", "cursor", "q", "deleted")
-_PAGED = {"forceAppendDataToQuery": True}  # page and filters, also where the address has variables
+_PAGING = ("page", "page_size", "sort", "with_total", "cursor", "q", "deleted", "format")
+PAGED = {"forceAppendDataToQuery": True}  # page and filters, also where the address has variables
 _PAGE_SIZES = (20, 50, 100, 200)
 
 
@@ -25,7 +25,7 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
     buttons = [*_row_buttons(viewer, subject)]
     if buttons:
         shown.append({"type": "operation", "label": viewer.word("actions"), "fixed": "right", "buttons": buttons})
-    filters = [*_filters(viewer, subject, fixed)]
+    filters = [*filter_controls(viewer, subject.list.query, subject.fields, fixed)]
     return {
         "type": "crud",
         "id": subject.name,
@@ -42,16 +42,18 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
         ],
         "footerToolbar": ["statistics", "pagination", "switch-per-page"] if not subject.tree else [],
         **({"loadDataOnce": True, "expandConfig": {"expand": "first"}} if subject.tree else {}),
-        **(
-            {"filter": {"title": "", "mode": "horizontal", "body": filters}, "filterTogglable": True} if filters else {}
-        ),
-        **({"filterDefaultVisible": False} if filters else {}),
+        **({"filter": filter_form(filters), "filterTogglable": True, "filterDefaultVisible": False} if filters else {}),
     }
+
+
+def filter_form(body: list[Node]) -> Node:
+    """The form of the filters of a list."""
+    return {"title": "", "mode": "horizontal", "body": body}
 
 
 def _request(subject: Subject, address: str) -> Node:
     """The request of a list. A tree is one response: it is told no page."""
-    return call("GET", address, {}) if subject.tree else {**call("GET", address), **_PAGED}
+    return call("GET", address, {}) if subject.tree else {**call("GET", address), **PAGED}
 
 
 def form_button(
@@ -150,9 +152,10 @@ def _import(viewer: Viewer, subject: Subject) -> Iterator[Node]:
     yield {"type": "button", "label": title, "actionType": "dialog", "dialog": {"title": title, "body": form}}
 
 
-def _filters(viewer: Viewer, subject: Subject, fixed: Mapping[str, str]) -> Iterator[Node]:
-    """A control for each parameter that filters the list; the two ends of a range of days are one."""
-    query, fields = subject.list.query, subject.fields
+def filter_controls(
+    viewer: Viewer, query: Mapping[str, Field], fields: Mapping[str, Field], fixed: Mapping[str, str]
+) -> Iterator[Node]:
+    """A control for each parameter that filters; the two ends of a range of days are one. `fields` are what it shows."""
     for name, parameter in query.items():
         if name in _PAGING or name in fixed or (name.endswith("_to") and f"{name[:-3]}_from" in query):
             continue
@@ -178,4 +181,6 @@ def _filter(viewer: Viewer, name: str, parameter: Field, field: Field | None, *,
         return {**choices(labels), "multiple": several}
     if parameter.kind == "boolean":
         return choices({"true": viewer.word("yes"), "false": viewer.word("no")})
-    return {"type": "input-text"} if parameter.kind in ("text", "integer", "day") else None
+    if parameter.kind == "day":
+        return {"type": "input-date", "valueFormat": "YYYY-MM-DD"}
+    return {"type": "input-text"} if parameter.kind in ("text", "integer") else None

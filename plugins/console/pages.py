@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 
 from cachetools import LRUCache
 
@@ -12,6 +12,7 @@ from plugins.console.lists import listing
 from plugins.console.nodes import Node, notice, page, tabs
 from plugins.console.own import own_tabs
 from plugins.console.records import record_page
+from plugins.console.reports import reports
 from plugins.console.site import DASHBOARDS, Site
 from plugins.console.viewer import Viewer, view
 
@@ -57,9 +58,15 @@ def menu_page(viewer: Viewer, code: str) -> Node | None:
     declared = viewer.site.of_menu(menu)
     shown = [subject for subject in declared if viewer.may(subject.list)]
     if not shown:
-        return page(title, notice(viewer.word("no_right" if declared else "no_page")))
+        found = [*reports(viewer, menu)] if not declared else []
+        word = "no_right" if declared or viewer.site.reports_of(menu) else "no_page"
+        return _with_tabs(title, found) if found else page(title, notice(viewer.word(word)))
     named = [(viewer.say(viewer.site.title_of(subject)), [listing(viewer, subject)]) for subject in shown]
     named += own_tabs(viewer, [subject.collection for subject in shown])
+    return _with_tabs(title, named)
+
+
+def _with_tabs(title: str, named: Sequence[tuple[str, list[Node]]]) -> Node:
     return page(title, *named[0][1]) if len(named) == 1 else page(title, tabs(*named))
 
 

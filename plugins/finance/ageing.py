@@ -59,13 +59,19 @@ PARTY: Mapping[str, Field] = {
     "counterparty": COUNTERPARTY.but(filter=False, search=False, description="As it is called on the documents."),
 }
 _AMOUNTS: Mapping[str, Field] = {
-    "current": money(nullable=False, description="Not past due on the day, or without a due day."),
-    "days_1_30": money(nullable=False, description="Past due by 1 to 30 days."),
-    "days_31_60": money(nullable=False, description="Past due by 31 to 60 days."),
-    "days_61_90": money(nullable=False, description="Past due by 61 to 90 days."),
-    "over_90": money(nullable=False, description="Past due by more than 90 days."),
-    "total": money(nullable=False, description="What is open."),
-    "advances": money(nullable=False, description="Paid, and not allocated to any document."),
+    "current": money(
+        label=("未到期", "Not past due"), nullable=False, description="Not past due on the day, or without a due day."
+    ),
+    "days_1_30": money(label=("逾期1-30天", "1–30 days"), nullable=False, description="Past due by 1 to 30 days."),
+    "days_31_60": money(label=("逾期31-60天", "31–60 days"), nullable=False, description="Past due by 31 to 60 days."),
+    "days_61_90": money(label=("逾期61-90天", "61–90 days"), nullable=False, description="Past due by 61 to 90 days."),
+    "over_90": money(
+        label=("逾期90天以上", "Over 90 days"), nullable=False, description="Past due by more than 90 days."
+    ),
+    "total": money(label=("合计", "Total"), nullable=False, description="What is open."),
+    "advances": money(
+        label=("预收预付", "Advances"), nullable=False, description="Paid, and not allocated to any document."
+    ),
 }
 
 
@@ -200,18 +206,20 @@ ROUTES: tuple[Route, ...] = (
         summary="Show what is open by how long it is past due",
         access="finance:ageing:read",
         query={
-            "kind": choice(*DIRECTIONS, required=True, nullable=False, example="receivable"),
-            "day": day(nullable=False, description="Today unless given."),
-            "customer_id": object_id(nullable=False, description="Of this customer only."),
-            "supplier_id": object_id(nullable=False, description="Of this supplier only."),
+            "kind": choice(*DIRECTIONS, required=True, nullable=False, example="receivable", label=("方向", "Side")),
+            "day": day(label=("截止日期", "As of"), nullable=False, description="Today unless given."),
+            "customer_id": object_id(label=("客户", "Customer"), nullable=False, description="Of this customer only."),
+            "supplier_id": object_id(
+                label=("供应商", "Supplier"), nullable=False, description="Of this supplier only."
+            ),
             **PAGE_QUERY,
         },
         returns=shape(
             "Ageing",
-            kind=choice(*DIRECTIONS, nullable=False),
-            day=day(nullable=False),
+            kind=choice(*DIRECTIONS, nullable=False, label=("方向", "Side")),
+            day=day(label=("截止日期", "As of"), nullable=False),
             items=array(obj("AgeingRow", {**PARTY, **_AMOUNTS}, nullable=False), max_items=5000, nullable=False),
-            totals=obj("AgeingTotals", _AMOUNTS, nullable=False),
+            totals=obj("AgeingTotals", _AMOUNTS, nullable=False, label=("合计", "Totals")),
             **PAGE_FIELDS,
         ),
         collection=ENTRIES.name,

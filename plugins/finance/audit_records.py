@@ -21,12 +21,16 @@ MOST_OF_A_CHECK = 100
 _MESSAGE = {"zh": text(nullable=False), "en": text(nullable=False)}
 
 _FOUND = {
-    "check": text(nullable=False, example="finance-accounts"),
-    "resource_id": text(nullable=False, description="The record that does not agree."),
-    "number": text(nullable=False, description="What people call the record."),
-    "about": text(nullable=False, description="What differs, such as `balance`.", example="balance"),
-    "expected": text(nullable=False, description="By its entries; empty where there is no amount."),
-    "found": text(nullable=False, description="As it is stored."),
+    "check": text(label=("核对项代码", "Check"), nullable=False, example="finance-accounts"),
+    "resource_id": text(label=("记录", "Record"), nullable=False, description="The record that does not agree."),
+    "number": text(label=("单据编号", "Number"), nullable=False, description="What people call the record."),
+    "about": text(
+        label=("差异字段", "About"), nullable=False, description="What differs, such as `balance`.", example="balance"
+    ),
+    "expected": text(
+        label=("应为", "Expected"), nullable=False, description="By its entries; empty where there is no amount."
+    ),
+    "found": text(label=("实际", "Found"), nullable=False, description="As it is stored."),
 }
 
 # two documents: the run that goes on, and the result of the last one
@@ -52,41 +56,61 @@ LEDGER_AUDITS = Collection(
     },
 )
 
-_TITLE = text(nullable=False, description="In the caller's language.", example="Account balances against vouchers")
+_TITLE = text(
+    label=("核对项", "Check"),
+    nullable=False,
+    description="In the caller's language.",
+    example="Account balances against vouchers",
+)
 _CHECK = {"check": _FOUND["check"], "title": _TITLE}
 
 LEDGER_AUDIT = shape(
     "LedgerAudit",
-    checked_at=timestamp(description="When the last run ended; null before the first one."),
-    running=boolean(nullable=False),
-    records=integer(nullable=False, description="How many records the last run has read."),
-    total=integer(nullable=False, description="How many differences there are, listed or not."),
+    checked_at=timestamp(
+        label=("核对时间", "Checked at"), description="When the last run ended; null before the first one."
+    ),
+    running=boolean(label=("正在核对", "Running"), nullable=False),
+    records=integer(label=("记录数", "Records"), nullable=False, description="How many records the last run has read."),
+    total=integer(
+        label=("差异总数", "Differences"), nullable=False, description="How many differences there are, listed or not."
+    ),
     differences=array(
         obj(
             "LedgerDifference",
             {
                 **_CHECK,
-                "collection": text(nullable=False, example="finance_accounts"),
+                "collection": text(label=("数据类型", "Collection"), nullable=False, example="finance_accounts"),
                 **{name: field for name, field in _FOUND.items() if name != "check"},
-                "message": text(nullable=False, description="In the caller's language."),
+                "message": text(label=("说明", "Message"), nullable=False, description="In the caller's language."),
             },
             nullable=False,
         ),
         nullable=False,
         description=f"At most {MOST_OF_A_CHECK} of each check.",
+        label=("差异", "Differences"),
     ),
     informations=array(
         obj(
             "LedgerInformation",
-            {**_CHECK, "count": integer(nullable=False), "amount": money(nullable=False)},
+            {
+                **_CHECK,
+                "count": integer(label=("数量", "Count"), nullable=False),
+                "amount": money(label=("金额", "Amount"), nullable=False),
+            },
             nullable=False,
         ),
         nullable=False,
         description="What is no difference and worth knowing, such as payments that are in no account.",
+        label=("提示", "Information"),
     ),
     checks=array(
-        obj("LedgerCheck", {**_CHECK, "differences": integer(nullable=False)}, nullable=False),
+        obj(
+            "LedgerCheck",
+            {**_CHECK, "differences": integer(label=("差异数", "Differences"), nullable=False)},
+            nullable=False,
+        ),
         nullable=False,
         description="Every check, with how many differences it found.",
+        label=("核对项", "Checks"),
     ),
 )

@@ -55,4 +55,10 @@ DICTIONARIES = (
         advance=("预收预付", "Advance"),
         rescheduled=("改期", "Rescheduled"),
     ),
+    dictionary(
+        "finance_side",
+        ("往来方向", "Side"),
+        receivable=("应收", "Receivable"),
+        payable=("应付", "Payable"),
+    ),
 )

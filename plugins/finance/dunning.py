@@ -40,17 +40,21 @@ Record = dict[str, Any]
 _Key = tuple[Any, ...]
 _SHOWN_ITEMS = 100
 _OVERDUE: Mapping[str, Any] = {
-    "oldest_due_on": day(nullable=False, description="Since when something is past due."),
-    "days_overdue": integer(minimum=1, nullable=False, description="Of the oldest."),
-    "amount": money(nullable=False, description="What is past due."),
+    "oldest_due_on": day(
+        label=("最早到期日", "Oldest due day"), nullable=False, description="Since when something is past due."
+    ),
+    "days_overdue": integer(
+        label=("逾期天数", "Days overdue"), minimum=1, nullable=False, description="Of the oldest."
+    ),
+    "amount": money(label=("逾期金额", "Overdue"), nullable=False, description="What is past due."),
 }
 _ITEM = obj(
     "DunningItem",
     {
         "open_item_id": object_id(nullable=False, ref=OPEN_ITEMS.name),
-        "biz_type": text(),
-        "resource_id": text(),
-        "number": text(),
+        "biz_type": text(label=("业务类型", "Business type")),
+        "resource_id": text(label=("来源单据", "Source record")),
+        "number": text(label=("单据编号", "Document number")),
         **_OVERDUE,
     },
     nullable=False,
@@ -61,10 +65,16 @@ _ROW = obj(
     {
         **{name: PARTY[name] for name in ("customer_id", "counterparty")},
         **_OVERDUE,
-        "count": integer(minimum=1, nullable=False, description="How many items are past due."),
+        "count": integer(
+            label=("逾期笔数", "Items overdue"), minimum=1, nullable=False, description="How many items are past due."
+        ),
         "contact": _CONTACT.but(description="Null where the caller does not see the customer."),
         "items": array(
-            _ITEM, max_items=_SHOWN_ITEMS, nullable=False, description=f"The oldest {_SHOWN_ITEMS} of them."
+            _ITEM,
+            max_items=_SHOWN_ITEMS,
+            nullable=False,
+            description=f"The oldest {_SHOWN_ITEMS} of them.",
+            label=("逾期明细", "Items"),
         ),
     },
     nullable=False,
@@ -230,15 +240,15 @@ ROUTES: tuple[Route, ...] = (
         summary="List the customers who have not paid in time",
         access="finance:dunning:read",
         query={
-            "day": day(nullable=False, description="Today unless given."),
-            "customer_id": object_id(nullable=False, description="Of this customer only."),
+            "day": day(label=("截止日期", "As of"), nullable=False, description="Today unless given."),
+            "customer_id": object_id(label=("客户", "Customer"), nullable=False, description="Of this customer only."),
             **PAGE_QUERY,
             "page_size": integer(minimum=1, maximum=200, default=100, nullable=False, example=100),
         },
         returns=shape(
             "Dunning",
-            day=day(nullable=False),
-            amount=money(nullable=False, description="What is past due in all."),
+            day=day(label=("截止日期", "As of"), nullable=False),
+            amount=money(label=("逾期金额", "Overdue"), nullable=False, description="What is past due in all."),
             items=array(_ROW, max_items=200, nullable=False),
             **PAGE_FIELDS,
         ),

@@ -61,13 +61,16 @@ LINES = Collection(
 )
 _FILTERS: Mapping[str, Field] = {
     "customer_id": object_id(
+        label=("客户", "Customer"),
         nullable=False,
         description="It, `supplier_id` or `open_item_id` is required; with the first two, what one owes is set off.",
     ),
-    "supplier_id": object_id(nullable=False),
-    "open_item_id": object_id(nullable=False, description="What changed this item only."),
-    "from": day(nullable=False, description="Everything unless given."),
-    "to": day(nullable=False, description="Today unless given."),
+    "supplier_id": object_id(label=("供应商", "Supplier"), nullable=False),
+    "open_item_id": object_id(
+        label=("应收应付款项", "Open item"), nullable=False, description="What changed this item only."
+    ),
+    "from": day(label=("开始日期", "From"), nullable=False, description="Everything unless given."),
+    "to": day(label=("结束日期", "To"), nullable=False, description="Today unless given."),
 }
 _QUERY: Mapping[str, Field] = {
     **_FILTERS,
@@ -215,14 +218,26 @@ ROUTES: tuple[Route, ...] = (
         returns=shape(
             "Statement",
             **{name: PARTY[name] for name in _PARTIES},
-            open_item_id=object_id(ref=OPEN_ITEMS.name),
-            **{"from": day(description="Null: everything.")},
-            to=day(nullable=False),
-            opening_balance=money(nullable=False, description="What was open before the first day."),
-            debit=money(nullable=False, description="The sum of the debit side from the first day to the last."),
-            credit=money(nullable=False, description="The sum of the credit side from the first day to the last."),
-            closing_balance=money(nullable=False, description="What is open after the last day."),
-            items=array(LINES.read, max_items=1000, nullable=False),
+            open_item_id=object_id(label=("应收应付款项", "Open item"), ref=OPEN_ITEMS.name),
+            **{"from": day(label=("开始日期", "From"), description="Null: everything.")},
+            to=day(label=("结束日期", "To"), nullable=False),
+            opening_balance=money(
+                label=("期初余额", "Opening balance"), nullable=False, description="What was open before the first day."
+            ),
+            debit=money(
+                label=("借方", "Debit"),
+                nullable=False,
+                description="The sum of the debit side from the first day to the last.",
+            ),
+            credit=money(
+                label=("贷方", "Credit"),
+                nullable=False,
+                description="The sum of the credit side from the first day to the last.",
+            ),
+            closing_balance=money(
+                label=("期末余额", "Closing balance"), nullable=False, description="What is open after the last day."
+            ),
+            items=array(LINES.read, max_items=1000, nullable=False, label=("明细", "Lines")),
             page_size=integer(minimum=1, nullable=False),
             next_cursor=text(max_length=100, description="Give it as `cursor` for the next page; null at the end."),
         ),

@@ -28,4 +28,10 @@ DICTIONARIES = (
         success=("成功", "Success", "green"),
         failure=("失败", "Failure", "red"),
     ),
+    dictionary(
+        "rbac_matrix_rows",
+        ("权限矩阵的行", "Rows of the matrix"),
+        user=("用户", "Users"),
+        role=("角色", "Roles"),
+    ),
 )

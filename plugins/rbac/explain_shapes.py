@@ -6,9 +6,10 @@ from plugins.api import anything, array, boolean, choice, integer, obj, shape, t
 from plugins.rbac.records import MAX_MENUS, METHODS
 
 QUERY = {
-    "user_id": integer(minimum=1, required=True, example=2),
-    "method": choice(*METHODS, "HEAD", required=True, example="GET"),
+    "user_id": integer(label=("用户 ID", "User ID"), minimum=1, required=True, example=2),
+    "method": choice(*METHODS, "HEAD", required=True, example="GET", label=("请求方法", "Method")),
     "path": text(
+        label=("请求路径", "Path"),
         required=True,
         max_length=2000,
         pattern="^/",
@@ -16,6 +17,7 @@ QUERY = {
         description="A concrete path, or a template with `{id}` or `:id`.",
     ),
     "resource_id": text(
+        label=("记录 ID", "Record ID"),
         max_length=100,
         nullable=False,
         example="65f0c0ffee65f0c0ffee65f0",
@@ -63,21 +65,25 @@ EXPLANATION = shape(
             "collection": text(),
         },
     ),
-    allowed=boolean(nullable=False),
-    code=integer(description="The `code` of the response: 0, or that of an error.", nullable=False),
-    reasons=array(text(nullable=False), nullable=False),
+    allowed=boolean(label=("是否允许", "Allowed"), nullable=False),
+    code=integer(
+        label=("返回码", "Code"), description="The `code` of the response: 0, or that of an error.", nullable=False
+    ),
+    reasons=array(text(nullable=False), nullable=False, label=("原因", "Reasons")),
     conditions=array(
         shape(
             "ExplainedCondition",
-            code=integer(nullable=False),
+            code=integer(label=("返回码", "Code"), nullable=False),
             reason=text(
+                label=("原因", "Reason"),
                 description="The message of the response; `{places}` stand for the values that it fills in.",
                 nullable=False,
             ),
-            when=text(description="What it means, if the message does not say."),
+            when=text(label=("适用情形", "When"), description="What it means, if the message does not say."),
         ),
         description="What it can be refused for besides, by the record or by what it carries.",
         nullable=False,
+        label=("其他条件", "Further conditions"),
     ),
     grants=array(
         obj("ExplainedGrant", {"role": _ROLE, "menu": _MENU, "api": _API}), max_items=MAX_MENUS, nullable=False

@@ -40,36 +40,46 @@ _BY_ROLE = {
     "all": messages.ALL_ROWS,
 }
 _QUERY = {
-    "by": choice("user", "role", default="user", nullable=False, description="What the rows are."),
+    "by": choice(
+        "user", "role", default="user", nullable=False, description="What the rows are.", label=("行", "Rows")
+    ),
     "format": choice("json", "csv", default="json", nullable=False, description="As CSV: all rows, a column per code."),
     "q": text(max_length=100, nullable=False, example="a", description="Searches the rows, as the list of them does."),
-    "status": choice("enabled", "disabled", nullable=False, description="Only rows of this status."),
+    "status": choice(
+        "enabled", "disabled", nullable=False, description="Only rows of this status.", label=("状态", "Status")
+    ),
     "page": integer(minimum=1, default=1, nullable=False),
     "page_size": integer(minimum=1, maximum=_MOST, default=20, nullable=False),
 }
 _ROW = obj(
     "AuthorizationRow",
     {
-        "user_id": integer(ref="rbac_users", description="The person; null in rows of roles."),
-        "code": text(nullable=False, description="The user name, or the code of the role."),
-        "name": text(),
-        "status": text(nullable=False),
-        "is_super": boolean(nullable=False),
-        "department_id": integer(ref="rbac_departments"),
+        "user_id": integer(label=("用户", "User"), ref="rbac_users", description="The person; null in rows of roles."),
+        "code": text(label=("编码", "Code"), nullable=False, description="The user name, or the code of the role."),
+        "name": text(label=("名称", "Name")),
+        "status": text(label=("状态", "Status"), nullable=False),
+        "is_super": boolean(label=("超级管理员", "Super administrator"), nullable=False),
+        "department_id": integer(label=("部门", "Department"), ref="rbac_departments"),
         "role_ids": array(
             integer(),
             ref="rbac_roles",
             nullable=False,
             description="The enabled roles of a person, or the role itself.",
+            label=("角色", "Roles"),
         ),
-        "data_scope": choice(*SCOPES, description="The widest data scope of the roles; null without one."),
-        "rows": text(nullable=False, description="Which rows these are, in words."),
+        "data_scope": choice(
+            *SCOPES,
+            description="The widest data scope of the roles; null without one.",
+            label=("数据范围", "Data scope"),
+        ),
+        "rows": text(label=("可见数据", "Rows"), nullable=False, description="Which rows these are, in words."),
         "permissions": array(
             text(nullable=False),
             max_items=MAX_MENUS,
             nullable=False,
             description="The codes of which at least one operation is allowed. Who is disabled may do nothing; a disabled "
             "role has what it would grant.",
+            label=("权限码", "Permissions"),
         ),
     },
     nullable=False,

@@ -10,7 +10,7 @@ import pytest
 from handlers.route import SUPER
 from handlers.routing import Router
 from handlers.schema.messages import Language
-from plugins.console.nodes import Node, plain
+from plugins.console.nodes import WORDS, Node, plain
 from plugins.console.pages import menu_page
 from plugins.console.records import record_page
 from plugins.console.site import Site
@@ -42,6 +42,21 @@ def test_every_list_of_records_is_on_the_page_of_a_menu() -> None:
     listed = {one.path for one in CATALOGUE.routes if one.paged and one.access.endswith(":list") and not one.parameters}
     asks_first = {one.path for one in CATALOGUE.routes if any(field.required for field in one.query.values())}
     assert sorted(listed - shown - asks_first) == []
+
+
+def test_every_menu_of_a_resource_shows_something_of_it() -> None:
+    nothing = WORDS["no_page"].en
+    assert [code for code, menu in SITE.menus.items() if menu.resource and nothing in texts(WHOLE[code])] == []
+
+
+def test_a_report_asks_for_what_it_must_be_told_before_it_asks_the_server() -> None:
+    for code in ("finance.statement", "system.authorization"):
+        asking = [node for node in nodes(WHOLE[code]) if node.get("type") == "service"]
+        assert asking
+        assert not any(node["initFetch"] for node in asking)
+    (ageing,) = [node for node in nodes(WHOLE["finance.ageing"]) if node.get("type") == "crud"]
+    (kind,) = [node for node in nodes(ageing["filter"]) if node.get("name") == "kind"]
+    assert (kind["required"], kind["value"]) == (True, "receivable")
 
 
 @pytest.mark.parametrize("name", WHOLE)
