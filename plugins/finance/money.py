@@ -108,6 +108,13 @@ async def take_back(
         await settle(req, payment, voucher, row["open_item_id"], exact(row["amount"]), day, undo=True)
 
 
+def check_reversal_day(req: Request, payment: Mapping[str, Any], day: str) -> None:
+    """Raise 40001 for a `day` of the body before that of the payment, or before one on which it was allocated."""
+    days = [payment["day"], *(row["day"] or "" for row in payment["allocations"] or ())]
+    if req.body.get("day") is not None and day < max(days):
+        raise invalid("day", "minimum")
+
+
 def describe_reversal(req: Request, reversal: Mapping[str, Any]) -> Record:
     """Return what changes in a payment that is reversed by this voucher."""
     return {
@@ -139,8 +146,7 @@ async def reverse_with_voucher(_: Service, payload: Mapping[str, Any]) -> None:
     payments = req.system_store(PAYMENTS)
     payment = await payments.get(voucher["payment_id"])
     if payment["status"] == "booked":
-        if req.body.get("day") is not None and req.body["day"] < payment["day"]:
-            raise invalid("day", "minimum")
+        check_reversal_day(req, payment, payload["reversal"]["day"])
         await take_back(req, payment, voucher, payload["reversal"]["day"])
         await change_state(payments, payment["id"], "reverse", describe_reversal(req, payload["reversal"]))
 

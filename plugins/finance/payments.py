@@ -38,7 +38,7 @@ from plugins.finance.messages import (
     PAID_BACK,
     PERIOD_CLOSED,
 )
-from plugins.finance.money import Part, describe_reversal, enter, list_allocations, repay, take_back
+from plugins.finance.money import Part, check_reversal_day, describe_reversal, enter, list_allocations, repay, take_back
 from plugins.finance.payment_records import ALLOCATE_BODY, MAX_ALLOCATIONS, PAYMENTS, REVERSE_PAYMENT_BODY
 from plugins.finance.periods import check_open
 from plugins.finance.records import VOUCHERS
@@ -215,8 +215,7 @@ async def _reverse(step: Step) -> None:
     check_cashier(req, payment)
     voucher = await req.system_store(VOUCHERS).get(payment["voucher_id"])
     reversal = await reverse_booked(req, voucher, get_day(req), step.reason)
-    if req.body.get("day") is not None and reversal["day"] < payment["day"]:
-        raise invalid("day", "minimum")
+    check_reversal_day(req, payment, reversal["day"])
     step.payload |= {"voucher": voucher, "reversal": reversal}
     await take_back(req, payment, voucher, reversal["day"])
 

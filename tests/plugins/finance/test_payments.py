@@ -12,6 +12,7 @@ import pytest
 from plugins.testing import Client, People, Reply, expect, unique
 from tests.plugins.crm.sales import PAYMENTS as RECEIPTS
 from tests.plugins.crm.sales import in_force
+from tests.plugins.finance.accounts_of_parties import aged, billed, new_customer
 from tests.plugins.finance.books import AT, Books
 from tests.plugins.inventory.goods import Goods
 
@@ -80,6 +81,23 @@ async def test_a_reversed_payment_leaves_no_trace_in_any_sum_and_stays_readable(
     vouchers = {row["id"]: row for row in await books.vouchers()}
     reversal = vouchers[(await read(books, paid))["reversal_voucher_id"]]
     assert shown(reversal, "amount", "reverses_id", "remark") == ("-20.00", paid["voucher_id"], "entered twice")
+
+
+@pytest.mark.parametrize("by_voucher", [False, True])
+async def test_a_payment_is_not_reversed_before_the_day_on_which_it_was_allocated(
+    by_voucher: bool, admin: Client
+) -> None:
+    books, party = await Books.fresh(admin), await new_customer(admin)
+    body = {"direction": "in", "account_id": books.account_id, "amount": "50.00", "day": "2026-01-05", **party}
+    advance = expect(await admin.post(f"{AT}/payments", body))
+    bill = await billed(admin, party, "50.00", "2026-01-02", "2026-02-01")
+    (item,) = expect(await admin.get(f"{AT}/receivables?resource_id={bill['id']}"))["items"]
+    expect(await books.allocate(advance, item, "50.00", day="2026-01-20"))
+    at = f"{AT}/vouchers/{advance['voucher_id']}" if by_voucher else f"{AT}/payments/{advance['id']}"
+    assert rules(await admin.post(f"{at}/reverse", {"day": "2026-01-19"})) == [("day", "minimum")]
+    expect(await admin.post(f"{at}/reverse", {"day": "2026-01-20"}))
+    for day in ("2026-01-02", "2026-01-19", "2026-01-20"):
+        assert (await aged(admin, party, day))[0] == "50.00"
 
 
 async def test_a_reversed_voucher_reverses_its_payment(admin: Client) -> None:

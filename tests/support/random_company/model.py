@@ -70,16 +70,25 @@ class Company(Goods):
             ensure(amount <= sign * (item["amount"] - item["paid"]))
             self.settle(item_key, sign * amount, day)
             self.advance(key, -amount, day)
-            self.change("payments", key, parts=(*payment["parts"], (item_key, amount)))
+            self.change(
+                "payments",
+                key,
+                parts=(*payment["parts"], (item_key, amount)),
+                allocated_on=max(payment.get("allocated_on", ""), day),
+            )
             if item["is_contract"]:
                 received = {"contract": item_key, "plan": None, "amount": amount, "day": day, "live": True}
                 self.receipts[f"{key}:{len(self.receipts)}"] = {**received, "payment": key}
         return {"unallocated": self.payments[key]["unallocated"]}
 
+    def allocated_until(self, key: str) -> str:
+        """The last day on which a payment was entered or allocated: it is not reversed before."""
+        return max(self.payments[key]["day"], self.payments[key].get("allocated_on", ""))
+
     def unpay(self, key: str, day: str) -> Row:
         """Reverse a payment."""
         payment = self.payments[key]
-        ensure(payment["live"] and not payment["repaid"])
+        ensure(payment["live"] and not payment["repaid"] and day >= self.allocated_until(key))
         self.book("income" if payment["direction"] == "in" else "expense", payment["account"], -payment["amount"], day)
         if payment["repays"] is not None:
             self.repay(payment["repays"], -payment["amount"], day)

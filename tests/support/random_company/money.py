@@ -238,7 +238,8 @@ def _path(model: Company, key: str, item: Row) -> str | None:
 
 def reverse_payment(office: Office, person: Person, key: str, *, by_voucher: str | None = None, id: str = "") -> Step:
     """Reverse a payment by itself, or by its voucher."""
-    day = office.day(office.model.payments[key]["day"])
+    earliest = office.model.payments[key]["day"] if office.chance.random() < 0.1 else office.model.allocated_until(key)
+    day = office.day(earliest)
     at = f"vouchers/{by_voucher}" if by_voucher else f"payments/{id or key}"
 
     async def send() -> Outcome:

@@ -23,11 +23,12 @@ class Outcome:
 
     @property
     def refused(self) -> bool:
-        """Whether the service refused it for the state of things, or of the item of a payment."""
-        return self.reply.code == 40901 or (self.reply.code == 40001 and self.reply.fields == {_STALE_ITEM})
+        """Whether the service refused it for the state of things, or of the item or the allocations of a payment."""
+        return self.reply.code == 40901 or (self.reply.code == 40001 and self.reply.fields in _STALE)
 
 
-_STALE_ITEM = "allocations[0].open_item_id"  # nothing is overpaid any more
+# nothing is overpaid any more; somebody has allocated it on a later day
+_STALE = ({"allocations[0].open_item_id"}, {"day"})
 Made = Callable[[Company, Record], Mapping[str, Any]]
 
 
