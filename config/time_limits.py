@@ -48,6 +48,11 @@ class TimeLimit:
         """Stop the time of the block."""
         self._running.pop(block, None)
 
+    def longest_seconds(self) -> float:
+        """How long the block that began first has been running; 0 where none is."""
+        due = next(iter(self._running.values()), None)
+        return 0.0 if due is None else self.seconds - (due - asyncio.get_running_loop().time())
+
     def _check(self) -> None:
         self._timer = None
         loop = asyncio.get_running_loop()

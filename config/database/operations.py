@@ -1,5 +1,6 @@
 """The time limits of operations: one for each, and a request spends no more than one of them without a reply.
 
+It may wait behind a transaction whose reply is lost, and then lose one itself: the first wait counts, too.
 `silence.py` notes the silence of the database for all operations of the process.
 """
 
@@ -20,18 +21,25 @@ from config.database.silence import Silence
 from config.time_limits import LimitedBlock, OwnLimit, TimeLimit
 
 MARGIN_SECONDS = 0.2  # the limit of the library or the server ends first, and its error says more exactly what happened
+_NOTICED_SECONDS = 1.0  # a shorter wait makes no response late
+_REMEMBERED_SECONDS = 30.0  # a request takes no longer; what goes on without it waits anew
+_LEAST_SECONDS = 1.0  # an operation takes a fraction of it
 # codes of a server that is not a primary, or makes no progress: src/mongo/base/error_codes.yml
 SILENT_CODES = frozenset({6, 7, 50, 64, 89, 91, 189, 202, 216, 262, 9001, 10058, 10107, 11600, 11602, 13435, 13436})
 
 
 class Waiting:
-    """One request: when it began, and since when, monotonic, none of its own operations has had a reply."""
+    """One request: when it began, and since when, monotonic, none of its own operations has had a reply.
 
-    __slots__ = ("began", "silent_since")
+    `behind` are the seconds that it waited until `behind_at` for transactions that write the same documents.
+    """
+
+    __slots__ = ("began", "behind", "behind_at", "silent_since")
 
     def __init__(self) -> None:
         self.began = time.monotonic()
         self.silent_since: float | None = None
+        self.behind = self.behind_at = 0.0
 
 
 _waiting: ContextVar[Waiting | None] = ContextVar("database_waiting", default=None)
@@ -40,6 +48,24 @@ _waiting: ContextVar[Waiting | None] = ContextVar("database_waiting", default=No
 def begin_waiting() -> None:
     """Make the later operations of this context share their waits: they belong to one request or one task."""
     _waiting.set(Waiting())
+
+
+class Behind:
+    """The wait of a transaction for others. `note` it after each part of it."""
+
+    __slots__ = ("_began", "_behind", "_waiting")
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._waiting = waiting = _waiting.get()
+        recent = waiting is not None and self._began - waiting.behind_at < _REMEMBERED_SECONDS
+        self._behind = waiting.behind if waiting is not None and recent else 0.0
+
+    def note(self) -> None:
+        """Count the time since the transaction began. It may shorten the later operations of the request."""
+        if self._waiting is not None:
+            self._waiting.behind_at = now = time.monotonic()
+            self._waiting.behind = self._behind + now - self._began
 
 
 class Operations:
@@ -71,7 +97,17 @@ class Operations:
         waiting = _waiting.get()
         if waiting is None:
             return self.seconds
-        return max(0.0, self.seconds - self.silent_seconds(waiting, time.monotonic()))
+        return max(0.0, self.seconds - self.spent_seconds(waiting, time.monotonic()))
+
+    def spent_seconds(self, waiting: Waiting, now: float) -> float:
+        """How much of one time limit the request has spent until now: in silence, or behind others who are in it."""
+        silent = self.silent_seconds(waiting, now)
+        if waiting.behind < _NOTICED_SECONDS or now - waiting.behind_at > _REMEMBERED_SECONDS:
+            return silent
+        if self.limit.longest_seconds() < _NOTICED_SECONDS:
+            return silent  # everybody gets replies: it only was a long queue
+        own = 0.0 if waiting.silent_since is None else now - waiting.silent_since
+        return max(silent, min(waiting.behind, self.seconds - _LEAST_SECONDS) + own)
 
     def is_late(self) -> bool:
         """Whether the current request has taken longer than one time limit, whatever it waited for."""
@@ -130,16 +166,16 @@ class Operation:
     def __enter__(self) -> Operation:
         self._began = time.monotonic()
         self._waiting = waiting = _waiting.get()
-        silent = self._operations.silent_seconds(waiting, self._began) if waiting is not None else 0.0
-        self._block = self._remaining_time(silent) if silent else self._operations.limit()
+        spent = self._operations.spent_seconds(waiting, self._began) if waiting is not None else 0.0
+        self._block = self._remaining_time(spent) if spent else self._operations.limit()
         self._block.__enter__()
         if not self._long:
             self._operations.silence.begin(self._began)
         return self
 
-    def _remaining_time(self, silent: float) -> LimitedBlock:
-        """What remains of the time limit of a request that has waited in silence for `silent` seconds."""
-        left = self._operations.seconds - silent
+    def _remaining_time(self, spent: float) -> LimitedBlock:
+        """What remains to a request that has spent so many seconds of its time limit."""
+        left = self._operations.seconds - spent
         if left <= 0:
             expired = DatabaseUnavailable("no reply to this request within the time limit")
             expired.silent = True

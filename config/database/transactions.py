@@ -15,7 +15,7 @@ from pymongo.errors import PyMongoError
 
 from config.database.errors import AWAY, DatabaseUnavailable, DuplicateKey, translate_errors
 from config.database.keyed_locks import DocumentKey, KeyedLocks, WriteConflict
-from config.database.operations import MARGIN_SECONDS, Operations
+from config.database.operations import MARGIN_SECONDS, Behind, Operations
 from config.database.sessions import OpenSession, Sessions
 
 Result = TypeVar("Result")
@@ -55,6 +55,7 @@ class Transactions:
         """
         until = time.monotonic() + self._seconds * _QUEUE_LIMITS
         keys: set[DocumentKey] = set()
+        behind = Behind()
         with translate_errors:
             async with asyncio.timeout(self._operations.remaining_seconds()):
                 session = await self.sessions.open()
@@ -62,7 +63,7 @@ class Transactions:
                 while True:
                     try:
                         async with self.locks.hold(keys, until):
-                            return await self._retry(session, work, keys, commit)
+                            return await self._retry(session, work, keys, commit, behind)
                     except WriteConflict as error:
                         if error.key in keys or time.monotonic() > until:
                             raise
@@ -71,13 +72,20 @@ class Transactions:
                 await self.sessions.end(session)
 
     async def _retry(
-        self, session: OpenSession, work: Callable[[], Awaitable[Result]], keys: Set[DocumentKey], commit: bool
+        self,
+        session: OpenSession,
+        work: Callable[[], Awaitable[Result]],
+        keys: Set[DocumentKey],
+        commit: bool,
+        behind: Behind,
     ) -> Result:
         """Run the transaction until it has no conflict; raises `WriteConflict` where it needs one more lock."""
         until = time.monotonic() + self._seconds
         most = _MOST_BACK_OFF_WITH_LOCK_SECONDS if keys else _MOST_BACK_OFF_SECONDS
         for attempt in itertools.count():
             pause = random.uniform(0, min(_BACK_OFF_SECONDS * 1.5**attempt, most))  # noqa: S311 - no secret
+            if keys or attempt:
+                behind.note()
             try:
                 return await self._attempt(session, work, commit)
             except WriteConflict as error:

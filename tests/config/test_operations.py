@@ -157,6 +157,48 @@ async def test_transactions_that_wait_for_a_document_share_one_time_limit(
     assert max(took for took, error in outcomes if error is not None) < LIMIT_SECONDS + 2 * SLACK_SECONDS
 
 
+@pytest.mark.parametrize("driver_name", ["motor", "pymongo"])
+async def test_a_transaction_behind_one_whose_reply_is_lost_does_not_wait_as_long_for_its_own(
+    driver_name: str, mongodb_uri: str, proxy: Proxy, database_name: str, things: str
+) -> None:
+    seconds, waited = 2.0, 1.2
+    held, release = asyncio.Event(), asyncio.Event()
+    holder = open_driver("direct", mongodb_uri, database_name, 5000)
+    driver = open_driver(driver_name, through(proxy, mongodb_uri), database_name, int(seconds * 1000))
+
+    async def hold() -> None:
+        await holder.update_one(things, {"_id": 1}, {"$inc": {"n": 1}})
+        held.set()
+        await release.wait()
+
+    async def lose_reply() -> None:
+        with driver.time_limit():
+            await asyncio.sleep(10)
+
+    async def add() -> None:
+        await driver.find_one(things, {"_id": 2})  # has a reply, as others have
+        if time.monotonic() - started > waited:
+            proxy.forget()
+        await driver.update_one(things, {"_id": 1}, {"$inc": {"n": 1}})
+
+    try:
+        await driver.insert(things, [{"_id": 1, "n": 0}])
+        holding = asyncio.create_task(holder.transaction(hold))
+        await held.wait()
+        started = time.monotonic()
+        lost = in_a_request(lose_reply)
+        took, error = await went(lambda: driver.transaction(add))
+        assert isinstance(error, DatabaseUnavailable)
+        assert took < seconds + MARGIN_SECONDS + SLACK_SECONDS
+        with pytest.raises(DatabaseUnavailable):
+            await lost
+    finally:
+        release.set()
+        await holding
+        await driver.close()
+        await holder.close()
+
+
 @pytest.mark.alone
 async def test_a_reply_gives_the_next_operation_its_own_time_limit(behind: Driver, proxy: Proxy, things: str) -> None:
     await behind.insert(things, [{"_id": 0, "n": 0}])
