@@ -147,29 +147,33 @@ class _LocalSource:
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Iterate over the pieces in order. Raises EOFError if the file has become shorter."""
         while self._at < self._stop:
-            size = min(_BLOCK, self._stop - self._at)
-            block = _read_cached(self._file.fileno(), size, self._at)
-            if not block:
-                block = await asyncio.to_thread(os.pread, self._file.fileno(), size, self._at)
-            if not block:
+            piece = await self._read(min(_BLOCK, self._stop - self._at))
+            if not piece:
                 raise EOFError("the file ends too early")
-            self._at += len(block)
-            yield block
+            self._at += len(piece)
+            yield piece
+
+    async def _read(self, size: int) -> bytes:
+        # allocated here, as memory that a thread allocates stays with the process when it is freed
+        block = bytearray(size)
+        read = _read_cached(self._file.fileno(), block, self._at)
+        if not read:
+            read = await asyncio.to_thread(os.preadv, self._file.fileno(), [block], self._at)
+        return bytes(memoryview(block)[:read])
 
     async def aclose(self) -> None:
         """Close the file."""
         self._file.close()
 
 
-def _read_cached(file: int, size: int, at: int) -> bytes:
-    """Read up to `size` bytes from the page cache (preadv2(2)). Returns none if that would wait for the disk."""
+def _read_cached(file: int, block: bytearray, at: int) -> int:
+    """Read into `block` from the page cache (preadv2(2)). Returns the number of bytes, 0 if it would wait for the disk."""
     if not hasattr(os, "RWF_NOWAIT"):
-        return b""
-    block = bytearray(size)
+        return 0
     try:
-        return bytes(memoryview(block)[: os.preadv(file, [block], at, os.RWF_NOWAIT)])
+        return os.preadv(file, [block], at, os.RWF_NOWAIT)
     except OSError:  # EAGAIN, or the file system does not support it
-        return b""
+        return 0
 
 
 async def _run_on_disk(action: str, work: Callable[..., Result], *arguments: Any) -> Result:
