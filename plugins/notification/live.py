@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-from plugins.api import SIGNED_IN, Actor, Database, Request, Route, object_id, route
+from plugins.api import SIGNED_IN, Actor, Database, Record, Request, Route, SingleFlight, object_id, route
 from plugins.auth.api import SESSIONS
 from plugins.notification.inbox import Inbox, localise, own_store
 from plugins.notification.records import MESSAGES, PROGRESS, SIGNALS, SOCKET_MESSAGES
@@ -55,6 +55,7 @@ class Listeners:
         self._by_user: dict[Any, set[Listener]] = defaultdict(set)
         self._by_session: dict[Any, set[Listener]] = defaultdict(set)
         self._queries = asyncio.Semaphore(_AT_ONCE)
+        self.openings = SingleFlight()  # somebody's devices connect again at the same moment
         database.changes.listen(SIGNALS.name, partial(self._wake, self._by_user, True))
         # so that the end of a session takes effect at once
         database.changes.listen(SESSIONS.name, partial(self._wake, self._by_session, False))
@@ -88,6 +89,15 @@ class Listeners:
                 listener.wake(news=news)
 
 
+@dataclass(frozen=True)
+class Opening:
+    """What a WebSocket begins with: the id after which messages are sent, the unread count, and the progress."""
+
+    last_id: Any
+    unread: int
+    progress: Sequence[Record]
+
+
 async def live(req: Request) -> None:
     """Send `ready`, then every message after `last_id`, every change of the unread count, and progress.
 
@@ -97,12 +107,13 @@ async def live(req: Request) -> None:
     seconds = req.service.settings_of(NotificationSettings).notification_check_seconds
     listeners = req.part(Listeners)
     with listeners.listening(req.actor) as listener:
-        last_id = req.query.get("last_id") or await listeners.read(lambda: req.part(Inbox).newest(req.actor.user_id))
-        unread = await listeners.read(lambda: own_store(req).count({"unread": True}))
+        given = req.query.get("last_id")
+        opening = await listeners.openings.run((req.actor.user_id, given), partial(_read_opening, req, given))
+        last_id, unread = opening.last_id, opening.unread
         await req.socket.send({"type": "ready", "last_id": last_id, "unread": unread})
         await req.socket.still_allowed()
-        sent = await _send_progress(req, {})
-        if req.query.get("last_id"):
+        sent = await _send_changed(req, opening.progress, {})
+        if given:
             # without `last_id` nothing is pending, and later messages wake the listener
             listener.wake(news=True)
         while True:
@@ -113,6 +124,15 @@ async def live(req: Request) -> None:
                 last_id = await _send_new(req, last_id)
                 unread = await _send_unread(req, unread)
                 sent = await _send_progress(req, sent)
+
+
+async def _read_opening(req: Request, last_id: Any) -> Opening:
+    read = req.part(Listeners).read
+    return Opening(
+        last_id or await read(lambda: req.part(Inbox).newest(req.actor.user_id)),
+        await read(lambda: own_store(req).count({"unread": True})),
+        await read(partial(_find_progress, req)),
+    )
 
 
 async def _send_new(req: Request, last_id: Any) -> Any:
@@ -136,8 +156,15 @@ def _select_fields(message: dict[str, Any]) -> dict[str, Any]:
 
 async def _send_progress(req: Request, sent: dict[str, Any]) -> dict[str, Any]:
     """Send progress that differs from what was `sent` before; return the current progress by key."""
-    mine = partial(req.system_store(PROGRESS).find, {"user_id": req.actor.user_id}, sort="id", limit=_MOST_PROGRESS)
-    rows = await req.part(Listeners).read(mine)
+    return await _send_changed(req, await req.part(Listeners).read(partial(_find_progress, req)), sent)
+
+
+async def _find_progress(req: Request) -> Sequence[Record]:
+    mine = {"user_id": req.actor.user_id}
+    return await req.system_store(PROGRESS).find(mine, sort="id", limit=_MOST_PROGRESS)
+
+
+async def _send_changed(req: Request, rows: Sequence[Record], sent: dict[str, Any]) -> dict[str, Any]:
     for row in rows:
         if sent.get(row["key"]) != row["data"]:
             await req.socket.send({"type": "progress", **{name: row[name] for name in ("kind", "key", "data")}})

@@ -200,14 +200,12 @@ async def test_a_plain_request_is_refused_only_after_log_in(people: People, anon
     expect(await (await people.person()).get(f"{AT}/ws"), 40000)
 
 
-async def test_opening_takes_three_commands_and_reads_the_handshake_once(
-    people: People, tradewind: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def count_commands(tradewind: Running, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """The commands on collections of notification from now on, by name and collection."""
     if not isinstance(tradewind.service.database.driver, DirectDriver):
         pytest.skip("counts the commands of the driver `direct`")
-    reader, sent, read = await people.person(), DirectDriver._send, HTTP1Connection.read_response
+    sent = DirectDriver._send
     asked: list[tuple[str, str]] = []
-    heads: list[HTTP1Connection] = []
 
     async def counted(self: DirectDriver, command: Any, *arguments: Any, **options: Any) -> Any:
         name, collection = next(iter(command.items()))
@@ -215,12 +213,36 @@ async def test_opening_takes_three_commands_and_reads_the_handshake_once(
             asked.append((name, collection))
         return await sent(self, command, *arguments, **options)
 
+    monkeypatch.setattr(DirectDriver, "_send", counted)
+    return asked
+
+
+async def test_devices_of_one_person_that_connect_at_once_share_what_is_read(
+    people: People, tradewind: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = await people.person()
+    asked = count_commands(tradewind, monkeypatch)
+    async with AsyncExitStack() as stack:
+        opening = (stack.enter_async_context(listening(tradewind.url, reader)) for _ in range(10))
+        sockets = await asyncio.gather(*opening)
+        assert len(asked) < 3 * len(sockets)
+        await send(tradewind, [reader.user["userId"]])
+        for socket in sockets:
+            await socket.until("notification")
+
+
+async def test_opening_takes_three_commands_and_reads_the_handshake_once(
+    people: People, tradewind: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = count_commands(tradewind, monkeypatch)
+    reader, read = await people.person(), HTTP1Connection.read_response
+    heads: list[HTTP1Connection] = []
+
     def noted(self: HTTP1Connection, delegate: Any) -> Any:
         if not self.is_client:
             heads.append(self)
         return read(self, delegate)
 
-    monkeypatch.setattr(DirectDriver, "_send", counted)
     monkeypatch.setattr(HTTP1Connection, "read_response", noted)
     async with listening(tradewind.url, reader):
 
