@@ -13,6 +13,7 @@ from typing import Any
 from tornado.netutil import bind_sockets
 
 from config.database import (
+    RESTORING,
     DatabaseRefused,
     DatabaseUnavailable,
     Driver,
@@ -182,6 +183,11 @@ async def _connect(settings: Settings, uri: str, stack: AsyncExitStack) -> Drive
         raise StartError(await missing_set_at(uri) or out_of_reach) from error
     if missing is not None:
         raise StartError(missing)
+    if await driver.find(RESTORING, {}, limit=1):
+        raise StartError(
+            f"A restore into the database {settings.mongodb_database} is running or was killed: wait for its end, or drop "
+            "the database and restore again."
+        )
     return driver
 
 

@@ -32,6 +32,7 @@ LONGEST = (
     "test_northwind_books.py",
     "test_doctor.py",
     "test_environment.py",
+    "test_backups.py",
     "test_books_after_kill.py",
     "test_typescript_client.py",
     "test_server.py",

@@ -5,7 +5,7 @@
 """
 
 from config.database.batcher import Batcher
-from config.database.commands import Document, Filter, count_command
+from config.database.commands import RESTORING, Document, Filter, count_command
 from config.database.driver import Change, Driver
 from config.database.drivers import DRIVERS, open_driver
 from config.database.errors import (
@@ -27,6 +27,7 @@ __all__ = [
     "DRIVERS",
     "MARGIN_SECONDS",
     "REPEATED_CODES",
+    "RESTORING",
     "Batcher",
     "Change",
     "DatabaseRefused",

@@ -13,6 +13,7 @@ Sort = Sequence[tuple[str, int]]
 
 CODEC = DEFAULT_CODEC_OPTIONS.with_options(tz_aware=True)
 DUPLICATE = 11000
+RESTORING = "core_restoring"  # a collection that a database has while a backup is restored into it
 NATURAL_ORDER: Mapping[str, Any] = {"hint": {"$natural": 1}}
 
 

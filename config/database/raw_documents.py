@@ -15,6 +15,7 @@ from bson.raw_bson import DEFAULT_RAW_BSON_OPTIONS, RawBSONDocument
 from pymongo import AsyncMongoClient, UpdateOne, WriteConcern
 from pymongo.errors import AutoReconnect, BulkWriteError, DuplicateKeyError, OperationFailure, PyMongoError
 
+from config.database.commands import RESTORING
 from config.database.errors import DatabaseUnavailable, translate
 
 PAGE_BYTES = 1 << 20
@@ -24,7 +25,6 @@ _OPENING_SECONDS = 20.0
 _SOCKET_MS = 120_000
 _TOO_OLD, _UNAVAILABLE = 239, 246  # SnapshotTooOld, SnapshotUnavailable: src/mongo/base/error_codes.yml
 _FAST, _DURABLE = WriteConcern(w=1), WriteConcern(w="majority", j=True)
-_BARRIER = "core_restoring"
 RawDocument = bytes | memoryview
 
 
@@ -56,7 +56,7 @@ class RawDatabase:
         with _translated():
             found = await (await self._database.list_collections(filter={"type": "collection"})).to_list()
         names = (one["name"] for one in found)
-        return sorted(name for name in names if not name.startswith("system.") and name != _BARRIER)
+        return sorted(name for name in names if not name.startswith("system.") and name != RESTORING)
 
     async def estimate(self, collection: str) -> int:
         """About how many documents a collection has, at no cost."""
@@ -123,7 +123,7 @@ class RawDatabase:
         with _translated():
             if await self._database.list_collection_names():
                 return False
-            barrier = self._database.get_collection(_BARRIER, write_concern=_DURABLE)
+            barrier = self._database.get_collection(RESTORING, write_concern=_DURABLE)
             try:
                 await barrier.insert_one({"_id": self.name})
             except DuplicateKeyError:
@@ -133,7 +133,7 @@ class RawDatabase:
     async def is_unfinished(self) -> bool:
         """Whether a restore into this database was begun and has not ended."""
         with _translated():
-            return await self._database[_BARRIER].find_one() is not None
+            return await self._database[RESTORING].find_one() is not None
 
     async def create(self, collection: str) -> None:
         """Create an empty collection."""
@@ -156,14 +156,14 @@ class RawDatabase:
 
     async def wait_until_durable(self) -> None:
         """Wait until a majority has everything that was inserted."""
-        barrier = self._database.get_collection(_BARRIER, write_concern=_DURABLE)
+        barrier = self._database.get_collection(RESTORING, write_concern=_DURABLE)
         with _translated():
             await barrier.update_one({"_id": self.name}, {"$inc": {"written": 1}})
 
     async def finish(self) -> None:
         """Take the mark of `claim` away, once a majority has everything."""
         with _translated():
-            await self._database.get_collection(_BARRIER, write_concern=_DURABLE).drop()
+            await self._database.get_collection(RESTORING, write_concern=_DURABLE).drop()
 
     async def drop(self) -> None:
         """Drop the database."""

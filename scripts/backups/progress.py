@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
+from collections.abc import Awaitable
 
 _QUIET_SECONDS = 2.0
 _LINE_SECONDS = 10.0  # into a log file, where lines stay
+_LOOK_SECONDS = 0.5
 
 
 class Progress:
@@ -30,6 +33,20 @@ class Progress:
         self.documents += documents
         self.files += files
         self.bytes += size
+        self._tell_sometimes()
+
+    async def during(self, work: Awaitable[None]) -> None:
+        """Wait for work that cannot say how far it is."""
+        task = asyncio.ensure_future(work)
+        try:
+            while not (await asyncio.wait({task}, timeout=_LOOK_SECONDS))[0]:
+                self._tell_sometimes()
+        finally:
+            task.cancel()
+            self.end()
+        task.result()
+
+    def _tell_sometimes(self) -> None:
         now = time.monotonic()
         pause = _LINE_SECONDS if self._has_line and not self._is_terminal else _QUIET_SECONDS
         if now - self._told >= pause:
@@ -43,7 +60,7 @@ class Progress:
 
     def _tell(self) -> None:
         of = f" of about {self._total:,}" if self._total else ""
-        line = f"{self._title}: {self.documents:,}{of} documents, {self.files:,} files, {self.bytes / 1e6:,.0f} MB"
+        counted = f"{self.documents:,}{of} documents, {self.files:,} files, {self.bytes / 1e6:,.0f} MB, "
         start, stop = ("\r", " ") if self._is_terminal else ("", "\n")
-        sys.stderr.write(f"{start}{line}, {self.seconds:.0f} s{stop}")
+        sys.stderr.write(f"{start}{self._title}: {counted if self.bytes else ''}{self.seconds:.0f} s{stop}")
         sys.stderr.flush()

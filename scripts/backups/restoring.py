@@ -70,7 +70,7 @@ async def _create_indexes(settings: Settings, uri: str, name: str) -> None:
     catalogue = catalogue_of(settings, load_plugins(settings.plugins), check=False)
     driver = open_driver(settings.mongodb_driver, uri, name, _INDEX_MS)
     try:
-        await Database(driver, catalogue.collections.values()).prepare()
+        await Progress("Indexes").during(Database(driver, catalogue.collections.values()).prepare())
     except AlikeRecords as error:
         raise BackupError(str(error)) from error
     finally:

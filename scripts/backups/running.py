@@ -34,7 +34,7 @@ def exit_code_of(name: str, work: Callable[[], int]) -> int:
     except (EmbeddedError, RegistryError, ValueError) as error:
         return _fail(name, str(error), UNREACHABLE)
     except DatabaseUnavailable as error:
-        return _fail(name, f"MongoDB does not do it: {error}", UNREACHABLE)
+        return _fail(name, f"MongoDB refuses or does not respond: {error}", UNREACHABLE)
     except (BackupError, SnapshotLost) as error:
         return _fail(name, str(error), FAILED)
     except OSError as error:
