@@ -207,12 +207,11 @@ class _translated:  # noqa: N801 - reads as a function
             raise _readable(error) from error
 
 
-def _readable(error: PyMongoError) -> Exception:
+def _readable(error: PyMongoError) -> DatabaseUnavailable:
+    """What MongoDB said, without the command and without the state of the driver."""
+    said = str(error).partition(", Timeout:")[0]
     if isinstance(error, BulkWriteError):
-        said = next((one["errmsg"] for one in error.details.get("writeErrors", ())), str(error))
-        return DatabaseUnavailable(said)
-    translated = translate(error)
-    if isinstance(translated, DatabaseUnavailable):
-        return translated
-    details = error.details if isinstance(error, OperationFailure) else None
-    return DatabaseUnavailable(str((details or {}).get("errmsg", error)))
+        said = next((one["errmsg"] for one in error.details.get("writeErrors", ())), said)
+    elif isinstance(error, OperationFailure) and error.details is not None:
+        said = str(error.details.get("errmsg", said)).partition(" to execute command")[0]
+    return DatabaseUnavailable(said)

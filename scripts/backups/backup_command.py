@@ -56,7 +56,7 @@ def main(arguments: Sequence[str], program: str = "scripts/backup", folder: str 
 def _back_up(chosen: argparse.Namespace, folder: Path) -> int:
     given: dict[str, Any] = {"demo": True} if chosen.demo else {}
     settings = Settings(**given)
-    secret = backup_secret(settings, chosen.key_file and folder / chosen.key_file)
+    secret = backup_secret(chosen.key_file and folder / chosen.key_file)
     path = None if chosen.to == _STANDARD_OUTPUT else _new_path(settings, chosen.to and folder / chosen.to)
     with read_from(settings) as uri, _opened(path) as output:
         taken: dict[str, Any] = run(back_up_to(output, settings, uri, secret))

@@ -4,19 +4,34 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from config.settings import Settings, secret_weakness
+from pydantic import SecretStr
+
+from config.settings import EnvironmentSettings, secret_weakness
 from scripts.backups.errors import BackupError
 
 
-def backup_secret(settings: Settings, key_file: Path | None) -> str:
+class _Key(EnvironmentSettings):
+    """The one setting that is needed to read a backup, on a machine that has no others yet."""
+
+    backup_key: SecretStr = SecretStr("")
+
+
+def backup_secret(key_file: Path | None) -> str:
     """The secret that encrypts backups, or "" without one. Raises `BackupError` for a weak one or none in the file."""
     if key_file is None:
-        return settings.backup_key.get_secret_value()
-    try:
-        secret = key_file.read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BackupError(f"The key file {key_file} cannot be read: {error}.") from error
+        named, secret = "TRADEWIND_BACKUP_KEY", _Key().backup_key.get_secret_value()
+        if not secret:
+            return ""
+    else:
+        named, secret = f"The key in {key_file}", _read(key_file)
     weakness = secret_weakness(secret)
     if weakness:
-        raise BackupError(f"The key in {key_file} {weakness}; make one with `openssl rand -base64 48`.")
+        raise BackupError(f"{named} {weakness}; make one with `openssl rand -base64 48`.")
     return secret
+
+
+def _read(key_file: Path) -> str:
+    try:
+        return key_file.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BackupError(f"The key file {key_file} cannot be read: {error}.") from error

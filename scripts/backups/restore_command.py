@@ -61,15 +61,15 @@ def main(arguments: Sequence[str], program: str = "scripts/restore", folder: str
 
 
 def _restore(chosen: argparse.Namespace) -> int:
-    given: dict[str, Any] = {"demo": True} if chosen.demo else {}
-    settings = Settings(**given)
     if chosen.settings_to is not None and chosen.settings_to.exists():
         raise BackupError(f"{chosen.settings_to} exists already: name a new file.")
     with chosen.file.open("rb") as source:
-        reader = ArchiveReader(source, chosen.file.name, backup_secret(settings, chosen.key_file))
+        reader = ArchiveReader(source, chosen.file.name, backup_secret(chosen.key_file))
         if chosen.list:
             manifest = read_through(reader)
         else:
+            given: dict[str, Any] = {"demo": True} if chosen.demo else {}
+            settings = Settings(**given)
             with written_to(settings) as uri:
                 name = chosen.into or f"tradewind_check_{secrets.token_hex(4)}"
                 manifest = run(restore_into(name, reader, settings, uri, keeps=chosen.into is not None))

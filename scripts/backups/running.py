@@ -29,8 +29,7 @@ def exit_code_of(name: str, work: Callable[[], int]) -> int:
     try:
         return work()
     except ValidationError as error:
-        faults = (fault["msg"].removeprefix("Value error, ") for fault in error.errors())
-        return _fail(name, "; ".join(faults), UNREACHABLE)
+        return _fail(name, "; ".join(map(_fault, error.errors())), UNREACHABLE)
     except (EmbeddedError, RegistryError, ValueError) as error:
         return _fail(name, str(error), UNREACHABLE)
     except DatabaseUnavailable as error:
@@ -41,6 +40,11 @@ def exit_code_of(name: str, work: Callable[[], int]) -> int:
         return _fail(name, f"{error.filename or 'The backup'}: {error.strerror}", FAILED)
     except (KeyboardInterrupt, asyncio.CancelledError):
         return _fail(name, "interrupted; what was begun is removed", INTERRUPTED)
+
+
+def _fault(fault: Any) -> str:
+    setting = "_".join(map(str, fault["loc"])).upper()
+    return f"{f'TRADEWIND_{setting}: ' if setting else ''}{fault['msg'].removeprefix('Value error, ')}"
 
 
 def _fail(name: str, sentence: str, code: int) -> int:

@@ -30,7 +30,7 @@ from scripts.backups import archive
 from scripts.backups.archive import ArchiveReader
 from scripts.backups.backup_command import back_up_to
 from scripts.backups.errors import BackupError
-from scripts.backups.restore_command import read_through, restore_into
+from scripts.backups.restore_command import main, read_through, restore_into
 from scripts.backups.stored_files import open_files
 from scripts.s3_stand_in import s3_server
 from tests.plugins.files.samples import PDF, PNG, upload
@@ -290,6 +290,21 @@ async def test_pieces_in_another_order_are_found(place: Place) -> None:
 async def test_the_wrong_key_and_none_are_told_from_damage(sealed: Path) -> None:
     assert "was encrypted with another key" in fault_of(sealed, OTHER_KEY)
     assert "is encrypted: give its key" in fault_of(sealed, "")
+
+
+def test_a_backup_is_listed_on_a_machine_without_settings(
+    sealed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "key").write_text(KEY)
+    assert main([str(sealed), "--list", "--key-file", "key", "--settings-to", "new.env"]) == 0
+    assert "sealed.backup is whole: " in capsys.readouterr().out
+    written = (tmp_path / "new.env").read_text()
+    assert f"TRADEWIND_PLUGINS='{','.join(NAMES)}'\n" in written
+    assert KEY not in written
+    (tmp_path / "key").write_text("short")
+    assert main([str(sealed), "--list", "--key-file", "key"]) == 1
+    assert "is shorter than 32 bytes" in capsys.readouterr().err
 
 
 async def test_a_backup_of_a_newer_version_is_refused(place: Place) -> None:
