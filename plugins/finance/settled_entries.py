@@ -33,7 +33,7 @@ async def mark_settled(service: Service) -> None:
     new = {"settles": {"$in": [None, True]}}
     while found := await entries.find(new, limit=_DOCUMENTS, fields=_READ):
         started = time.monotonic()
-        if not await service.database.transaction(partial(_mark, entries, _of_documents(found))):
+        if not await service.database.transaction(partial(_mark, entries, found)):
             return
         await asyncio.sleep(time.monotonic() - started)  # uses at most half of the time
 
@@ -41,17 +41,28 @@ async def mark_settled(service: Service) -> None:
 MARKING = Job("finance.settled", 60, mark_settled)
 
 
-def _of_documents(rows: Iterable[Row]) -> Mapping[str, Any]:
-    """The filter on the entries of the same open items and advances."""
-    items = {row["open_item_id"] for row in rows if row["open_item_id"] is not None}
-    advances = {row["resource_id"] for row in rows if row["open_item_id"] is None}
+async def _find_unsettled(entries: Store, found: Iterable[Row]) -> list[Row]:
+    """The entries of the same open items and advances that are not marked."""
+    items = {row["open_item_id"] for row in found if row["open_item_id"] is not None}
+    advances = {row["resource_id"] for row in found if row["open_item_id"] is None}
+    of_items = {"open_item_id": {"$in": list(items)}}
     of_advances = {"kind": ADVANCE, "open_item_id": None, "resource_id": {"$in": list(advances)}}
-    return {"$or": [{"open_item_id": {"$in": list(items)}}, of_advances]}
+    rows: list[Row] = []
+    for documents, order in ((of_items, "open_item_id"), (of_advances, "resource_id")):
+        # in the order of the index of the documents: MongoDB might read another from end to end, whose first keys match
+        stages: list[Row] = [
+            {"$match": {**documents, "settled_on": None}},
+            {"$sort": {order: 1, "_id": 1}},
+            {"$project": dict.fromkeys(_READ, 1)},
+        ]
+        read = await entries.aggregate(stages)
+        rows += [{"id": row["_id"], **{name: row.get(name) for name in _READ}} for row in read]
+    return rows
 
 
-async def _mark(entries: Store, documents: Mapping[str, Any]) -> int:
-    """Mark the entries of these documents that are settled, in a transaction; return how many were looked at."""
-    rows = await entries.find({"$and": [documents, {"settled_on": None}]}, fields=_READ)
+async def _mark(entries: Store, found: Iterable[Row]) -> int:
+    """Mark what is settled of the documents of these entries, in a transaction; return how many were looked at."""
+    rows = await _find_unsettled(entries, found)
     ids: dict[str | None, list[Any]] = defaultdict(list)
     for group in _group(rows):
         settled = not sum((exact(row["amount"]) for row in group), ZERO)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plugins.api import OWED_ASKED
+from plugins.api import OWED_ASKED, new_id
 from plugins.finance.entries import ENTRIES
 from plugins.finance.settled_entries import mark_settled
 from plugins.runtime import Running
@@ -15,6 +15,7 @@ from plugins.testing import Client, expect
 from tests.plugins.crm.sales import PAYMENTS, PLANS, in_force
 from tests.plugins.finance.accounts_of_parties import aged, ageing, billed, dunned, new_customer, paid
 from tests.plugins.finance.books import AT, Books
+from tests.support.query_plans import profiled
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 Mark = tuple[str, str, str | None]
@@ -115,3 +116,24 @@ async def test_entries_of_an_older_version_are_marked_too(admin: Client, tradewi
         None,
     )
     assert {settled for _, _, settled in await marks(tradewind, party)} == {"2026-02-15"}
+
+
+async def test_the_entries_of_documents_are_read_by_the_index_of_these(admin: Client, tradewind: Running) -> None:
+    party, database = await new_customer(admin), tradewind.service.database
+    await billed(admin, party, "100.00", "2026-01-10", None)
+    await mark_settled(tradewind.service)
+    one = await database.driver.find_one(ENTRIES.name, of_customer(party))
+    assert one is not None
+    # an older version wrote them all, so those that are found first lie together in other indexes too
+    copies = [{**one, "_id": new_id(), "open_item_id": new_id(), "settles": None} for _ in range(300)]
+    await database.driver.insert(ENTRIES.name, copies)
+    try:
+        async with profiled(database) as reads:
+            await mark_settled(tradewind.service)
+        of_documents = [read for read in reads if ENTRIES.name in read["ns"] and "aggregate" in read["command"]]
+        assert len(of_documents) >= 3
+        items, advances = (f"IXSCAN {{ deleted: 1, {name}: 1, _id: 1 }}" for name in ("open_item_id", "resource_id"))
+        # there are no advances among them, and a server may know that
+        assert {items} <= {read["planSummary"] for read in of_documents} <= {items, advances, "EOF"}
+    finally:
+        await database.driver.delete_many(ENTRIES.name, {"_id": {"$in": [copy["_id"] for copy in copies]}})
