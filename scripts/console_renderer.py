@@ -44,12 +44,14 @@ def start_fetching(python: str) -> None:
         subprocess.Popen([python, program, "--quiet"], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
 
 
-def fetch(home: str) -> str:
-    """Make sure that the renderer is in `home`; one process at a time fetches it. Returns its folder.
+def fetch(home: str, pins: str = "") -> str:
+    """Make sure that the release that is pinned in the file `pins` is in `home`: the renderer's, unless it is given.
+
+    One process at a time fetches it. Returns its folder.
 
     Raises `FetchProblem`, after noting it for the page.
     """
-    pinned = _pinned()
+    pinned = _pinned(pins)
     folder = _folder(home, pinned)
     if _is_complete(home, pinned):
         return folder
@@ -73,8 +75,8 @@ def _is_wanted() -> bool:
     return not names or "console" in names or any(name.startswith("+") for name in names)
 
 
-def _pinned() -> "dict[str, Any]":
-    with open(PINNED, encoding="utf-8") as file:
+def _pinned(pins: str = "") -> "dict[str, Any]":
+    with open(pins or PINNED, encoding="utf-8") as file:
         pinned: dict[str, Any] = json.load(file)
         return pinned
 
@@ -111,7 +113,7 @@ def _fetch(pinned: "dict[str, Any]", home: str, folder: str) -> None:
             raise FetchProblem("damaged")
         unpacked = os.path.join(work, "files")
         os.mkdir(unpacked)
-        _unpack(tarball, pinned["files"], unpacked)
+        _unpack(tarball, pinned.get("folder", "sdk"), pinned["files"], unpacked)
         shutil.rmtree(folder, ignore_errors=True)  # of an older list of files
         os.rename(unpacked, folder)  # all at once
 
@@ -160,9 +162,9 @@ def _digest(path: str) -> str:
     return "sha512-" + base64.b64encode(digest.digest()).decode()
 
 
-def _unpack(tarball: str, names: "list[str]", folder: str) -> None:
-    """Store these files of the release in `folder`, each compressed."""
-    wanted = {f"package/sdk/{name}": name for name in names}
+def _unpack(tarball: str, inside: str, names: "list[str]", folder: str) -> None:
+    """Store these files of a folder inside the release in `folder`, each compressed."""
+    wanted = {os.path.join("package", inside, name): name for name in names}
     with tarfile.open(tarball, "r:gz") as archive:
         for member in archive:
             if member.name in wanted:

@@ -24,6 +24,7 @@ LONGEST = (
     "test_sweeping_by_two.py",
     "test_start_ends.py",
     "test_random_company.py",
+    "test_every_menu.py",
     "test_embedded.py",
     "test_embedded_recovery.py",
     "test_costly_tables.py",

@@ -23,7 +23,8 @@ from plugins.api import (
 )
 from plugins.console.renderer import MEDIA, STATES, Renderer
 
-OWN = ("start.js", "api.js", "conflict.js", "menu.js", "session.js", "values.js", "words.js", "console.css")
+_SCRIPTS = ("accessible", "api", "conflict", "menu", "session", "start", "values", "words")
+OWN = (*(f"{name}.js" for name in _SCRIPTS), "console.css")
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "font-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

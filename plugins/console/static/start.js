@@ -1,5 +1,6 @@
 // The shell: waits for the renderer, logs in, shows the menus, and draws the page that the address names.
 
+import { mendControls } from "./accessible.js";
 import { fetcher } from "./api.js";
 import { remember } from "./conflict.js";
 import { firstPage, mark, navigation } from "./menu.js";
@@ -110,6 +111,7 @@ async function show(embed, menus) {
 async function start() {
   document.documentElement.lang = language;
   document.documentElement.dataset.theme = theme();
+  mendControls();
   const loading = loadRenderer();
   await begin();
   const [{ data: profile }, { data: menus }] = await Promise.all([call("/api/v1/auth/profile"), call("/api/v1/system/menus")]);

@@ -1,0 +1,66 @@
+// What the renderer leaves out for people who do not see the page, or have no mouse: names of controls, roles, keys.
+
+import { say } from "./words.js";
+
+const LINKS = "a:not([href])"; // the renderer's buttons that are no buttons
+const CONTROLS = `input:not([type=hidden]), textarea, button, a[href], [role=combobox], [role=button], [role=switch], ${LINKS}`;
+// buttons that are an icon, by what they are for
+const ICONS = [
+  ["close", "close"], ["prev", "previous"], ["next", "next"], ["refresh", "refresh"], ["clear", "clear"], ["columns", "columns"],
+  ["search", "search"],
+];
+
+function isNamed(control) {
+  const by = control.getAttribute("aria-labelledby");
+  const named = by && by.split(" ").some((id) => document.getElementById(id)?.textContent.trim());
+  return named || control.getAttribute("aria-label") || control.labels?.length > 0
+    || (control.matches("button, a, [role=button]") && control.textContent.trim());
+}
+
+/** What people call a control: the label beside it, what it hints at, or what its icon stands for. */
+function nameOf(control) {
+  const item = control.closest(".antd-Form-item")?.querySelector(".antd-Form-label, label")?.textContent.trim();
+  const hint = control.getAttribute("placeholder") || control.querySelector("[placeholder]")?.getAttribute("placeholder");
+  const inside = control.firstElementChild;
+  const look = `${control.className} ${inside?.getAttribute("class") ?? ""} ${inside?.getAttribute("icon") ?? ""}`.toLowerCase();
+  const icon = ICONS.find(([part]) => look.includes(part))?.[1];
+  return item || control.title || control.dataset.tooltip || hint || (icon && say(icon)) || control.textContent.trim();
+}
+
+/** Give an element a role, and a place among what the keyboard reaches. */
+function act(part, role) {
+  part.setAttribute("role", role);
+  if (part.tabIndex < 0) part.tabIndex = 0;
+}
+
+function mend() {
+  for (const part of document.querySelectorAll("[role*='-']:not([role^='doc-'])")) part.removeAttribute("role"); // there are none
+  for (const tab of document.querySelectorAll(".antd-Tabs-link")) {
+    act(tab, "tab");
+    tab.setAttribute("aria-selected", String(tab.classList.contains("is-active")));
+  }
+  for (const link of document.querySelectorAll(`${LINKS}:not([role])`)) if (!link.closest("[role=tab]")) act(link, "button");
+  for (const dialog of document.querySelectorAll("[role=dialog]:not([aria-label])")) {
+    const title = dialog.querySelector(".antd-Drawer-title, .antd-Modal-title")?.textContent.trim();
+    if (title) dialog.setAttribute("aria-label", title);
+  }
+  for (const control of document.querySelectorAll(CONTROLS)) {
+    const name = isNamed(control) ? "" : nameOf(control);
+    if (name) control.setAttribute("aria-label", name);
+  }
+}
+
+/** From now on mend what is drawn. */
+export function mendControls() {
+  let waiting = false;
+  const soon = () => {
+    if (!waiting) requestAnimationFrame(() => { waiting = false; mend(); });
+    waiting = true;
+  };
+  new MutationObserver(soon).observe(document.body, { childList: true, subtree: true });
+  document.addEventListener("click", soon); // may have chosen another tab
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !event.target.matches?.(`${LINKS}[role=button], [role=tab]`)) return;
+    (event.target.querySelector(LINKS) ?? event.target).click();
+  });
+}

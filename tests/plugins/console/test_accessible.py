@@ -1,0 +1,78 @@
+"""axe-core finds nothing serious on the pages of the console: what people with screen readers and keys would stumble over."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tornado.ioloop import IOLoop
+
+from plugins.runtime import Running
+from plugins.testing import Client, expect, unique
+from scripts.console_renderer import FetchProblem, fetch, home_of
+from tests.plugins.console.browser import Console, do, opened
+
+pytestmark = pytest.mark.gen_test(timeout=120)
+PINS = Path(__file__).with_name("axe.json")
+SERIOUS = ("serious", "critical")
+RUN = "const done = arguments[0]; axe.run(document, { resultTypes: ['violations'] }).then(done, (error) => done(String(error)))"
+
+
+@pytest.fixture(scope="module")
+def console(io_loop: IOLoop, tradewind: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
+    with opened(io_loop, tradewind.url, tmp_path_factory.mktemp("chromium")) as console:
+        yield console
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The script of axe-core, at its pinned release."""
+    try:
+        folder = fetch(os.path.join(os.path.dirname(home_of(sys.executable)), "tradewind-axe"), str(PINS))
+    except FetchProblem as problem:
+        pytest.skip(f"axe-core cannot be fetched: {problem}")
+    return gzip.decompress((Path(folder) / "axe.min.js.gz").read_bytes()).decode()
+
+
+def found(console: Console, axe: str) -> list[str]:
+    """What is serious on the page that is shown: the rule, and one element that breaks it."""
+    console.browser.execute_script(f"if (!window.axe) {{ {axe} }}")
+    result: Any = console.browser.execute_async_script(RUN)
+    assert isinstance(result, dict), result
+    return [
+        f"{one['id']}: {html[:200]} {said}"
+        for one in result["violations"]
+        if one["impact"] in SERIOUS
+        for html, said in {(node["html"], node["failureSummary"].splitlines()[-1].strip()) for node in one["nodes"]}
+    ]
+
+
+async def test_nothing_serious_is_found_on_the_main_pages(console: Console, axe: str, admin: Client) -> None:
+    console.browser.set_script_timeout(60)
+    lead = expect(await admin.post("/api/v1/crm/leads", {"name": unique("lead"), "company": "x"}))
+    await do(console.until, lambda: console.count("dialog form"))
+    faults = {"log-in": await do(found, console, axe)}
+    await do(console.log_in, "admin", "main .drawn")
+    await do(console.watch)
+    places = {
+        "dashboards": "#/dashboard",
+        "list": "#/crm.lead",
+        "record": f"#/records/crm.leads/{lead['id']}",
+        "report": "#/finance.ageing",
+    }
+    for name, address in places.items():
+        await do(console.open, address, "main .drawn")
+        await do(console.rest)
+        faults[name] = await do(found, console, axe)
+    await do(console.open, places["record"], "main .antd-Flex button")
+    await do(console.press, "main .antd-Flex button")
+    await do(console.until, lambda: console.count(".antd-Drawer input[name=name]"))
+    faults["form"] = await do(found, console, axe)
+    serious = {name: one for name, one in faults.items() if one}
+    assert serious == {}, json.dumps(serious, indent=1)
