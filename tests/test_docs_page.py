@@ -33,7 +33,7 @@ QUIET = (
     "--disable-sync",
     "--disable-dev-shm-usage",
 )
-PATIENCE_SECONDS = 40
+PATIENCE_SECONDS = 120
 # as pasted: the page draws itself anew for every single key
 PASTE = """
 const paste = (field, text) => {
@@ -81,10 +81,11 @@ class Page:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.url = f"{url}/api/docs"
         self.browser = Chrome(options=options, service=Service(DRIVER))
+        # a script waits while the page draws hundreds of operations, and one of ours goes through all headings
+        self.browser.set_script_timeout(2 * PATIENCE_SECONDS)
         self.browser.get(self.url)
         self.until(lambda: self.tags())
         self.folded = not self.operations()
-        self.browser.set_script_timeout(5 * PATIENCE_SECONDS)  # for all headings together
         self.counts: dict[str, int] = self.browser.execute_async_script(COUNT)
         self.events: list[dict[str, Any]] = []
 

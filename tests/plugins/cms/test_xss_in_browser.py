@@ -75,7 +75,7 @@ class Browser:
         page = self._folder / "page.html"
         page.write_text(_page(contents, way), encoding="utf-8", errors="surrogatepass")
         self._driver.get(page.as_uri())
-        WebDriverWait(self._driver, 20).until(lambda driver: driver.title == "read")
+        WebDriverWait(self._driver, 60).until(lambda driver: driver.title == "read")
         found: list[str] = self._driver.execute_script("return window.hits")
         return found
 

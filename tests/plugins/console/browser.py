@@ -23,7 +23,7 @@ from plugins.testing import PASSWORD
 from scripts.console_renderer import fetch, home_of
 from tests.test_docs_page import CHROMIUM, DRIVER, QUIET
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 LOG_IN = """
 const set = (name, value) => { document.querySelector(`dialog [name=${name}]`).value = value; };
 set("username", arguments[0]);
@@ -61,6 +61,7 @@ class Console:
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.browser = Chrome(options=options, service=Service(DRIVER))
+        self.browser.set_script_timeout(PATIENCE_SECONDS)
         self.browser.get(f"{url}/console")
 
     def speak(self, language: Language) -> None:

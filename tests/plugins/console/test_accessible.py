@@ -54,7 +54,6 @@ def found(console: Console, axe: str) -> list[str]:
 
 
 async def test_nothing_serious_is_found_on_the_main_pages(console: Console, axe: str, admin: Client) -> None:
-    console.browser.set_script_timeout(60)
     lead = expect(await admin.post("/api/v1/crm/leads", {"name": unique("lead"), "company": "x"}))
     await do(console.until, lambda: console.count("dialog form"))
     faults = {"log-in": await do(found, console, axe)}
