@@ -213,6 +213,7 @@ OPEN_ITEMS = Collection(
         Index("customer_id", "day"),
         Index("supplier_id", "day"),
     ),
+    internal=("billings",),
     states=OPEN_ITEM_STATES,
 )
 

@@ -11,7 +11,9 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import (
+    NOT_FOUND,
     Actor,
+    ApiError,
     Handler,
     Page,
     Request,
@@ -63,7 +65,7 @@ async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str
     An invoice that bills another item has none of its own, and is paid by what is paid of that one.
     """
     if invoice["open_item_id"] is not None:
-        await pay_billed(req.service, await req.system_store(OPEN_ITEMS).get(invoice["open_item_id"]))
+        await _pay_from_billed(req, invoice["open_item_id"])
         return
     # the item belongs to the creator of the invoice, who need not be the one who pays
     owner = Actor(user_id=invoice["creator_id"], department_id=invoice["creator_department_id"])
@@ -86,6 +88,14 @@ async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str
         day,
         item,
     )
+
+
+async def _pay_from_billed(req: Request, item_id: Any) -> None:
+    # written, not only read, so that it conflicts with a payment of the item at the same moment
+    billed = await req.system_store(OPEN_ITEMS).update_unversioned({"_id": item_id}, {"$inc": {"billings": 1}})
+    if billed is None:
+        raise ApiError(NOT_FOUND)
+    await pay_billed(req.service, billed)
 
 
 async def update_from_claim(service: Service, claim: Mapping[str, Any], day: str) -> Record:

@@ -160,20 +160,37 @@ async def test_what_is_paid_elsewhere_is_not_paid_here(admin: Client) -> None:
     assert await books.balance() == "0.00"
 
 
+async def billing(client: Client, item: dict[str, Any]) -> dict[str, Any]:
+    """A draft of an invoice that bills a payable."""
+    bills = {"number": unique("INV"), "counterparty": "s", "amount": item["amount"], "open_item_id": item["id"]}
+    made: dict[str, Any] = expect(await client.post(f"{AT}/invoices", {"direction": "in", **bills}))
+    return made
+
+
+async def test_an_invoice_that_is_confirmed_while_what_it_bills_is_paid_is_paid_too(admin: Client) -> None:
+    goods, books = await Goods.fresh(admin), await Books.fresh(admin)
+    requests, invoices = [], []
+    for _ in range(10):
+        order = await goods.purchase(3, "4.00")
+        expect(await goods.receive(order))
+        item = await item_of(admin, "payables", order)
+        assert item is not None
+        invoices.append(await billing(admin, item))
+        requests.append(admin.post(f"{AT}/invoices/{invoices[-1]['id']}/confirm"))
+        requests.append(admin.post(f"{AT}/payables/{item['id']}/pay", {"account_id": books.account_id}))
+    for reply in await asyncio.gather(*requests):
+        expect(reply)
+    read = [expect(await admin.get(f"{AT}/invoices/{invoice['id']}")) for invoice in invoices]
+    assert [(invoice["status"], invoice["paid"]) for invoice in read] == [("paid", "12.00")] * 10
+
+
 async def test_an_invoice_that_bills_an_order_is_no_further_payable(admin: Client) -> None:
     goods, books = await Goods.fresh(admin), await Books.fresh(admin)
     order = await goods.purchase(3, "4.00")
     expect(await goods.receive(order))
     item = await item_of(admin, "payables", order)
     assert item is not None
-    body = {
-        "direction": "in",
-        "number": unique("INV"),
-        "counterparty": "s",
-        "amount": "12.00",
-        "open_item_id": item["id"],
-    }
-    invoice = expect(await admin.post(f"{AT}/invoices", body))
+    invoice = await billing(admin, item)
     expect(await admin.post(f"{AT}/invoices/{invoice['id']}/confirm"))
     assert await item_of(admin, "payables", invoice) is None
     expect(await books.pay_invoice(invoice), 40901)
