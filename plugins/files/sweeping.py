@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
@@ -32,10 +33,18 @@ async def sweep(service: Service, files: Files) -> None:
     await files.storage.tidy(cutoff)
     while old := await files.records.find({"attached": False, "created_at": {"$lt": cutoff}}, limit=_BATCH):
         named = await find_named_keys(service) if any(file["state"] in _READABLE for file in old) else set()
-        done = [await _sweep_one(files, file, file["id"][:STEM] in named) for file in old]
-        log.info("files swept", extra={"removed": done.count(True), "kept": done.count(False)})
+        await _sweep_all(files, old, named)
         if len(old) < _BATCH:
             return
+
+
+async def _sweep_all(files: Files, old: Iterable[File], named: set[str]) -> None:
+    removed: Counter[bool] = Counter()
+    try:
+        for file in old:
+            removed[await _sweep_one(files, file, file["id"][:STEM] in named)] += 1
+    finally:  # also of a sweep that ends early, because another instance has taken over
+        log.info("files swept", extra={"removed": removed[True], "kept": removed[False]})
 
 
 async def _sweep_one(files: Files, file: File, named: bool) -> bool:
