@@ -14,7 +14,7 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.runtime import Running
-from plugins.testing import Client, expect, unique
+from plugins.testing import Client, expect, serving, unique
 from scripts.console_renderer import FetchProblem, fetch, home_of
 from tests.plugins.console.browser import Console, do, opened
 
@@ -24,9 +24,17 @@ SERIOUS = ("serious", "critical")
 RUN = "const done = arguments[0]; axe.run(document, { resultTypes: ['violations'] }).then(done, (error) => done(String(error)))"
 
 
-@pytest.fixture(scope="module")
-def console(io_loop: IOLoop, tradewind: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
-    with opened(io_loop, tradewind.url, tmp_path_factory.mktemp("chromium")) as console:
+@pytest.fixture
+def site(io_loop: IOLoop, mongodb_uri: str, tmp_path: Path) -> Iterator[Running]:
+    """A server with what this test makes, and no more."""
+    block = serving(mongodb_uri, tmp_path)
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
+
+
+@pytest.fixture
+def console(io_loop: IOLoop, site: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
+    with opened(io_loop, site.url, tmp_path_factory.mktemp("chromium")) as console:
         yield console
 
 
@@ -53,7 +61,8 @@ def found(console: Console, axe: str) -> list[str]:
     ]
 
 
-async def test_nothing_serious_is_found_on_the_main_pages(console: Console, axe: str, admin: Client) -> None:
+async def test_nothing_serious_is_found_on_the_main_pages(console: Console, axe: str, site: Running) -> None:
+    admin = await Client(site.url).log_in("admin")
     lead = expect(await admin.post("/api/v1/crm/leads", {"name": unique("lead"), "company": "x"}))
     await do(console.until, lambda: console.count("dialog form"))
     faults = {"log-in": await do(found, console, axe)}
