@@ -35,7 +35,7 @@ def _all(period: Period) -> Filter:
 
 
 class Key(Protocol):
-    """What tells the rows of an array from each other. `name`: the field of a row that has it."""
+    """What distinguishes the rows of an array. `name`: the field of a row that has it."""
 
     @property
     def name(self) -> str:

@@ -28,7 +28,7 @@ class Connections:
 
     async def exchange(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Exchanged:
         """Send a request and return the status, the headers and the body of its response. Raises OSError."""
-        kept = self._kept and method != "HEAD"  # the parser cannot be told that no body follows
+        kept = self._kept and method != "HEAD"  # the parser expects a body after every head
         request = self._request(method, target, headers, body, kept=kept)
         connection = await self._connection()
         try:

@@ -52,7 +52,7 @@ def filter_form(body: list[Node]) -> Node:
 
 
 def _request(subject: Subject, address: str) -> Node:
-    """The request of a list. A tree is one response: it is told no page."""
+    """The request of a list. A tree is one response: it has no pages to ask for."""
     return call("GET", address, {}) if subject.tree else {**call("GET", address), **PAGED}
 
 

@@ -66,10 +66,10 @@ class Renderer:
         if all((self.folder / f"{name}.gz").exists() for name in self.names):
             return "ready"
         try:
-            told = (self.home / "state").read_text().strip()
+            noted = (self.home / "state").read_text().strip()
         except OSError:
             return "missing"
-        return told if told in STATES and told != "ready" else "missing"
+        return noted if noted in STATES and noted != "ready" else "missing"
 
     def compressed(self, name: str) -> bytes | None:
         """One of the files, compressed with gzip; None for another name, or before it came."""

@@ -61,8 +61,8 @@ def _back_up(chosen: argparse.Namespace, folder: Path) -> int:
     with read_from(settings) as uri, _opened(path) as output:
         taken: dict[str, Any] = run(back_up_to(output, settings, uri, secret))
     removed = _remove_old(path.parent, settings.mongodb_database, chosen.keep) if path and chosen.keep else []
-    told = {"file": str(path) if path else None, "encrypted": bool(secret), **taken, "removed": removed}
-    print(json.dumps(told) if chosen.json else _sentences(told), file=sys.stderr if path is None else sys.stdout)
+    report = {"file": str(path) if path else None, "encrypted": bool(secret), **taken, "removed": removed}
+    print(json.dumps(report) if chosen.json else _sentences(report), file=sys.stderr if path is None else sys.stdout)
     return DONE
 
 
@@ -116,18 +116,18 @@ def _remove_old(folder: Path, database: str, keep: int) -> list[str]:
     return [path.name for path in old]
 
 
-def _sentences(told: dict[str, Any]) -> str:
-    documents = sum(one["documents"] for one in told["collections"].values())
-    files = told["files"]
+def _sentences(report: dict[str, Any]) -> str:
+    documents = sum(one["documents"] for one in report["collections"].values())
+    files = report["files"]
     lines = [
-        f"{told['file'] or 'The backup'}: {documents:,} documents in {len(told['collections'])} collections and "
-        f"{files['count']:,} files of {told['database']} as of {told['moment']['at']}, {told['size'] / 1e6:,.1f} MB"
-        f"{', encrypted' if told['encrypted'] else ''}, in {told['seconds']:,.0f} s."
+        f"{report['file'] or 'The backup'}: {documents:,} documents in {len(report['collections'])} collections and "
+        f"{files['count']:,} files of {report['database']} as of {report['moment']['at']}, {report['size'] / 1e6:,.1f} MB"
+        f"{', encrypted' if report['encrypted'] else ''}, in {report['seconds']:,.0f} s."
     ]
     if files["missing"]:
         lines.append(f"{files['missing']:,} files were removed while it ran: {', '.join(files['missing_keys'])}")
     if files["damaged"]:
         lines.append(f"{files['damaged']:,} files are not what was uploaded: {', '.join(files['damaged_keys'])}")
-    if told["removed"]:
-        lines.append(f"Removed: {', '.join(told['removed'])}")
+    if report["removed"]:
+        lines.append(f"Removed: {', '.join(report['removed'])}")
     return "\n".join(lines)

@@ -15,6 +15,7 @@ from plugins.console.pages import menu_page
 from plugins.console.records import record_page
 from plugins.console.site import Site
 from plugins.console.viewer import Viewer
+from plugins.plugin import Plugin
 from plugins.registry import freeze, load_plugins
 from tests.plugins.console.walk import nodes, texts
 from tests.test_readme import PLUGINS, example, example_plugins
@@ -45,7 +46,9 @@ def viewer() -> Viewer:
     names: dict[str, object] = {}
     for heading in ("## Write a plugin", "## The console"):
         exec(example(PLUGINS, heading), names)
-    return viewer_of(freeze([*load_plugins(()), names["plugin"], names["pages"]]))  # type: ignore[list-item]
+    written = [one for one in (names["plugin"], names["pages"]) if isinstance(one, Plugin)]
+    assert len(written) == 2
+    return viewer_of(freeze([*load_plugins(()), *written]))
 
 
 def test_the_example_is_short() -> None:
