@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -23,31 +23,53 @@ from pydantic import ValidationError
 
 from config import garbage_collection
 from config.embedded import Embedded, EmbeddedError, acquire, keep
+from config.listening import activated_sockets
 from config.local_secrets import demo_accounts
 from config.logs import start_logging
+from config.service_manager import notify
 from config.settings import Settings
 
 if TYPE_CHECKING:
+    from config.supervision.forking import Inherited
+    from config.supervision.link import Message
     from handlers.declarations import Catalogue
     from plugins.plugin import Plugin
     from plugins.runtime import Running
 
 log = logging.getLogger("tradewind")
+_EPILOG = """\
+examples:
+  {program} --port 8000
+  {program} --processes 4 --host 0.0.0.0
+
+exit codes: 0 stopped by a signal; 1 settings, plugins, database or port do not let it start, as a sentence says
+"""
 _TIDY_SECONDS = 0.5
+STOP_SECONDS = 30.0  # of a stop beyond what the settings say: jobs, the operation log, the embedded database
 
 
 def main(arguments: Sequence[str] | None = None, program: str = "server.py") -> int:
     """Run until SIGTERM or SIGINT and return the exit code."""
-    parser = argparse.ArgumentParser(prog=program, description="Tradewind, the back end of a business platform.")
+    parser = argparse.ArgumentParser(
+        prog=program,
+        description="Serves Tradewind, the back end of a business platform, until SIGTERM.",
+        epilog=_EPILOG.format(program=program),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--host", help="address to listen on (TRADEWIND_HOST)")
     parser.add_argument("--port", type=int, help="port to listen on (TRADEWIND_PORT)")
-    parser.add_argument("--processes", type=int, help="run so many under a parent that starts again what ends")
+    parser.add_argument("--processes", type=int, help="run so many under a supervisor, as `tradewind supervise` does")
+    parser.add_argument("--fork-server", type=int, help=argparse.SUPPRESS)  # of a supervisor, at this descriptor
     given = {name: value for name, value in vars(parser.parse_args(arguments)).items() if value is not None}
-    processes = given.pop("processes", None)
+    processes, descriptor = given.pop("processes", None), given.pop("fork_server", None)
+    if processes is not None:
+        return run_supervised(processes, given)
     garbage_collection.pause()
     try:
         settings = Settings(**given)
-        return run(settings, start_database(settings)) if processes is None else run_several(settings, processes)
+        if descriptor is not None:
+            return run_fork_server(settings, descriptor)
+        return run(settings, start_database(settings))
     except ValidationError as error:
         return fail([f"{_name(fault['loc'])}{fault['msg'].removeprefix('Value error, ')}" for fault in error.errors()])
     except EmbeddedError as error:
@@ -92,14 +114,23 @@ def run(settings: Settings, starting: Starting | None) -> int:
         return fail(error.problems)
 
 
-def run_several(settings: Settings, processes: int) -> int:
-    """Load the plugins and serve them by several processes on one port; return the exit code."""
+def run_supervised(processes: int | None, given: Mapping[str, object]) -> int:
+    """Serve by several processes under this one, with the arguments `given`; return the exit code."""
+    from config.supervision import supervise
+
+    return supervise(processes, [f"--{name}={value}" for name, value in given.items()])
+
+
+def run_fork_server(settings: Settings, descriptor: int) -> int:
+    """Load the plugins, and fork processes that serve them for the supervisor at `descriptor`; return the exit code."""
     from config.logs import log_at_once
-    from config.processes import run_processes
+    from config.parent_death import stop_with_parent
+    from config.supervision.forking import fork_servers
     from plugins.registry import RegistryError, load_plugins
 
-    if processes < 1 or settings.port == 0:
-        return fail(["--processes takes at least 1, and a --port that is not 0."])
+    stop_with_parent(os.getppid())
+    if settings.port == 0:
+        return fail(["Several processes take a --port that is not 0."])
     try:
         plugins = load_plugins(settings.plugins)
         catalogue = load_catalogue(settings, plugins)
@@ -108,13 +139,20 @@ def run_several(settings: Settings, processes: int) -> int:
     log_at_once(settings.log_level)
     garbage_collection.exempt_and_resume()
 
-    def serve_one(first: bool) -> int:
+    def serve_one(inherited: Inherited) -> int:
         try:
-            return run_loaded(settings, plugins, start_database(settings), catalogue, welcomes=first)
+            return run_loaded(settings, plugins, start_database(settings), catalogue, inherited)
         except EmbeddedError as error:
             return fail([str(error)])
 
-    return run_processes(processes, serve_one)
+    stop_seconds = settings.drain_notice_seconds + settings.drain_seconds + STOP_SECONDS
+    loaded: Message = {
+        "host": settings.host,
+        "port": settings.port,
+        "log_level": settings.log_level,
+        "stop_seconds": stop_seconds,
+    }
+    return fork_servers(descriptor, loaded, serve_one)
 
 
 def run_loaded(
@@ -122,7 +160,7 @@ def run_loaded(
     plugins: Sequence[Plugin],
     starting: Starting | None,
     catalogue: Catalogue,
-    welcomes: bool = True,
+    inherited: Inherited | None = None,
 ) -> int:
     """Serve plugins that are loaded, and return the exit code."""
     from plugins.runtime import StartError
@@ -133,7 +171,7 @@ def run_loaded(
     for variable, advice in unknown_settings(plugins).items():
         log.warning(f"{variable} {advice}", extra={"setting": variable})
     try:
-        uvloop.run(serve(settings, plugins, starting, catalogue, welcomes))
+        uvloop.run(serve(settings, plugins, starting, catalogue, inherited))
     except StartError as error:
         return fail([str(error)])
     finally:
@@ -155,18 +193,28 @@ def load_catalogue(settings: Settings, plugins: Sequence[Plugin]) -> Catalogue:
 
 
 class Stop:
-    """Handles SIGTERM and SIGINT: they cancel a start, and ask a running service to stop."""
+    """Handles SIGTERM and SIGINT: they cancel a start, and ask a running service to stop.
 
-    def __init__(self) -> None:
+    With `replaceable`, so does SIGHUP: another process is ready to take this one's place.
+    """
+
+    def __init__(self, replaceable: bool) -> None:
         self.asked = asyncio.Event()
+        self.replaced = False
         self._loop = asyncio.get_running_loop()
         self._starting = asyncio.current_task()
         for number in (signal.SIGTERM, signal.SIGINT):
             self._loop.add_signal_handler(number, self._ask)
+        if replaceable:
+            self._loop.add_signal_handler(signal.SIGHUP, self._replace)
 
     def started(self) -> None:
         """From now on a signal asks the service to stop and cancels nothing."""
         self._starting = None
+
+    def _replace(self) -> None:
+        self.replaced = True
+        self._ask()
 
     def _ask(self) -> None:
         self.asked.set()
@@ -184,24 +232,28 @@ async def serve(
     plugins: Sequence[Plugin],
     starting: Starting | None,
     catalogue: Catalogue | None = None,
-    welcomes: bool = True,
+    inherited: Inherited | None = None,
 ) -> None:
-    """Start the service, log that it is ready, and stop it cleanly on a signal. `welcomes`: print how to log in."""
+    """Start the service, log that it is ready, and stop it cleanly on a signal. `inherited`: from its supervisor."""
     from plugins.runtime import running
 
-    stop = Stop()
+    stop = Stop(replaceable=inherited is not None)
+    sockets = activated_sockets() if inherited is None else inherited.sockets
     embedded = None
     try:
         embedded = await starting.database() if starting else None
         uri = embedded.uri if embedded else settings.mongodb_uri.get_secret_value()
-        async with running(settings, plugins, uri, catalogue=catalogue) as service:
+        async with running(settings, plugins, uri, catalogue=catalogue, sockets=sockets) as service:
             stop.started()
             log.info("ready", extra={"url": service.url, "plugins": list(service.catalogue.plugins)})
-            if settings.demo and welcomes:
+            if settings.demo and (inherited is None or inherited.first):
                 welcome(service)
+            tell_ready(inherited)
             await settle()
             await until_asked(stop, embedded)
+            service.service.replaced = stop.replaced
             log.info("stopping")
+            notify("STOPPING=1")
     except asyncio.CancelledError:
         if not stop.asked.is_set():
             raise
@@ -210,6 +262,14 @@ async def serve(
         if embedded:
             await asyncio.to_thread(embedded.release_and_wait, 15)
     log.info("stopped")
+
+
+def tell_ready(inherited: Inherited | None) -> None:
+    """Notify the parent of this process, the supervisor or the service manager, that it serves."""
+    if inherited is None:
+        notify("READY=1")
+    else:
+        inherited.tell_ready()
 
 
 async def until_asked(stop: Stop, embedded: Embedded | None) -> None:

@@ -24,6 +24,8 @@ from typing import Any, TextIO
 
 import orjson
 
+from config.log_limits import MOST_REFUSED, RepeatedWarnings
+
 _SECRET_NAME = re.compile(
     r"passw|token|secret|authorization|cookie|credential|private_?key|api_?key|signature", re.IGNORECASE
 )
@@ -126,11 +128,15 @@ def _format_second(second: int) -> str:
 
 
 def log_request(fields: Mapping[str, Any]) -> None:
-    """Write the line of a finished request, if lines of level INFO are written."""
+    """Write the line of a finished request, if lines of level INFO are written.
+
+    What strangers send and is refused comes in any number: it has a line up to a limit, and is counted from there on.
+    """
     root = logging.getLogger()
     if root.level <= logging.INFO:
         for handler in root.handlers:
-            if isinstance(handler, _Queue):
+            known = fields["status"] < 400 or fields.get("user_id")
+            if isinstance(handler, _Queue) and (known or handler.admits(fields)):
                 handler.collect(_request_line(fields))
 
 
@@ -139,6 +145,17 @@ class _Queue(logging.handlers.QueueHandler):
         super().__init__(lines)
         self.collected: deque[str] = deque()
         self.is_queued = False  # the record that stands for them
+        self._repeated = RepeatedWarnings()
+        self.addFilter(self._repeated)
+
+    def admits(self, refused: Mapping[str, Any]) -> bool:
+        """Whether the line of a refused request is written."""
+        return self._repeated.limit.admits((_REQUEST_LINE["logger"], f"request {refused['status']}"), MOST_REFUSED)
+
+    def close(self) -> None:
+        """Logging: the last lines."""
+        self._repeated.limit.sum_up()
+        super().close()
 
     def collect(self, line: str) -> None:
         """Keep the line of a request for the writing thread, which is woken once for many of them."""

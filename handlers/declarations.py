@@ -12,6 +12,7 @@ from handlers.data.collection import Collection
 from handlers.data.states import StateMachine
 from handlers.dictionaries import Entry
 from handlers.holdings import Holding
+from handlers.migrations import Migration
 from handlers.route import Route
 from handlers.schema.conversion import decode
 from handlers.schema.errors import ErrorKind
@@ -143,6 +144,7 @@ class Catalogue:
     holdings: tuple[Holding, ...] = ()
     audits: tuple[Audit, ...] = ()
     debts: tuple[Debt, ...] = ()
+    migrations: tuple[tuple[str, Migration], ...] = ()  # with the names of their plugins
     views: tuple[View, ...] = ()
     permission_titles: Mapping[str, Message] = field(default_factory=dict)
 

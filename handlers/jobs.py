@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
+import time
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
 
 from config.database import DatabaseUnavailable
 from handlers.data.database import Database, Lease
@@ -15,11 +17,22 @@ log = logging.getLogger("tradewind.jobs")
 _RETRY_SECONDS = 1.0
 
 
+@dataclass
+class JobRuns:
+    """How often a periodic job ran in this process and failed, how long it took in all, and when it last succeeded."""
+
+    runs: int = 0
+    failures: int = 0
+    seconds: float = 0.0
+    succeeded_at: float = 0.0
+
+
 class Jobs:
     """The background tasks of one process; the process cancels them when it stops."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.runs: dict[str, JobRuns] = {}  # of periodic jobs, by their names
         self._tasks: set[asyncio.Task[None]] = set()
 
     def spawn(self, name: str, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
@@ -34,16 +47,30 @@ class Jobs:
         return self.spawn(name, self._repeat(seconds, name, work))
 
     async def _repeat(self, seconds: float, name: str, work: Callable[[], Awaitable[object]]) -> None:
+        runs = self.runs.setdefault(name, JobRuns())
         while True:
             lease = Lease(self._database, f"job:{name}", seconds)
             try:
                 if await lease.acquire():
-                    await self._run_held(lease, seconds, work)
+                    await self._measured(runs, self._run_held(lease, seconds, work))
             except DatabaseUnavailable:
                 log.warning("job waits for the database", extra={"job": name})
             except Exception:
                 log.exception("job failed", extra={"job": name})
             await asyncio.sleep(min(seconds / 2, max(_RETRY_SECONDS, seconds / 10)))
+
+    async def _measured(self, runs: JobRuns, work: Awaitable[None]) -> None:
+        began = time.monotonic()
+        try:
+            await work
+        except Exception:
+            runs.failures += 1
+            raise
+        else:
+            runs.succeeded_at = time.time()
+        finally:
+            runs.runs += 1
+            runs.seconds += time.monotonic() - began
 
     async def _run_held(self, lease: Lease, seconds: float, work: Callable[[], Awaitable[object]]) -> None:
         # the lease is not released after the work, so that no other instance runs it in the same period

@@ -83,7 +83,7 @@ async def respond(request: Request) -> Response:
     """
     started = time.perf_counter()
     error: ApiError | None = None
-    token = request_context.set({"request_id": request.id})
+    token = request_context.set(_traced(request, {"request_id": request.id}))
     begin_waiting()
     try:
         route = find_route(request)  # 404, 405
@@ -148,7 +148,8 @@ async def authenticate(request: Request, route: Route) -> None:
     if request.bearer is None:
         raise ApiError(UNAUTHENTICATED)
     request.actor = await request.part(Authenticator).authenticate(request.bearer)
-    request_context.set({"request_id": request.id, "user_id": request.actor.user_id, "route": route.name})
+    names = {"request_id": request.id, "user_id": request.actor.user_id, "route": route.name}
+    request_context.set(_traced(request, names))
 
 
 async def authorize(request: Request, route: Route) -> None:
@@ -334,22 +335,28 @@ def conclude(request: Request, status: int, code: int, milliseconds: float) -> N
     name = route.name if route else "none"
     method = request.method if request.method in _COUNTED_METHODS else "other"  # a client may invent methods
     request.part(Metrics).observe(method, route.path if route else "none", status, milliseconds)
-    log_request(
-        {
-            "request_id": request.id,
-            "method": request.method,
-            "path": request.target[:500],
-            "route": name,
-            "status": status,
-            "code": code,
-            "milliseconds": round(milliseconds, 2),
-            "address": request.remote_ip,
-            "user_id": request.actor.user_id,
-        }
-    )
+    line = {
+        "request_id": request.id,
+        "method": request.method,
+        "path": request.target[:500],
+        "route": name,
+        "status": status,
+        "code": code,
+        "milliseconds": round(milliseconds, 2),
+        "address": request.remote_ip,
+        "user_id": request.actor.user_id,
+    }
+    log_request(_traced(request, line))
     noted = route is not None and (route.writes or request.rows is not None) and route.logged
     if route and noted and request.actor is not ANONYMOUS:
         request.part(OperationLog).record(_operation(request, route, status, code, milliseconds))
+
+
+def _traced(request: Request, names: dict[str, object]) -> dict[str, object]:
+    """These names of log lines, and the id of the caller's trace."""
+    if request.trace_id is not None:
+        names["trace_id"] = request.trace_id
+    return names
 
 
 def _operation(request: Request, route: Route, status: int, code: int, milliseconds: float) -> Record:

@@ -1,108 +1,231 @@
-"""Prometheus metrics of one process (library: prometheus-client).
+"""Prometheus metrics of one process, and their text (exposition format 0.0.4).
 
-The counters of requests have a line for each route, status and duration bucket, which is 10,000 lines for 500 routes.
-They are formatted here: the library takes 150 ms for that, in which the event loop would serve nobody.
+The requests have a line for each route, status and duration bucket, which is 10,000 lines for 500 routes. They are
+formatted in pieces, between which the event loop serves others.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from bisect import bisect_left
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import Literal, NamedTuple
 
-from prometheus_client import CollectorRegistry, Gauge, generate_latest
+from prometheus_client import ProcessCollector
 
 from config.database import DatabaseUnavailable
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _BOUNDS = (*map(str, _BUCKETS), "+Inf")
 _READ_SECONDS = 0.5
-_HEAD = "# HELP {0} {1}\n# TYPE {0} {2}\n"
+_PIECE = 50  # lines, or histograms, that are formatted before others have their turn
+PROCESS = "process"  # the label that tells the processes of a port apart
+Kind = Literal["counter", "gauge", "histogram"]
 Read = Callable[[], Awaitable[Mapping[str, float]]]
+Count = Callable[[], Mapping[str, float]]
+
+
+class Family(NamedTuple):
+    """A metric: what it is, and its lines."""
+
+    name: str
+    help: str
+    kind: Kind
+    lines: str
 
 
 @dataclass
-class _Seen:
-    """The requests of one method, route and status: a count for each duration bucket, and their total seconds."""
+class Durations:
+    """A histogram: a count for each duration bucket, and the total of seconds."""
 
     counts: list[int] = field(default_factory=lambda: [0] * len(_BOUNDS))
     seconds: float = 0.0
 
+    def observe(self, seconds: float) -> None:
+        """Count one duration."""
+        self.counts[bisect_left(_BUCKETS, seconds)] += 1
+        self.seconds += seconds
 
-class Metrics:
-    """The counters of one process."""
-
-    def __init__(self) -> None:
-        self._seen: dict[tuple[str, str, int], _Seen] = {}
-        self._gauges = CollectorRegistry()
-        self._read: dict[Gauge, Read] = {}
-        self._open = Gauge("tradewind_open_requests", "Requests being served", registry=self._gauges)
-        self.operations_waiting = Gauge(
-            "tradewind_operation_log_waiting", "Operation-log entries not yet written", registry=self._gauges
+    def lines(self, name: str, labels: str) -> str:
+        """Its lines with these labels, which are formatted already."""
+        lead = f"{labels}," if labels else ""
+        buckets = zip(_BOUNDS, accumulate(self.counts), strict=True)
+        return "".join(
+            (
+                *(f'{name}_bucket{{{lead}le="{bound}"}} {count}\n' for bound, count in buckets),
+                f"{name}_count{{{labels}}} {sum(self.counts)}\n{name}_sum{{{labels}}} {self.seconds}\n",
+            )
         )
 
-    def gauge(self, name: str, description: str, read: Read, label: str = "") -> None:
-        """Show what `read` returns, by the values of the label, whenever somebody reads the metrics; by "" without one.
 
-        A `read` that takes longer than half a second, or fails for lack of the database, leaves the values as they were.
-        """
-        self._read[Gauge(name, description, [label] if label else [], registry=self._gauges)] = read
+@dataclass
+class Counter:
+    """A number that only grows, for each value of its label."""
 
-    async def refresh(self) -> None:
-        """Read the gauges of plugins."""
-        for gauge, read in self._read.items():
-            with suppress(DatabaseUnavailable, TimeoutError):
-                async with asyncio.timeout(_READ_SECONDS):
-                    values = await read()
-                gauge.clear()
-                for value, number in values.items():
-                    (gauge.labels(value) if value else gauge).set(number)
+    values: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
-    def count_open(self, open_requests: Callable[[], float]) -> None:
-        """Call `open_requests` whenever somebody reads the metrics."""
-        self._open.set_function(open_requests)
+    def add(self, value: str = "", amount: float = 1.0) -> None:
+        """Count something with this value of the label; "" without one."""
+        self.values[value] += amount
+
+
+class _Figure(NamedTuple):
+    """A metric of this process with at most one label, and how to read it."""
+
+    name: str
+    help: str
+    kind: Kind
+    label: str
+    read: Count
+
+
+class _Shared(NamedTuple):
+    """A metric of the whole service, which is read from the database."""
+
+    name: str
+    help: str
+    label: str
+    read: Read
+
+
+class Metrics:
+    """The metrics that this process can tell."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, str, int], Durations] = {}
+        self._figures: list[_Figure] = []
+        self._shared: dict[_Shared, Mapping[str, float]] = {}
+        self._histograms: list[tuple[str, str, Durations]] = []
+        self._system = ProcessCollector(registry=None)
 
     def observe(self, method: str, route: str, status: int, milliseconds: float) -> None:
         """Count one request."""
         key = (method, route, status)
         seen = self._seen.get(key)
         if seen is None:
-            seen = self._seen[key] = _Seen()
-        seconds = milliseconds / 1000
+            seen = self._seen[key] = Durations()
+        seconds = milliseconds / 1000  # here, because a further call is a tenth of the cost of this method
         seen.counts[bisect_left(_BUCKETS, seconds)] += 1
         seen.seconds += seconds
 
+    def figure(self, name: str, help: str, read: Count, label: str = "", kind: Kind = "gauge") -> None:
+        """Show what `read` returns of this process, by the values of the label; by "" without one. It may not wait."""
+        self._figures.append(_Figure(name, help, kind, label, read))
+
+    def counter(self, name: str, help: str, label: str = "", values: Sequence[str] = ()) -> Counter:
+        """Show a counter of this process; `values` of the label that are known are there from the start, as 0."""
+        counter = Counter()
+        counter.values.update(dict.fromkeys(values, 0.0))
+        self.figure(name, help, lambda: counter.values, label, "counter")
+        return counter
+
+    def histogram(self, name: str, help: str) -> Durations:
+        """Show durations of this process."""
+        durations = Durations()
+        self._histograms.append((name, help, durations))
+        return durations
+
+    def gauge(self, name: str, description: str, read: Read, label: str = "") -> None:
+        """Show what `read` returns of the service, by the values of the label; by "" without one.
+
+        It is asked in one process whenever somebody reads the metrics. Where it takes longer than half a second, or
+        fails for lack of the database, the values stay as they were.
+        """
+        self._shared[_Shared(name, description, label, read)] = {}
+
+    async def shared(self) -> list[Family]:
+        """The metrics of the whole service."""
+
+        async def refresh(one: _Shared) -> None:
+            with suppress(DatabaseUnavailable, TimeoutError):
+                async with asyncio.timeout(_READ_SECONDS):
+                    self._shared[one] = await one.read()
+
+        await asyncio.gather(*map(refresh, self._shared))
+        return [
+            Family(one.name, one.help, "gauge", "".join(_lines(one.name, one.label, "", values)))
+            for one, values in self._shared.items()
+        ]
+
+    async def families(self, process: str = "") -> list[Family]:
+        """The metrics of this process, with its label if it is given."""
+        found = []
+        for name, help, kind, lines in self._sources(process):
+            parts: list[str] = []
+            for line in lines:
+                parts.append(line)
+                if len(parts) % _PIECE == 0:
+                    await asyncio.sleep(0)
+            found.append(Family(name, help, kind, "".join(parts)))
+        return found
+
     def text(self) -> bytes:
-        """The metrics in the Prometheus text format."""
-        return "".join((*self._counter_lines(), *self._histogram_lines())).encode() + generate_latest(self._gauges)
+        """The metrics of this process alone, all at once."""
+        return exposition(Family(name, help, kind, "".join(lines)) for name, help, kind, lines in self._sources(""))
 
-    def _counter_lines(self) -> Iterator[str]:
-        name = "tradewind_requests_total"
-        yield _HEAD.format(name, "Requests served", "counter")
-        for (method, route, status), seen in self._seen.items():
-            yield f'{name}{{{_labels(method, route)},status="{status}"}} {sum(seen.counts)}\n'
-
-    def _histogram_lines(self) -> Iterator[str]:
-        name = "tradewind_request_seconds"
-        yield _HEAD.format(name, "Time to the response", "histogram")
-        for (method, route), seen in self._by_route().items():
-            labels = _labels(method, route)
-            for bound, count in zip(_BOUNDS, accumulate(seen.counts), strict=True):
-                yield f'{name}_bucket{{{labels},le="{bound}"}} {count}\n'
-            yield f"{name}_count{{{labels}}} {sum(seen.counts)}\n{name}_sum{{{labels}}} {seen.seconds}\n"
-
-    def _by_route(self) -> dict[tuple[str, str], _Seen]:
-        totals: dict[tuple[str, str], _Seen] = {}
-        for (method, route, _), seen in self._seen.items():
-            total = totals.setdefault((method, route), _Seen())
-            total.counts = [one + other for one, other in zip(total.counts, seen.counts, strict=True)]
-            total.seconds += seen.seconds
-        return totals
+    def _sources(self, process: str) -> Iterator[tuple[str, str, Kind, Iterable[str]]]:
+        own = f'{PROCESS}="{process}"' if process else ""
+        lead = f"{own}," if own else ""
+        seen = list(self._seen.items())
+        yield "tradewind_requests_total", "Requests served", "counter", _request_lines(seen, lead)
+        yield "tradewind_request_seconds", "Time to the response", "histogram", _duration_lines(seen, lead)
+        for name, help, durations in self._histograms:
+            yield name, help, "histogram", (durations.lines(name, own),)
+        for name, help, kind, label, read in self._figures:
+            yield name, help, kind, _lines(name, label, own, read())
+        for metric in self._system.collect():
+            name = f"{metric.name}_total" if metric.type == "counter" else metric.name
+            kind = "counter" if metric.type == "counter" else "gauge"
+            yield name, metric.documentation, kind, _lines(name, "", own, {"": metric.samples[0].value})
 
 
-def _labels(method: str, route: str) -> str:
-    escaped = route.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
-    return f'method="{method}",route="{escaped}"'
+def exposition(families: Iterable[Family]) -> bytes:
+    """The text of metrics; those of one name, from several processes, come together."""
+    parts: dict[str, list[str]] = {}
+    for name, help, kind, lines in families:
+        if name not in parts:
+            parts[name] = [f"# HELP {name} {help}\n# TYPE {name} {kind}\n"]
+        parts[name].append(lines)
+    return "".join(text for of_name in parts.values() for text in of_name).encode()
+
+
+def _request_lines(seen: Iterable[tuple[tuple[str, str, int], Durations]], lead: str) -> Iterator[str]:
+    for (method, route, status), durations in seen:
+        labels = f'{lead}{_route_labels(method, route)},status="{status}"'
+        yield f"tradewind_requests_total{{{labels}}} {sum(durations.counts)}\n"
+
+
+def _duration_lines(seen: Iterable[tuple[tuple[str, str, int], Durations]], lead: str) -> Iterator[str]:
+    by_route: dict[tuple[str, str], list[Durations]] = defaultdict(list)
+    for (method, route, _), durations in seen:
+        by_route[method, route].append(durations)
+    for (method, route), of_statuses in by_route.items():
+        counts = [sum(column) for column in zip(*(one.counts for one in of_statuses), strict=True)]
+        total = Durations(counts, sum(one.seconds for one in of_statuses))
+        yield total.lines("tradewind_request_seconds", lead + _route_labels(method, route))
+
+
+def _lines(name: str, label: str, own: str, values: Mapping[str, float]) -> Iterator[str]:
+    for value, number in values.items():
+        labels = ",".join(filter(None, (own, f'{label}="{_escaped(value)}"' if label else "")))
+        yield f"{name}{{{labels}}} {_number(number)}\n" if labels else f"{name} {_number(number)}\n"
+
+
+def _route_labels(method: str, route: str) -> str:
+    return f'method="{method}",route="{_escaped(route)}"'
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+def _number(value: float) -> str:
+    """A value as the library writes it: `2.0`."""
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    return repr(float(value))

@@ -93,6 +93,7 @@ class Request:
     `rows`: how many rows the request exports, imports or hands over; the operation log records it.
     `created_id`: the id of the record that the request created, for the operation log.
     `deleted`: the stores of this collection have its deleted records instead of the live ones.
+    `trace_id`: that of the caller's trace (W3C Trace Context), for log lines.
     `left`: the client disconnected before its response. The handler runs to its end, so that nothing is half done.
     """
 
@@ -103,6 +104,7 @@ class Request:
     headers: Mapping[str, str]
     remote_ip: str
     bearer: str | None = None
+    trace_id: str | None = None
     raw_query: str = ""
     raw_body: bytes = b""
     stream: BodyStream | None = None

@@ -23,7 +23,7 @@ class Service:
     """One running process: settings, database, events, and the parts that the core and plugins provide.
 
     `demo_password` returns the password of a demo account. `say` prints a line for the person at the terminal; it is
-    not a log.
+    not a log. `draining`: it stops; `replaced`: another process has taken its place on the same sockets.
     """
 
     settings: Settings
@@ -33,6 +33,7 @@ class Service:
     parts: Parts = field(default_factory=dict)
     readiness: dict[str, ReadinessCheck] = field(default_factory=dict)
     draining: bool = False
+    replaced: bool = False
     signing_secrets: tuple[str, ...] = ()
     demo_password: Callable[[str], str] = str
     say: Callable[[str], None] = print

@@ -19,6 +19,8 @@ class View:
     `widgets`: what the control of a field is or has in place of what its declaration makes.
     `tabs`: pages of its own beside the list. A `Message` in it is shown in the language of the reader; a part with a
     request (`api`, `initApi`, `source`: method and url) that the reader may not send is left out.
+    `boxes`: the parameter of lists by whose values they are divided, such as what waits for the reader and what they
+    asked for: each value is a tab, and a record opens beside its list.
     """
 
     collection: Collection
@@ -26,3 +28,4 @@ class View:
     groups: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     widgets: Mapping[str, Parts] = field(default_factory=dict)
     tabs: Mapping[tuple[str, str], Parts] = field(default_factory=dict)
+    boxes: str = ""

@@ -63,6 +63,10 @@ from handlers.holdings import (
     Move as Move,  # some of them on their way to another person, as the `move` of a holding gets it
     replace_person as replace_person,  # the `move` of holdings without further effects
 )
+from handlers.migrations import (
+    Migration as Migration,  # a change of documents that older versions have stored
+    Stage as Stage,  # the documents of a collection that a migration changes
+)
 from handlers.numbering import Numbering as Numbering  # the numbers of one type of document, in a format by setting
 from plugins.background import (
     Job as Job,  # work that one instance at a time does periodically

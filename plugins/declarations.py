@@ -34,6 +34,7 @@ from plugins.declared_events import event_problems
 from plugins.declared_holdings import holding_problems
 from plugins.declared_keepers import keeper_problems
 from plugins.declared_labels import label_problems
+from plugins.declared_migrations import migration_problems
 from plugins.declared_owners import owner_problems
 from plugins.declared_references import deletion_problems, reference_problems
 from plugins.declared_states import machines_of, state_problems
@@ -88,6 +89,7 @@ def problems_of(plugins: Sequence[Plugin]) -> Iterator[str]:
         yield from state_problems(plugin)
         yield from holding_problems(plugin, named(known))
         yield from audit_problems(plugin)
+        yield from migration_problems(plugin)
         yield from view_problems(plugin, known)
         yield from _function_problems(plugin)
         yield from table_problems(f"Plugin {plugin.name}", plugin.routes, all_of(plugins, lambda one: one.routes))
@@ -131,6 +133,7 @@ _UNIQUE: Mapping[str, Callable[[Plugin], Sequence[Hashable]]] = {
     "part of dashboard": lambda declared: [f"{part.name} of {declared.name}" for part in declared.dashboards],
     "audit": lambda declared: [audit.name for audit in declared.audits],
     "debt": lambda declared: [debt.biz_type for debt in declared.debts],
+    "migration": lambda declared: [migration.name for migration in declared.migrations],
     "view": lambda declared: [view.collection.name for view in declared.views],
     "job": lambda declared: [job.name for job in declared.jobs],
     "state machine": lambda declared: [machine.name for machine in machines_of(declared)],

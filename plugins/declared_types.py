@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -17,6 +18,7 @@ from handlers.data.states import StateMachine, Transition
 from handlers.declarations import Dictionary, Item, Menu, Option
 from handlers.events import Event
 from handlers.holdings import Holding
+from handlers.migrations import Migration
 from handlers.request import Request
 from handlers.route import Refusal, Route
 from handlers.schema.errors import ErrorKind
@@ -44,6 +46,7 @@ _KINDS = (
     Holding,
     Audit,
     Debt,
+    Migration,
     View,
 )
 # two classes that modules of the declarations may import for type checkers only
@@ -78,6 +81,7 @@ def _parts(plugin: Plugin) -> Iterator[tuple[str, Any]]:
         "jobs": (Job, lambda one: f"job {one.name}"),
         "audits": (Audit, lambda one: f"audit {one.name}"),
         "debts": (Debt, lambda one: f"debt of {one.biz_type}"),
+        "migrations": (Migration, lambda one: f"migration {one.name}"),
         "views": (View, lambda one: f"view of {one.collection.name}"),
         "dashboards": (Dashboard, lambda one: f"dashboard {one.name}"),
     }
@@ -103,7 +107,9 @@ def _of_type(values: Any, kind: type) -> list[Any]:
 
 def _mismatch(value: Any, hint: Any) -> str | None:
     """What `value` is or holds if that is not what `hint` requires, else None."""
-    origin, inner = get_origin(hint), get_args(hint)
+    if isinstance(hint, type):
+        return None if isinstance(value, hint) else _is(value)
+    origin, inner = _shape(hint)
     if origin in (Union, UnionType):
         return None if any(_mismatch(value, one) is None for one in inner) else _is(value)
     if origin is tuple and isinstance(value, (tuple, list)):
@@ -116,6 +122,12 @@ def _mismatch(value: Any, hint: Any) -> str | None:
     if origin is Literal:
         return None if value in inner else _is(value)
     return None if hint is Any or isinstance(value, origin or hint) else _is(value)
+
+
+@cache
+def _shape(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The origin and the arguments of a hint, which take most of the time of a check."""
+    return get_origin(hint), get_args(hint)
 
 
 def _item_mismatch(parts: Iterable[tuple[Any, Any]]) -> str | None:

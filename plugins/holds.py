@@ -107,6 +107,7 @@ def holds(
             release,
             release_record,
             summary=f"Release {one} that is on hold",
+            title=("解除挂起", "Release"),
             access=access,
             body=VERSION_BODY,
             record=collection,

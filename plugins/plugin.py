@@ -15,6 +15,7 @@ from handlers.data.states import StateMachine
 from handlers.declarations import Dictionary, Menu, Option
 from handlers.events import Event
 from handlers.holdings import Holding
+from handlers.migrations import Migration
 from handlers.route import Route
 from handlers.schema.errors import ErrorKind
 from handlers.schema.messages import Message
@@ -36,7 +37,8 @@ class Plugin:
     serves. `emits`: the events that it emits, besides those of transitions and those that all plugins know;
     `listens`: what it does on events; `jobs`: what it does periodically. `holdings`: the records that people are
     responsible for, besides the owners and keepers of collections. `audits`: the checks of its stored sums; `debts`: what
-    its records owe, which open items are compared with. `views`: how pages show records, of the plugin itself or of others.
+    its records owe, which open items are compared with. `migrations`: changes of documents that older versions have stored,
+    in order. `views`: how pages show records, of the plugin itself or of others.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Plugin:
     holdings: tuple[Holding, ...] = ()
     audits: tuple[Audit, ...] = ()
     debts: tuple[Debt, ...] = ()
+    migrations: tuple[Migration, ...] = ()
     views: tuple[View, ...] = ()
     settings: type[EnvironmentSettings] | None = None
     provides: tuple[type, ...] = ()

@@ -183,6 +183,7 @@ def freeze(plugins: Sequence[Plugin], check: bool = True) -> Catalogue:
         holdings=tuple(all_of(plugins, lambda plugin: holdings_of(plugin, named(collections)))),
         audits=tuple(all_of(plugins, lambda plugin: plugin.audits)),
         debts=tuple(all_of(plugins, lambda plugin: plugin.debts)),
+        migrations=tuple((plugin.name, migration) for plugin in plugins for migration in plugin.migrations),
         views=tuple(all_of(plugins, lambda plugin: plugin.views)),
         permission_titles=action_titles(routes)
         | {code: title for plugin in plugins for code, title in plugin.permissions.items()},

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-from tornado.netutil import bind_sockets
 
 from config.database import (
     RESTORING,
@@ -22,6 +21,7 @@ from config.database import (
     open_driver,
 )
 from config.embedded.diagnosis import explain_os_error
+from config.listening import open_sockets
 from config.local_secrets import demo_password, local_secret
 from config.settings import Settings
 from handlers.confined.pool import Confined
@@ -38,8 +38,11 @@ from handlers.http.app import Front, listen
 from handlers.http.draining import drain
 from handlers.jobs import Jobs
 from handlers.metrics import Metrics
+from handlers.migrations import Migrations, find_newer
+from handlers.observing import tell_metrics
 from handlers.operation_log import OPERATION_LOGS, OperationLog, expiring_after
 from handlers.pickers import Pickers
+from handlers.processes import Processes
 from handlers.rate_limit import RateLimit
 from handlers.routing import Router
 from handlers.service import Service
@@ -90,21 +93,44 @@ async def running(
     options: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = print,
     catalogue: Catalogue | None = None,
+    sockets: Sequence[socket.socket] = (),
 ) -> AsyncIterator[Running]:
     """Start `plugins` on the MongoDB at `uri` and serve until the block ends, then drain.
 
     `options` are settings of plugins by name, which override the environment. `catalogue` is the result of
-    `catalogue_of` for these plugins, if the caller has it. Raises `StartError` and `RegistryError`.
+    `catalogue_of` for these plugins, if the caller has it. `sockets` listen already; without any, those of the settings
+    are opened. Raises `StartError` and `RegistryError`.
     """
     async with AsyncExitStack() as stack:
         with _start_errors(settings):
             driver = await _connect(settings, uri, stack)
-            service = _assemble(
-                settings, plugins, catalogue or catalogue_of(settings, plugins), driver, options or {}, say
-            )
+            known = catalogue or catalogue_of(settings, plugins)
+            await _refuse_newer(driver, known)
+            service = _assemble(settings, plugins, known, driver, options or {}, say)
             await _start(service, plugins, stack)
-            served = await _listen(service, stack)
+            await _run(service, plugins)
+            served = await _listen(service, stack, list(sockets))
         yield served
+
+
+@asynccontextmanager
+async def started(
+    settings: Settings, plugins: Sequence[Plugin], uri: str, *, reads_only: bool = False
+) -> AsyncIterator[Service]:
+    """Start `plugins` for a command, which neither serves requests nor runs jobs. Raises as `running` does.
+
+    With `reads_only` nothing is written: indexes stay as they are, and no plugin starts.
+    """
+    async with AsyncExitStack() as stack:
+        with _start_errors(settings):
+            driver, catalogue = await _connect(settings, uri, stack), catalogue_of(settings, plugins)
+            await _refuse_newer(driver, catalogue)
+            service = _assemble(settings, plugins, catalogue, driver, {}, print)
+            if reads_only:
+                await service.part(SearchIndexing).look()
+            else:
+                await _start(service, plugins, stack)
+        yield service
 
 
 @contextmanager
@@ -126,7 +152,7 @@ def _start_errors(settings: Settings) -> Iterator[None]:
 
 
 async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitStack) -> None:
-    """Start everything except listening, in order; `stack` stops it in reverse order."""
+    """Start what both requests and commands need, in order; `stack` stops it in reverse order."""
     jobs = service.part(Jobs)
     stack.push_async_callback(service.database.changes.stop)
     stack.push_async_callback(service.database.history.stop)
@@ -136,10 +162,7 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
     jobs.spawn("orphans", end_orphans_for_ever(service.database.driver))
     await _create_indexes(service.database)
     await service.database.changes.start()
-    indexing = SearchIndexing(service.database)
-    await indexing.look()
-    jobs.spawn("search", indexing.run())
-    jobs.spawn("owners", OwnerMoves(service.database).run())
+    await service.part(SearchIndexing).look()
     operations = service.part(OperationLog)
     operations.start()
     stack.push_async_callback(operations.stop)
@@ -152,12 +175,21 @@ async def _start(service: Service, plugins: Sequence[Plugin], stack: AsyncExitSt
     for plugin in plugins:
         if plugin.start is not None:
             await stack.enter_async_context(plugin.start(service))
+
+
+async def _run(service: Service, plugins: Sequence[Plugin]) -> None:
+    """Run the jobs, and prepare the database."""
+    jobs = service.part(Jobs)
+    tell_metrics(service)
+    jobs.spawn("search", service.part(SearchIndexing).run())
+    jobs.spawn("owners", OwnerMoves(service.database).run())
     resumed = [table for table in imported_tables(service.part(Catalogue).routes) if table.imports is TABLE_IMPORTS]
     jobs.every(service.settings.import_resume_seconds, "imports", partial(resume_imports, service, resumed))
     for plugin in plugins:
         for job in plugin.jobs:
             jobs.every(_seconds(service, plugin, job), job.name, partial(job.work, service))
     await _prepare(service, plugins)
+    jobs.spawn("migrations", service.part(Migrations).run())
 
 
 def _seconds(service: Service, plugin: Plugin, job: Job) -> float:
@@ -189,6 +221,13 @@ async def _connect(settings: Settings, uri: str, stack: AsyncExitStack) -> Drive
             "the database and restore again."
         )
     return driver
+
+
+async def _refuse_newer(driver: Driver, catalogue: Catalogue) -> None:
+    names = [migration.name for _, migration in catalogue.migrations]
+    newer = await find_newer(driver, catalogue.plugins, names)
+    if newer is not None:
+        raise StartError(newer)
 
 
 async def _create_indexes(database: Database) -> None:
@@ -223,6 +262,11 @@ def _assemble(
     service.provide(Confined, Confined(settings.confined_processes, settings.confined_megabytes << 20))
     service.provide(Lanes, Lanes.open(service.part(Confined)))
     service.provide(Metrics, Metrics())
+    service.provide(Processes, Processes(service.part(Metrics)))
+    indexing = SearchIndexing(service.database)
+    service.provide(SearchIndexing, indexing)
+    migrations = (("core", indexing.migration), *catalogue.migrations)
+    service.provide(Migrations, Migrations(service, migrations, catalogue.plugins))
     service.provide(RateLimit, RateLimit(settings.requests_per_minute, settings.rate_limits == "on"))
     service.provide(
         OperationLog, OperationLog(driver, catalogue.collections[OPERATION_LOGS.name], settings.operation_log_queue)
@@ -283,10 +327,10 @@ async def _run_once(service: Service, mark: str, work: Callable[[Service], Await
         await service.database.transaction(store_mark_and_work)
 
 
-async def _listen(service: Service, stack: AsyncExitStack) -> Running:
+async def _listen(service: Service, stack: AsyncExitStack, sockets: list[socket.socket]) -> Running:
     settings = service.settings
     try:
-        sockets = bind_sockets(settings.port, settings.host, reuse_port=True)
+        sockets = sockets or open_sockets(settings.host, settings.port, shared=True)
     except OSError as error:
         raise StartError(
             f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. "
@@ -297,7 +341,13 @@ async def _listen(service: Service, stack: AsyncExitStack) -> Running:
 
     async def stop() -> None:
         service.draining = True
-        await drain(server, front, settings.drain_notice_seconds, settings.drain_seconds, service.part(Confined).stop)
+        refuse = service.part(Confined).stop
+        await drain(
+            server, front, settings.drain_notice_seconds, settings.drain_seconds, refuse, replaced=service.replaced
+        )
 
+    port = sockets[0].getsockname()[1]
+    stack.push_async_callback(service.part(Processes).leave)
+    await service.part(Processes).join(settings.data_dir, port)
     stack.push_async_callback(stop)
-    return Running(service, front, settings.host, sockets[0].getsockname()[1])
+    return Running(service, front, settings.host, port)

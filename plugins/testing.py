@@ -14,6 +14,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -263,7 +264,7 @@ async def serving(
     """Start a server on a free port, without demo data, for tests that need other settings or plugins."""
     options = {name: settings.pop(name) for name in list(settings) if name not in Settings.model_fields}
     environment: Any = Settings
-    loaded = load_plugins(()) if plugins is None else plugins
+    loaded = _built_in() if plugins is None else plugins
     async with AsyncExitStack() as stack:
         if "mongodb_database" not in settings:
             settings["mongodb_database"] = await stack.enter_async_context(empty_database(uri))
@@ -288,6 +289,12 @@ async def serving(
         stack.callback(connections.close)
         stack.callback(_connections.pop, server.url)
         yield server
+
+
+@cache
+def _built_in() -> Sequence[Plugin]:
+    """All built-in plugins, whose declarations are checked as often as they are loaded."""
+    return load_plugins(())
 
 
 def _catalogue_of(settings: Settings, plugins: Sequence[Plugin]) -> Catalogue:

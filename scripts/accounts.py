@@ -1,4 +1,4 @@
-"""What `scripts/user` does to the accounts of the server's database, whether a server runs or not.
+"""What `tradewind user` and `scripts/user` do to the accounts of the server's database, whether a server runs or not.
 
 What it does is in the operation log, done by `system`. Running servers follow within two seconds.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import getpass
+import json
 import socket
 import sys
 import uuid
@@ -23,115 +24,234 @@ from config.settings import Settings
 from handlers.actor import SYSTEM
 from handlers.data.database import Database, utc_now
 from handlers.operation_log import OPERATION_LOGS
+from handlers.schema.errors import ApiError, ValidationFailed
+from handlers.schema.messages import RULES
+from handlers.schema.validation import Checker
 from plugins.auth.records import SESSIONS
 from plugins.rbac.passwords import Passwords
-from plugins.rbac.records import USERS
+from plugins.rbac.records import DEPARTMENTS, ROLES, USERS
 from plugins.rbac.settings import RbacSettings
-from plugins.rbac.users import credentials
+from plugins.rbac.users import FIRST_USER, credentials
+from scripts.command_parser import command_parser
 from scripts.diagnosis.report import database_uri
 
 Record = dict[str, Any]
 _UNLOCKED: Record = {"failures": 0, "locked_until": None}
+_EPILOG = """\
+examples:
+  {program} unlock admin
+  {program} reset admin                        # prints a new password
+  {program} create chen --role sales --department east --real-name "Chen Wei"
+  {program} super chen                         # and --off takes it away
+  {program} create backup-admin --super --json
+
+exit codes: 0 done; 1 not done, as a sentence says (no such name, role or department; a name that is taken; the last super
+administrator); 2 arguments, settings or the database
+"""
+
+
+class Refused(Exception):
+    """It cannot be done; the message says why."""
 
 
 @dataclass(frozen=True)
-class Command:
-    """One run: the database, the account that it is about, and what it is called."""
+class Told:
+    """What was done: a sentence for the person at the terminal, and the same for programs."""
+
+    sentence: str
+    values: Record
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """One run: the database, and the arguments of the command."""
 
     database: Database
-    user: Record
-    name: str
+    given: argparse.Namespace
 
-    async def unlock(self) -> str:
-        """Forget the failed log-ins; what to tell the person at the terminal."""
+    async def unlock(self) -> Told:
+        """Forget the failed log-ins."""
+        user = await self._named()
+        await self._write(user["id"], _UNLOCKED)
+        return self._told(user, f"{user['username']} is unlocked.")
 
-        async def work() -> None:
-            await self.database.store(USERS).update(self.user["id"], _UNLOCKED)
-            await self._note()
-
-        await self.database.transaction(work)
-        return f"{self.user['username']} is unlocked."
-
-    async def reset_password(self) -> str:
+    async def reset(self) -> Told:
         """Set a new random password, which must be changed, and end the account's sessions."""
-        from_environment: Any = RbacSettings
-        passwords = Passwords(from_environment())
-        try:
-            password = passwords.make()
-            used = [*(self.user.get("password_history") or ()), self.user["password_hash"]]
-            values = {**credentials(passwords, await passwords.hash(password), used), "must_change_password": True}
-        finally:
-            passwords.close()
+        user = await self._named()
+        used = [*(user.get("password_history") or ()), user["password_hash"]]
+        password, values = await _new_password(used)
 
-        async def work() -> None:
-            await self.database.store(USERS).update(self.user["id"], {**values, **_UNLOCKED})
+        async def end_sessions() -> None:
             ended = {"$set": {"ended_at": utc_now(), "end_reason": "password"}}
-            going_on = {"user_id": self.user["id"], "ended_at": None}
+            going_on = {"user_id": user["id"], "ended_at": None}
             await self.database.store(SESSIONS).update_many(going_on, ended)
-            await self._note()
+
+        await self._write(user["id"], {**values, **_UNLOCKED}, end_sessions)
+        sentence = f"The new password of {user['username']} is {password} and must be changed at the next log-in."
+        return self._told(user, sentence, password=password)
+
+    async def create(self) -> Told:
+        """Make an account with a random password, which must be changed."""
+        given = self.given
+        for name in ("username", "real_name"):
+            _check(name, getattr(given, name))
+        values: Record = {"username": given.username, "is_super": given.super}
+        values |= {"real_name": given.real_name} if given.real_name else {}
+        values["role_ids"] = [(await self._coded(ROLES.name, "role", code))["id"] for code in given.role]
+        if given.department:
+            values["department_id"] = (await self._coded(DEPARTMENTS.name, "department", given.department))["id"]
+        password, hashed = await _new_password()
+
+        async def work() -> Record:
+            user = await self.database.store(USERS).create({**values, **hashed})
+            await self._note(user["id"])
+            return user
+
+        user = await self.database.transaction(work)
+        sentence = f"The password of {user['username']} is {password} and must be changed at the first log-in."
+        return self._told(user, sentence, password=password)
+
+    async def make_super(self) -> Told:
+        """Make an account a super administrator, or an ordinary one again."""
+        user = await self._named()
+        wanted = not self.given.off
+        if not wanted:
+            if user["id"] == FIRST_USER:
+                raise Refused("the built-in super administrator stays one")
+            others = {"is_super": True, "status": "enabled", "_id": {"$ne": user["id"]}}
+            if not await self.database.store(USERS).count(others):
+                raise Refused("at least one enabled super administrator must stay")
+        await self._write(user["id"], {"is_super": wanted})
+        what = "a super administrator" if wanted else "no super administrator any more"
+        return self._told(user, f"{user['username']} is {what}.", is_super=wanted)
+
+    async def _named(self) -> Record:
+        user = await self.database.store(USERS).find_one({"username": self.given.username})
+        if user is None:
+            raise Refused(f"nobody is called {self.given.username}")
+        return user
+
+    async def _coded(self, collection: str, noun: str, code: str) -> Record:
+        store = self.database.store(ROLES if collection == ROLES.name else DEPARTMENTS)
+        found = await store.find_one({"code": code})
+        if found is None:
+            raise Refused(f"no {noun} has the code {code}")
+        return found
+
+    async def _write(self, user_id: int, values: Record, more: Callable[[], Awaitable[None]] | None = None) -> None:
+        async def work() -> None:
+            await self.database.store(USERS).update(user_id, values)
+            if more is not None:
+                await more()
+            await self._note(user_id)
 
         await self.database.transaction(work)
-        return f"The new password of {self.user['username']} is {password} and must be changed at the next log-in."
 
-    async def _note(self) -> None:
+    def _told(self, user: Record, sentence: str, **values: object) -> Told:
+        return Told(sentence, {"id": user["id"], "username": user["username"], **values})
+
+    async def _note(self, user_id: int) -> None:
         """The operation log tells it like a request, with who was at the machine as its body."""
+        command = f"scripts/user {self.given.noted}"
         await self.database.store(OPERATION_LOGS).create(
             {
                 "at": utc_now(),
                 "user_id": SYSTEM.user_id,
                 "username": SYSTEM.username,
-                "summary": f"scripts/user {self.name}",
+                "summary": command,
                 "method": "COMMAND",
-                "path": f"scripts/user {self.name} {self.user['username']}",
+                "path": f"{command} {self.given.username}",
                 "status": 200,
                 "code": 0,
                 "milliseconds": 0.0,
                 "address": "127.0.0.1",
                 "request_id": uuid.uuid4().hex,
-                "resource_id": str(self.user["id"]),
+                "resource_id": str(user_id),
                 "body": {"machine": socket.gethostname(), "account": getpass.getuser()},
             }
         )
 
 
-COMMANDS: dict[str, Callable[[Command], Awaitable[str]]] = {
-    "unlock": Command.unlock,
-    "reset-password": Command.reset_password,
-}
+async def _new_password(used: Sequence[str] = ()) -> tuple[str, Record]:
+    """A random password, and what is stored of it; `used` are the hashes of earlier ones."""
+    from_environment: Any = RbacSettings
+    passwords = Passwords(from_environment())
+    try:
+        password = passwords.make()
+        stored = credentials(passwords, await passwords.hash(password), used)
+    finally:
+        passwords.close()
+    return password, {**stored, "must_change_password": True}
+
+
+def _check(name: str, value: str | None) -> None:
+    if value is None:
+        return
+    try:
+        Checker(USERS.fields[name])(value)
+    except ValidationFailed as error:
+        raise Refused(f"{name} {value!r}: {RULES[error.errors[0].rule].en}") from error
 
 
 def main(arguments: Sequence[str], program: str = "scripts/user") -> int:
-    """Do it and say so; 0 when it is done, 1 for a name that nobody has, 2 when the database cannot be reached."""
-    parser = argparse.ArgumentParser(
-        prog=program,
-        description="Lets somebody in again, in the server's database. For who may log in to this machine.",
-    )
-    parser.add_argument("--demo", action="store_true", help="with TRADEWIND_DEMO=true, as scripts/server starts it")
-    parser.add_argument("command", choices=sorted(COMMANDS), help="what to do")
-    parser.add_argument("username", help="whose account; user 1 is called admin at first")
-    chosen = parser.parse_args(arguments)
-    given: Record = {"demo": True} if chosen.demo else {}
+    """Do it and say so; 0 when it is done, 1 where it cannot be, 2 when the database cannot be reached."""
+    given = _parser(program).parse_args(arguments)
+    shown: Record = {"demo": True} if given.demo else {}
     try:
-        settings = Settings(**given)
+        settings = Settings(**shown)
         with database_uri(settings) as uri:
             if uri is None:
                 raise EmbeddedError(f"there is no database in {settings.data_dir}")
-            told = asyncio.run(_run(settings, uri, chosen.command, chosen.username))
+            told = asyncio.run(_run(settings, uri, given))
     except (ValidationError, EmbeddedError, ValueError, DatabaseUnavailable) as error:
         print(f"user: {error}", file=sys.stderr)
         return 2
-    if told is None:
-        print(f"user: nobody is called {chosen.username}", file=sys.stderr)
+    except (Refused, ApiError) as error:
+        print(f"user: {_why(error)}", file=sys.stderr)
         return 1
-    print(told)
+    print(json.dumps(told.values, ensure_ascii=False) if given.json else told.sentence)
     return 0
 
 
-async def _run(settings: Settings, uri: str, name: str, username: str) -> str | None:
+def _why(error: Refused | ApiError) -> str:
+    if isinstance(error, Refused):
+        return str(error)
+    named = error.data.get("field") if isinstance(error.data, dict) else None
+    return f"{named}: {error.reason.en}" if named else error.reason.en
+
+
+def _parser(program: str) -> argparse.ArgumentParser:
+    parser = command_parser(
+        program,
+        "Accounts of the server's database, for who may log in to this machine: the way in when nobody can.",
+        _EPILOG,
+    )
+    parser.add_argument("--demo", action="store_true", help="with TRADEWIND_DEMO=true, as scripts/server starts it")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    every = argparse.ArgumentParser(add_help=False)
+    every.add_argument("username", help="whose account; user 1 is called admin at first")
+    every.add_argument("--json", action="store_true", help="print what was done as JSON")
+    unlock = commands.add_parser("unlock", parents=[every], help="forget failed log-ins")
+    unlock.set_defaults(run=Accounts.unlock, noted="unlock")
+    reset = commands.add_parser("reset", aliases=["reset-password"], parents=[every], help="set a random password")
+    reset.set_defaults(run=Accounts.reset, noted="reset-password")
+    create = commands.add_parser("create", parents=[every], help="make an account with a random password")
+    create.add_argument("--real-name", metavar="NAME", help="what people call them")
+    create.add_argument("--role", metavar="CODE", action="append", default=[], help="a role by its code; repeatable")
+    create.add_argument("--department", metavar="CODE", help="the department by its code")
+    create.add_argument("--super", action="store_true", help="as a super administrator")
+    create.set_defaults(run=Accounts.create, noted="create")
+    super_ = commands.add_parser("super", parents=[every], help="make a super administrator")
+    super_.add_argument("--off", action="store_true", help="take it away")
+    super_.set_defaults(run=Accounts.make_super, noted="super")
+    return parser
+
+
+async def _run(settings: Settings, uri: str, given: argparse.Namespace) -> Told:
     driver = open_driver(settings.mongodb_driver, uri, settings.mongodb_database, settings.mongodb_timeout_ms)
     try:
-        database = Database(driver, (USERS, SESSIONS, OPERATION_LOGS))
-        user = await database.store(USERS).find_one({"username": username})
-        return await COMMANDS[name](Command(database, user, name)) if user else None
+        database = Database(driver, (USERS, ROLES, DEPARTMENTS, SESSIONS, OPERATION_LOGS))
+        told: Told = await given.run(Accounts(database, given))
+        return told
     finally:
         await driver.close()

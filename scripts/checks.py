@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
+import json
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -13,7 +14,17 @@ from pydantic_core import PydanticUndefined
 from config.settings import EnvironmentSettings, Settings
 from plugins.plugin import Plugin
 from plugins.registry import GROUP, RegistryError, built_in_names, freeze, load_plugins
+from scripts.command_parser import command_parser
+from scripts.monitoring import render_monitoring
 
+_EPILOG = """\
+examples:
+  {program}
+  {program} harbour                # an installed plugin that TRADEWIND_PLUGINS does not name
+  {program} --json | jq .routes
+
+exit codes: 0 all is well; 1 something is not, as sentences say
+"""
 DOCUMENTS = Path(__file__).resolve().parent.parent / "docs"
 
 
@@ -25,36 +36,65 @@ class _Chosen(EnvironmentSettings):
 
 def main(arguments: Sequence[str], program: str = "scripts/check") -> int:
     """Print every problem; 0 when there is none."""
-    parser = argparse.ArgumentParser(prog=program, description=__doc__)
+    parser = command_parser(program, __doc__, _EPILOG)
     parser.add_argument("plugins", nargs="*", help="installed plugins to check besides those of TRADEWIND_PLUGINS")
-    parser.add_argument("--write", action="store_true", help="renew the tables of settings and errors")
+    parser.add_argument(
+        "--write", action="store_true", help="renew the tables of settings and errors, and what monitoring reads"
+    )
+    parser.add_argument("--json", action="store_true", help="what was checked and found, as JSON")
     given = parser.parse_args(arguments)
+    result = _check(given.plugins, given.write)
+    if given.json:
+        print(json.dumps(asdict(result), ensure_ascii=False))
+    else:
+        _tell(result)
+    return int(bool(result.problems))
+
+
+@dataclass
+class Result:
+    """What was checked: the plugins by name, how many routes and collections they have, what is wrong."""
+
+    plugins: list[str] = field(default_factory=list)
+    routes: int = 0
+    collections: int = 0
+    not_checked: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def _check(named: Sequence[str], write: bool) -> Result:
     try:
         chosen = _chosen()
-        plugins = load_plugins([*chosen, *(name if chosen else f"+{name}" for name in given.plugins)])
+        plugins = load_plugins([*chosen, *(name if chosen else f"+{name}" for name in named)])
         catalogue = freeze(plugins)
         built_in = load_plugins(())
     except RegistryError as error:
-        print("\n".join(error.problems), file=sys.stderr)
-        return 1
-    documents = render_documents(built_in) if DOCUMENTS.is_dir() else {}  # an installed package has none
-    outdated = {path: text for path, text in documents.items() if path.read_text() != text}
-    if given.write:
+        return Result(problems=list(error.problems))
+    result = Result([plugin.name for plugin in plugins], len(catalogue.routes), len(catalogue.collections))
+    result.not_checked = sorted({point.name for point in entry_points(group=GROUP)} - set(result.plugins))
+    # an installed package has no documents
+    documents = render_documents(built_in) if (DOCUMENTS / "settings.md").is_file() else {}
+    outdated = {path: text for path, text in documents.items() if not path.is_file() or path.read_text() != text}
+    if write:
         for path, text in outdated.items():
             path.write_text(text)
     elif outdated:
-        names = " and ".join(f"docs/{path.name}" for path in outdated)
-        print(f"{names}: the table differs from the code, run scripts/check --write.", file=sys.stderr)
-        return 1
-    others = sorted({point.name for point in entry_points(group=GROUP)} - {plugin.name for plugin in plugins})
-    if others:
-        print(f"Installed, and not checked as nothing names them: {', '.join(others)}.")
-    own = ", ".join(plugin.name for plugin in plugins if plugin.name not in built_in_names())
+        names = " and ".join(f"docs/{path.relative_to(DOCUMENTS)}" for path in outdated)
+        result.problems.append(f"{names}: the table differs from the code, run scripts/check --write.")
+    return result
+
+
+def _tell(result: Result) -> None:
+    if result.problems:
+        print("\n".join(result.problems), file=sys.stderr)
+        return
+    if result.not_checked:
+        print(f"Installed, and not checked as nothing names them: {', '.join(result.not_checked)}.")
+    own = ", ".join(name for name in result.plugins if name not in built_in_names())
     print(
-        f"{len(plugins)} plugins{own and f' with {own}'}, {len(catalogue.routes)} routes, "
-        f"{len(catalogue.collections)} collections: all well."
+        f"{len(result.plugins)} plugins{own and f' with {own}'}, {result.routes} routes, "
+        f"{result.collections} collections: all well."
     )
-    return 0
 
 
 def _chosen() -> list[str]:
@@ -62,9 +102,10 @@ def _chosen() -> list[str]:
 
 
 def render_documents(plugins: Sequence[Plugin]) -> dict[Path, str]:
-    """Return the documents with a generated table, each with its table renewed. Raises ValueError without its marks."""
+    """The documents that follow from the code, renewed. Raises ValueError where one has no marks for its table."""
     tables = {"settings": settings_table(plugins), "errors": errors_table(plugins)}
-    return {DOCUMENTS / f"{name}.md": _replace_table(name, table) for name, table in tables.items()}
+    renewed = {DOCUMENTS / f"{name}.md": _replace_table(name, table) for name, table in tables.items()}
+    return renewed | {DOCUMENTS / "operations" / name: text for name, text in render_monitoring().items()}
 
 
 def _replace_table(name: str, table: str) -> str:
@@ -79,9 +120,9 @@ def settings_table(plugins: Sequence[Plugin]) -> str:
     """Return the table of all settings of the core and the plugins: name, default, meaning."""
     kinds: list[type[EnvironmentSettings]] = [Settings, *(plugin.settings for plugin in plugins if plugin.settings)]
     rows = [
-        (f"`TRADEWIND_{name.upper()}`", _default(field.default), field.description or "")
+        (f"`TRADEWIND_{name.upper()}`", _default(one.default), one.description or "")
         for kind in kinds
-        for name, field in kind.model_fields.items()
+        for name, one in kind.model_fields.items()
     ]
     return _table(("Setting", "Default", "Meaning"), rows)
 

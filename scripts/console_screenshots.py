@@ -8,10 +8,13 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 
+from PIL import Image
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -22,37 +25,59 @@ _PATIENCE_SECONDS = 120
 _ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--window-size=1400,900", "--lang=en-GB")
 _LOG_IN = """
 const set = (name, value) => { document.querySelector(`dialog [name=${name}]`).value = value; };
-set("username", "admin");
-set("password", arguments[0]);
+set("username", arguments[0]);
+set("password", arguments[1]);
 document.querySelector("dialog form").requestSubmit();
 """
 _IS_DRAWN = "return document.querySelector('main .antd-Page') && !document.querySelector('main .antd-Spinner--overlay')"
 
 
+# the last of the visible elements that match, or that have just this text
+_CLICK = """
+const found = [...document.querySelectorAll(arguments[0])].filter((one) => one.offsetParent !== null);
+const named = found.filter((one) => !arguments[1] || one.textContent.trim() === arguments[1]);
+named[0]?.click();
+return named.length > 0;
+"""
+_COLOURS = 128
+
+
 @dataclass(frozen=True)
 class Picture:
-    """A page: its address behind the `#`, what must be there, and what is clicked then, by CSS selectors."""
+    """A page: its address behind the `#`, who looks at it, what must be there, what is clicked then, and shown by it.
+
+    `shows` and `then_shows` are CSS selectors, `clicks` are selectors and texts of what matches them.
+    """
 
     name: str
     address: str
     shows: str
-    clicks: str = ""
+    clicks: tuple[tuple[str, str], ...] = ()
     then_shows: str = ""
+    person: str = "admin"
 
 
 _ROWS = "main .antd-Table-table tbody tr td"
+_BUTTON = "main button, main a"
 PICTURES = (
     Picture("console-dashboards", "#/dashboard", "main .dashboard canvas"),
     Picture(
         "console-records-behind",
         "#/dashboard",
-        "main .dashboard-overview .figure button",
-        "main .dashboard-overview .figure button",
+        "main .dashboard-finance-summary .figure button",
+        (("main .dashboard-finance-summary .figure button", ""),),
         ".antd-Drawer .behind tbody tr td",
     ),
     Picture("console-list", "#/crm.customer", _ROWS),
-    Picture("console-record", "#/crm.customer", _ROWS, "main .antd-Table-table tbody a", "main .antd-Tabs"),
-    Picture("console-form", "#/crm.lead", _ROWS, "main button.antd-Button--primary", ".antd-Drawer input[name=name]"),
+    Picture("console-record", "#/inventory.sales-order", _ROWS, ((_BUTTON, "Open"),), "main .antd-Property"),
+    Picture(
+        "console-form",
+        "#/crm.lead",
+        _ROWS,
+        (("main button.antd-Button--primary", ""),),
+        ".antd-Drawer input[name=name]",
+    ),
+    Picture("console-desk", "#/approval.task", _ROWS, ((_BUTTON, "Open"),), ".antd-Drawer .antd-Property", "manager"),
 )
 
 
@@ -67,7 +92,7 @@ def main(arguments: Sequence[str]) -> int:
     if browser is None or driver is None:
         print("chromium and chromedriver are missing: apt-get install chromium chromium-driver", file=sys.stderr)
         return 1
-    password = json.loads(given.accounts.read_text())["admin"]
+    passwords = json.loads(given.accounts.read_text())
     with tempfile.TemporaryDirectory() as profile:
         options = ChromeOptions()
         options.binary_location = browser
@@ -75,29 +100,38 @@ def main(arguments: Sequence[str]) -> int:
             options.add_argument(argument)
         chrome = Chrome(options=options, service=Service(driver))
         try:
-            _take(chrome, given.url, password, given.to)
+            _take(chrome, given.url, passwords, given.to)
         finally:
             chrome.quit()
     return 0
 
 
-def _take(chrome: Chrome, url: str, password: str, folder: Path) -> None:
-    chrome.get(f"{url}/console")
-    chrome.execute_script("localStorage.setItem('tradewind.language', 'en'); location.reload()")
-    _wait_for(chrome, "dialog form")
-    chrome.execute_script(_LOG_IN, password)
-    _wait_for(chrome, PICTURES[0].shows)
+def _take(chrome: Chrome, url: str, passwords: Mapping[str, str], folder: Path) -> None:
+    person = ""
     for picture in PICTURES:
-        if picture.address:
-            chrome.execute_script("location.hash = arguments[0]", picture.address)
+        if picture.person != person:
+            person = picture.person
+            _log_in(chrome, url, person, passwords[person])
+        chrome.execute_script("location.hash = arguments[0]", picture.address)
         _wait_for(chrome, picture.shows)
-        if picture.clicks:
-            chrome.execute_script("document.querySelector(arguments[0]).click()", picture.clicks)
+        for selector, text in picture.clicks:
+            _until(chrome, partial(chrome.execute_script, _CLICK, selector, text))
+        if picture.then_shows:
             _wait_for(chrome, picture.then_shows)
         _until(chrome, lambda: chrome.execute_script(_IS_DRAWN))
         time.sleep(2)  # charts and drawers move for a moment
-        chrome.save_screenshot(str(folder / f"{picture.name}.png"))
-        print(folder / f"{picture.name}.png", flush=True)
+        path = folder / f"{picture.name}.png"
+        with Image.open(BytesIO(chrome.get_screenshot_as_png())) as taken:
+            taken.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+        print(path, flush=True)
+
+
+def _log_in(chrome: Chrome, url: str, person: str, password: str) -> None:
+    chrome.get(f"{url}/console")
+    chrome.execute_script("sessionStorage.clear(); localStorage.setItem('tradewind.language', 'en'); location.reload()")
+    _wait_for(chrome, "dialog form")
+    chrome.execute_script(_LOG_IN, person, password)
+    _wait_for(chrome, "main .drawn")
 
 
 def _wait_for(chrome: Chrome, selector: str) -> None:

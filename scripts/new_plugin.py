@@ -129,6 +129,13 @@ _CHANGES = {
         ),
     ),
 }
+_EPILOG = """\
+examples:
+  {program} harbour berth
+  {program} harbour berth --dashboard --into ~/plugins
+
+exit codes: 0 written; 2 a name or the folder will not do
+"""
 NEXT = """\
 {folder} is written. From here:
   .venv/bin/pip install -e {folder}
@@ -139,7 +146,12 @@ NEXT = """\
 
 def main(arguments: Sequence[str], program: str = "scripts/new-plugin") -> int:
     """Write the files; 0, or 2 with a sentence where a name or the folder will not do."""
-    parser = argparse.ArgumentParser(prog=program, description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog=program,
+        description="Writes a package of one kind of record that loads, is tested and waits to be filled.",
+        epilog=_EPILOG.format(program=program),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("plugin", help="its name: small letters and digits, such as harbour")
     parser.add_argument("noun", help="what it keeps, in the singular, such as berth")
     parser.add_argument("--into", type=Path, default=Path(), help="where its folder goes (default: here)")

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from scripts.command_parser import command_parser
+
 LINE_LENGTH = 120
+_EPILOG = """\
+examples:
+  {program} openapi.json
+  {program} --plugins auth,rbac,crm | jq '.paths | keys'
+
+exit codes: 0 written; 1 a plugin is not there, or declares something wrong
+"""
 
 
 def main(arguments: Sequence[str] | None = None, program: str = "scripts/export-openapi") -> int:
     """Write to FILE, or to standard output; the exit code."""
     from plugins.registry import RegistryError
 
-    parser = argparse.ArgumentParser(prog=program, description="Write the OpenAPI description as JSON.")
+    parser = command_parser(
+        program, "Write the OpenAPI description as JSON. It needs no database and no settings.", _EPILOG
+    )
     parser.add_argument("file", nargs="?", type=Path, help="where to write it; standard output without it")
     parser.add_argument("--plugins", default="", help="names, separated by commas; all built-in ones without it")
     given = parser.parse_args(arguments)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 from collections import Counter
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,12 +16,13 @@ pytest_plugins = ["plugins.testing", "tests.support.fixtures"]
 PATIENCE = 5  # time limits are there to end a test that hangs, not to measure a busy machine
 
 
-# half a minute or more for few tests: begun last, they would keep one of the runners waiting for the others
+# many seconds for few tests: begun last, they would keep one of the runners waiting for the others
 LONGEST = (
     "test_northwind.py",
     "test_every_cursor.py",  # walks through all rows, of which every other file leaves some
     "test_docs_page.py",
     "test_draining.py",
+    "test_supervise.py",
     "test_large_files.py",
     "test_sweeping_by_two.py",
     "test_start_ends.py",
@@ -50,8 +53,24 @@ LONGEST = (
     "test_stock_property.py",
     "test_xss_in_browser.py",
     "test_in_browser.py",
+    "test_accessible.py",
+    "test_audit.py",
+    "test_credit_limit.py",
+    "test_vouchers_property.py",
+    "test_handover_killed.py",
+    "test_killed_server.py",
+    "test_sessions_after_kill.py",
+    "test_rehearsal_model.py",
+    "test_costly_images.py",
 )
 _PLACES = {name: place for place, name in enumerate(LONGEST)}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import files without a test that is marked `alone` where only those run."""
+    if config.option.markexpr != "alone" or not collection_path.match("test_*.py"):
+        return None
+    return b"mark.alone" not in collection_path.read_bytes() or None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -73,6 +92,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if marked is not None and "timeout" in marked.kwargs:
             # a mark is shared by all cases of a test, so each gets one of its own
             item.add_marker(pytest.mark.gen_test(timeout=marked.kwargs["timeout"] * PATIENCE), append=False)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let pytest-rerunfailures send at once: it tells of each test that it begins, and then asks about the next one.
+
+    By Nagle's algorithm the question waits for the acknowledgement of what was told, which the kernel delays by 40 ms.
+    """
+    connection = getattr(getattr(session.config, "failures_db", None), "sock", None)
+    if connection is not None:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -109,6 +109,8 @@ PLUGIN_API = """
 
     Audit Debt Difference Due Metrics Piece Remark audit_piece compare difference
 
+    Migration Stage
+
     Action Actor Approval Demonstration Response ApiError Authenticator Authorizer Catalogue Collection Confined
     Dashboard Database DatabaseUnavailable Dictionary EnvironmentSettings ErrorKind Events Field FieldError FieldOptions
     Form FormFile Handler HasSettings Hook Index Item Jobs Lane Language Lease Menu Message CachedSnapshot Option

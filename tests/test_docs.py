@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from config.settings import EnvironmentSettings, Settings
-from handlers.docs.openapi import describe
 from handlers.schema.envelope import to_json
 from handlers.schema.errors import ErrorKind
 from handlers.schema.fields import Field
@@ -19,11 +18,11 @@ from handlers.schema.messages import Message
 from handlers.schema.validation import Checker
 from plugins.registry import load_plugins
 from tests.support.catalogue import CATALOGUE
+from tests.support.document import DOCUMENT
 from tests.support.openapi_checks import Described, escaped
 
 PLUGINS = load_plugins(())
 SETTINGS: list[type[EnvironmentSettings]] = [Settings, *(plugin.settings for plugin in PLUGINS if plugin.settings)]
-DOCUMENT = describe(CATALOGUE.routes, "test")
 
 
 def operations() -> Iterator[tuple[str, dict[str, Any]]]:

@@ -15,11 +15,10 @@ import regress
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handlers.docs.openapi import describe
 from handlers.schema.fields import array, fields_in, mapping, obj, text, tree_of
 from handlers.schema.json_schema import json_schema
 from handlers.schema.patterns import syntax_fault
-from tests.support.catalogue import CATALOGUE
+from tests.support.document import DOCUMENT
 
 
 def patterns(part: object) -> set[str]:
@@ -32,7 +31,7 @@ def patterns(part: object) -> set[str]:
     return set().union(*map(patterns, part.values())) | ({own} if isinstance(own, str) else set())
 
 
-PATTERNS = sorted(patterns(describe(CATALOGUE.routes, "test")))
+PATTERNS = sorted(patterns(DOCUMENT))
 # no part of a pair that UTF-16 needs for one character: JSON cannot carry it
 CHARACTERS = [chr(code) for code in (*range(0xD800), *range(0xE000, 0x11000)) if code % 7 == 0 or code < 0x3100]
 

@@ -1,4 +1,4 @@
-"""`server.py --processes`: several server processes under one parent that starts again what ends."""
+"""`server.py --processes`: several server processes under a supervisor that starts again what ends."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plugins.testing import Client, eventually
-from tests.support.processes import children
+from tests.support.processes import children, forked_servers
 from tests.support.server_process import environment, server_process
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -31,13 +31,14 @@ async def test_a_process_that_is_killed_is_started_again_by_its_parent(mongodb_u
             return len(parent.lines("ready")) == 3
 
         await eventually(both_are_ready, seconds=20)
-        victim, other = sorted(children(parent.process.pid))
+        victim, other = sorted(forked_servers(parent.process.pid))
         os.kill(victim, signal.SIGKILL)
         await eventually(third_is_ready, seconds=20)
-        serving = children(parent.process.pid)
+        serving = forked_servers(parent.process.pid)
         assert len(serving) == 2
         assert other in serving
         assert (await Client(await parent.url()).get("/api/health")).status == 200
+        serving |= children(parent.process.pid)
         assert await parent.stop() == 0
         assert not any(Path(f"/proc/{pid}").exists() for pid in serving)
 

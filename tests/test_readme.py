@@ -20,7 +20,7 @@ from tests.plugins.crm.tables import as_csv, form, read_csv
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 PLUGINS = (ROOT / "docs" / "plugins.md").read_text()
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LONGEST_README = 150
 ENGLISH = {"Accept-Language": "en"}
 
@@ -74,7 +74,7 @@ def test_the_tables_are_those_of_the_code(name: str) -> None:
     assert render_documents(load_plugins(()))[path] == path.read_text()
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))
 def test_every_link_leads_to_a_file_and_a_heading(document: Path) -> None:
     links = re.findall(r"\]\((?!https?:)([^)\s]+)\)", document.read_text())
     broken = []
@@ -86,8 +86,14 @@ def test_every_link_leads_to_a_file_and_a_heading(document: Path) -> None:
     assert broken == []
 
 
-def test_every_document_is_linked_from_the_readme() -> None:
-    assert [path.name for path in DOCUMENTS[1:] if f"](docs/{path.name})" not in README] == []
+def test_every_document_is_linked_from_the_readme_of_its_folder_or_of_the_project() -> None:
+    unlinked = []
+    for path in DOCUMENTS[1:]:
+        guide = path.parent / "README.md"
+        beside = guide.exists() and guide != path and f"]({path.name})" in guide.read_text()
+        if not beside and f"]({path.relative_to(ROOT)})" not in README:
+            unlinked.append(path)
+    assert unlinked == []
 
 
 def test_the_plugin_of_the_readme_declares_sixteen_endpoints() -> None:

@@ -40,6 +40,7 @@ from config.database.indexes import IndexSpec, are_in_place
 from config.database.library_driver import LibraryDriver
 from config.database.operations import SILENT_CODES, Operation
 from config.database.replies import failure, has_expired, number, required
+from config.database.slow_operations import SLOW_SECONDS, SlowOperations
 from config.database.transactions import SESSION
 from config.database.wire import NotSent, Target, WirePool
 
@@ -88,12 +89,20 @@ class DirectDriver(Driver):
         self.library = library
         self._wire = WirePool(target, connect_seconds=timeout_ms / 2000)
         self._operations = library.operations
+        self.slow = SlowOperations(self._wire.run)
         self._limit: dict[str, Any] = {"maxTimeMS": timeout_ms}
         # a document that waits for another transaction must not use up the time of the rest of its batch
         self._batch_limit: dict[str, Any] = {"maxTimeMS": max(timeout_ms // 2, 1)}
         self._reading: dict[str, Any] = {"readConcern": {"level": "majority"}, **self._limit}
         self._inserts = Batcher(self._insert_batch, _MOST_INSERTS)
         self._loader = DocumentLoader(self, self._operations)
+
+    def connections(self) -> dict[str, float]:
+        return self._wire.figures
+
+    @property
+    def slow_operations(self) -> int:
+        return self.slow.count
 
     # -- over the wire, where that can do it
 
@@ -290,6 +299,8 @@ class DirectDriver(Driver):
                     raise
             code = reply.get("code") if reply is not None and not reply["ok"] else None
             operation.unanswered = reply is None or code in SILENT_CODES
+        if operation.took >= SLOW_SECONDS:
+            self.slow.note(command, operation.took)
         if code in _NOT_EXECUTED:
             self._wire.forget()
             return None

@@ -149,6 +149,15 @@ class Driver(ABC):
     def open_sessions(self) -> list[bytes]:
         """The `lsid.id` of each session in which this process has a transaction: a UUID, as `killSessions` takes it."""
 
+    def connections(self) -> dict[str, float]:
+        """How many connections of its own are used and idle; those of a library are not counted."""
+        return {}
+
+    @property
+    def slow_operations(self) -> int:
+        """How many operations took longer than a second; those of a library are not counted."""
+        return 0
+
     @abstractmethod
     def watch(self, collections: Sequence[str]) -> AbstractAsyncContextManager[AsyncIterator[Change]]:
         """Iterate over the changes to `collections` that are made while the block runs."""

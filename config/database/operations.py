@@ -99,6 +99,15 @@ class Operations:
             return self.seconds
         return max(0.0, self.seconds - self.spent_seconds(waiting, time.monotonic()))
 
+    def patience_seconds(self) -> float:
+        """How long the current request may still try again while others change its documents.
+
+        Such a conflict is a reply. What the request has waited in silence before counts nevertheless.
+        """
+        waiting = _waiting.get()
+        silent = 0.0 if waiting is None else self.silent_seconds(waiting, time.monotonic())
+        return max(0.0, self.seconds - MARGIN_SECONDS - silent)
+
     def spent_seconds(self, waiting: Waiting, now: float) -> float:
         """How much of one time limit the request has spent until now: in silence, or behind others who are in it."""
         silent = self.silent_seconds(waiting, now)
@@ -153,14 +162,15 @@ class _SilenceLimit:
 
 
 class Operation:
-    """A running operation. Set `unanswered` where the server did not reply and that is no error."""
+    """An operation. Set `unanswered` where the server did not reply and that is no error. `took`: seconds, at its end."""
 
-    __slots__ = ("_began", "_block", "_library", "_long", "_operations", "_waiting", "unanswered")
+    __slots__ = ("_began", "_block", "_library", "_long", "_operations", "_waiting", "took", "unanswered")
 
     def __init__(self, operations: Operations, long: bool) -> None:
         self._operations = operations
         self._long = long
         self._library: Any = None
+        self.took = 0.0
         self.unanswered = False
 
     def __enter__(self) -> Operation:
@@ -212,6 +222,7 @@ class Operation:
 
     def _note(self, silent: bool) -> None:
         silence, waiting, now = self._operations.silence, self._waiting, time.monotonic()
+        self.took = now - self._began
         if silent:
             silence.note_failure(self._began, now)
         else:

@@ -80,7 +80,7 @@ class Transactions:
         behind: Behind,
     ) -> Result:
         """Run the transaction until it has no conflict; raises `WriteConflict` where it needs one more lock."""
-        until = time.monotonic() + self._seconds
+        until = time.monotonic() + self._operations.patience_seconds()
         most = _MOST_BACK_OFF_WITH_LOCK_SECONDS if keys else _MOST_BACK_OFF_SECONDS
         for attempt in itertools.count():
             pause = random.uniform(0, min(_BACK_OFF_SECONDS * 1.5**attempt, most))  # noqa: S311 - no secret

@@ -157,6 +157,12 @@ class WirePool:
                     connection.idle_since = time.monotonic()
                     self._idle.append(connection)
 
+    @property
+    def figures(self) -> dict[str, float]:
+        """How many connections are used and idle."""
+        idle = len(self._idle)
+        return {"used": len(self.connections) - idle, "idle": idle}
+
     def _pop_idle(self) -> WireConnection | None:
         """The connection that was used last; one that was idle for long may be dead without notice."""
         while self._idle:

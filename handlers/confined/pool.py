@@ -96,6 +96,10 @@ class Confined:
         self._lanes.append(lane)
         return lane
 
+    def loads(self) -> dict[str, float]:
+        """How many jobs run or wait in each lane, by its name."""
+        return {lane.name: lane.load for lane in self._lanes}
+
     async def take(self) -> WorkerProcess:
         """Return an idle process, or start one."""
         while self._idle:
@@ -155,6 +159,11 @@ class Lane:
         self._taken = 0
         self._waiting: deque[Work] = deque()
         self._of_person: Counter[int] = Counter()
+
+    @property
+    def load(self) -> int:
+        """How many jobs run or wait."""
+        return len(self._present)
 
     async def run(self, function: str, data: bytes, *arguments: object, request: Request | None = None) -> bytes:
         """Return the result of `function` for `data`. Raises as `begin` and `Work.result` do."""

@@ -32,6 +32,8 @@ class Changes:
         self._listeners: dict[str, list[Listener]] = defaultdict(list)
         self._task: asyncio.Task[None] | None = None
         self._opened: asyncio.Future[None] | None = None
+        self.is_open = False
+        self.losses = 0
 
     def listen(self, collection: str, listener: Listener) -> None:
         """Call `listener` with the `_id` of every document that changes, or None when any may have."""
@@ -65,10 +67,12 @@ class Changes:
             try:
                 await self._watch()
             except DatabaseUnavailable as error:
+                self.losses += 1
                 if isinstance(error, DatabaseRefused) or time.monotonic() > until:
                     self._report_opened(error)
                 log.warning("change stream lost", extra={"reason": str(error)[:200]})
             except Exception as error:
+                self.losses += 1
                 self._report_opened(error)
                 log.exception("change stream failed")
             self._notify_everything_changed()
@@ -76,10 +80,14 @@ class Changes:
 
     async def _watch(self) -> None:
         async with self._driver.watch(self._collections) as changes:
-            self._notify_everything_changed()
-            self._report_opened()
-            async for change in changes:
-                self.tell(change.collection, change.id)
+            self.is_open = True
+            try:
+                self._notify_everything_changed()
+                self._report_opened()
+                async for change in changes:
+                    self.tell(change.collection, change.id)
+            finally:
+                self.is_open = False
 
     def _report_opened(self, error: Exception | None = None) -> None:
         """Let `start` return because the stream is open, or raise `error`."""

@@ -246,8 +246,12 @@ class Lease:
     async def __aenter__(self) -> Lease:
         while not await self.acquire():
             await asyncio.sleep(self._poll)
-        self._renewing = asyncio.create_task(self._renew_repeatedly(), name=f"lease {self._name}")
+        self.keep()
         return self
+
+    def keep(self) -> None:
+        """Renew the lease, which was acquired, until it is left."""
+        self._renewing = asyncio.create_task(self._renew_repeatedly(), name=f"lease {self._name}")
 
     async def _renew_repeatedly(self) -> None:
         while True:
@@ -260,6 +264,10 @@ class Lease:
                 log.warning("lease not renewed", extra={"lease": self._name})
 
     async def __aexit__(self, *error: object) -> None:
+        await self.leave()
+
+    async def leave(self) -> None:
+        """Renew the lease no more, and give it up."""
         if self._renewing is not None:
             await end([self._renewing])
         try:

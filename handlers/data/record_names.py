@@ -5,8 +5,10 @@ The names of watched collections are kept in memory until they change, those of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import get_args
 
 from lru import LRU
@@ -22,6 +24,7 @@ from handlers.schema.values import RecordId
 
 _KEPT = 50_000  # names of one collection in memory
 _SERVICE = Message("系统", "System")
+_Read = dict[RecordId, str]
 
 
 class RecordNames:
@@ -53,13 +56,21 @@ class RecordNames:
 
         The actor of jobs and of the start has no record; it is called the system.
         """
-        found = {}
-        for target, ids in wanted.items():
-            collection = self._database.referred.get(target)
-            found[target] = {} if collection is None else await self._of(collection, {*ids} - {None})
-            if collection is not None and collection.alias == THE_USERS:
+        known = {target: self._database.referred[target] for target in wanted if target in self._database.referred}
+        reads = [partial(self._of, collection, {*wanted[target]} - {None}) for target, collection in known.items()]
+        found: dict[str, _Read] = {target: {} for target in wanted}
+        read = await self._all(reads, at_once=sum(one.name not in self._kept for one in known.values()) > 1)
+        found.update(zip(known, read, strict=True))
+        for target, collection in known.items():
+            if collection.alias == THE_USERS:
                 found[target][SYSTEM.user_id] = _SERVICE.text(language)
         return found
+
+    async def _all(self, reads: Sequence[Callable[[], Awaitable[_Read]]], at_once: bool) -> Sequence[_Read]:
+        """The results of all reads; those that send commands `at_once`, except in a transaction, which cannot."""
+        if at_once and not self._database.driver.in_transaction:
+            return await asyncio.gather(*(read() for read in reads))
+        return [await read() for read in reads]
 
     async def _of(self, collection: Collection, ids: set[RecordId]) -> dict[RecordId, str]:
         kept = self._kept.get(collection.name)

@@ -18,15 +18,14 @@ from handlers.dictionaries import Dictionaries, Entries
 from handlers.docs.openapi import describe, options_of
 from handlers.http.addresses import listed, networks
 from handlers.lifecycle import Response
-from handlers.metrics import Metrics
-from handlers.operation_log import OperationLog
 from handlers.pickers import PICKER_ROUTE
+from handlers.processes import Processes
 from handlers.request import Request
 from handlers.route import PUBLIC, Refusal, Route, route
 from handlers.schema.envelope import to_json
 from handlers.schema.errors import NOT_FOUND, ApiError, unavailable
 from handlers.schema.fields import array, boolean, choice, integer, mapping, obj, text
-from handlers.schema.messages import NOT_READY, STOPPING, UNLISTED_ADDRESS, Language
+from handlers.schema.messages import NOT_READY, SILENT, STOPPING, UNLISTED_ADDRESS, Language
 from handlers.service import ReadinessCheck
 
 log = logging.getLogger("tradewind.system")
@@ -48,9 +47,10 @@ async def health(req: Request) -> dict[str, str]:
 async def ready(req: Request) -> dict[str, Any]:
     """Report that the process can serve: it is not stopping, and the checks of the database and of plugins pass.
 
+    One that another process has replaced on the same port says what that one would.
     Raises 50300, naming the checks that do not pass within two seconds. The result is at most a second old.
     """
-    if req.service.draining:
+    if req.service.draining and not req.service.replaced:
         raise unavailable(reason=STOPPING)
     results = await req.part(Readiness).results()
     failed = [name for name, passed in results.items() if not passed]
@@ -99,11 +99,24 @@ async def _passes(name: str, check: ReadinessCheck) -> bool:
 
 async def metrics(req: Request) -> bytes:
     """Prometheus metrics, for the addresses in the setting, and not through a proxy that hides its clients."""
+    _require_listed(req)
+    return await req.part(Processes).exposition()
+
+
+async def processes(req: Request) -> dict[str, Any]:
+    """Report whether every process of this port answers. Raises 50300, naming those that do not within two seconds."""
+    _require_listed(req)
+    answers = await req.part(Processes).all_answers()
+    silent = [str(one.number) for one in answers if not one.pid]
+    if silent:
+        raise unavailable(reason=SILENT.filled(processes=", ".join(silent)))
+    told = ({"process": str(one.number), "pid": one.pid, "version": one.version} for one in answers)
+    return {"status": "ok", "processes": list(told)}
+
+
+def _require_listed(req: Request) -> None:
     if req.behind_unnamed_proxy or not listed(req.remote_ip, networks(req.service.settings.metrics_clients)):
         raise ApiError(NOT_FOUND)
-    req.part(Metrics).operations_waiting.set(req.part(OperationLog).waiting)
-    await req.part(Metrics).refresh()
-    return req.part(Metrics).text()
 
 
 class Description:
@@ -192,6 +205,23 @@ _READINESS = obj(
     },
     nullable=False,
 )
+_PROCESS = obj(
+    "ServiceProcess",
+    {
+        "process": text(nullable=False, description="Its number on this port, the label of its metrics."),
+        "pid": integer(nullable=False),
+        "version": text(nullable=False),
+    },
+    nullable=False,
+)
+_PROCESSES = obj(
+    "ServiceProcesses",
+    {
+        "status": choice("ok", nullable=False),
+        "processes": array(_PROCESS, max_items=1000, nullable=False),
+    },
+    nullable=False,
+)
 _ERROR_CODE = obj(
     "ErrorCode",
     {
@@ -254,6 +284,15 @@ _FOR_A_DAY = "public, max-age=86400"
 CORE_ROUTES: tuple[Route, ...] = (
     route("GET /api/health", health, summary="Liveness", access=PUBLIC, returns=_HEALTH, tag="meta"),
     route("GET /api/health/ready", ready, summary="Readiness", access=PUBLIC, returns=_READINESS, tag="meta"),
+    route(
+        "GET /api/health/processes",
+        processes,
+        summary="Whether all processes of this port answer",
+        access=PUBLIC,
+        returns=_PROCESSES,
+        tag="meta",
+        refusals=(_UNLISTED,),
+    ),
     route(
         "GET /metrics",
         metrics,

@@ -29,7 +29,7 @@ from handlers.http.limits import Limits
 from handlers.http.receiving import Receiving
 from handlers.http.request_head import RequestHead, read_request_head
 from handlers.http.response_head import field_lines, status_line
-from handlers.http.sockets import Sockets
+from handlers.http.sockets import GOING_AWAY, SERVICE_RESTART, Sockets
 from handlers.http.strict_heads import checked
 from handlers.http.tornado_connection import TornadoConnection
 from handlers.http.unnamed_proxies import UnnamedProxies
@@ -55,7 +55,10 @@ class Front(httputil.HTTPServerConnectionDelegate):
         self._open = 0
         self._idle: asyncio.Event | None = None
         self._exchanges: WeakKeyDictionary[iostream.IOStream, Exchange] = WeakKeyDictionary()
-        service.part(Metrics).count_open(lambda: self._open)
+        open_requests = "Requests being served"
+        service.part(Metrics).figure("tradewind_open_requests", open_requests, lambda: {"": self._open})
+        sockets = "WebSockets that are open"
+        service.part(Metrics).figure("tradewind_open_sockets", sockets, lambda: {"": len(self.sockets.open)})
 
     def start_request(self, server_conn: object, request_conn: httputil.HTTPConnection) -> httputil.HTTPMessageDelegate:
         """Tornado: a request begins on this connection."""
@@ -74,9 +77,9 @@ class Front(httputil.HTTPServerConnectionDelegate):
         exchange = self._exchanges.get(stream)
         return exchange is not None and exchange.under_way
 
-    async def close_sockets(self) -> None:
-        """Say goodbye on every WebSocket."""
-        await self.sockets.close()
+    async def close_sockets(self, replaced: bool) -> None:
+        """Say goodbye on every WebSocket; with `replaced`, that another process takes its client at once."""
+        await self.sockets.close(SERVICE_RESTART if replaced else GOING_AWAY)
 
     def request_head(self, headers: httputil.HTTPHeaders) -> RequestHead:
         """What the header fields of a request say."""

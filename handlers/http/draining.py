@@ -2,7 +2,8 @@
 
 For a moment everything is served as before, but readiness is 503 and every response says `Connection: close`, so that
 balancers and clients that keep connections go elsewhere. Then no new connection is accepted, and an open one is closed
-when nothing is under way on it.
+when nothing is under way on it. A process that another one has replaced on the same sockets accepts nothing from the
+first moment, stays ready, and sends the clients of its WebSockets to the other one.
 """
 
 from __future__ import annotations
@@ -50,32 +51,43 @@ class Open(Protocol):
     async def idle(self, seconds: float) -> bool:
         """Wait until no request is served; False when that took longer."""
 
-    async def close_sockets(self) -> None:
-        """Say goodbye on every WebSocket."""
+    async def close_sockets(self, replaced: bool) -> None:
+        """Say goodbye on every WebSocket; with `replaced`, that another process takes its client at once."""
 
 
 async def drain(
-    server: Connections, rest: Open, notice_seconds: float, seconds: float, refuse: Callable[[], None]
+    server: Connections,
+    rest: Open,
+    notice_seconds: float,
+    seconds: float,
+    refuse: Callable[[], None],
+    replaced: bool = False,
 ) -> None:
     """Stop serving: `notice_seconds` of notice, then so many `seconds` at most for what is under way.
 
-    `refuse` is called when the notice is over.
+    `refuse` is called when the notice is over. `replaced`: another process accepts on the same sockets, so this one
+    accepts no more from the beginning.
     """
     clock = asyncio.get_running_loop().time
     server.draining = True
     until = clock() + notice_seconds
-    while clock() < until and (server.open_connections or clock() - server.accepted_at < notice_seconds):
+    if replaced:
+        server.stop()
+        await rest.close_sockets(replaced)
+    while clock() < until and (
+        server.open_connections or (not replaced and clock() - server.accepted_at < notice_seconds)
+    ):
         await asyncio.sleep(_LOOK_SECONDS)
     server.stop()
     refuse()
-    await rest.close_sockets()
+    await rest.close_sockets(replaced)
     until = clock() + seconds
     while server.open_connections and clock() < until:
         server.close_idle(_QUIET_SECONDS)
         await asyncio.sleep(_LOOK_SECONDS)
     if not await rest.idle(max(until - clock(), 0)) or server.open_connections:
         log.warning("requests were still open when the time to drain was over")
-    await rest.close_sockets()
+    await rest.close_sockets(replaced)
     await asyncio.wait_for(server.close_all_connections(), _FORCE_SECONDS)
 
 

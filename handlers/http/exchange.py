@@ -245,6 +245,7 @@ class Exchange(httputil.HTTPMessageDelegate):
             stream=self._stream,
             language=self._language,
             bearer=self._request_head.bearer,
+            trace_id=self._request_head.trace_id,
             remote_ip=address,
             behind_unnamed_proxy=self._request_head.forwarded and self._is_proxy_unnamed(address),
         )

@@ -17,9 +17,14 @@ _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 _BEARER = re.compile(r"^Bearer +([A-Za-z0-9._~+/=-]+)$", re.IGNORECASE)
 # a name, an address or nothing, and a port (RFC 3986 sections 3.2.2 and 3.2.3), without the comma that no host has
 _HOST = re.compile(r"([A-Za-z0-9._~!$&'()*+;=%-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?")
+# W3C Trace Context, section 3.2: version, trace id, id of the caller's span, flags; later versions may add more behind
+_TRACE = re.compile(
+    r"(?!ff)([0-9a-f]{2})-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})(-[!-~]{0,200})?"
+)
 _EXPOSED = ", ".join(
     [
         "X-Request-ID",
+        "traceparent",
         "X-Possible-Duplicates",
         "Content-Location",
         "Content-Disposition",
@@ -37,8 +42,8 @@ _VARY = "Origin, Accept-Language"  # the envelope's `msg` is in the caller's lan
 @dataclass(frozen=True, slots=True)
 class RequestHead:
     """The caller's request id where it is sound, language, declared length of the body in bytes, whether a WebSocket
-    is asked for, the state of `Host`, the bearer token, the CORS headers of the response, as lines too, and whether a
-    proxy sent it.
+    is asked for, the state of `Host`, the bearer token, the headers of the response that follow from these (CORS, trace
+    context), as lines too, whether a proxy sent it, and the id of the caller's trace.
     """
 
     request_id: str | None
@@ -47,14 +52,16 @@ class RequestHead:
     upgrades: bool
     host: Literal["sound", "missing", "unsound"]
     bearer: str | None
-    cors: Mapping[str, str]
-    cors_lines: str
+    following: Mapping[str, str]
+    following_lines: str
     forwarded: bool = False
+    trace_id: str | None = None
 
 
 def read_request_head(headers: httputil.HTTPHeaders, origins: Collection[str]) -> RequestHead:
     """What `headers` say; `origins` are those whose pages may read the responses (CORS)."""
-    supplied, cors = headers.get("X-Request-ID"), _cors(headers.get("Origin"), origins)
+    supplied, trace = headers.get("X-Request-ID"), _trace_of(headers.get("traceparent"))
+    following = {**_cors(headers.get("Origin"), origins), **({"traceparent": trace} if trace else {})}
     return RequestHead(
         request_id=supplied if supplied and _REQUEST_ID.match(supplied) else None,
         language=language_of(headers.get("Accept-Language")),
@@ -62,9 +69,10 @@ def read_request_head(headers: httputil.HTTPHeaders, origins: Collection[str]) -
         upgrades=_upgrades(headers),
         host=_host_of(headers),
         bearer=bearer_of(headers),
-        cors=cors,
-        cors_lines=field_lines(cors),
+        following=following,
+        following_lines=field_lines(following),
         forwarded=any(name in headers for name in FORWARDING),
+        trace_id=trace[3:35] if trace else None,
     )
 
 
@@ -72,6 +80,14 @@ def bearer_of(headers: Mapping[str, str]) -> str | None:
     """The token of `Authorization: Bearer …` (RFC 6750 section 2.1)."""
     found = _BEARER.match(headers.get("Authorization", ""))
     return found.group(1) if found else None
+
+
+def _trace_of(given: str | None) -> str | None:
+    """The trace context in the form of version 00, if it is sound."""
+    found = _TRACE.fullmatch(given) if given else None
+    if found is None or (found[1] == "00" and found[5]):
+        return None
+    return f"00-{found[2]}-{found[3]}-{found[4]}"
 
 
 def _declared_length(value: str) -> int:

@@ -21,7 +21,10 @@ from handlers.service import Service
 
 log = logging.getLogger("tradewind.http")
 _PIECE_BYTES = 64 << 10
-_ALLOWED = "Authorization, Content-Type, Accept-Language, Idempotency-Key, X-Request-ID, If-None-Match, Range, If-Range"
+_ALLOWED = (
+    "Authorization, Content-Type, Accept-Language, Idempotency-Key, X-Request-ID, If-None-Match, Range, If-Range, "
+    "traceparent, tracestate"
+)
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS",
     "Access-Control-Allow-Headers": _ALLOWED,
@@ -92,7 +95,7 @@ class Responder:
         )
 
     def _send_usual(self, response: Response) -> None:
-        lines = _usual_lines(response.content_type, int(time.time()), self._request_head.cors_lines)
+        lines = _usual_lines(response.content_type, int(time.time()), self._request_head.following_lines)
         head = f"{lines}X-Request-ID: {self._id}\r\nContent-Length: {len(response.body)}\r\n\r\n"
         self._connection.send_bytes(head.encode("latin-1") + response.body)
 
@@ -133,7 +136,7 @@ class Responder:
             **_usual(response.content_type, int(time.time())),
             "X-Request-ID": self._id,
             **response.headers,
-            **self._request_head.cors,
+            **self._request_head.following,
         }
         if self._method == "OPTIONS" and "Access-Control-Allow-Origin" in headers:
             headers |= _PREFLIGHT

@@ -36,7 +36,7 @@ SUBPROTOCOL = "bearer."
 PING_SECONDS = 30
 MAX_MESSAGE_BYTES = 64 << 10
 WAITING_MESSAGES = 100
-GOING_AWAY, POLICY, OVERLOADED, FAILED = 1001, 1008, 1013, 1011
+GOING_AWAY, POLICY, FAILED, SERVICE_RESTART, OVERLOADED = 1001, 1008, 1011, 1012, 1013
 
 
 class Sockets:
@@ -62,10 +62,10 @@ class Sockets:
         request = httputil.HTTPServerRequest(connection=connection, start_line=start, headers=headers)
         self.application.get_handler_delegate(request, Socket, {"sockets": self}).execute()
 
-    async def close(self, seconds: float = 2) -> None:
-        """Tell every client that this process goes away, and give them a moment to hear it."""
+    async def close(self, code: int, seconds: float = 2) -> None:
+        """Tell every client by `code` that this process goes away, and give them a moment to hear it."""
         for socket in list(self.open):
-            socket.close(GOING_AWAY)
+            socket.close(code)
         try:
             async with asyncio.timeout(seconds):
                 while self.open:

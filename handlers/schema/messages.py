@@ -77,6 +77,7 @@ def _parse_weight(parameter: str) -> float:
 SUCCESS = Message("成功", "OK")
 STOPPING = Message("服务正在停止", "The service is stopping")
 NOT_READY = Message("服务未就绪：{parts}", "The service is not ready: {parts}")
+SILENT = Message("进程无响应：{processes}", "Processes do not respond: {processes}")
 BUSY = Message("同类任务过多，请稍后重试", "Too many of these are under way; try again later")
 TOO_MANY_OF_YOURS = Message(
     "您已有多个同类任务在进行，请等待完成后再试", "You have several of these under way; wait until one is done"

@@ -23,6 +23,7 @@ from plugins.approval.messages import ALREADY_PENDING, NO_DEFINITION, TOO_LONG
 from plugins.approval.options import OPTIONS
 from plugins.approval.records import DEFINITIONS, DELEGATIONS, INSTANCES
 from plugins.approval.states import TASK_STATES
+from plugins.approval.views import VIEWS
 
 plugin = Plugin(
     name="approval",
@@ -37,6 +38,7 @@ plugin = Plugin(
     holdings=HOLDINGS,
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
+    views=VIEWS,
     listens=(
         Listener(APPROVAL_REQUESTED, requests.on_requested, conflicts(NO_DEFINITION, ALREADY_PENDING, TOO_LONG)),
         Listener(APPROVAL_CANCELLED, requests.on_cancelled),

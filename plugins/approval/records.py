@@ -332,7 +332,7 @@ _ASKED = shape(
 )
 SIMULATION = shape(
     "ApprovalSimulation",
-    matches=boolean(nullable=False, description="Whether the conditions hold."),
+    matches=boolean(label=("符合条件", "Matches"), nullable=False, description="Whether the conditions hold."),
     nodes=array(
         obj(
             None,

@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from typing import Any
 
-from plugins.api import Authenticator, DatabaseUnavailable, Jobs, Service
+from plugins.api import Authenticator, DatabaseUnavailable, Jobs, Metrics, Service
+from plugins.auth.login_metrics import LoginMetrics
 from plugins.auth.login_rate import LoginRate
 from plugins.auth.sessions import Sessions
 from plugins.auth.settings import WECOM_NEEDS, AuthSettings
@@ -32,6 +33,7 @@ async def start(service: Service) -> AsyncIterator[None]:
         timedelta(days=settings.refresh_token_days),
     )
     sessions = Sessions(service.database, service.part(Directory), service.part(Policy), tokens, settings)
+    service.provide(LoginMetrics, LoginMetrics(service.part(Metrics)))
     service.provide(Authenticator, sessions)
     service.provide(Sessions, sessions)
     service.part(Jobs).spawn("auth.seen", _write_last_seen(sessions, settings.session_seen_seconds))

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plugins.api import Page, Request
+from plugins.auth.login_metrics import LoginMetrics
 from plugins.auth.records import LOGIN_LOGS
 from plugins.rbac.api import log_filter
 
@@ -22,7 +23,8 @@ _MASK_DIGITS = 8
 async def note(
     req: Request, event: str, username: str, user: Mapping[str, Any] | None, code: int, session_id: str | None = None
 ) -> None:
-    """Write one entry; `code` 0 is a success."""
+    """Write one entry, and count it; `code` 0 is a success."""
+    req.part(LoginMetrics).count(event, code)
     await req.system_store(LOGIN_LOGS).create(
         {
             "at": req.now,

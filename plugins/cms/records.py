@@ -292,7 +292,7 @@ PUBLIC_SITE = shape("PublicSiteConfig", **dict(SITE.fields))
 PREVIEW_LINK = shape(
     "ArticlePreviewLink",
     url=text(max_length=500, nullable=False),
-    expiresIn=integer(nullable=False, description="Seconds."),
+    expiresIn=integer(label=("有效秒数", "Expires in"), nullable=False, description="Seconds."),
 )
 
 ORDERS = ("-published_at", "published_at", "-view_count")

@@ -1,11 +1,9 @@
 """The records behind a figure of a dashboard, opened by a click on it."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from collections.abc import Iterator, Mapping
-
-from plugins.api import Figures, Message, Route
-from plugins.console.nodes import Node, call
+from plugins.api import Figures, Route
+from plugins.console.nodes import Node, call, link, node, rows
 from plugins.console.viewer import Viewer
 
 ROWS = "/rows"
@@ -24,6 +22,8 @@ def opened_by(viewer: Viewer, route: Route, array: str, measure: str) -> Node | 
     key = f"${{{array}[dataIndex].{by.name}}}" if array and by is not None else ""
     cell = f"{array}.{key}.{measure or '${seriesId}'}" if array else measure
     title = viewer.say(viewer.site.catalogue.permission_title(route.access))
+    if measure and route.returns.fields:
+        title = f"{title} · {viewer.label(measure, route.returns.fields[measure])}"
     known = {"cell": cell, **{name: f"${{{name}}}" for name in route.query}}
     drawer = {"title": title, "size": "lg", "closeOnEsc": True, "actions": [], "data": known}
     return {"actionType": "drawer", "drawer": {**drawer, "body": _records(viewer, route, found)}}
@@ -41,38 +41,21 @@ def _figures(viewer: Viewer, route: Route, array: str, measure: str) -> Iterator
 def _records(viewer: Viewer, route: Route, found: list[Figures]) -> Node:
     """The list of the records, with what each of them counts; its first line is the figure."""
     collections = {one.collection.name: one.collection for one in found}
-    kinds = {name: viewer.say(Message(*one.noun)) for name, one in collections.items()}
+    kinds = {name: viewer.noun(one) for name, one in collections.items()}
     sent = "&".join(f"{name}=${{{name}}}" for name in ("cell", *route.query))
-    columns: list[Node] = [
-        {"name": "collection", "label": viewer.word("kind"), "type": "mapping", "map": kinds},
-        {"name": "name", "label": viewer.word("name")},
-        {"name": "at", "label": viewer.word("at"), "type": "tpl", "tpl": "${at | when}"},
-        {"name": "value", "label": viewer.word("counts"), "align": "right", "type": "tpl", "tpl": "${value | amount}"},
+    columns = [
+        *([node("mapping", name="collection", label=viewer.word("kind"), map=kinds)] if len(kinds) > 1 else []),
+        node("text", name="name", label=viewer.word("name")),
+        node("tpl", name="at", label=viewer.word("at"), tpl="${at | when}"),
+        node("tpl", name="value", label=viewer.word("counts"), align="right", tpl="${value | amount}"),
     ]
-    opens = [*_links(viewer, collections)]
+    opens = [
+        link(viewer.word("open"), address, visibleOn=f"${{collection == '{name}'}}")
+        for name, one in collections.items()
+        if (address := viewer.page_of(one, "${id}"))
+    ]
     if opens:
-        columns.append({"type": "operation", "label": viewer.word("actions"), "buttons": opens})
-    return {
-        "type": "crud",
-        "className": "behind",
-        "api": {**call("GET", f"{route.path}{ROWS}?{sent}"), "forceAppendDataToQuery": True},
-        "syncLocation": False,
-        "perPage": 20,
-        "headerToolbar": [{"type": "tpl", "className": "figure", "tpl": "<b>${value | amount}</b>"}],
-        "footerToolbar": ["statistics", "pagination"],
-        "columns": columns,
-    }
-
-
-def _links(viewer: Viewer, collections: Mapping[str, object]) -> Iterator[Node]:
-    for subject in viewer.site.subjects.values():
-        if subject.collection is not None and subject.collection.name in collections and viewer.may(subject.read):
-            yield {
-                "type": "button",
-                "label": viewer.word("open"),
-                "level": "link",
-                "actionType": "url",
-                "url": f"#/records/{subject.name}/${{id}}",
-                "blank": False,
-                "visibleOn": f"${{collection == '{subject.collection.name}'}}",
-            }
+        columns.append(node("operation", label=viewer.word("actions"), buttons=opens))
+    figure = node("tpl", className="figure", tpl="<b>${value | amount}</b>")
+    api = call("GET", f"{route.path}{ROWS}?{sent}")
+    return rows(api, columns, className="behind", headerToolbar=[figure])

@@ -1,7 +1,5 @@
 """What a browser loads: the shell, our own few files, and those of the renderer. Nothing comes from another host."""
 
-from __future__ import annotations
-
 import asyncio
 from importlib.resources import files
 from pathlib import PurePath
@@ -10,6 +8,7 @@ from plugins.api import (
     NOT_FOUND,
     PUBLIC,
     ApiError,
+    Handler,
     Message,
     Refusal,
     Request,
@@ -21,10 +20,11 @@ from plugins.api import (
     shape,
     text,
 )
+from plugins.console.pages import Pages
 from plugins.console.renderer import MEDIA, STATES, Renderer
 
-_SCRIPTS = ("accessible", "api", "conflict", "menu", "session", "start", "values", "words")
-OWN = (*(f"{name}.js" for name in _SCRIPTS), "console.css")
+_STATIC = files("plugins.console") / "static"
+OWN = tuple(sorted(one.name for one in _STATIC.iterdir() if PurePath(one.name).suffix in MEDIA))
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "font-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -63,21 +63,21 @@ async def renderer_file(req: Request) -> Response:
 
 async def renderer_state(req: Request) -> dict[str, object]:
     """How far the renderer's files are; the page asks until they are there."""
-    renderer = req.part(Renderer)
+    renderer, inbox = req.part(Renderer), req.part(Pages).site.inbox
     state = await asyncio.to_thread(renderer.state)
-    zone = req.service.settings.time_zone
     return {
         "state": state,
         "message": STATES[state].text(req.language),
         "version": renderer.version,
         "files": renderer.names,
-        "time_zone": zone,
+        "time_zone": req.service.settings.time_zone,
+        "inbox": inbox.at if inbox is not None else "",
         "zones": renderer.pinned["zones"],
     }
 
 
 def _read(name: str) -> bytes:
-    return (files("plugins.console") / "static" / name).read_bytes()
+    return (_STATIC / name).read_bytes()
 
 
 def _media(name: str) -> str:
@@ -94,34 +94,21 @@ _STATE = shape(
     version=text(nullable=False),
     files=array(text(nullable=False), nullable=False),
     zones=text(nullable=False, description="The module of the renderer that knows time zones."),
+    inbox=text(nullable=False, description="The path of the list with a WebSocket for its news; empty without one."),
     time_zone=text(nullable=False, description="The business time zone, in which the page shows moments."),
 )
+_IS_THERE = "Whether the console's renderer is there"
+
+
+def _file_route(name: str, handler: Handler, summary: str) -> Route:
+    return route(name, handler, summary=summary, access=PUBLIC, bare=_FILES, refusals=(_NO_FILE,), tag="console")
+
+
 ROUTES: tuple[Route, ...] = (
     route("GET /console", shell, summary="The console", access=PUBLIC, bare=_HTML, tag="console"),
+    _file_route("GET /console/{file}", own_file, "A file of the console"),
+    _file_route("GET /console/renderer/{version}/{file}", renderer_file, "A file of the console's renderer"),
     route(
-        "GET /console/{file}",
-        own_file,
-        summary="A file of the console",
-        access=PUBLIC,
-        bare=_FILES,
-        refusals=(_NO_FILE,),
-        tag="console",
-    ),
-    route(
-        "GET /console/renderer/{version}/{file}",
-        renderer_file,
-        summary="A file of the console's renderer",
-        access=PUBLIC,
-        bare=_FILES,
-        refusals=(_NO_FILE,),
-        tag="console",
-    ),
-    route(
-        "GET /api/v1/console/renderer",
-        renderer_state,
-        summary="Whether the console's renderer is there",
-        access=PUBLIC,
-        returns=_STATE,
-        tag="console",
+        "GET /api/v1/console/renderer", renderer_state, summary=_IS_THERE, access=PUBLIC, returns=_STATE, tag="console"
     ),
 )

@@ -1,11 +1,9 @@
 """Forms: the control for each field of a body."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from plugins.api import Field, View
-from plugins.console.nodes import Node, call
+from plugins.console.nodes import Node, call, node
 from plugins.console.shown import grouped
 from plugins.console.viewer import Viewer
 
@@ -25,13 +23,10 @@ _PLAIN: Mapping[str, Node] = {
 def controls(viewer: Viewer, shape: Field, labelled: Mapping[str, Field], view: View | None = None) -> list[Node]:
     """The controls of a body; `labelled` are the fields of the record, for what the body itself gives no label."""
     own = view.widgets if view is not None else {}
-    made = [{**node, **own.get(str(node["name"]), {})} for node in _controls(viewer, shape.fields or {}, labelled)]
-    parts = grouped(viewer, view, [(str(node["name"]), node) for node in made])
-    return [one for heading, nodes in parts for one in (_below(heading, nodes) if heading else nodes)]
-
-
-def _below(heading: str, nodes: Sequence[Node]) -> list[Node]:
-    return [{"type": "fieldset", "title": heading, "body": [*nodes]}]
+    made = [{**one, **own.get(str(one["name"]), {})} for one in _controls(viewer, shape.fields or {}, labelled)]
+    parts = grouped(viewer, view, [(str(one["name"]), one) for one in made])
+    below = ([node("fieldset", title=heading, body=[*nodes])] if heading else nodes for heading, nodes in parts)
+    return [one for nodes in below for one in nodes]
 
 
 def picker(viewer: Viewer, name: str, target: str) -> Node:
@@ -39,20 +34,13 @@ def picker(viewer: Viewer, name: str, target: str) -> Node:
     path = OPTIONS.replace("{collection}", target)
     source = call("GET", f"{path}?q=${{term}}&chosen=${{{name}}}")
     chosen = {"joinValues": False, "extractValue": True}
-    return {
-        "type": "select",
-        "source": source,
-        "autoComplete": source,
-        "labelField": "name",
-        "valueField": "id",
-        **chosen,
-    }
+    return node("select", source=source, autoComplete=source, labelField="name", valueField="id", **chosen)
 
 
 def choices(labels: Mapping[str, str]) -> Node:
     """A control that chooses one of some values."""
     options = [{"value": value, "label": label} for value, label in labels.items()]
-    return {"type": "select", "options": options, "joinValues": False, "extractValue": True}
+    return node("select", options=options, joinValues=False, extractValue=True)
 
 
 def _controls(viewer: Viewer, fields: Mapping[str, Field], labelled: Mapping[str, Field]) -> Iterator[Node]:
@@ -80,11 +68,12 @@ def _control(viewer: Viewer, name: str, field: Field) -> Node:
     if field.kind == "array" and field.items is not None:
         return _several(viewer, name, field, field.items)
     if field.kind == "object":
-        return {"type": "combo", "multiLine": True, "items": [*_controls(viewer, field.fields or {}, {})]}
+        inside = _controls(viewer, field.fields or {}, {})  # what may be left out whole has nothing that must be there
+        items = [{**one, "required": bool(one.get("required")) and field.required} for one in inside]
+        return {"type": "combo", "multiLine": True, "items": items}
     if field.ref and viewer.may_pick(field.ref):
         return {**picker(viewer, name, field.ref), "clearable": field.nullable}
-    labels = viewer.offered(field)
-    if labels:
+    if labels := viewer.offered(field):
         return {**choices(labels), "clearable": field.nullable}
     if field.kind == "boolean":
         return {"type": "switch"}
@@ -94,16 +83,11 @@ def _control(viewer: Viewer, name: str, field: Field) -> Node:
 def _several(viewer: Viewer, name: str, field: Field, item: Field) -> Node:
     target = field.ref or item.ref
     if target and viewer.may_pick(target):
-        return {**picker(viewer, name, target), "multiple": True}
+        return {**picker(viewer, name, target), "multiple": True, "maxTagCount": 20}
     if labels := viewer.offered(item):
         return {**choices(labels), "multiple": True}
     if item.kind == "object":
-        return {
-            "type": "combo",
-            "multiple": True,
-            "multiLine": True,
-            "items": [*_controls(viewer, item.fields or {}, {})],
-        }
+        return node("combo", multiple=True, multiLine=True, items=[*_controls(viewer, item.fields or {}, {})])
     return {"type": "input-array", "items": {**_control(viewer, name, item)}}
 
 

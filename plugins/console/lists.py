@@ -1,129 +1,106 @@
 """The page of a list: search, filters, columns, pages, and what can be done with the list and with its rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
-from plugins.api import ACTION_TITLES, Field, Route
-from plugins.console.forms import choices, controls, picker
-from plugins.console.nodes import Node, call, values_of
-from plugins.console.shown import columns
+from plugins.api import ACTION_TITLES, Field, View
+from plugins.console.actions import action_buttons, delete_button, drawer, edit_button, form_of
+from plugins.console.forms import choices, picker
+from plugins.console.nodes import PAGE_SIZES, RECORD_PAGE, Node, call, link, node, rows, values_of
+from plugins.console.shown import MOST_COLUMNS, columns
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
+FILTER = {"title": "", "mode": "horizontal"}
+_FEWEST_TELLING, _AMOUNT = 4, "amount"
 _PAGING = ("page", "page_size", "sort", "with_total", "cursor", "q", "deleted", "format")
-PAGED = {"forceAppendDataToQuery": True}  # page and filters, also where the address has variables
-_PAGE_SIZES = (20, 50, 100, 200)
 
 
 def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = None) -> Node:
     """The list, with what the viewer may do; `fixed` are parameters that it always sends."""
     fixed = fixed or {}
     query = "&".join(f"{name}={value}" for name, value in fixed.items())
-    view = viewer.site.view_of(subject.collection)
-    shown = [*columns(viewer, subject.fields, view.columns if view is not None else ())]
-    buttons = [*_row_buttons(viewer, subject)]
+    view = viewer.site.view_of(viewer.site.records_of(subject).collection)
+    id = "-".join((subject.name, *(value for value in fixed.values() if "$" not in value)))
+    shown = [*columns(viewer, subject.fields, (view.columns if view is not None else ()) or _telling(viewer, subject))]
+    buttons = [*_row_buttons(viewer, subject, view, id)]
     if buttons:
-        shown.append({"type": "operation", "label": viewer.word("actions"), "fixed": "right", "buttons": buttons})
+        shown.append(node("operation", label=viewer.word("actions"), fixed="right", buttons=buttons))
     filters = [*filter_controls(viewer, subject.list.query, subject.fields, fixed)]
-    return {
-        "type": "crud",
-        "id": subject.name,
-        "api": _request(subject, f"{subject.list.path}?{query}" if query else subject.list.path),
-        "columns": shown,
-        "columnsTogglable": True,
-        "syncLocation": False,
-        "perPage": _PAGE_SIZES[0],
-        "perPageAvailable": list(_PAGE_SIZES),
-        "headerToolbar": [
-            *_toolbar(viewer, subject, fixed),
-            *(["filter-toggler"] if filters else []),
-            "columns-toggler",
-        ],
-        "footerToolbar": ["statistics", "pagination", "switch-per-page"] if not subject.tree else [],
-        **({"loadDataOnce": True, "expandConfig": {"expand": "first"}} if subject.tree else {}),
-        **({"filter": filter_form(filters), "filterTogglable": True, "filterDefaultVisible": False} if filters else {}),
-    }
+    toggler = ["filter-toggler"] if filters else []
+    views = node("button", label=viewer.word("views"), actionType="url", url=f"view:{id}", blank=False)  # of the shell
+    bar = [*_toolbar(viewer, subject, fixed), *toggler, "columns-toggler", views]
+    api = call("GET", f"{subject.list.path}?{query}" if query else subject.list.path)
+    more: Node = {"id": id, "columnsTogglable": True, "headerToolbar": bar}
+    if filters:
+        more |= {"filter": {**FILTER, "body": filters}, "filterTogglable": True, "filterDefaultVisible": False}
+    if subject.tree:  # one response, without pages to ask for
+        more |= {"loadDataOnce": True, "expandConfig": {"expand": "first"}, "syncLocation": False}
+        return node("crud", api={**api, "data": {}}, columns=shown, **more)
+    sizes = ["statistics", "pagination", "switch-per-page"]
+    return rows(api, shown, footerToolbar=sizes, perPageAvailable=[*PAGE_SIZES], **more)
 
 
-def filter_form(body: list[Node]) -> Node:
-    """The form of the filters of a list."""
-    return {"title": "", "mode": "horizontal", "body": body}
+def boxes(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
+    """The boxes of a list, each as a list with its title, and those that only the list of its records has."""
+    records = viewer.site.records_of(subject)
+    view = viewer.site.view_of(records.collection)
+    name, known = view.boxes if view is not None else "", set[str]()
+    if name in subject.list.query and subject.list.query[name].default is None:
+        yield viewer.word("all"), [listing(viewer, subject)]
+    for one in (subject, records):
+        parameter = one.list.query.get(name) if viewer.may(one.list) else None
+        labels = viewer.values(parameter) if parameter is not None else {}
+        for value in [value for value in labels if value not in known]:
+            known.add(value)
+            yield labels[value], [listing(viewer, one, {name: value})]
 
 
-def _request(subject: Subject, address: str) -> Node:
-    """The request of a list. A tree is one response: it has no pages to ask for."""
-    return call("GET", address, {}) if subject.tree else {**call("GET", address), **PAGED}
+def _telling(viewer: Viewer, subject: Subject) -> list[str]:
+    """The fields that a list shows first: those by which people find records, and amounts."""
+    machine = subject.collection.states if subject.collection is not None else None
+    shown = {name: field for name, field in subject.fields.items() if name not in viewer.site.stamps}
+    needed = [_AMOUNT, *([machine.field] if machine is not None else [])]
+    found = [name for name, one in shown.items() if (one.filter or one.sort or one.required) and one.kind != "boolean"]
+    first = [*dict.fromkeys([*(name for name in needed if name in shown), *found])][:MOST_COLUMNS]
+    return [name for name in shown if name in first] if len(first) >= _FEWEST_TELLING else []
 
 
-def form_button(
-    viewer: Viewer, title: str, route: Route, subject: Subject, path: str, *, knows: Mapping[str, str], **more: object
-) -> Node:
-    """A button with a form of the body of a route. The form knows these values of what is around it, and no others."""
-    shape = route.body
-    view = viewer.site.view_of(subject.collection)
-    body = [] if shape is None else controls(viewer, shape, subject.fields, view)
-    form: Node = {"type": "form", "api": call(route.method, path), "body": body, "mode": "horizontal", **more}
-    drawer = {"title": title, "size": "lg", "closeOnEsc": True, "data": dict(knows), "body": form}
-    return {"type": "button", "label": title, "actionType": "drawer", "drawer": drawer}
-
-
-def edit_button(viewer: Viewer, subject: Subject, id: str = "id") -> Node | None:
-    """The button that changes a record, which the form reads anew; None where the viewer may not."""
-    update, read = subject.route("PATCH", "/{id}"), subject.read
-    if update is None or not viewer.may(update) or not viewer.may(read):
-        return None
-    path, title = update.path.replace("{id}", f"${{{id}}}"), viewer.say(ACTION_TITLES["update"])
-    return form_button(viewer, title, update, subject, path, knows={id: f"${{{id}}}"}, initApi=call("GET", path))
-
-
-def delete_button(viewer: Viewer, subject: Subject, id: str = "id") -> Node | None:
-    """The button that deletes a record, as of the version that is shown; None where the viewer may not."""
-    delete = subject.route("DELETE", "/{id}")
-    if delete is None or not viewer.may(delete):
-        return None
-    path = delete.path.replace("{id}", f"${{{id}}}")
-    request = call("DELETE", f"{path}?version=${{version}}" if "version" in delete.query else path)
-    title = viewer.say(ACTION_TITLES["delete"])
-    asked = {"confirmText": viewer.word("delete?"), "level": "danger"}
-    return {"type": "button", "label": title, "actionType": "ajax", "api": request, **asked}
-
-
-def _row_buttons(viewer: Viewer, subject: Subject) -> Iterator[Node]:
-    if viewer.may(subject.read):
-        link = f"#/records/{subject.name}/${{id}}"
-        yield {
-            "type": "button",
-            "label": viewer.word("open"),
-            "level": "link",
-            "actionType": "url",
-            "url": link,
-            "blank": False,
-        }
-    for button in (edit_button(viewer, subject), delete_button(viewer, subject)):
+def _row_buttons(viewer: Viewer, subject: Subject, view: View | None, id: str) -> Iterator[Node]:
+    records = viewer.site.records_of(subject)
+    if view is not None and view.boxes and viewer.may(records.read):
+        yield _beside(viewer, records, id)
+    elif viewer.may(subject.read):
+        yield link(viewer.word("open"), f"#/records/{subject.name}/${{id}}")
+    shown = [] if subject.read is not None else [*action_buttons(viewer, subject)]
+    for button in (edit_button(viewer, subject), *shown, delete_button(viewer, subject)):
         if button is not None:
             yield {**button, "level": "link"}
+
+
+def _beside(viewer: Viewer, records: Subject, id: str) -> Node:
+    """The button that opens a record beside its list, which is read anew afterwards."""
+    body = node("service", schemaApi=call("GET", RECORD_PAGE.replace("{list}", records.name)))
+    opened: Node = {"title": viewer.word("details"), "size": "lg", "closeOnEsc": True, "actions": [], "body": body}
+    opened |= {"data": {"record_id": "${id}", "me": "${me}"}}
+    opened["onEvent"] = {"cancel": {"actions": [{"actionType": "reload", "componentId": id}]}}
+    return node("button", label=viewer.word("open"), level="link", actionType="drawer", drawer=opened)
 
 
 def _toolbar(viewer: Viewer, subject: Subject, fixed: Mapping[str, str]) -> Iterator[Node]:
     create, export = subject.route("POST"), subject.route("GET", "/export")
     if create is not None and viewer.may(create) and create.body is not None:
-        title = viewer.say(ACTION_TITLES["create"])
-        yield {**form_button(viewer, title, create, subject, create.path, knows=fixed), "level": "primary"}
+        declared = viewer.site.catalogue.permission_titles.get(create.access)
+        title = viewer.say(declared or ACTION_TITLES["create"])
+        made = drawer(title, call("POST", create.path), form_of(viewer, subject, create), fixed)
+        yield {**made, "level": "primary"}
     if export is not None and viewer.may(export):
         sent_too = {name: one for name, one in subject.list.query.items() if name in export.query}
         data = {**values_of(sent_too), **fixed, "format": "xlsx", "headers": "labels"}
         request = {**call("GET", export.path, data), "responseType": "blob"}
-        yield {"type": "button", "label": viewer.say(ACTION_TITLES["export"]), "actionType": "download", "api": request}
+        yield node("button", label=viewer.say(ACTION_TITLES["export"]), actionType="download", api=request)
     yield from _import(viewer, subject)
     if "q" in subject.list.query:
-        yield {
-            "type": "search-box",
-            "name": "q",
-            "placeholder": viewer.word("search"),
-            "align": "right",
-            "clearable": True,
-        }
+        yield node("search-box", name="q", placeholder=viewer.word("search"), align="right", clearable=True)
 
 
 def _import(viewer: Viewer, subject: Subject) -> Iterator[Node]:
@@ -131,25 +108,19 @@ def _import(viewer: Viewer, subject: Subject) -> Iterator[Node]:
     if route is None or not viewer.may(route):
         return
     title = viewer.say(ACTION_TITLES["import"])
-    body: list[Node] = [
-        {
-            "type": "input-file",
-            "name": "file",
-            "label": viewer.word("file"),
-            "accept": ".csv,.xlsx",
-            "asBlob": True,
-            "required": True,
-        },
-        {"type": "switch", "name": "dry_run", "label": viewer.word("dry_run"), "value": True},
-        {"type": "hidden", "name": "headers", "value": "labels"},
+    table = {"accept": ".csv,.xlsx", "asBlob": True, "required": True}
+    body = [
+        node("input-file", name="file", label=viewer.word("file"), **table),
+        node("switch", name="dry_run", label=viewer.word("dry_run"), value=True),
+        node("hidden", name="headers", value="labels"),
     ]
     if template is not None and viewer.may(template):
         request = {**call("GET", template.path, {"format": "xlsx", "headers": "labels"}), "responseType": "blob"}
-        body.append({"type": "button", "label": viewer.word("template"), "actionType": "download", "api": request})
-    done = {"title": viewer.word("result"), "body": {"type": "tpl", "tpl": viewer.word("done")}}
+        body.append(node("button", label=viewer.word("template"), actionType="download", api=request))
+    done = {"title": viewer.word("result"), "body": node("tpl", tpl=viewer.word("done"))}
     api = {**call("POST", route.path, values_of({"file": 0, "dry_run": 0, "headers": 0})), "dataType": "form-data"}
-    form = {"type": "form", "api": api, "body": body, "feedback": done, "mode": "horizontal"}
-    yield {"type": "button", "label": title, "actionType": "dialog", "dialog": {"title": title, "body": form}}
+    form = node("form", api=api, body=body, feedback=done, mode="horizontal")
+    yield node("button", label=title, actionType="dialog", dialog={"title": title, "body": form})
 
 
 def filter_controls(
@@ -177,7 +148,7 @@ def _filter(viewer: Viewer, name: str, parameter: Field, field: Field | None, *,
     if target:
         return {**picker(viewer, name, target), "multiple": several} if viewer.may_pick(target) else None
     kept = field if field is not None and field.kind != "array" else (field.items if field is not None else None)
-    if labels := viewer.values(kept or parameter):
+    if labels := viewer.values(kept or parameter, name):
         return {**choices(labels), "multiple": several}
     if parameter.kind == "boolean":
         return choices({"true": viewer.word("yes"), "false": viewer.word("no")})

@@ -1,9 +1,7 @@
 """Parts of a page description. Texts that people or plugins wrote are no templates in it, and no markup."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from plugins.api import Message
 
@@ -11,6 +9,8 @@ Node = dict[str, object]
 # what begins a template, a variable, a tag or an entity; a space without width after it ends that
 _BEGINNING = re.compile(r"[$<&\\](?=\S)")
 _NO_SPACE = "\u200b"
+RECORD_PAGE = "/api/v1/console/records/{list}"
+PAGE_SIZES = (20, 50, 100, 200)
 
 
 def plain(text: str) -> str:
@@ -18,9 +18,26 @@ def plain(text: str) -> str:
     return _BEGINNING.sub(lambda found: found.group() + _NO_SPACE, text)
 
 
+def node(kind: str, /, **parts: object) -> Node:
+    """A part of a page: its type, as the renderer calls it, and its settings."""
+    return {"type": kind, **parts}
+
+
 def page(title: str, *body: Node, **more: object) -> Node:
     """A whole page."""
-    return {"type": "page", "title": title, "body": list(body), **more}
+    return node("page", title=title, body=[*body], **more)
+
+
+def link(title: str, address: str, **more: object) -> Node:
+    """A button that goes to another page."""
+    return node("button", label=title, level="link", actionType="url", url=address, blank=False, **more)
+
+
+def rows(api: Node, columns: Sequence[Node], **more: object) -> Node:
+    """A list that is read page by page; `forceAppendDataToQuery`: also where its address has variables."""
+    paged = {**api, "forceAppendDataToQuery": True}
+    common: Node = {"syncLocation": False, "perPage": PAGE_SIZES[0], "footerToolbar": ["statistics", "pagination"]}
+    return node("crud", api=paged, columns=[*columns], **{**common, **more})
 
 
 def call(method: str, path: str, data: Mapping[str, object] | None = None) -> Node:
@@ -36,24 +53,18 @@ def values_of(names: Mapping[str, object]) -> dict[str, object]:
 
 def tabs(*parts: tuple[str, list[Node]]) -> Node:
     """Tabs whose contents are made, and loaded, when they are first opened."""
-    made = [{"title": title, "body": body} for title, body in parts]
-    return {"type": "tabs", "mountOnEnter": True, "tabs": made}
-
-
-def notice(text: str) -> Node:
-    """A sentence in place of what cannot be shown."""
-    return {"type": "alert", "level": "info", "body": text}
+    return node("tabs", mountOnEnter=True, tabs=[{"title": title, "body": body} for title, body in parts])
 
 
 WORDS: Mapping[str, Message] = {
     "actions": Message("操作", "Actions"),
     "all": Message("全部", "All"),
     "after": Message("修改后", "After"),
-    "at": Message("时间", "At"),
+    "at": Message("时间", "When"),
     "before": Message("修改前", "Before"),
     "by": Message("修改人", "By"),
     "changes": Message("变更", "Changes"),
-    "counts": Message("计入", "Counts"),
+    "counts": Message("数值", "Value"),
     "delete?": Message("确定删除吗？", "Delete this record?"),
     "details": Message("详情", "Details"),
     "done": Message(
@@ -71,12 +82,15 @@ WORDS: Mapping[str, Message] = {
         "该菜单没有控制台页面，请通过接口使用", "This menu has no page in the console; use it by the API"
     ),
     "no_right": Message("没有可以查看的内容", "Nothing here is permitted to you"),
+    "not_asked": Message("当前不需要您处理", "It does not wait for you"),
     "only_in": Message("仅适用于状态：{states}", "Only in state: {states}"),
     "open": Message("查看", "Open"),
+    "period": Message("日期", "Period"),
     "query": Message("查询", "Show"),
     "result": Message("结果", "Result"),
     "search": Message("搜索", "Search"),
     "sure": Message("确定{action}吗？", "{action}: are you sure?"),
     "template": Message("下载模板", "Template"),
+    "views": Message("视图", "Views"),
     "yes": Message("是", "Yes"),
 }

@@ -1,7 +1,5 @@
 """Parts of pages that plugins wrote themselves, for the person who reads them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from plugins.api import Collection, Message

@@ -1,15 +1,28 @@
 """Makes the page of a menu, and the page of a record, for one person; what two people share is made once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 
 from cachetools import LRUCache
 
-from plugins.api import NOT_FOUND, ApiError, Catalogue, Dictionaries, Entries, Request
+from plugins.api import (
+    NOT_FOUND,
+    SIGNED_IN,
+    ApiError,
+    Catalogue,
+    Dictionaries,
+    Entries,
+    Handler,
+    Message,
+    Refusal,
+    Request,
+    Route,
+    anything,
+    mapping,
+    route,
+)
 from plugins.console.dashboards import dashboards_page
-from plugins.console.lists import listing
-from plugins.console.nodes import Node, notice, page, tabs
+from plugins.console.lists import boxes, listing
+from plugins.console.nodes import Node, node, page, tabs
 from plugins.console.own import own_tabs
 from plugins.console.records import record_page
 from plugins.console.reports import reports
@@ -17,6 +30,8 @@ from plugins.console.site import DASHBOARDS, Site
 from plugins.console.viewer import Viewer, view
 
 _KEPT = 64
+_PAGE = mapping(anything(), nullable=False, description="A page as the renderer takes it; what it holds may change.")
+_NO_PAGE = Message("没有这样的页面，或没有查看权限", "There is no such page, or nothing on it is permitted")
 
 
 class Pages:
@@ -26,17 +41,10 @@ class Pages:
         self.site = Site(catalogue)
         self._made: LRUCache[Hashable, tuple[Entries, Node | None]] = LRUCache(_KEPT)
 
-    async def of_menu(self, req: Request) -> Node:
-        """The page of a menu for the caller. Raises 40400 for a menu that no plugin declares."""
-        return await self._page(req, "menu", req.path["menu"], menu_page)
-
-    async def of_record(self, req: Request) -> Node:
-        """The page of the records of a list for the caller. Raises 40400 where they may read none, or there is none."""
-        return await self._page(req, "record", req.path["list"], _record_page)
-
-    async def _page(self, req: Request, kind: str, name: str, make: Callable[[Viewer, str], Node | None]) -> Node:
+    async def page(self, req: Request, kind: str, make: Callable[[Viewer, str], Node | None]) -> Node:
+        """The page that the path names by its `kind`, for the caller. Raises 40400 where there is none for them."""
         entries = await req.part(Dictionaries).current()
-        viewer = await view(req, self.site, entries)
+        viewer, name = await view(req, self.site, entries), req.path[kind]
         key = (kind, name, viewer.language, viewer.allowed)
         known, made = self._made.get(key, (None, None))
         if known is not entries:  # the first time, or a dictionary has changed
@@ -48,8 +56,10 @@ class Pages:
 
 
 def menu_page(viewer: Viewer, code: str) -> Node | None:
-    """The page of a menu; None for one that no plugin declares."""
-    menu = viewer.site.menus.get(code)
+    """The page of a menu, or of the inbox by its name; None for one that no plugin declares."""
+    menu, inbox = viewer.site.menus.get(code), viewer.site.inbox
+    if menu is None and inbox is not None and inbox.name == code and viewer.may(inbox.list):
+        return page(viewer.say(viewer.site.title_of(inbox)), listing(viewer, inbox))
     if menu is None:
         return None
     title = viewer.say(menu.title)
@@ -60,8 +70,10 @@ def menu_page(viewer: Viewer, code: str) -> Node | None:
     if not shown:
         found = [*reports(viewer, menu)] if not declared else []
         word = "no_right" if declared or viewer.site.reports_of(menu) else "no_page"
-        return _with_tabs(title, found) if found else page(title, notice(viewer.word(word)))
-    named = [(viewer.say(viewer.site.title_of(subject)), [listing(viewer, subject)]) for subject in shown]
+        return _with_tabs(title, found) if found else page(title, node("alert", level="info", body=viewer.word(word)))
+    named: list[tuple[str, list[Node]]] = []
+    for one in shown:
+        named += [*boxes(viewer, one)] or [(viewer.say(viewer.site.title_of(one)), [listing(viewer, one)])]
     named += own_tabs(viewer, [subject.collection for subject in shown])
     return _with_tabs(title, named)
 
@@ -73,3 +85,24 @@ def _with_tabs(title: str, named: Sequence[tuple[str, list[Node]]]) -> Node:
 def _record_page(viewer: Viewer, name: str) -> Node | None:
     subject = viewer.site.subjects.get(name)
     return record_page(viewer, subject) if subject is not None else None
+
+
+async def _of_menu(req: Request) -> Node:
+    return await req.part(Pages).page(req, "menu", menu_page)
+
+
+async def _of_record(req: Request) -> Node:
+    return await req.part(Pages).page(req, "list", _record_page)
+
+
+def _page_route(name: str, handler: Handler, summary: str) -> Route:
+    refused = (Refusal(NOT_FOUND, hint=_NO_PAGE),)
+    return route(
+        name, handler, summary=summary, access=SIGNED_IN, returns=_PAGE, refusals=refused, etag=True, tag="console"
+    )
+
+
+ROUTES: tuple[Route, ...] = (
+    _page_route("GET /api/v1/console/pages/{menu}", _of_menu, "The page of a menu"),
+    _page_route("GET /api/v1/console/records/{list}", _of_record, "The page of the records of a list"),
+)

@@ -1,13 +1,25 @@
 """The plugin console: pages for every declared resource, drawn in the browser. It is a client of the API."""
 
-from plugins.api import Message, Plugin
-from plugins.console import files, routes
-from plugins.console.lifespan import start
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from plugins.api import Catalogue, Message, Plugin, Service
+from plugins.console import files, pages
+from plugins.console.renderer import Renderer
+
+
+@asynccontextmanager
+async def _start(service: Service) -> AsyncIterator[None]:
+    """Provide the pages, which are made when somebody asks for them, and the files of the renderer."""
+    service.provide(pages.Pages, pages.Pages(service.part(Catalogue)))
+    service.provide(Renderer, Renderer())
+    yield
+
 
 plugin = Plugin(
     name="console",
     title=Message("控制台", "Console"),
     requires=("auth", "rbac"),
-    routes=(*files.ROUTES, *routes.ROUTES),
-    start=start,
+    routes=(*files.ROUTES, *pages.ROUTES),
+    start=_start,
 )

@@ -1,14 +1,13 @@
 """The page of one record: its fields, its lines, what hangs below it, its files, its history, and its actions."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from plugins.api import ACTION_TITLES, Route, transitions_of
-from plugins.console.lists import delete_button, edit_button, form_button, listing
-from plugins.console.nodes import Node, call, page, tabs
-from plugins.console.shown import details, grouped, lines
+from plugins.api import ACTION_TITLES, Field
+from plugins.console.actions import action_buttons, delete_button, edit_button, verb_of
+from plugins.console.lists import listing
+from plugins.console.nodes import Node, call, link, node, page, rows, tabs
+from plugins.console.shown import columns_of, details, grouped, lines, properties
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
@@ -24,32 +23,52 @@ def record_page(viewer: Viewer, subject: Subject) -> Node | None:
     label = subject.collection.label_field if subject.collection is not None else ""
     title = f"${{{label}}}" if label else viewer.word("details")
     buttons = [*_buttons(viewer, subject)]
+    flags = {"true": viewer.word("yes"), "false": viewer.word("no")}
+    kinds = subject.shape.items()
+    labels = {name: flags if one.kind == "boolean" else viewer.values(one, name) for name, one in kinds}
     shown: list[tuple[str, list[Node]]] = [
         (viewer.word("details"), [*_fields(viewer, subject)]),
         *_lines(viewer, subject),
     ]
     shown += [*_children(viewer, subject), *_files(viewer, subject), *_history(viewer, subject)]
     request = call("GET", read.path.replace("{id}", f"${{{ID}}}"))
-    return page(
-        title, {"type": "flex", "justify": "flex-start", "items": buttons}, tabs(*shown), initApi=request, name=PAGE
+    bar, data = (
+        node("flex", justify="flex-start", items=buttons),
+        {"labels": {name: one for name, one in labels.items() if one}},
     )
+    return page(title, bar, tabs(*shown), initApi=request, name=PAGE, data=data)
 
 
 def _fields(viewer: Viewer, subject: Subject) -> Iterator[Node]:
-    shape = subject.read.returns.fields if subject.read is not None else None
-    items: list[tuple[str, Node]] = []
-    for node in details(viewer, shape or {}):
-        label, name = node.pop("label"), str(node.pop("of"))
-        items.append((name, {"label": label, "content": node}))
+    of_another = _of_another(viewer, subject.shape)
+    shape = {name: field for name, field in subject.shape.items() if not of_another or field.kind != "mapping"}
+    items = [*zip((str(one["of"]) for one in details(viewer, shape)), properties(viewer, shape), strict=True)]
     for heading, nodes in grouped(viewer, viewer.site.view_of(subject.collection), items):
-        yield {"type": "property", "column": 2, "items": [*nodes], **({"title": heading} if heading else {})}
+        yield node("property", column=2, items=[*nodes], **({"title": heading} if heading else {}))
+    yield from of_another
+
+
+def _of_another(viewer: Viewer, shape: Mapping[str, Field]) -> list[Node]:
+    """The record of another kind that a record is about: what it has of it by the fields of that kind, and its page."""
+    return [*_about(viewer, shape)] if {"biz_type", "resource_id"} <= shape.keys() else []
+
+
+def _about(viewer: Viewer, shape: Mapping[str, Field]) -> Iterator[Node]:
+    within = [name for name, field in shape.items() if field.kind == "mapping"]
+    for name, biz_type in viewer.site.biz_types.items():
+        collection = viewer.site.catalogue.collections[name]
+        title = viewer.noun(collection)
+        kept = {f"{outer}.{inner}": field for outer in within for inner, field in collection.fields.items()}
+        shown: list[Node] = [node("property", column=2, title=title, items=properties(viewer, kept))] if kept else []
+        address = viewer.page_of(collection, "${resource_id}")
+        shown += [link(f"{viewer.word('open')} · {title}", address)] if address else []
+        if shown:
+            yield node("container", body=shown, visibleOn=f"${{biz_type == '{biz_type}' && resource_id}}")
 
 
 def _lines(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
-    shape = subject.read.returns.fields if subject.read is not None else None
-    for name, field, inside in lines(shape or {}):
-        columns = [{key: part for key, part in node.items() if key != "of"} for node in details(viewer, inside)]
-        yield viewer.label(name, field), [{"type": "table", "source": f"${{{name}}}", "columns": columns}]
+    for name, field, inside in lines(subject.shape):
+        yield viewer.label(name, field), [node("table", source=f"${{{name}}}", columns=columns_of(viewer, inside))]
 
 
 def _children(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
@@ -81,24 +100,17 @@ def _history(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]
     route = subject.route("GET", "/{id}/history")
     if route is None or not viewer.may(route):
         return
-    changes = [_text(viewer, "field", "label"), _text(viewer, "before", "before"), _text(viewer, "after", "after")]
-    columns: list[Node] = [
-        {"name": "at", "label": viewer.word("at"), "type": "tpl", "tpl": "${at | moment}"},
-        {"name": "user_name", "label": viewer.word("by"), "type": "text"},
-        {"name": "action", "label": viewer.word("actions"), "type": "mapping", "map": _made(viewer, subject)},
-        {
-            "name": "changes",
-            "label": viewer.word("changes"),
-            "type": "table",
-            "source": "${changes}",
-            "columns": changes,
-        },
+    # a state or choice is called what people call it, and a moment is shown in the business time zone
+    called = {name: f"${{(labels[field] && labels[field][{name}]) || {name} | when}}" for name in ("before", "after")}
+    shown = {"field": "${label}", **called}
+    changes = [node("tpl", name=name, label=viewer.word(name), tpl=text) for name, text in shown.items()]
+    columns = [
+        node("tpl", name="at", label=viewer.word("at"), tpl="${at | moment}", className="nowrap"),
+        node("text", name="user_name", label=viewer.word("by")),
+        node("mapping", name="action", label=viewer.word("actions"), map=_made(viewer, subject)),
+        node("table", name="changes", label=viewer.word("changes"), source="${changes}", columns=changes),
     ]
-    api = call("GET", route.path.replace("{id}", f"${{{ID}}}"))
-    yield (
-        viewer.word("history"),
-        [{"type": "crud", "api": api, "columns": columns, "syncLocation": False, "perPage": 20}],
-    )
+    yield viewer.word("history"), [rows(call("GET", route.path.replace("{id}", f"${{{ID}}}")), columns)]
 
 
 def _made(viewer: Viewer, subject: Subject) -> Node:
@@ -106,59 +118,16 @@ def _made(viewer: Viewer, subject: Subject) -> Node:
     known = {name: viewer.say(ACTION_TITLES[name]) for name in ("create", "update", "delete", "restore")}
     return {
         **known,
-        **{_verb(route): viewer.say(viewer.site.action_title(route)) for route in subject.actions},
+        **{verb_of(route): viewer.say(viewer.site.action_title(route)) for route in subject.actions},
         "*": "${action}",
     }
-
-
-def _verb(route: Route) -> str:
-    return route.action or route.path.rpartition("/")[2]
-
-
-def _text(viewer: Viewer, word: str, name: str) -> Node:
-    return {"name": name, "label": viewer.word(word), "type": "tpl", "tpl": f"${{{name} | text}}"}
 
 
 def _buttons(viewer: Viewer, subject: Subject) -> Iterator[Node]:
     edit, delete = edit_button(viewer, subject, ID), delete_button(viewer, subject, ID)
     if edit is not None:
         yield {**edit, "reload": PAGE}
-    for route in subject.actions:
-        if viewer.may(route):
-            yield _action(viewer, subject, route)
+    for button in action_buttons(viewer, subject, ID):
+        yield {**button, "reload": PAGE}
     if delete is not None:
         yield {**delete, "redirect": f"#/{viewer.site.menu_of(subject)}"}
-
-
-def _action(viewer: Viewer, subject: Subject, route: Route) -> Node:
-    """The button of an action. In a state that does not allow it, it says in which it would be possible."""
-    title = viewer.say(viewer.site.action_title(route))
-    path = route.path.replace("{id}", f"${{{ID}}}")
-    asks = [name for name in (route.body.fields or {}) if name != "version"] if route.body is not None else []
-    made: Node
-    if asks:
-        knows = {ID: f"${{{ID}}}", "version": "${version}"}
-        made = form_button(viewer, title, route, subject, path, knows=knows)
-    else:
-        data = {"version": "${version}"} if route.body is not None and "version" in (route.body.fields or {}) else {}
-        sure = viewer.word("sure", action=title)
-        made = {
-            "type": "button",
-            "label": title,
-            "actionType": "ajax",
-            "api": call(route.method, path, data),
-            "confirmText": sure,
-        }
-    return {**made, "reload": PAGE, **_where(viewer, subject, route)}
-
-
-def _where(viewer: Viewer, subject: Subject, route: Route) -> Node:
-    machine = subject.collection.states if subject.collection is not None else None
-    names = transitions_of(route, subject.collection) if subject.collection is not None else ()
-    if machine is None or not names:
-        return {}
-    sources = [state for state in machine.states if any(state in machine.transitions[name].sources for name in names)]
-    allowed = " || ".join(f"{machine.field} == '{state}'" for state in sources)
-    states = "、" if viewer.language == "zh" else ", "
-    said = viewer.word("only_in", states=states.join(viewer.say(machine.states[state]) for state in sources))
-    return {"disabledOn": f"${{!({allowed})}}", "disabledTip": said}

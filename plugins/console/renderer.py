@@ -1,7 +1,5 @@
 """The files of the renderer: where they are, and how far their arrival is. `scripts/fetch-console` brings them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys
@@ -13,22 +11,18 @@ from pathlib import Path
 from plugins.api import Message
 
 MEDIA = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+_RUN = "scripts/fetch-console"
 STATES = {
     "ready": Message("界面组件已就绪", "The console's components are here"),
-    "missing": Message(
-        "界面组件尚未下载：请运行 scripts/fetch-console",
-        "The console's components are missing: run scripts/fetch-console",
-    ),
+    "missing": Message(f"界面组件尚未下载：请运行 {_RUN}", f"The console's components are missing: run {_RUN}"),
     "fetching": Message("正在下载界面组件，请稍候", "The console's components are being downloaded"),
     "unreachable": Message(
-        "无法访问 npm 仓库，界面组件未能下载；服务其余部分不受影响。请检查网络后运行 scripts/fetch-console",
-        "The npm registry is out of reach, so the console's components are missing; everything else works. "
-        "Check the network, then run scripts/fetch-console",
+        f"无法访问 npm 仓库，界面组件未能下载；服务其余部分不受影响。请检查网络后运行 {_RUN}",
+        f"The npm registry is out of reach, so only the console does not work. Check the network, then run {_RUN}",
     ),
     "damaged": Message(
-        "下载的界面组件校验不符，已丢弃。请检查 npm 仓库后运行 scripts/fetch-console",
-        "What the npm registry sent is not the pinned release, and was thrown away. "
-        "Check the registry, then run scripts/fetch-console",
+        f"下载的界面组件校验不符，已丢弃。请检查 npm 仓库后运行 {_RUN}",
+        f"What the npm registry sent is not the pinned release. Check the registry, then run {_RUN}",
     ),
 }
 

@@ -1,17 +1,16 @@
 """How values are shown: in columns of lists, and in the details of a record."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from plugins.api import Field, Message, View, obj
-from plugins.console.nodes import Node
+from plugins.console.nodes import Node, node
 from plugins.console.viewer import Viewer
 
 _TEMPLATES = {"money": "amount", "quantity": "amount", "timestamp": "moment", "any": "text", "mapping": "text"}
 _NEVER = ("id", "version")
 _LONG = 500
-_FIRST_COLUMNS = 8
+MOST_COLUMNS = 8
+OF_PAGES = ("page", "page_size", "cursor", "next_cursor", "total", "format")
 
 
 def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str] = ()) -> list[Node]:
@@ -21,7 +20,7 @@ def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str] = 
     for place, column in enumerate(made):
         name = str(column.pop("of"))
         column["sortable"] = bool(fields[name].sort)
-        if name not in first if first else place >= _FIRST_COLUMNS or _is_long(fields[name]):
+        if name not in first if first else place >= MOST_COLUMNS or _is_long(fields[name]):
             column["toggled"] = False
     return made
 
@@ -62,7 +61,7 @@ def value(viewer: Viewer, name: str, field: Field) -> Node:
     if beside is not None:
         return _template(beside, "text") if field.kind == "array" else {"type": "text", "name": beside}
     several = field.items if field.kind == "array" else None
-    labels = viewer.values(several or field)
+    labels = viewer.values(several or field, name.rpartition(".")[2])
     if labels and several is None:
         return {"type": "mapping", "name": name, "map": {**labels, "*": f"${{{name}}}"}}
     if several is not None:
@@ -71,7 +70,8 @@ def value(viewer: Viewer, name: str, field: Field) -> Node:
         return {"type": "mapping", "name": name, "map": {"true": viewer.word("yes"), "false": viewer.word("no")}}
     if field.kind in _TEMPLATES:
         aligned = {"align": "right"} if field.kind in ("money", "quantity") else {}
-        return {**_template(name, _TEMPLATES[field.kind]), **aligned}
+        whole = {"className": "nowrap"} if field.kind == "timestamp" else aligned
+        return {**_template(name, _TEMPLATES[field.kind]), **whole}
     return {"type": "text", "name": name}
 
 
@@ -87,3 +87,38 @@ def _template(name: str, shown_as: str) -> Node:
 
 def _is_long(field: Field) -> bool:
     return field.kind == "text" and int(field.rules.get("maxLength") or 0) > _LONG
+
+
+def figures(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
+    """The values that are not in a list: those of the response, and those of each object in it."""
+    plain = {name: field for name, field in fields.items() if name not in OF_PAGES}
+    groups = [("", plain)]
+    objects = {name: (one, one.fields) for name, one in plain.items() if one.fields and one.label is not None}
+    groups += [
+        (viewer.label(name, one), {f"{name}.{inner}": field for inner, field in fields.items()})
+        for name, (one, fields) in objects.items()
+    ]
+    for title, group in groups:
+        if group and (items := properties(viewer, group)):
+            yield node("property", column=2, items=items, **({"title": title} if title else {}))
+
+
+def properties(viewer: Viewer, fields: Mapping[str, Field]) -> list[Node]:
+    """What a table of properties has of fields: each label, and the node of the value."""
+    return [
+        {"label": one["label"], "content": {name: part for name, part in one.items() if name not in ("label", "of")}}
+        for one in details(viewer, fields)
+    ]
+
+
+def tables(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
+    """The tables of the lists of objects that have a label."""
+    for name, field, inside in lines(fields):
+        columns = columns_of(viewer, inside) if field.label is not None else []
+        if columns:
+            yield node("table", title=viewer.label(name, field), source=f"${{{name}}}", columns=columns)
+
+
+def columns_of(viewer: Viewer, fields: Mapping[str, Field]) -> list[Node]:
+    """The columns of a table of objects with these fields."""
+    return [{name: part for name, part in one.items() if name != "of"} for one in details(viewer, fields)]

@@ -36,7 +36,15 @@ class Subject:
     def fields(self) -> Mapping[str, Field]:
         """The fields of a record in the list."""
         shape = self.list.returns if self.list.paged else self.list.returns.items
-        return (shape.fields if shape is not None else None) or {}
+        fields = (shape.fields if shape is not None else None) or {}
+        known = self.collection.all_fields if self.collection is not None else {}
+        named = {name: known[name].label for name, field in fields.items() if field.label is None and name in known}
+        return {name: field.but(label=named[name]) if name in named else field for name, field in fields.items()}
+
+    @cached_property
+    def shape(self) -> Mapping[str, Field]:
+        """The fields of a record that is read by itself."""
+        return (self.read.returns.fields if self.read is not None else None) or {}
 
     @property
     def tree(self) -> bool:
@@ -58,7 +66,8 @@ class Subject:
         for one in self.routes.values():
             verb = one.path.rpartition("}/")[2]
             takes_json = one.writes and not one.streamed and not one.bare and one.method != "DELETE"
-            if takes_json and one.path == f"{self._base}/{{id}}/{verb}" and verb not in _NOT_ACTIONS:
+            here = one.path == f"{self._base}/{{id}}/{verb}" and "{" not in verb
+            if here and takes_json and verb not in _NOT_ACTIONS:
                 yield one
 
     def refers_to(self, target: Collection) -> str | None:
@@ -95,6 +104,22 @@ class Site:
         found = (one for one in self.subjects.values() if menu.resource and menu.resource in _resources(one))
         return sorted(found, key=lambda one: (one.at.count("/"), one.list.access.rpartition(":")[2] != "list"))
 
+    def records_of(self, subject: Subject) -> Subject:
+        """The list that has the records of a list: itself, or where they cannot be read there, one with the same rows."""
+        alike = (one for one in self.subjects.values() if one.read and one.list.returns is subject.list.returns)
+        return subject if subject.read is not None else next(alike, subject)
+
+    @cached_property
+    def inbox(self) -> Subject | None:
+        """The list whose news a WebSocket below it sends, if a plugin has one."""
+        sockets = {one.path for one in self.catalogue.routes if one.socket}
+        return next((one for one in self.subjects.values() if f"{one.at}/ws" in sockets), None)
+
+    @cached_property
+    def stamps(self) -> frozenset[str]:
+        """The names of the fields that say who made and changed a record, and when."""
+        return frozenset(name for one in self.catalogue.collections.values() for name in one.audit_fields)
+
     def reports_of(self, menu: Menu) -> Sequence[Route]:
         """The routes of a menu without lists: each returns one object, such as a report."""
         of_menu = (one for one in self.catalogue.routes if menu.resource and one.access.startswith(f"{menu.resource}:"))
@@ -114,9 +139,8 @@ class Site:
     @cached_property
     def dashboards(self) -> Sequence[Route]:
         """The routes of the dashboards."""
-        return [
-            one for one in self.catalogue.routes if one.path == _DASHBOARD + one.access.removeprefix(f"{DASHBOARDS}:")
-        ]
+        named = ((one, one.access.removeprefix(f"{DASHBOARDS}:")) for one in self.catalogue.routes)
+        return [one for one, name in named if one.path == _DASHBOARD + name]
 
     @cached_property
     def labels(self) -> Mapping[str, Message]:
@@ -159,10 +183,12 @@ class Site:
         return found
 
     def title_of(self, subject: Subject) -> Message:
-        """What a list is called beside others: by its own title, what only it permits, or what its records are."""
-        one, title = subject.list, subject.list.title
-        if title is not None:
-            return Message(*title)
+        """What a list is called beside others: by its own title, its menu, what only it permits, or its records."""
+        one, menu = subject.list, self.menus.get(self.menu_of(subject))
+        if one.title is not None:
+            return Message(*one.title)
+        if menu is not None and self.of_menu(menu)[0] is subject:
+            return menu.title
         declared = self.catalogue.permission_titles.get(one.access)
         if declared is not None:
             return declared
@@ -173,18 +199,23 @@ class Site:
 
     def action_title(self, action: Route) -> Message:
         """What the button of an action says: the label of its transition, else the title of its permission."""
+        if action.title is not None:
+            return Message(*action.title)
         collection = self.catalogue.collections.get(action.collection)
         names = transitions_of(action, collection) if collection is not None else ()
         if collection is not None and names:
             return collection.machine.label_of(names[0])
-        if action.path.rpartition("/")[2] == action.access.rpartition(":")[2]:
+        alike = sum(one.access == action.access and one.writes for one in self.catalogue.routes)
+        if action.path.rpartition("/")[2] == action.access.rpartition(":")[2] or alike == 1:
             return self.catalogue.permission_title(action.access)
         return self.catalogue.summaries[action.name]
 
     def _subject(self, listing: Route, named: Mapping[str, Route]) -> Subject:
         base = listing.path.removesuffix("/all")
         below = {name: one for name, one in named.items() if one.path == base or one.path.startswith(f"{base}/")}
-        return Subject(listing.path, listing, self.catalogue.collections.get(listing.collection), below)
+        alike = (one for one in self.catalogue.collections.values() if one.read is listing.returns)
+        collection = self.catalogue.collections.get(listing.collection) or next(alike, None)
+        return Subject(listing.path, listing, collection, below)
 
 
 def _leads(path: Sequence[str], steps: Sequence[str]) -> bool:
@@ -194,9 +225,7 @@ def _leads(path: Sequence[str], steps: Sequence[str]) -> bool:
 
 def _lists(one: Route, named: Mapping[str, Route]) -> bool:
     """Whether the route is a list that a page can show: without anything that it must be given."""
-    if one.method != "GET" or one.parameters or one.bare or one.path.endswith("/imports"):
-        return False
-    if f"{one.name}/all" in named:
+    if one.method != "GET" or one.parameters or one.bare or one.path.endswith("/imports") or f"{one.name}/all" in named:
         return False
     if not (one.guarded or (one.access == SIGNED_IN and f"POST {one.path}" in named)):
         return False

@@ -1,11 +1,9 @@
 """For whom a page is made: what this person may do, and the words in their language."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from plugins.api import Authorizer, Entries, Field, Language, Message, Request, Route, labels_of, refusal
+from plugins.api import Authorizer, Collection, Entries, Field, Language, Message, Request, Route, labels_of, refusal
 from plugins.console.nodes import WORDS, plain
 from plugins.console.site import Site
 
@@ -40,11 +38,23 @@ class Viewer:
         label = field.label or self.site.labels.get(name)
         return self.say(label) if label is not None else plain(name.replace("_", " "))
 
-    def values(self, field: Field) -> Mapping[str, str]:
+    def values(self, field: Field, name: str = "") -> Mapping[str, str]:
         """The labels of the values of a field that takes only some."""
+        if name == "biz_type":
+            return {biz_type: self.noun(one) for biz_type, one in self.site.catalogue.biz_types.items()}
         known = labels_of(self.site.catalogue, self.entries, field)
         listed: tuple[str, ...] = tuple(known) or tuple(field.rules.get("enum") or ())
         return {value: self.say(known[value]) if value in known else plain(value) for value in listed}
+
+    def page_of(self, collection: Collection, id: str) -> str:
+        """The address of the page of a record; empty where they may read none."""
+        found = (one for one in self.site.subjects.values() if one.collection is collection and self.may(one.read))
+        return next((f"#/records/{one.name}/{id}" for one in found), "")
+
+    def noun(self, collection: Collection) -> str:
+        """What a record of a collection is called, where it stands alone."""
+        noun = self.say(Message(*collection.noun))
+        return noun[:1].upper() + noun[1:]
 
     def offered(self, field: Field) -> Mapping[str, str]:
         """The labels of those values that may be chosen now."""

@@ -151,7 +151,7 @@ INVOICES = Collection(
         Index("direction", "status", "due_on"),
         Index("reference", where={"reference": {"$type": "string"}}),
         Index("day"),
-        Index("open_item_id"),
+        Index("open_item_id", "day"),
     ),
     states=INVOICE_STATES,
 )

@@ -5,6 +5,7 @@ Whatever is open on any day is a sum of entries: statements, ageing and the dunn
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -74,11 +75,19 @@ ENTRIES = Collection(
             history=False,
             description="From this day on it and other entries of its document, due on the same day, add up to zero.",
         ),
+        "rest": money(
+            label=("未结余额", "Rest"),
+            read_only=True,
+            history=False,
+            description="What is open of its document for its due day, at one of the entries of these, and 0 at the "
+            "others; null: not added up yet.",
+        ),
+        # read by older versions only
         "settles": boolean(
             label=("待结清", "May settle"),
             read_only=True,
             history=False,
-            description="Whether `settled_on` may be due; null: an older version has written it.",
+            description="Whether its `rest` is to be added up.",
         ),
     },
     indexes=(
@@ -86,10 +95,10 @@ ENTRIES = Collection(
         Index("direction", "settled_on", "day", *PARTY_FIELDS, "due_on", "kind", "open_item_id", "amount"),
         Index("customer_id", "day", "id", "kind", "direction", "amount"),
         Index("supplier_id", "day", "id", "kind", "direction", "amount"),
-        Index("customer_id", "settled_on", "direction", "amount"),
+        Index("customer_id", "settled_on", "direction", "due_on", "rest", "open_item_id", "supplier_id", "amount"),
         Index("open_item_id"),
         Index("resource_id", where={"kind": ADVANCE}),
-        Index("settles"),
+        Index("rest", "settled_on", "direction", "due_on", *PARTY_FIELDS),
     ),
 )
 
@@ -113,8 +122,7 @@ async def enter_change(service: Service, before: Values | None, item: Values, da
     if before is not None and any(before[name] != item[name] for name in PARTY_FIELDS):
         party = {name: item[name] for name in PARTY_FIELDS}
         await entries.update_many({"open_item_id": item["id"]}, {"$set": party})
-    settles = not all(split_by_due_day(item).values())
-    await _write(entries, item, [(day, change) for change in compare(before, item)], settles)
+    await _write(entries, item, [(day, change) for change in compare(before, item)], new=before is None)
 
 
 async def adopt(service: Service, item: Values) -> None:
@@ -139,7 +147,7 @@ async def adopt(service: Service, item: Values) -> None:
         state = after
     rows += [(changed, change) for change in compare(state, item)]
     await service.database.store(OPEN_ITEMS).update_unversioned({"_id": item["id"]}, {"$set": {"day": arose}})
-    await _write(_entries_of(service, item), item, rows, settles=True)
+    await _write(_entries_of(service, item), item, rows)
 
 
 async def _find_vouchers(service: Service, item: Values) -> Sequence[Record]:
@@ -150,8 +158,8 @@ async def _find_vouchers(service: Service, item: Values) -> Sequence[Record]:
     return await service.database.store(VOUCHERS).find({**wanted, **earlier}, sort="day")
 
 
-async def enter_advance(service: Service, payment: Values, amount: Decimal, day: str) -> None:
-    """Write that on `day` this much more of a payment is allocated to nothing; below zero: less."""
+async def enter_advance(service: Service, payment: Values, amount: Decimal, day: str, *, new: bool = False) -> None:
+    """Write that on `day` this much more of a payment, which may be new, is allocated to nothing; below zero: less."""
     described = {
         **payment,
         "id": None,
@@ -161,7 +169,7 @@ async def enter_advance(service: Service, payment: Values, amount: Decimal, day:
     }
     if amount:
         rows = [(day, Change(ADVANCE, None, -amount))]
-        await _write(_entries_of(service, payment), described, rows, settles=amount < 0)
+        await _write(_entries_of(service, payment), described, rows, new=new)
 
 
 def _entries_of(service: Service, item: Values) -> Store:
@@ -169,9 +177,15 @@ def _entries_of(service: Service, item: Values) -> Store:
     return service.database.store(ENTRIES, owner)
 
 
-async def _write(entries: Store, item: Values, changes: Sequence[tuple[str, Change]], settles: bool) -> None:
-    copied = {"open_item_id": item["id"], "settles": settles, **{name: item[name] for name in _COPIED}}
-    rows = [{**copied, **one._asdict(), "day": day, "amount": store_money(one.amount)} for day, one in changes]
+async def _write(entries: Store, item: Values, changes: Sequence[tuple[str, Change]], *, new: bool = False) -> None:
+    """Write entries; the rest of a `new` document for a due day is known where one entry makes it."""
+    copied = {"open_item_id": item["id"], **{name: item[name] for name in _COPIED}}
+    of_due_day = Counter(one.due_on for _, one in changes)
+    rows = []
+    for on, one in changes:
+        amount = store_money(one.amount)
+        rest = amount if new and of_due_day[one.due_on] == 1 else None
+        rows.append({**copied, **one._asdict(), "day": on, "amount": amount, "rest": rest, "settles": rest is None})
     if rows:
         await entries.create_many(rows)
 

@@ -15,7 +15,7 @@ from plugins.api import (
     Listener,
     conflicts,
 )
-from plugins.finance import ageing, claims, invoices, money, open_items, periods, vouchers
+from plugins.finance import ageing, claims, invoices, money, older_invoices, open_items, periods, vouchers
 from plugins.finance.messages import PAID_BACK
 
 LISTENS = (
@@ -30,4 +30,5 @@ LISTENS = (
     Listener(PAYABLE_CHANGED, partial(open_items.update_from_event, "in")),
     Listener(OWED_ASKED, ageing.tell_owed),
     Listener(DEBT_ASKED, claims.report_owed),
+    Listener(DEBT_ASKED, older_invoices.report_owed),
 )

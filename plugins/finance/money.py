@@ -19,6 +19,7 @@ from plugins.api import (
     new_id,
     store_money,
 )
+from plugins.finance.advances import find_first_reversal_day, repay
 from plugins.finance.entries import enter_advance
 from plugins.finance.messages import PAID_BACK
 from plugins.finance.open_items import find_item
@@ -67,7 +68,7 @@ async def enter(
         id=id,
         copied=("account_id", *copied),  # the voucher has looked up the account
     )
-    await enter_advance(req.service, payment, unallocated, day)
+    await enter_advance(req.service, payment, unallocated, day, new=True)
     return payment, voucher
 
 
@@ -96,22 +97,22 @@ async def take_back(
 ) -> None:
     """Take a payment off its items, or off the advance that it pays back, on the day on which it is reversed.
 
-    Raises 40901 if it was paid back itself. Without `settled` the plugin of its item has taken it off already.
+    Raises 40901 if it was paid back itself, and 40001 for a day that is too early. Without `settled` the plugin of its
+    item has taken it off already.
     """
     if exact(payment["repaid"]):
         raise ApiError(CONFLICT, PAID_BACK)
-    repaid = -exact(payment["amount"])
-    if payment["repays_id"] is not None and not await repay(req, payment["repays_id"], repaid, day):
-        raise ApiError(CONFLICT, PAID_BACK)
+    await _check_reversal_day(req, payment, day)
+    if payment["repays_id"] is not None:
+        await repay(req, payment["repays_id"], -exact(payment["amount"]), day)
     await enter_advance(req.service, payment, -exact(payment["unallocated"]), day)
     for row in payment["allocations"] or () if settled else ():
         await settle(req, payment, voucher, row["open_item_id"], exact(row["amount"]), day, undo=True)
 
 
-def check_reversal_day(req: Request, payment: Mapping[str, Any], day: str) -> None:
-    """Raise 40001 for a `day` of the body before that of the payment, or before one on which it was allocated."""
-    days = [payment["day"], *(row["day"] or "" for row in payment["allocations"] or ())]
-    if req.body.get("day") is not None and day < max(days):
+async def _check_reversal_day(req: Request, payment: Mapping[str, Any], day: str) -> None:
+    """Raise 40001 for a `day` of the body on which something that the payment was used for still stands."""
+    if (req.body or {}).get("day") is not None and day < await find_first_reversal_day(req, payment):
         raise invalid("day", "minimum")
 
 
@@ -127,17 +128,6 @@ def describe_reversal(req: Request, reversal: Mapping[str, Any]) -> Record:
     }
 
 
-async def repay(req: Request, id: Any, amount: Decimal, day: str) -> bool:
-    """Take an amount that is paid back on `day` off an advance; False where less is left. Below zero it is given back."""
-    enough = {"_id": id, "status": "booked", "unallocated": {"$gte": store_money(amount)}}
-    change = {"$inc": {"unallocated": store_money(-amount), "repaid": store_money(amount)}}
-    advance = await req.system_store(PAYMENTS).update_unversioned(enough, change)
-    if advance is None:
-        return False
-    await enter_advance(req.service, advance, -amount, day)
-    return True
-
-
 async def reverse_with_voucher(_: Service, payload: Mapping[str, Any]) -> None:
     """Reverse the payment of a voucher that was reversed."""
     voucher, req = payload["voucher"], payload["request"]
@@ -146,7 +136,6 @@ async def reverse_with_voucher(_: Service, payload: Mapping[str, Any]) -> None:
     payments = req.system_store(PAYMENTS)
     payment = await payments.get(voucher["payment_id"])
     if payment["status"] == "booked":
-        check_reversal_day(req, payment, payload["reversal"]["day"])
         await take_back(req, payment, voucher, payload["reversal"]["day"])
         await change_state(payments, payment["id"], "reverse", describe_reversal(req, payload["reversal"]))
 

@@ -7,6 +7,7 @@ is owed. If the payload has `paid`, payments are entered in that plugin; otherwi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -67,11 +68,18 @@ async def update_from_invoice(req: Request, invoice: Mapping[str, Any], day: str
     if invoice["open_item_id"] is not None:
         await _pay_from_billed(req, invoice["open_item_id"])
         return
+    await put_invoice(req.service, invoice, day, item, req.now)
+
+
+async def put_invoice(
+    service: Service, invoice: Mapping[str, Any], day: str, item: Record | None = None, now: datetime | None = None
+) -> None:
+    """Create or update the item of an invoice that bills no other item, as it is since `day`."""
     # the item belongs to the creator of the invoice, who need not be the one who pays
     owner = Actor(user_id=invoice["creator_id"], department_id=invoice["creator_department_id"])
     await _put(
-        req.service,
-        req.service.database.store(OPEN_ITEMS, owner, now=req.now),
+        service,
+        service.database.store(OPEN_ITEMS, owner, now=now),
         {
             "direction": invoice["direction"],
             "biz_type": INVOICE,

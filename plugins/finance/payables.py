@@ -17,7 +17,7 @@ from plugins.api import (
     store_money,
     transitions,
 )
-from plugins.finance.billing import pay_billed
+from plugins.finance.billing import get_with_bills, pay_billed
 from plugins.finance.documents import OPEN_ITEMS, PAY_INVOICE_BODY
 from plugins.finance.entries import adopt, enter_change
 from plugins.finance.messages import MORE_THAN_OPEN, PAID_ELSEWHERE, PERIOD_CLOSED
@@ -27,9 +27,9 @@ from plugins.finance.settling import add_payment, get_amount, in_books
 from plugins.finance.vouchers import Record
 
 
-async def _find_payable(req: Request, collection: Collection, id: Any) -> Record:
-    """Return the item. Raises 40901 if it is not paid here."""
-    item = await req.store(collection).get(id)
+async def _find_payable(req: Request, _: Collection, id: Any) -> Record:
+    """Return the item, with its `bills`. Raises 40901 if it is not paid here."""
+    item = await get_with_bills(req, id)
     if item["direction"] != "in" or item["paid_elsewhere"]:
         raise ApiError(CONFLICT, PAID_ELSEWHERE)
     return item
@@ -40,6 +40,7 @@ async def _book(step: Step) -> None:
     item = step.record
     if item["day"] is None:
         await adopt(step.service, item)
+    step.payload["bills"] = item["bills"]
     amount = get_amount(step, exact(item["amount"]) - exact(item["paid"]))
     await pay(step, item, amount, {"category": "purchase", "open_item_id": item["id"]})
 
@@ -57,7 +58,8 @@ async def _enter_payment(step: Step) -> None:
     voucher, item = step.payload["voucher"], step.record
     before = {**item, "paid": store_money(exact(item["paid"]) - exact(voucher["amount"]))}
     await enter_change(step.service, {**before, **pay_earliest(before)}, item, voucher["day"])
-    await pay_billed(step.service, step.record)
+    if step.payload.pop("bills"):
+        await pay_billed(step.service, step.record)
 
 
 ROUTES: tuple[Route, ...] = transitions(

@@ -26,6 +26,7 @@ from plugins.api import (
     store_money,
     transitions,
 )
+from plugins.finance.advances import check_left, repay
 from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.entries import enter_advance
 from plugins.finance.messages import (
@@ -38,7 +39,7 @@ from plugins.finance.messages import (
     PAID_BACK,
     PERIOD_CLOSED,
 )
-from plugins.finance.money import Part, check_reversal_day, describe_reversal, enter, list_allocations, repay, take_back
+from plugins.finance.money import Part, describe_reversal, enter, list_allocations, take_back
 from plugins.finance.payment_records import ALLOCATE_BODY, MAX_ALLOCATIONS, PAYMENTS, REVERSE_PAYMENT_BODY
 from plugins.finance.periods import check_open
 from plugins.finance.records import VOUCHERS
@@ -76,9 +77,8 @@ async def create(req: Request) -> Record:
     async def work() -> Record:
         payment, voucher = await enter(req, store, values, parts, {}, () if named else _PARTY)
         await _settle_all(req, payment, voucher, parts, values["day"])
-        if values.get("repays_id") is not None and not await repay(req, values["repays_id"], amount, values["day"]):
-            advance = await req.system_store(PAYMENTS).get(values["repays_id"])
-            raise _more_than_advance(advance)
+        if values.get("repays_id") is not None:
+            await repay(req, values["repays_id"], amount, values["day"])
         return payment
 
     return await book_in_transaction(req, values["day"], work)
@@ -142,7 +142,10 @@ def _is_of(payment: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
 
 
 async def _check_advance(req: Request, values: Mapping[str, Any], parts: Sequence[Part]) -> None:
-    """Raise 40001 unless `repays_id` is a payment of the other direction and the same party, and nothing is allocated."""
+    """Raise 40001 unless `repays_id` is an earlier payment of the other direction and the same party.
+
+    The payment itself allocates nothing then.
+    """
     if parts:
         raise invalid("allocations", "invalid")
     advance = await req.store(PAYMENTS).find_one({"_id": values["repays_id"]})
@@ -150,6 +153,8 @@ async def _check_advance(req: Request, values: Mapping[str, Any], parts: Sequenc
         raise invalid("repays_id", "reference")
     if not _is_of(values, advance):
         raise invalid("repays_id", "reference")
+    if values["day"] < advance["day"]:
+        raise invalid("day", "minimum")
 
 
 async def _settle_all(
@@ -166,11 +171,6 @@ async def _settle_all(
             raise
 
 
-def _more_than_advance(payment: Mapping[str, Any]) -> ApiError:
-    shown = f"{exact(payment['unallocated']):.2f}"
-    return ApiError(CONFLICT, MORE_THAN_ADVANCE.filled(open=shown), data={"open": shown})
-
-
 # -- actions
 
 
@@ -183,8 +183,7 @@ async def _allocate(step: Step) -> None:
         raise invalid("day", "minimum")
     if len(payment["allocations"] or ()) + len(parts) > MAX_ALLOCATIONS:
         raise invalid("allocations", "maxItems")
-    if _add_up(parts) > exact(payment["unallocated"]):
-        raise _more_than_advance(payment)
+    await check_left(req, payment, _add_up(parts), day)
     await check_open(step.service, {"day": day})
     voucher = await req.system_store(VOUCHERS).get(payment["voucher_id"])
     await _settle_all(req, payment, voucher, parts, day)
@@ -215,7 +214,6 @@ async def _reverse(step: Step) -> None:
     check_cashier(req, payment)
     voucher = await req.system_store(VOUCHERS).get(payment["voucher_id"])
     reversal = await reverse_booked(req, voucher, get_day(req), step.reason)
-    check_reversal_day(req, payment, reversal["day"])
     step.payload |= {"voucher": voucher, "reversal": reversal}
     await take_back(req, payment, voucher, reversal["day"])
 

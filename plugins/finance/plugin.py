@@ -50,10 +50,11 @@ plugin = Plugin(
     listens=LISTENS,
     collections=(
         *(ACCOUNTS, VOUCHERS, PERIODS, EXPENSE_CLAIMS, INVOICES, CREDIT_NOTES),
-        *(OPEN_ITEMS, ENTRIES, PAYMENTS, LEDGER_AUDITS, filling.FILLED),
+        *(OPEN_ITEMS, ENTRIES, PAYMENTS, LEDGER_AUDITS),
     ),
     biz_types={"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES, entries.PAYMENT: PAYMENTS},
-    jobs=(Job("finance.audit", "finance_audit_resume_seconds", auditing.audit_if_due), filling.FILLING, MARKING),
+    jobs=(Job("finance.audit", "finance_audit_resume_seconds", auditing.audit_if_due), MARKING),
+    migrations=(filling.FILLING,),
     audits=(*AUDITS, *MONEY_AUDITS),
     debts=DEBTS,
     dictionaries=DICTIONARIES,

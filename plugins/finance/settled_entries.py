@@ -1,8 +1,9 @@
 """Marks the entries that others of their document have settled, so that sums of what is open need not read them.
 
-Entries of one document and one due day that add up to zero are left out of every sum from the last of their days on.
-The sums are the same with them, so the marks may come later than the entries; those that belong together are marked in
-one transaction, and sums are read from a snapshot.
+Entries of one document and one due day that add up to zero are left out of every sum from the last of their days on. Of
+those that do not, one gets what they add up to as its `rest`, and the others zero. The sums are the same without the
+marks, so these may come later than the entries; those that belong together are marked in one transaction, and sums are
+read from a snapshot. New entries have no rest, also those of an older version, which may mark them as settled.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from plugins.api import Job, Service, Store, exact
+from plugins.api import Job, Service, Store, exact, store_money
 from plugins.finance.entries import ADVANCE, ENTRIES, ZERO
 
 _DOCUMENTS = 100  # that are looked at together
 _READ = ("open_item_id", "resource_id", "due_on", "day", "amount")
+_ZERO = store_money(ZERO)
 Row = Mapping[str, Any]
 
 
@@ -28,9 +30,9 @@ def unsettled(on: str) -> Mapping[str, Any]:
 
 
 async def mark_settled(service: Service) -> None:
-    """Mark the entries of all documents that may be settled, and those of an older version, some at a time."""
+    """Mark the entries of all documents that are not added up, some at a time."""
     entries = service.database.store(ENTRIES)
-    new = {"settles": {"$in": [None, True]}}
+    new = {"rest": None, "settled_on": None}
     while found := await entries.find(new, limit=_DOCUMENTS, fields=_READ):
         started = time.monotonic()
         if not await service.database.transaction(partial(_mark, entries, found)):
@@ -61,16 +63,27 @@ async def _find_unsettled(entries: Store, found: Iterable[Row]) -> list[Row]:
 
 
 async def _mark(entries: Store, found: Iterable[Row]) -> int:
-    """Mark what is settled of the documents of these entries, in a transaction; return how many were looked at."""
+    """Mark the entries of the documents of these, in a transaction; return how many were looked at."""
     rows = await _find_unsettled(entries, found)
-    ids: dict[str | None, list[Any]] = defaultdict(list)
+    settled: dict[str, list[Any]] = defaultdict(list)
+    others: list[Any] = []
     for group in _group(rows):
-        settled = not sum((exact(row["amount"]) for row in group), ZERO)
-        ids[max(row["day"] for row in group) if settled else None] += [row["id"] for row in group]
-    for day, marked in ids.items():
-        values = {"settles": False, **({"settled_on": day} if day is not None else {})}
-        await entries.update_many({"_id": {"$in": marked}}, {"$set": values}, unversioned=True)
+        rest = sum((exact(row["amount"]) for row in group), ZERO)
+        if rest:
+            await _set(entries, [group[0]["id"]], {"rest": store_money(rest)})
+            others += [row["id"] for row in group[1:]]
+        else:
+            settled[max(row["day"] for row in group)] += [row["id"] for row in group]
+    await _set(entries, others, {"rest": _ZERO})
+    for day, ids in settled.items():
+        await _set(entries, ids, {"rest": _ZERO, "settled_on": day})
     return len(rows)
+
+
+async def _set(entries: Store, ids: Sequence[Any], values: Mapping[str, Any]) -> None:
+    if ids:
+        change = {"$set": {**values, "settles": False}}
+        await entries.update_many({"_id": {"$in": list(ids)}}, change, unversioned=True)
 
 
 def _group(rows: Iterable[Row]) -> Iterator[list[Row]]:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from plugins.api import CONFLICT, MONEY_ALLOCATED, ApiError, Request, change_state, exact, store_money
+from plugins.api import CONFLICT, MONEY_ALLOCATED, ApiError, Request, change_state, exact, invalid, store_money
+from plugins.finance.advances import find_least_paid
 from plugins.finance.documents import EXPENSE_CLAIMS, INVOICES, OPEN_ITEMS
 from plugins.finance.messages import ITEM_VOID, MORE_THAN_OPEN, NO_SOURCE, PAID_BACK
 from plugins.finance.open_items import CLAIM, INVOICE, add_paid, update_from_invoice
@@ -33,11 +34,12 @@ async def settle(
 ) -> None:
     """Add what a payment allocates to an item to what is paid of it, in a transaction; `undo` takes it off.
 
-    Raises 40901, with the open amount as `data.open`, for more than is open, or more than was paid too much.
+    Raises 40901, with the open amount as `data.open`, for more than is open, or more than was paid too much; and 40001
+    for a `day` on which what is taken off is still paid back.
     """
     item = await req.system_store(OPEN_ITEMS).get(item_id)
     change = amount if settles(payment, item) != undo else -amount
-    _check(item, change, undo)
+    await _check(req, item, change, day, undo)
     if item["biz_type"] == INVOICE:
         await _settle_invoice(req, item, voucher, change, day)
     elif item["biz_type"] == CLAIM:
@@ -50,11 +52,14 @@ async def settle(
             await req.emit("finance.payable.paid", item=paid, voucher=voucher)
 
 
-def _check(item: Mapping[str, Any], change: Decimal, undo: bool) -> None:
+async def _check(req: Request, item: Mapping[str, Any], change: Decimal, day: str, undo: bool) -> None:
     owed, paid = exact(item["amount"]), exact(item["paid"])
     if undo:
         if paid + change < 0:
             raise ApiError(CONFLICT, PAID_BACK)
+        # what was paid back of it since is perhaps reversed, but on a later day; an older version has left no entries
+        if change < 0 and item["day"] is not None and await find_least_paid(req, item, day) + change < 0:
+            raise invalid("day", "minimum")
         return
     if change > 0 and item["status"] == "void":
         raise ApiError(CONFLICT, ITEM_VOID.filled(number=item["number"]))

@@ -59,6 +59,7 @@ LINES = Collection(
         ),
     },
 )
+_READ = ("day", "kind", "number", "biz_type", "resource_id", "open_item_id", "due_on", "direction", "amount")
 _FILTERS: Mapping[str, Field] = {
     "customer_id": object_id(
         label=("客户", "Customer"),
@@ -164,7 +165,8 @@ async def _read_page(req: Request, account: _Account) -> tuple[Page, dict[str, D
     if place is not None:
         later = {"$or": [{"day": {"$gt": place[0]}}, {"day": place[0], "_id": {"$gt": place[1]}}]}
     shown = {"$and": [account.entries, later, {"kind": {"$ne": RESCHEDULED}}]}
-    rows, sums = await asyncio.gather(entries.find(shown, sort="day,id", limit=size + 1), _sum_up(req, account, place))
+    reading = entries.find(shown, sort="day,id", limit=size + 1, fields=_READ)
+    rows, sums = await asyncio.gather(reading, _sum_up(req, account, place))
     balance, items = sums["before"], []
     for row in rows[:size]:
         amount = account.amount_of(row)

@@ -7,6 +7,7 @@ from plugins.notification.lifespan import LISTENERS, start
 from plugins.notification.menus import MENUS, PERMISSIONS
 from plugins.notification.records import MESSAGES, PROGRESS, SENT, SIGNALS
 from plugins.notification.settings import NotificationSettings
+from plugins.notification.views import VIEWS
 
 plugin = Plugin(
     name="notification",
@@ -21,4 +22,5 @@ plugin = Plugin(
     listens=LISTENERS,
     permissions=PERMISSIONS,
     dictionaries=DICTIONARIES,
+    views=VIEWS,
 )

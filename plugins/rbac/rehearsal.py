@@ -36,12 +36,14 @@ _CHANGE = obj(
         "user_id": integer(nullable=False, ref="rbac_users"),
         "permissions": array(
             text(nullable=False),
+            label=("权限编码", "Permission codes"),
             max_items=5_000,
             nullable=False,
             description="The codes of the operations.",
         ),
         "rows": mapping(
             integer(nullable=False),
+            label=("可见数据行", "Rows"),
             nullable=False,
             description="How many rows by collection, by what the data scope shows, listable or not.",
         ),
@@ -51,13 +53,15 @@ _CHANGE = obj(
 REHEARSAL = obj(
     "Rehearsal",
     {
-        "gains": array(_CHANGE, max_items=MOST_PEOPLE, nullable=False),
-        "losses": array(_CHANGE, max_items=MOST_PEOPLE, nullable=False),
+        "gains": array(_CHANGE, label=("新增权限", "Gains"), max_items=MOST_PEOPLE, nullable=False),
+        "losses": array(_CHANGE, label=("失去权限", "Losses"), max_items=MOST_PEOPLE, nullable=False),
         "people": integer(
+            label=("受影响人数", "People"),
             nullable=False,
             description=f"How many people gain or lose anything; {MOST_PEOPLE:,} of them at most are listed.",
         ),
         "rows_counted": boolean(
+            label=("已统计数据行", "Rows counted"),
             nullable=False,
             description=f"False: it would take more than {MOST_COUNTS:,} counts, so rows are not counted.",
         ),
@@ -145,6 +149,7 @@ def _rehearsal(endpoint: str, access: str, changing: Sequence[Route], noun: str)
         endpoint,
         rehearser(patch.handler),
         summary=f"Rehearse a change of a {noun}",
+        title=("预演修改", "Rehearse"),
         access=access,
         body=patch.body,
         returns=REHEARSAL,

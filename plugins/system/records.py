@@ -96,7 +96,7 @@ CONFIGS = Collection(
 CONFIG = shape(
     "Config",
     key=text(label=("参数键", "Key"), nullable=False),
-    value=anything(),
+    value=anything(label=("取值", "Value")),
     public=boolean(label=("公开", "Public"), nullable=False),
     super_only=boolean(
         label=("仅超级管理员可改", "Super administrators only"),

@@ -13,8 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from config.database import DatabaseUnavailable, open_driver
 from config.database.raw_documents import RawDatabase
 from config.settings import Settings
+from handlers.observing import BACKUPS
 from plugins.registry import load_plugins
 from scripts.backups.errors import BackupError
 from scripts.backups.kept_settings import kept_settings
@@ -58,8 +60,10 @@ def _back_up(chosen: argparse.Namespace, folder: Path) -> int:
     settings = Settings(**given)
     secret = backup_secret(chosen.key_file and folder / chosen.key_file)
     path = None if chosen.to == _STANDARD_OUTPUT else _new_path(settings, chosen.to and folder / chosen.to)
-    with read_from(settings) as uri, _opened(path) as output:
-        taken: dict[str, Any] = run(back_up_to(output, settings, uri, secret))
+    with read_from(settings) as uri:
+        with _opened(path) as output:
+            taken: dict[str, Any] = run(back_up_to(output, settings, uri, secret))
+        run(_note(settings, uri, taken["moment"]["at"]))
     removed = _remove_old(path.parent, settings.mongodb_database, chosen.keep) if path and chosen.keep else []
     report = {"file": str(path) if path else None, "encrypted": bool(secret), **taken, "removed": removed}
     print(json.dumps(report) if chosen.json else _sentences(report), file=sys.stderr if path is None else sys.stdout)
@@ -74,6 +78,18 @@ async def back_up_to(output: BinaryIO, settings: Settings, uri: str, secret: str
         return await take(database, settings, kept, output, Seal.create(secret) if secret else None)
     finally:
         await database.close()
+
+
+async def _note(settings: Settings, uri: str, moment: str) -> None:
+    """Note in the database that there is a backup as of a moment, for monitoring; one that may not be written to is left."""
+    driver = open_driver(settings.mongodb_driver, uri, settings.mongodb_database, settings.mongodb_timeout_ms)
+    try:
+        at = datetime.fromisoformat(moment)
+        await driver.update_one(BACKUPS, {"_id": "last"}, {"$set": {"at": at}}, upsert=True)
+    except DatabaseUnavailable as error:
+        print(f"backup: monitoring does not know of it: {error}", file=sys.stderr)
+    finally:
+        await driver.close()
 
 
 def _new_path(settings: Settings, given: Path | None) -> Path:

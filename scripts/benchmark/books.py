@@ -154,17 +154,19 @@ def _entries(item: Row, payment: Row) -> Iterator[Row]:
     settled_on = payment["day"] if item["status"] == "paid" else None
     marks = {"settled_on": settled_on, "settles": False}
     of_item = {"open_item_id": item["_id"], **marks, **{name: item[name] for name in copied}}
-    yield _entry(of_item, OWED, item["day"], item["amount"].to_decimal())
+    owed, paid = item["amount"].to_decimal(), item["paid"].to_decimal()
+    yield _entry(of_item, OWED, item["day"], owed, owed - paid)
     if payment["allocations"]:
-        yield _entry(of_item, PAID, payment["day"], -payment["amount"].to_decimal())
+        yield _entry(of_item, PAID, payment["day"], -paid, Decimal(0))
         return
     own = {"biz_type": PAYMENT, "resource_id": str(payment["_id"]), "number": payment["number"], "due_on": None}
     of_payment = {**of_item, "open_item_id": None, **own}
-    yield _entry(of_payment, ADVANCE, payment["day"], -payment["amount"].to_decimal())
+    advance = -payment["amount"].to_decimal()
+    yield _entry(of_payment, ADVANCE, payment["day"], advance, advance)
 
 
-def _entry(described: Row, kind: str, day: str, amount: Decimal) -> Row:
-    values = {"kind": kind, "day": day, "amount": _stored(amount)}
+def _entry(described: Row, kind: str, day: str, amount: Decimal, rest: Decimal) -> Row:
+    values = {"kind": kind, "day": day, "amount": _stored(amount), "rest": _stored(rest)}
     return {"_id": ObjectId(), **described, **values, **_stamps(date.fromisoformat(day))}
 
 

@@ -21,13 +21,14 @@ from typing import Any
 from pymongo import MongoClient
 
 from config.embedded import acquire
-from scripts.benchmark.compare import BEFORE_DATABASE, CACHE, OTHER_CORE, Server, about, tradewind, wait_until_idle
+from scripts.benchmark.compare import CACHE, OTHER_CORE, Server, about, tradewind, wait_until_idle
 from scripts.benchmark.consumption import processor_seconds
 from scripts.benchmark.report import BEFORE
 from scripts.benchmark.servers import DATABASE
 from scripts.benchmark.world import new_secret
 
 AIM = 1.25
+BEFORE_DATABASE = f"{DATABASE}_before"
 _IN_A_BLOCK = 20
 _LINES = 3
 _API = "/api/v1"
@@ -155,7 +156,7 @@ def chain(before: Path | None, rounds: int, only: Sequence[str], folder: Path | 
             world = {"uri": embedded.uri, "secret": new_secret(), "admin_password": secrets.token_urlsafe(12) + "-aZ7"}
             servers = [stack.enter_context(tradewind("tradewind", folder, world))]
             if before is not None:
-                servers.append(stack.enter_context(tradewind(BEFORE, folder, world, before)))
+                servers.append(stack.enter_context(tradewind(BEFORE, folder, world, before, BEFORE_DATABASE)))
             companies = [Company.found(Client(server.port, world["admin_password"])) for server in servers]
             figures = about(rounds, 0, 1) | {"connections": 1, "load": "http.client", "in_a_block": _IN_A_BLOCK}
             figures["works"] = {

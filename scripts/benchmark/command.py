@@ -14,6 +14,7 @@ from scripts.benchmark.compare import EVERYBODY, OURS, Figures, available, compa
 from scripts.benchmark.dashboards import Sizes, dashboards, keep
 from scripts.benchmark.finance import finance
 from scripts.benchmark.report import RESULTS, chart, table, write_document
+from scripts.benchmark.versions import versions
 
 _OTHERS = ("dashboards", "finance", "chain")
 
@@ -27,7 +28,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seconds", type=float, default=3.0, help="of each work in each round")
     parser.add_argument("--only", default="", help="works, comma separated: W1,W4w; for chain: invoice,delivery")
     parser.add_argument("--servers", default="", help=f"of {', '.join((*EVERYBODY, *OURS))}")
-    parser.add_argument("--before", type=Path, help="an older checkout of Tradewind to measure in the same rounds")
+    parser.add_argument(
+        "--before", type=Path, help="an older checkout of Tradewind to measure beside, in place of peers"
+    )
     parser.add_argument(
         "--customers", type=int, help="100,000 unless given; for dashboards 200,000, for finance 20,000"
     )
@@ -45,9 +48,10 @@ def main(arguments: Sequence[str]) -> int:
     if given.what in _OTHERS:
         return {"dashboards": _dashboards, "finance": _finance, "chain": _chain}[given.what](given)
     customers = given.customers or 100_000
-    figures = compare(
-        _names(given.servers) or available(), _names(given.only), rounds, seconds, customers, given.before
-    )
+    if given.before:
+        figures = versions(given.before.resolve(), _names(given.only), rounds, seconds, customers)
+    else:
+        figures = compare(_names(given.servers) or available(), _names(given.only), rounds, seconds, customers)
     RESULTS.mkdir(exist_ok=True)
     size = (
         ("-before" if given.before else "")

@@ -38,7 +38,6 @@ SERVER_CORE, OTHER_CORE = 0, 1
 _LEFT_SECONDS = 1
 _LONGER = 5  # at most, of a work that needs long
 _RECORDS = 200
-BEFORE_DATABASE = f"{DATABASE}_before"
 Figures = dict[str, Any]
 OURS: Mapping[str, dict[str, str]] = {
     "tradewind": {},
@@ -76,12 +75,8 @@ def compare(
     rounds: int,
     seconds: float,
     customers: int,
-    before: Path | None = None,
 ) -> Figures:
-    """Measure the works `codes` (all where there are none) on the servers `names`.
-
-    `before`: an older checkout of Tradewind, which is measured in the same rounds on a copy of the database.
-    """
+    """Measure the works `codes` (all where there are none) on the servers `names`."""
     folder = CACHE / f"world-{customers}"
     folder.mkdir(parents=True, exist_ok=True)
     os.sched_setaffinity(0, {OTHER_CORE})  # what is started from here is there too: mongod and the load
@@ -92,9 +87,6 @@ def compare(
         with ExitStack() as stack:
             servers = [stack.enter_context(started(name, folder, world)) for name in names]
             tokens = tokens_for(servers, folder, world)
-            if before is not None:
-                copy_database(embedded.uri, DATABASE, BEFORE_DATABASE)
-                servers.append(stack.enter_context(tradewind(BEFORE, folder, world, before)))
             chosen = [work for work in works(world, tokens, PASSWORD) if not codes or work.code in codes]
             told = [
                 replace(work, title=work.title.format(total=check(work, ports_for(work, servers)))) for work in chosen
@@ -170,24 +162,18 @@ def started(name: str, folder: Path, world: Figures) -> Iterator[Server]:
         yield server
 
 
-def copy_database(uri: str, source: str, target: str) -> None:
-    """Copy every document, sessions too; a server that starts on the copy makes its indexes."""
-    with MongoClient[Figures](uri) as client:
-        client.drop_database(target)
-        for name in client[source].list_collection_names():
-            client[source][name].aggregate([{"$out": {"db": target, "coll": name}}])
-
-
 @contextmanager
-def tradewind(name: str, folder: Path, world: Figures, source: Path = ROOT) -> Iterator[Server]:
-    """Tradewind with the settings that its name says, from the checkout `source`."""
+def tradewind(
+    name: str, folder: Path, world: Figures, source: Path = ROOT, database: str = DATABASE
+) -> Iterator[Server]:
+    """Tradewind with the settings that its name says, from the checkout `source`, on `database`."""
     environment = {
         "TRADEWIND_JWT_SECRET": world["secret"],
         "TRADEWIND_ADMIN_PASSWORD": world["admin_password"],
         **OURS[name],
     }
     command = [sys.executable, "-m", "scripts.benchmark.servers"]
-    arguments = [world["uri"], str(folder), BEFORE_DATABASE if name == BEFORE else DATABASE]
+    arguments = [world["uri"], str(folder), database]
     with running(name, command, arguments, environment, source) as server:
         yield server
 
@@ -305,8 +291,8 @@ def timed(work: Work, server: Server, mongod: int, seconds: float) -> Figures:
 def wait_until_idle(client: MongoClient[Figures]) -> None:
     """Until mongod answers nobody any more: what a load has given up may run for long, and is ended after a while."""
     # change streams wait for ever
-    names = {"$in": [DATABASE, BEFORE_DATABASE]}
-    left = {"active": True, "command.$db": names, "cursor.tailable": {"$ne": True}}
+    ours = {"$regex": f"^{DATABASE}"}
+    left = {"active": True, "command.$db": ours, "cursor.tailable": {"$ne": True}}
     patience = time.monotonic() + _LEFT_SECONDS
     while running := list(client.admin.aggregate([{"$currentOp": {}}, {"$match": left}])):
         if time.monotonic() > patience:
@@ -317,10 +303,10 @@ def wait_until_idle(client: MongoClient[Figures]) -> None:
 
 def tidy(client: MongoClient[Figures]) -> None:
     """Remove what a creating work wrote, so that every round finds the same."""
-    for database in (client[DATABASE], client[BEFORE_DATABASE]):
-        database.bench_records.delete_many({})
-        database.crm_customers.delete_many({"code": {"$regex": "^N-"}})
-        database.core_operation_logs.delete_many({})
+    database = client[DATABASE]
+    database.bench_records.delete_many({})
+    database.crm_customers.delete_many({"code": {"$regex": "^N-"}})
+    database.core_operation_logs.delete_many({})
 
 
 def summed(rounds: Sequence[Figures]) -> Figures:

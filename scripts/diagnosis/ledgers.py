@@ -5,7 +5,6 @@ They are those that the service runs by itself. Reads one database and changes n
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import sys
@@ -22,17 +21,24 @@ from handlers.data.database import Database
 from plugins.finance.ledger_audits import audits_of
 from plugins.plugin import Plugin
 from plugins.registry import RegistryError, freeze, load_plugins
+from scripts.command_parser import command_parser
 from scripts.diagnosis.report import database_uri
 
 _TIMEOUT_MS = 60_000
 _RECORDS = 200
+_EPILOG = """\
+examples:
+  {program}
+  {program} --json | jq length
+
+exit codes: 0 everything agrees; 1 something differs; 2 settings or the database
+"""
 
 
 def main(arguments: Sequence[str], program: str = "scripts/verify-ledgers") -> int:
     """Print every difference; 0 when there is none, 1 when there is, 2 when the database cannot be read."""
-    parser = argparse.ArgumentParser(
-        prog=program,
-        description="Compares stock with its ledger and balances with vouchers, in the server's database.",
+    parser = command_parser(
+        program, "Compares stock with its ledger and balances with vouchers, in the server's database.", _EPILOG
     )
     parser.add_argument("--json", action="store_true", help="a list of what differs as JSON")
     parser.add_argument("--demo", action="store_true", help="with TRADEWIND_DEMO=true, as scripts/server starts it")

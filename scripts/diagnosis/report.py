@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
 from collections.abc import Iterator, Sequence
@@ -24,16 +23,26 @@ from plugins.rbac.records import MENUS, USERS
 from plugins.registry import RegistryError, load_plugins
 from plugins.runtime import catalogue_of
 from plugins.unknown_settings import unknown_settings
+from scripts.command_parser import command_parser
 from scripts.diagnosis.access import check_access, check_default_roles
 from scripts.diagnosis.database import check_database
 from scripts.diagnosis.findings import Finding, as_json, as_table, exit_code
+from scripts.diagnosis.running import check_running
 from scripts.diagnosis.settings import check_proxies, check_settings
+
+_EPILOG = """\
+examples:
+  {program}
+  {program} --json | jq -r '.findings[] | select(.level == "error") | .advice'
+
+exit codes: 0 nothing must be done; 1 something must, or the database cannot be read
+"""
 
 
 def main(arguments: Sequence[str], program: str = "scripts/doctor") -> int:
     """Print every finding; 0 when nothing must be done, 1 otherwise."""
-    parser = argparse.ArgumentParser(
-        prog=program, description="Looks for what is wrong, with the settings of the server. Changes nothing."
+    parser = command_parser(
+        program, "Looks for what is wrong, with the settings of the server. Changes nothing.", _EPILOG
     )
     parser.add_argument("--json", action="store_true", help="findings as JSON")
     parser.add_argument("--demo", action="store_true", help="with TRADEWIND_DEMO=true, as scripts/server starts it")
@@ -106,6 +115,7 @@ async def _looked_into(
         catalogue = catalogue_of(settings, plugins)
         database = Database(driver, catalogue.collections.values())
         findings = [finding async for finding in check_database(database)]
+        findings += [finding async for finding in check_running(database, catalogue, settings.data_dir)]
         noted = await driver.find(NOTES, {"at": {"$gte": utc_now() - KEPT}})
         findings += check_proxies(settings, [note["_id"] for note in noted])
         if MENUS.name not in catalogue.collections:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _SECONDS = 45.0
+LIVENESS_MS = 50  # what liveness may take without the wait for a processor
 
 
 @dataclass(frozen=True)

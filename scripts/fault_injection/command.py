@@ -27,6 +27,7 @@ from scripts.fault_injection import (
     replica_set,
     rolling,
     soak,
+    supervision,
     twins,
     upgrade,
 )
@@ -41,6 +42,7 @@ EXPERIMENTS: dict[str, Callable[[Bench], Coroutine[None, None, None]]] = {
     "replica-set": replica_set.run,
     "instances": instances.run,
     "rolling": rolling.run,
+    "supervision": supervision.run,
     "disk": disk.run,
     "failpoints": failpoints.run,
     "proxy": proxy.run,

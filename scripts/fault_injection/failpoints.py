@@ -14,16 +14,16 @@ from typing import Any
 from bson import ObjectId
 from pymongo import MongoClient
 
-from scripts.fault_injection.clients import Connection, Liveness
+from scripts.fault_injection.clients import LIVENESS_MS, Connection, Liveness
 from scripts.fault_injection.experiment import Bench, in_thread
 from scripts.fault_injection.load import CRM, FINANCE, Load
 from scripts.fault_injection.processes import ADMIN_PASSWORD, ReplicaSet, Server, free_ports
 
 NAME = "fault points"
-# src/mongo/base/error_codes.yml
+# src/mongo/base/error_codes.yml; a fault point cannot make 13388 (StaleConfig), which needs further data
 CODES = (
     *(6, 7, 24, 43, 46, 50, 64, 89, 91, 100, 112, 134, 175, 189, 202, 237, 246, 251, 262, 290),
-    *(10107, 11600, 11601, 11602, 13388, 13435, 13436, 14031),
+    *(10107, 11600, 11601, 11602, 13435, 13436, 14031),
 )
 COMMANDS = ("find", "insert", "findAndModify", "aggregate", "count", "getMore", "commitTransaction", "update", "delete")
 _BLOCKED: tuple[tuple[str, ...], ...] = (
@@ -54,7 +54,7 @@ async def run(bench: Bench) -> None:
                 people = await People.of(load)
                 with MongoClient[dict[str, Any]](replica_set.uri) as mongo:
                     failpoint = Failpoint(mongo)
-                    await _hang(bench, driver, people, failpoint)
+                    await _hang(bench, driver, people, failpoint, server.pid)
                     await _fail(bench, driver, people, failpoint)
                     await _close(bench, driver, people, failpoint)
                     await _doubt(bench, driver, people, failpoint)
@@ -67,7 +67,7 @@ async def run(bench: Bench) -> None:
                     "none lost or doubled",
                     _is_sound(stored),
                 )
-                await _die_in_commit(bench, driver, load, replica_set)
+                await _die_in_commit(bench, driver, load, replica_set, server.pid)
         finally:
             await in_thread(server.stop)
             await in_thread(replica_set.stop)
@@ -179,9 +179,9 @@ def _odd(replies: Sequence[tuple[str, str, float]]) -> list[str]:
     ]
 
 
-async def _hang(bench: Bench, driver: str, people: People, failpoint: Failpoint) -> None:
+async def _hang(bench: Bench, driver: str, people: People, failpoint: Failpoint, pid: int) -> None:
     slowest, odd = 0.0, []
-    with Liveness(people.load.ports[0]) as probe:
+    with Liveness(people.load.ports[0], pid) as probe:
         for commands in _BLOCKED:
             await failpoint.arm(commands, blockConnection=True, blockTimeMS=12_000)
             replies = await people.ask(times=2)
@@ -197,9 +197,10 @@ async def _hang(bench: Bench, driver: str, people: People, failpoint: Failpoint)
     bench.tell(
         NAME,
         f"{driver}: liveness meanwhile",
-        f"slowest {waits.slowest_ms()} ms (echo {echo.slowest_ms()} ms)",
-        "50 ms",
-        waits.slowest_ms() <= 50 + 2 * echo.slowest_ms(),
+        f"slowest {waits.slowest_running_ms()} ms of its own, {waits.slowest_ms()} ms with the wait for a processor "
+        f"(echo {echo.slowest_ms()} ms)",
+        f"{LIVENESS_MS} ms of its own",
+        waits.slowest_running_ms() <= LIVENESS_MS,
     )
 
 
@@ -294,18 +295,18 @@ async def _rebuild(bench: Bench, driver: str, load: Load, mongo: MongoClient[dic
     )
 
 
-async def _die_in_commit(bench: Bench, driver: str, load: Load, replica_set: ReplicaSet) -> None:
+async def _die_in_commit(bench: Bench, driver: str, load: Load, replica_set: ReplicaSet, pid: int) -> None:
     """Kill mongod while eight transactions wait for their commit."""
     accounts = []
     for n in range(8):
         account = {"code": f"{load.mark}x{n}", "name": "a", "type": "bank"}
         accounts.append((await load.admin.must("POST", f"{FINANCE}/accounts", account))["id"])
     people = [Connection(load.ports[0], load.admin.token) for _ in accounts]
-    worst, echo_worst = 0, 0
+    own, slowest = 0, 0
     for _ in range(bench.times(3)):
         with MongoClient[dict[str, Any]](replica_set.uri) as mongo:
             await Failpoint(mongo).arm(["commitTransaction"], blockConnection=True, blockTimeMS=3000)
-        with Liveness(load.ports[0]) as probe:
+        with Liveness(load.ports[0], pid) as probe:
             writing = [
                 asyncio.create_task(
                     one.call("POST", f"{FINANCE}/vouchers", {"kind": "income", "account_id": account, "amount": "1.00"})
@@ -315,13 +316,16 @@ async def _die_in_commit(bench: Bench, driver: str, load: Load, replica_set: Rep
             await asyncio.sleep(1)
             await in_thread(replica_set.kill, replica_set.ports[0])
             await asyncio.gather(*writing)
-            waits, echo = probe.result()
-        worst, echo_worst = max(worst, waits.slowest_ms()), max(echo_worst, echo.slowest_ms())
+            waits, _ = probe.result()
+        own, slowest = max(own, waits.slowest_running_ms()), max(slowest, waits.slowest_ms())
         await in_thread(replica_set.start_member, replica_set.ports[0])
         await in_thread(replica_set.wait_for_primary)
         while (await load.admin.call("GET", f"{FINANCE}/accounts")).outcome != "0":
             await asyncio.sleep(0.3)
-    figure = f"liveness slowest {worst} ms (echo {echo_worst} ms)"
     bench.tell(
-        NAME, f"{driver}: mongod dies while eight transactions commit", figure, "50 ms", worst <= 50 + 2 * echo_worst
+        NAME,
+        f"{driver}: mongod dies while eight transactions commit",
+        f"liveness slowest {own} ms of its own, {slowest} ms with the wait for a processor",
+        f"{LIVENESS_MS} ms of its own",
+        own <= LIVENESS_MS,
     )

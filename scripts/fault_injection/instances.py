@@ -17,9 +17,9 @@ _BACK_SECONDS = 1.0
 
 
 async def run(bench: Bench) -> None:
-    """Kill the process of two servers in turn, 15 times, with 16 workers; then without load, with and without parent.
+    """Kill the process of two servers in turn, 15 times, with 16 workers; then without load, with and without supervisor.
 
-    Under load each server is one process under a parent, as `--processes 1` starts it.
+    Under load each server is one process under a supervisor, as `--processes 1` starts it.
     """
     folder = bench.subfolder("instances")
     replica_set = await in_thread(ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5).start)
@@ -55,7 +55,7 @@ async def run(bench: Bench) -> None:
         await in_thread(alone.start)
         back = [await _kill_stable(alone) for _ in range(kills)]
         # a whole start, most of it imports: --processes exists to save them
-        bench.tell(NAME, "back after, without load or parent", _figure(back))
+        bench.tell(NAME, "back after, without load or supervisor", _figure(back))
     finally:
         for server in servers:
             await in_thread(server.stop)
@@ -71,13 +71,13 @@ def _figure(back: list[float]) -> str:
 
 
 async def _kill_stable(server: Server) -> float:
-    """Kill it after a while without faults: a parent waits before it restarts what ends soon after its start."""
+    """Kill it after a while without faults: a supervisor waits before it restarts what ends soon after its start."""
     await asyncio.sleep(_EVERY_SECONDS)
     return await _kill(server)
 
 
 async def _kill(server: Server) -> float:
-    """Kill the process of a server, and start it unless a parent does; the seconds until it is ready again."""
+    """Kill the process of a server, and start it unless a supervisor does; the seconds until it is ready again."""
     killed = time.monotonic()
     if server.arguments:
         server.kill_children()

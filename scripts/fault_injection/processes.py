@@ -218,6 +218,10 @@ def _stat(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 class Server:
     """One `server.py` in production mode, with what it wrote in `log`."""
 
@@ -285,10 +289,14 @@ class Server:
             self.process.wait()
 
     def kill_children(self) -> None:
-        """End the processes that a parent with `--processes` started with SIGKILL; it starts others."""
-        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-        for child in children:
-            os.kill(int(child), signal.SIGKILL)
+        """End the servers under a supervisor (`--processes`) with SIGKILL; it starts others."""
+        for fork_server in _children(self.pid):
+            for child in _children(fork_server):
+                os.kill(child, signal.SIGKILL)
+
+    def hang_up(self) -> None:
+        """Ask a supervisor to replace its servers."""
+        os.kill(self.pid, signal.SIGHUP)
 
     def stop(self, seconds: float = 40) -> int | None:
         """Ask the process to end; its exit code, None where it had to be killed."""

@@ -8,14 +8,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scripts.fault_injection.clients import Liveness
+from scripts.fault_injection.clients import LIVENESS_MS, Liveness
 from scripts.fault_injection.experiment import Bench, in_thread, tell_books
 from scripts.fault_injection.load import Load
 from scripts.fault_injection.processes import ReplicaSet, Server, free_ports
 
 NAME = "replica set"
 RESPONSE_SECONDS = 6.5  # six, and what a loaded client adds
-LIVENESS_MS = 50
 
 
 @dataclass

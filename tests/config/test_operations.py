@@ -199,6 +199,44 @@ async def test_a_transaction_behind_one_whose_reply_is_lost_does_not_wait_as_lon
         await holder.close()
 
 
+async def test_a_conflict_after_a_silence_is_not_waited_out_for_a_whole_time_limit(
+    mongodb_uri: str, proxy: Proxy, database_name: str, things: str
+) -> None:
+    seconds, silent = 3.0, 2.0
+    held, release = asyncio.Event(), asyncio.Event()
+    holder = open_driver("direct", mongodb_uri, database_name, 5000)
+    driver = open_driver("motor", through(proxy, mongodb_uri), database_name, int(seconds * 1000))
+
+    async def hold() -> None:
+        await holder.update_one(things, {"_id": 1}, {"$inc": {"n": 1}})
+        held.set()
+        await release.wait()
+
+    async def add_after_a_silence() -> None:
+        await driver.find_one(things, {"_id": 1})
+        await driver.update_one(things, {"_id": 1}, {"$inc": {"n": 1}})
+
+    async def fall_silent() -> None:
+        proxy.stall()
+        await asyncio.sleep(silent)
+        await proxy.up()
+
+    try:
+        await driver.insert(things, [{"_id": 1, "n": 0}])
+        holding = asyncio.create_task(holder.transaction(hold))
+        await held.wait()
+        falling = asyncio.create_task(fall_silent())
+        took, error = await went(lambda: driver.transaction(add_after_a_silence))
+        assert isinstance(error, DatabaseUnavailable)
+        assert silent < took < seconds + MARGIN_SECONDS + SLACK_SECONDS
+        await falling
+    finally:
+        release.set()
+        await holding
+        await driver.close()
+        await holder.close()
+
+
 @pytest.mark.alone
 async def test_a_reply_gives_the_next_operation_its_own_time_limit(behind: Driver, proxy: Proxy, things: str) -> None:
     await behind.insert(things, [{"_id": 0, "n": 0}])

@@ -1,4 +1,4 @@
-"""A server with the probe plugin, shared by the tests of the request machine."""
+"""A server with the probe plugin for the tests of a file: to start one takes less than to keep it idle for the whole run."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from plugins.testing import Client, serving
 from tests.handlers import probe
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def probed(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A running server with the probe, and what it needs."""
     plugins = [*load_plugins(("auth", "rbac", "system")), probe.plugin]
@@ -20,14 +20,14 @@ def probed(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathF
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def probe_admin(io_loop: IOLoop, probed: Running) -> Client:
     """User 1 of that server."""
     client: Client = io_loop.run_sync(lambda: Client(probed.url).log_in("admin"))
     return client
 
 
-@pytest.fixture(scope="session", params=["tornado", "fast"])
+@pytest.fixture(scope="module", params=["tornado", "fast"])
 def either(
     request: pytest.FixtureRequest, io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Running]:
@@ -39,7 +39,7 @@ def either(
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def either_admin(io_loop: IOLoop, either: Running) -> Client:
     """User 1 of that server."""
     client: Client = io_loop.run_sync(lambda: Client(either.url).log_in("admin"))

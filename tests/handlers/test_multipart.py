@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handlers.docs.openapi import describe
 from handlers.http.multipart import FormPart, FormPartEnd, read_form
 from plugins.api import ApiError, Route
 from tests.plugins.files.samples import BOUNDARY, form
 from tests.support.catalogue import CATALOGUE
+from tests.support.document import DOCUMENT
 
 Result = TypeVar("Result")
 TYPE = f"multipart/form-data; boundary={BOUNDARY}"
@@ -120,10 +120,9 @@ def test_every_streamed_post_declares_its_form() -> None:
 
 @pytest.mark.parametrize("route", FORMS, ids=lambda route: route.path)
 def test_a_declared_form_is_described(route: Route) -> None:
-    document = describe(CATALOGUE.routes, "test")
-    body = document["paths"][route.path]["post"]["requestBody"]["content"]
+    body = DOCUMENT["paths"][route.path]["post"]["requestBody"]["content"]
     assert list(body) == ["multipart/form-data"]
-    shape = document["components"]["schemas"][body["multipart/form-data"]["schema"]["$ref"].rpartition("/")[2]]
+    shape = DOCUMENT["components"]["schemas"][body["multipart/form-data"]["schema"]["$ref"].rpartition("/")[2]]
     fields = (route.form and route.form.fields) or {}
     assert set(shape["properties"]) == set(fields)
     assert shape["properties"]["file"] == {**shape["properties"]["file"], "type": "string", "format": "binary"}

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from config.version import VERSION
 from handlers.docs.components import NameTaken
 from handlers.docs.openapi import check_names, describe
 from handlers.request import Request
@@ -21,10 +20,10 @@ from handlers.schema.envelope import to_json
 from handlers.schema.fields import NOTHING, Field, choice, integer, number, obj, text
 from handlers.schema.validation import Checker
 from plugins.registry import RegistryError, freeze, load_plugins
+from tests.support.catalogue import CATALOGUE
+from tests.support.document import DOCUMENT
 
 ROOT = Path(__file__).resolve().parents[2]
-CATALOGUE = freeze(load_plugins(()))
-DOCUMENT: dict[str, Any] = json.loads(to_json(describe(CATALOGUE.routes, VERSION)))
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
 
 

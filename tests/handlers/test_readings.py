@@ -23,6 +23,19 @@ grown = resident() - before
 from pypinyin.constants import PHRASES_DICT
 print(json.dumps([grown, PHRASES_DICT == json.loads((files("pypinyin") / "phrases_dict.json").read_text())]))
 """
+KEPT = """
+import json, sys
+from importlib.resources import files
+from pathlib import Path
+from handlers.data.readings import phrases
+
+sys.dont_write_bytecode = False
+kept = Path({kept!r})
+found = phrases(kept)
+packed = "pypinyin.phrases_dict" in sys.modules
+whole = json.loads((files("pypinyin") / "phrases_dict.json").read_text())
+print(json.dumps([found == whole, packed, [path.name for path in kept.parent.iterdir()]]))
+"""
 AT_ONCE = """
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -43,6 +56,23 @@ def test_the_dictionaries_are_whole_and_take_much_less_memory_than_those_of_the_
     assert whole
     assert isinstance(grown, float)
     assert grown < MOST_MIB
+
+
+def test_phrases_are_packed_once_and_again_where_the_file_is_damaged(tmp_path: Path) -> None:
+    kept = tmp_path / "phrases"
+    program = KEPT.format(kept=str(kept))
+    assert result_of(program) == [True, True, ["phrases"]]
+    assert result_of(program) == [True, False, ["phrases"]]
+    packed = kept.read_bytes()
+    kept.write_bytes(packed[: len(packed) // 2])
+    assert result_of(program) == [True, True, ["phrases"]]
+    assert kept.read_bytes() == packed
+
+
+def test_where_nothing_can_be_kept_the_phrases_are_there_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "phrases").mkdir()
+    (tmp_path / "phrases" / "in the way").touch()
+    assert result_of(KEPT.format(kept=str(tmp_path / "phrases"))) == [True, True, ["phrases"]]
 
 
 def test_who_reads_while_they_are_loaded_waits_for_all_of_them() -> None:

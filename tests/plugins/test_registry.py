@@ -32,6 +32,7 @@ from plugins.api import (
     Listener,
     Menu,
     Message,
+    Migration,
     Option,
     Piece,
     Plugin,
@@ -39,6 +40,7 @@ from plugins.api import (
     Request,
     Route,
     Service,
+    Stage,
     StateMachine,
     Transition,
     View,
@@ -69,6 +71,11 @@ THINGS = Collection(name="acme_things", title="AcmeThing", noun=NOUN, fields=lab
 
 async def answer(req: Request) -> None:
     """A handler that does nothing."""
+
+
+def stages(service: Service) -> list[Stage]:
+    """No stage of a migration."""
+    return []
 
 
 def get(path: str, access: str = PUBLIC, **options: object) -> Route:
@@ -201,6 +208,30 @@ BROKEN: dict[str, tuple[Sequence[Plugin], str]] = {
     "audit of another plugin's records": (
         [ACME, other(audits=(Audit("other-things", TITLE, THINGS, check),))],
         "Plugin other: audit other-things is of acme_things, a collection that the plugin does not declare.",
+    ),
+    "migration without its month": (
+        [acme(migrations=(Migration("widths", "Things get widths.", stages),))],
+        "Plugin acme: migration widths must be called by its month and its subject, as 2026-11-open-items.",
+    ),
+    "migration that does not say what it does": (
+        [acme(migrations=(Migration("2026-11-widths", "widths", stages),))],
+        "Plugin acme: migration 2026-11-widths must say what it does, in a sentence.",
+    ),
+    "migration before an earlier one": (
+        [acme(migrations=(Migration("2026-12-widths", "A.", stages), Migration("2026-11-heights", "B.", stages)))],
+        "Plugin acme: migration 2026-11-heights stands behind one of 2026-12: new ones come last.",
+    ),
+    "migration that takes no service": (
+        # the type is the fault
+        [acme(migrations=(Migration("2026-11-widths", "A.", lambda: ()),))],  # type: ignore[arg-type,misc]
+        "Plugin acme: migration 2026-11-widths: stages must take a service.",
+    ),
+    "migration that is declared twice": (
+        [
+            acme(migrations=(Migration("2026-11-a", "A.", stages),)),
+            other(migrations=(Migration("2026-11-a", "A.", stages),)),
+        ],
+        "Plugin other declares the migration 2026-11-a, which is declared by acme too.",
     ),
     "view of a field that there is not": (
         [acme(views=(View(THINGS, columns=("name", "colour"), groups={LABEL: ("name",)}),))],

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -14,7 +12,6 @@ from typing import NamedTuple
 from tests.scripts.northwind_figures import ZERO
 from tests.scripts.northwind_folder import costs, rows
 
-SINCE = os.environ.get("TRADEWIND_NORTHWIND_SINCE", "1998-03-01")  # 1996-01-01: all orders, which takes minutes
 LAST = date(1998, 5, 6)  # the day of the last order
 BUCKETS = ("current", "days_1_30", "days_31_60", "days_61_90", "over_90")
 TERMS = timedelta(days=14)
@@ -27,15 +24,6 @@ class Move(NamedTuple):
     day: date
     due: date | None
     amount: Decimal
-
-
-def copy_since(folder: Path, target: Path) -> Path:
-    """The files with the orders that were made since `SINCE`."""
-    shutil.copytree(folder, target)
-    head, *lines = (folder / "orders.csv").read_text("utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if line.split(",")[3] >= SINCE]
-    (target / "orders.csv").write_text("".join([head, *kept]), "utf-8")
-    return target
 
 
 class Chain:

@@ -57,6 +57,8 @@ def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> Non
 def test_every_command_has_help_under_its_name(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, text = said(capsys, name, "--help")
     assert (code, text.startswith(f"usage: tradewind {name} ")) == (0, True), text
+    assert f"  tradewind {name}" in text.partition("examples:")[2]
+    assert "0 " in text.partition("exit codes:")[2]
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

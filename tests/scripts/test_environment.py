@@ -374,14 +374,21 @@ def test_the_image_takes_the_lock_without_the_embedded_database() -> None:
     assert not [line for line in left.splitlines() if re.match(r"\s+#.*fiftyone", line)]
 
 
-def _compose() -> dict[str, Any]:
+SINGLE, THREE = "compose.yaml", "docs/operations/compose/compose.yaml"  # how many members the replica set has
+MEMBERS = {SINGLE: ["mongodb"], THREE: ["mongodb-1", "mongodb-2", "mongodb-3"]}
+SERVICES = [(file, service) for file, members in MEMBERS.items() for service in (*members, "tradewind")]
+both = pytest.mark.parametrize("file", [SINGLE, THREE])
+
+
+def _compose(file: str) -> dict[str, Any]:
     yaml: Any = importlib.import_module("yaml")  # it comes without types
-    compose: dict[str, Any] = yaml.safe_load((PROJECT / "compose.yaml").read_text())
+    compose: dict[str, Any] = yaml.safe_load((PROJECT / file).read_text())
     return compose
 
 
-def test_compose_does_not_start_without_its_secrets() -> None:
-    text = (PROJECT / "compose.yaml").read_text()
+@both
+def test_compose_does_not_start_without_its_secrets(file: str) -> None:
+    text = (PROJECT / file).read_text()
     needed = {
         "TRADEWIND_JWT_SECRET",
         "TRADEWIND_ADMIN_PASSWORD",
@@ -393,25 +400,44 @@ def test_compose_does_not_start_without_its_secrets() -> None:
     assert set(re.findall(r"\$\{(\w+)\}", text)) <= needed
 
 
-def test_compose_waits_for_a_replica_set_that_takes_writes() -> None:
-    services = _compose()["services"]
-    assert services["tradewind"]["depends_on"]["mongodb"]["condition"] == "service_healthy"
-    check = " ".join(services["mongodb"]["healthcheck"]["test"])
-    assert "rs.initiate" in check
-    assert "isWritablePrimary" in check
+@both
+def test_compose_waits_for_a_replica_set_that_takes_writes(file: str) -> None:
+    services = _compose(file)["services"]
+    waited_for = services["tradewind"]["depends_on"]
+    assert {name: one["condition"] for name, one in waited_for.items()} == dict.fromkeys(
+        MEMBERS[file], "service_healthy"
+    )
+    checks = [" ".join(services[name]["healthcheck"]["test"]) for name in MEMBERS[file]]
+    assert ["rs.initiate" in check for check in checks] == [True] + [False] * (len(checks) - 1)
+    assert all("isWritablePrimary" in check for check in checks)
 
 
-def test_compose_publishes_on_loopback_a_port_for_each_server() -> None:
-    tradewind = _compose()["services"]["tradewind"]
+def test_compose_names_every_member_wherever_members_are_named() -> None:
+    compose = _compose(THREE)
+    uri = compose["services"]["tradewind"]["environment"]["TRADEWIND_MONGODB_URI"]
+    assert uri.partition("@")[2].partition("/")[0].split(",") == MEMBERS[THREE]
+    initiate = " ".join(compose["services"]["mongodb-1"]["healthcheck"]["test"])
+    assert '[1, 2, 3].map((n) => ({_id: n - 1, host: "mongodb-" + n + ":27017"}))' in initiate
+    used = [volume.partition(":")[0] for one in compose["services"].values() for volume in one["volumes"]]
+    assert sorted(used) == sorted(compose["volumes"])
+    # what joins must be empty, so users are made by one member alone
+    assert [name for name in MEMBERS[THREE] if "MONGO_INITDB_ROOT_USERNAME" in str(compose["services"][name])] == [
+        "mongodb-1"
+    ]
+
+
+@both
+def test_compose_publishes_on_loopback_a_port_for_each_server(file: str) -> None:
+    tradewind = _compose(file)["services"]["tradewind"]
     host, published, inner = tradewind["ports"][0].split(":")
     first, last = map(int, published.split("-"))
     assert (host, inner) == ("127.0.0.1", "8000")
     assert last - first + 1 == tradewind["deploy"]["replicas"]
 
 
-@pytest.mark.parametrize("name", ["mongodb", "tradewind"])
-def test_compose_confines_each_container(name: str) -> None:
-    service = _compose()["services"][name]
+@pytest.mark.parametrize(("file", "name"), SERVICES)
+def test_compose_confines_each_container(file: str, name: str) -> None:
+    service = _compose(file)["services"][name]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     assert "cap_add" not in service
@@ -427,27 +453,30 @@ def test_compose_confines_each_container(name: str) -> None:
 def test_no_container_runs_as_root() -> None:
     users = re.findall(r"^USER (\S+)$", (PROJECT / "Dockerfile").read_text(), re.MULTILINE)
     assert users == ["tradewind"]
-    assert _compose()["services"]["mongodb"]["user"] == "mongodb"
+    members = [_compose(file)["services"][name] for file, names in MEMBERS.items() for name in names]
+    assert {member["user"] for member in members} == {"mongodb"}
 
 
 def test_images_are_named_by_an_exact_version() -> None:
     bases = set(re.findall(r"^FROM (\S+)", (PROJECT / "Dockerfile").read_text(), re.MULTILINE))
-    images = [*bases, _compose()["services"]["mongodb"]["image"]]
+    images = [*bases, *(_compose(file)["services"][names[0]]["image"] for file, names in MEMBERS.items())]
     assert [
         image for image in images if not re.search(r":\d+\.\d+\.\d+(-[a-z-]+)?$|@sha256:[0-9a-f]{64}$", image)
     ] == []
 
 
-def test_no_password_is_in_a_command_line_of_a_container() -> None:
-    mongodb = _compose()["services"]["mongodb"]
+@pytest.mark.parametrize(("file", "name"), [one for one in SERVICES if one[1] != "tradewind"])
+def test_no_password_is_in_a_command_line_of_a_container(file: str, name: str) -> None:
+    mongodb = _compose(file)["services"][name]
     words = [*mongodb["healthcheck"]["test"], *mongodb["command"], *mongodb["entrypoint"]]
     # a shell would put the value there, a script reads it from its environment
     assert [word for word in words if re.search(r"\$\w*PASSWORD|\$\{\w*PASSWORD", word)] == []
     assert mongodb["healthcheck"]["test"][0] == "CMD"
 
 
-def test_the_service_of_compose_has_its_own_database_and_no_more() -> None:
-    text = (PROJECT / "compose.yaml").read_text()
+@both
+def test_the_service_of_compose_has_its_own_database_and_no_more(file: str) -> None:
+    text = (PROJECT / file).read_text()
     given = re.search(r"const roles = (\[.+?\])\.map\(\(role\) => \(\{role, db: \"(\w+)\"\}\)\);", text)
     assert given
     assert (tuple(json.loads(given[1])), given[2]) == (SERVICE_ROLES, Settings.model_fields["mongodb_database"].default)

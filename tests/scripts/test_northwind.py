@@ -1,4 +1,6 @@
-"""`scripts/northwind` as its users run it, with all of the files, against a service; what it must give is worked out here anew."""
+"""`scripts/northwind` as its users run it, with the orders of nine months, against a service; what it must give is worked
+out here anew.
+"""
 
 import json
 import re
@@ -16,25 +18,28 @@ from tornado.ioloop import IOLoop
 
 from plugins.testing import PASSWORD, serving
 from tests.scripts.northwind_figures import TODAY, Files, by_month, money, months, ranked
-from tests.scripts.northwind_folder import FOLDER, Run, costs, needs_folder, northwind, rows
+from tests.scripts.northwind_folder import FOLDER, Run, copy_since, costs, needs_folder, northwind, rows
 
 pytestmark = [needs_folder, pytest.mark.gen_test]
+SINCE = "1997-08-01"  # what was open 250 days before the last order was made since then
 BUSINESS = [f"/api/v1/crm/{name}" for name in ("customers", "contacts", "contracts", "payments")]
 
 
 class Service(NamedTuple):
-    """A running service and the password of its administrator."""
+    """A running service, the password of its administrator, and the files that it is to hold."""
 
     base: str
     admin_password: str
+    folder: Path
 
 
 @pytest.fixture(scope="module")
 def service(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service that holds the Northwind company and nothing else."""
+    folder = copy_since(SINCE, FOLDER, tmp_path_factory.mktemp("northwind") / "files")
     secret = "a-key-for-northwind-0123456789-abcd"
     block = serving(mongodb_uri, tmp_path_factory.mktemp("data"), demo=False, jwt_secret=secret)
-    yield Service(io_loop.run_sync(block.__aenter__).url, PASSWORD)
+    yield Service(io_loop.run_sync(block.__aenter__).url, PASSWORD, folder)
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
 
@@ -45,7 +50,7 @@ def passwords(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def first(io_loop: IOLoop, service: Service, passwords: Path) -> Run:
-    """The run that brings everything into the service: some 6,000 requests."""
+    """The run that brings everything into the service: some 3,700 requests."""
     run: Run = io_loop.run_sync(lambda: imported(service, passwords))
     assert run.code == 0, run.err
     return run
@@ -53,7 +58,7 @@ def first(io_loop: IOLoop, service: Service, passwords: Path) -> Run:
 
 async def imported(service: Service, passwords: Path) -> Run:
     return await northwind(
-        FOLDER,
+        service.folder,
         "--base",
         service.base,
         "--passwords",
@@ -135,19 +140,19 @@ async def test_each_of_the_nine_sees_what_the_files_say(service: Service, passwo
     for username, password in json.loads(passwords.read_text())[service.base].items():
         token = await log_in(service, username, password)
         seen[username] = {record["code"] for record in await every(service, "/api/v1/crm/customers", token)}
-    company = {row[0] for row in rows(FOLDER, "customers")}
-    assert {username: codes & company for username, codes in seen.items()} == expected(FOLDER)
+    company = {row[0] for row in rows(service.folder, "customers")}
+    assert {username: codes & company for username, codes in seen.items()} == expected(service.folder)
 
 
 async def test_customers_contracts_and_payments_are_those_of_the_files(service: Service, first: Run) -> None:
-    cost, shipped = costs(FOLDER), {row[0] for row in rows(FOLDER, "orders") if row[5] != "NULL"}
+    cost, shipped = costs(service.folder), {row[0] for row in rows(service.folder, "orders") if row[5] != "NULL"}
     received = sum(cost[order] for order in shipped)
     assert f"{len(cost)} contracts, {sum(cost.values())} in all, {received} received" in first.out.splitlines()
     token = await log_in(service, "admin", service.admin_password)
     customers, contacts, contracts, payments = [await every(service, path, token) for path in BUSINESS]
     ours = {record["id"] for record in customers if "Northwind" in record["tags"]}
     names = [record["name"] for record in contacts if record["customer_id"] in ours]
-    assert (len(ours), sorted(names)) == (91, sorted(row[2].strip() for row in rows(FOLDER, "customers")))
+    assert (len(ours), sorted(names)) == (91, sorted(row[2].strip() for row in rows(service.folder, "customers")))
     amounts = {record["number"]: Decimal(record["amount"]) for record in contracts if record["customer_id"] in ours}
     assert amounts == {f"NW-{order}": amount for order, amount in cost.items()}
     assert {record["status"] for record in contracts if record["customer_id"] in ours} == {"in_force"}
@@ -174,7 +179,7 @@ async def test_customers_owe_what_is_signed_and_not_paid_on_a_day(
     ageing = await call(service, "GET", f"/api/v1/finance/ageing?kind=receivable&day={on}", token=token)
     codes = {one["id"]: one["code"] for one in await every(service, "/api/v1/crm/customers", token)}
     owed: dict[str, list[Decimal]] = defaultdict(list)
-    for order, customer, *_ in rows(FOLDER, "orders"):
+    for order, customer, *_ in rows(service.folder, "orders"):
         if files.ordered[order] <= on < files.shipped.get(order, "later"):
             owed[customer].append(files.cost[order])
     assert {codes[row["customer_id"]]: row["total"] for row in ageing["items"]} == {
@@ -189,15 +194,15 @@ async def test_nobody_but_the_vice_president_sees_customers_of_others(service: S
     for username, password in json.loads(passwords.read_text())[service.base].items():
         token = await log_in(service, username, password)
         totals[username] = (await call(service, "GET", "/api/v1/crm/customers", token=token))["total"]
-    counts = {username: len(codes) for username, codes in expected(FOLDER).items()}
+    counts = {username: len(codes) for username, codes in expected(service.folder).items()}
     assert totals.pop("andrew.fuller") >= counts.pop("andrew.fuller")
     assert totals == counts
 
 
-async def test_it_prints_the_nine_counts_and_why(first: Run) -> None:
+async def test_it_prints_the_nine_counts_and_why(service: Service, first: Run) -> None:
     printed = re.findall(r"^(\S+) +sees +(\d+) customers.*: .*, scope (\w+), ", first.out, re.MULTILINE)
     assert {username: int(count) for username, count, _ in printed} == {
-        username: len(codes) for username, codes in expected(FOLDER).items()
+        username: len(codes) for username, codes in expected(service.folder).items()
     }
     assert Counter(scope for _, _, scope in printed) == {"all": 1, "department_and_below": 1, "self": 7}
 
@@ -241,9 +246,9 @@ async def test_the_passwords_are_for_their_owner_alone(passwords: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def files(first: Run) -> Files:
+def files(service: Service, first: Run) -> Files:
     """What the files say, once the service holds them."""
-    return Files(FOLDER)
+    return Files(service.folder)
 
 
 async def shown(service: Service, path: str) -> Any:

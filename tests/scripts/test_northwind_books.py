@@ -14,17 +14,18 @@ from tornado.ioloop import IOLoop
 from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, expect, serving
 from scripts.diagnosis.ledgers import differences
-from tests.scripts.northwind_chain import BUCKETS, LAST, Chain, copy_since
+from tests.scripts.northwind_chain import BUCKETS, LAST, Chain
 from tests.scripts.northwind_figures import money
-from tests.scripts.northwind_folder import FOLDER, Run, needs_folder, northwind
+from tests.scripts.northwind_folder import FOLDER, Run, copy_since, needs_folder, northwind
 
 pytestmark = [needs_folder, pytest.mark.gen_test(timeout=300)]
+SINCE = "1998-03-01"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of the company, with the orders of its last months."""
-    return copy_since(FOLDER, tmp_path_factory.mktemp("northwind") / "files")
+    return copy_since(SINCE, FOLDER, tmp_path_factory.mktemp("northwind") / "files")
 
 
 @pytest.fixture(scope="module")

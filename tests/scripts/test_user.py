@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import sys
@@ -87,3 +88,47 @@ async def test_a_new_password_ends_every_session_and_must_be_changed(mongodb_uri
 async def test_a_name_that_nobody_has_is_reported(tradewind: Running, mongodb_uri: str) -> None:
     code, output = await run(tradewind, mongodb_uri, "unlock", "nobody-of-that-name")
     assert (code, output) == (1, "user: nobody is called nobody-of-that-name\n")
+
+
+async def test_an_account_is_created_and_becomes_a_super_administrator(mongodb_uri: str, tmp_path: Path) -> None:
+    async with instances(mongodb_uri, tmp_path, {}) as (server,):
+        admin = await Client(server.url).log_in("admin")
+        expect(await admin.post("/api/v1/system/roles", {"code": "sales", "name": "Sales"}))
+        code, output = await run(
+            server, mongodb_uri, "create", "chen", "--role", "sales", "--real-name", "陈伟", "--json"
+        )
+        assert code == 0, output
+        made = json.loads(output)
+        assert made["username"] == "chen"
+        first = await Client(server.url).log_in("chen", made["password"])
+        expect(await first.put(PASSWORD_PATH, {"old_password": made["password"], "new_password": "Another-horse-9"}))
+        chen = await Client(server.url).log_in("chen", "Another-horse-9")
+        expect(await chen.get("/api/v1/system/users"), 40300)
+        assert await run(server, mongodb_uri, "super", "chen") == (0, "chen is a super administrator.\n")
+
+        async def may() -> bool:
+            return (await chen.get("/api/v1/system/users")).code == 0
+
+        await eventually(may)
+        (row,) = expect(await admin.get("/api/v1/system/users?q=chenwei"))["items"]
+        assert (row["real_name"], row["role_names"], row["is_super"]) == ("陈伟", ["Sales"], True)
+        assert (await run(server, mongodb_uri, "super", "chen", "--off"))[0] == 0
+        assert await run(server, mongodb_uri, "super", "admin", "--off") == (
+            1,
+            "user: the built-in super administrator stays one\n",
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["create", "admin"], "user: username: Already exists\n"),
+        (["create", "no good"], "user: username 'no good': has the wrong format\n"),
+        (["create", "li", "--role", "nobody"], "user: no role has the code nobody\n"),
+        (["create", "li", "--department", "nowhere"], "user: no department has the code nowhere\n"),
+    ],
+)
+async def test_an_account_that_cannot_be_made_is_a_sentence(
+    tradewind: Running, mongodb_uri: str, arguments: list[str], sentence: str
+) -> None:
+    assert await run(tradewind, mongodb_uri, *arguments) == (1, sentence)

@@ -20,6 +20,11 @@ def children(parent: int | str = "self") -> set[int]:
     return found
 
 
+def forked_servers(supervisor: int) -> set[int]:
+    """The server processes under a supervisor, whose children are its fork servers."""
+    return {pid for fork_server in children(supervisor) for pid in children(fork_server)}
+
+
 def processor_seconds(pid: int) -> float:
     """What a process has taken of a processor so far, without its children."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

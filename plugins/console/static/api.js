@@ -2,40 +2,41 @@
 
 import { change, differs } from "./conflict.js";
 import { call } from "./session.js";
+import { noteRefusal } from "./told.js";
 import { say } from "./words.js";
 
 const read = new Map();
-const INVALID = 40001;
+const following = new Map(); // the cursors of the pages that follow those that were read, by what was asked
+const INVALID = 40001, MOST_IDS = 100;
 
 /** The parameters of the API for those that the renderer sends; what is empty is left out. */
-function query(given) {
+function query(asked) {
   const sent = new URLSearchParams();
-  const { perPage, orderBy, orderDir, ...rest } = given;
+  const { perPage, orderBy, orderDir, ...rest } = asked;
   if (orderBy) rest.sort = orderDir === "desc" ? `-${orderBy}` : orderBy;
   if (perPage) rest.page_size = perPage;
   for (const [name, value] of Object.entries(rest)) {
-    if (value !== undefined && value !== null && value !== "") sent.set(name, Array.isArray(value) ? value.join(",") : value);
+    if (blank(value) || name.startsWith("_")) continue; // `_replace` is the renderer's
+    sent.set(name, Array.isArray(value) ? value.join(",") : value);
   }
   return sent;
+}
+
+/** Whether nothing was entered: an object whose values are all blank is. */
+function blank(value) {
+  const holds = value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Blob);
+  return holds ? Object.values(value).every(blank) : ["", null, undefined].includes(value);
 }
 
 /** The body of a change: what differs from the record as it was read, and its version. */
 function changes(path, body) {
   const before = read.get(path) ?? {};
-  const changed = (name) => differs(body[name], before[name]) && !(body[name] === "" && before[name] == null);
+  const changed = (name) => differs(body[name], before[name]) && !(blank(body[name]) && before[name] == null);
   const kept = Object.keys(body).filter((name) => name === "version" || changed(name));
-  return Object.fromEntries(kept.map((name) => [name, body[name] === "" ? null : body[name]]));
+  return Object.fromEntries(kept.map((name) => [name, blank(body[name]) ? null : body[name]]));
 }
 
-function filled(body) {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== "" && value !== undefined && value !== null));
-}
-
-function asForm(body) {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(body)) form.append(name, value);
-  return form;
-}
+const filled = (body) => Object.fromEntries(Object.entries(body).filter(([, value]) => !blank(value)));
 
 function save(reply) {
   const named = /filename\*=UTF-8''([^;]+)/i.exec(reply.headers.get("Content-Disposition") ?? "");
@@ -46,13 +47,19 @@ function save(reply) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** The options of a picker: those that were searched for, and the one that is chosen. */
-async function options(path, { chosen, ...given }) {
-  const searched = await call(`${path}?${query(given)}`);
-  if (!chosen || searched.code !== 0) return searched;
-  const known = await call(`${path}?${query({ ids: chosen })}`);
-  const ids = new Set((known.data?.items ?? []).map((one) => one.id));
-  const items = [...(known.data?.items ?? []), ...searched.data.items.filter((one) => !ids.has(one.id) && !one.disabled)];
+/** The options of a picker: those that were searched for, and those that are chosen, of which the renderer makes `chosen[0]`, …. */
+async function options(path, given) {
+  const ofChosen = ([name]) => name.startsWith("chosen");
+  const chosen = Object.entries(given).filter(ofChosen).map(([, id]) => id).filter(Boolean);
+  const searched = await call(`${path}?${query(Object.fromEntries(Object.entries(given).filter((one) => !ofChosen(one))))}`);
+  if (searched.code !== 0) return searched;
+  const known = [];
+  for (let at = 0; at < chosen.length; at += MOST_IDS) {
+    const reply = await call(`${path}?${query({ ids: chosen.slice(at, at + MOST_IDS) })}`);
+    known.push(...reply.data?.items ?? []);
+  }
+  const ids = new Set(known.map((one) => one.id));
+  const items = [...known, ...searched.data.items.filter((one) => !ids.has(one.id) && !one.disabled)];
   return { ...searched, data: { ...searched.data, items } };
 }
 
@@ -60,13 +67,22 @@ async function request(method, path, given, sent, config) {
   const data = typeof sent === "string" ? JSON.parse(sent) : sent;
   if (method === "GET" && path.startsWith("/api/v1/meta/options/")) return options(path, { ...given, ...data });
   if (method === "GET" || method === "DELETE") {
-    const asked = query({ ...given, ...data }).toString();
-    const reply = await call(asked ? `${path}?${asked}` : path, { method, file: config.responseType === "blob" });
+    const asked = query({ ...given, ...data });
+    const list = (page) => `${path}?${new URLSearchParams({ ...Object.fromEntries(asked), page })}`;
+    // a page that follows one that was read begins where that one ended, however deep it is
+    const cursor = Number(asked.get("page")) > 1 && following.get(list(Number(asked.get("page"))));
+    if (cursor) asked.set("cursor", cursor);
+    const reply = await call(asked.size ? `${path}?${asked}` : path, { method, file: config.responseType === "blob" });
     if (method === "GET" && reply.code === 0) read.set(path, reply.data);
+    if (reply.data?.next_cursor && asked.has("page")) following.set(list(Number(asked.get("page")) + 1), reply.data.next_cursor);
     return reply;
   }
   if (data instanceof FormData) return call(path, { method, body: data });
-  if (Object.values(data ?? {}).some((value) => value instanceof Blob)) return call(path, { method, body: asForm(data) });
+  if (Object.values(data ?? {}).some((value) => value instanceof Blob)) {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(data)) form.append(name, value);
+    return call(path, { method, body: form });
+  }
   if (method === "PATCH") return change(path, { method, body: changes(path, data ?? {}) }, path, read.get(path));
   const record = path.slice(0, path.lastIndexOf("/")); // of an action
   return change(path, { method, body: filled(data ?? {}) }, record, read.get(record));
@@ -85,6 +101,7 @@ export async function fetcher({ url, method = "get", data, config = {}, ...rest 
     save(reply);
     return { status: 200, data: { status: 0, msg: "", data: {} } };
   }
+  noteRefusal(reply, method.toUpperCase(), path);
   const faults = reply.code === INVALID ? reply.data?.errors ?? [] : [];
   const errors = Object.fromEntries(faults.map((fault) => [fault.field, fault.message]));
   const message = reply.code === 0 ? "" : [reply.msg, ...faults.map((fault) => `${fault.field} ${fault.message}`)].join(" · ");

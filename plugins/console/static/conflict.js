@@ -2,7 +2,7 @@
 
 import { call } from "./session.js";
 import { filters } from "./values.js";
-import { element, say } from "./words.js";
+import { button, dialogue, element, say } from "./words.js";
 
 const CHANGED = 40902;
 let forms = [];
@@ -79,19 +79,14 @@ async function choose(controls, edits, before, now) {
   const heads = ["field", "was", "theirs", "mine"].map((word) => element("th", { scope: "col", textContent: say(word) }));
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
   const save = element("button", { type: "submit", textContent: say("save") });
-  const back = element("button", { type: "button", textContent: say("back") });
-  const form = element("form", {}, element("h1", { textContent: say("conflict") }), rows.length ? table : null, save, back);
-  const dialog = element("dialog", { className: "conflict", "aria-label": say("conflict") }, form);
   return new Promise((resolve) => {
     const finish = (given) => { dialog.remove(); resolve(given); };
+    const form = element("form", {}, rows.length ? table : null, save, button(say("back"), () => finish(null)));
+    const dialog = dialogue("conflict", say("conflict"), form);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       finish(new FormData(form));
     });
-    back.addEventListener("click", () => finish(null));
     dialog.addEventListener("cancel", () => finish(null));
-    dialog.addEventListener("keydown", (event) => event.stopPropagation()); // Escape does not close the form below
-    document.body.append(dialog);
-    dialog.showModal();
   });
 }

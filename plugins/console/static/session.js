@@ -1,6 +1,6 @@
 // The session: log-in, tokens, their renewal. Tokens live in this tab: in its memory and its sessionStorage.
 
-import { element, language, say } from "./words.js";
+import { dialogue, element, language, say } from "./words.js";
 
 const KEPT = "tradewind.session";
 const EXPIRED = 40101, ENDED = [40100, 40102], CHANGE_FIRST = 40301, LOCKED = 42300;
@@ -56,6 +56,11 @@ async function renewed(used) {
   return renewing;
 }
 
+/** The access token, for what cannot be called by `call`. */
+export function bearer() {
+  return tokens?.accessToken;
+}
+
 /** Be logged in: ask for name and password where there is no session. */
 export async function begin() {
   if (!tokens) await login();
@@ -108,8 +113,8 @@ function ask(title, reason, fields, submit) {
       name, type, required: true, autocomplete: type === "text" ? "username" : "current-password",
     })));
     const button = element("button", { type: "submit", textContent: title });
-    const form = element("form", {}, element("h1", { textContent: "Tradewind" }), told, ...inputs, button);
-    const dialog = element("dialog", { className: "login", "aria-label": title }, form);
+    const form = element("form", {}, told, ...inputs, button);
+    const dialog = dialogue("login", title, form);
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       button.disabled = true;
@@ -121,8 +126,5 @@ function ask(title, reason, fields, submit) {
       } else told.textContent = reply ? complaint(reply) : say("failed");
     });
     dialog.addEventListener("cancel", (event) => event.preventDefault());
-    dialog.addEventListener("keydown", (event) => event.stopPropagation()); // Escape closes no form below it
-    document.body.append(dialog);
-    dialog.showModal();
   });
 }

@@ -4,17 +4,16 @@ import { mendControls } from "./accessible.js";
 import { fetcher } from "./api.js";
 import { remember } from "./conflict.js";
 import { firstPage, mark, navigation } from "./menu.js";
+import { inbox } from "./inbox.js";
 import { base, begin, call, end } from "./session.js";
+import { notify } from "./told.js";
 import { filters, useZone } from "./values.js";
-import { element, language, say, switchLanguage } from "./words.js";
+import { chooseView } from "./views.js";
+import { button, element, language, say, switchLanguage } from "./words.js";
 
-const WAIT_MILLISECONDS = 1500;
+const WAIT_MILLISECONDS = 1500, VIEWS = "view:";
 const root = document.getElementById("console");
 let drawn = null;
-
-function wait() {
-  return new Promise((resolve) => setTimeout(resolve, WAIT_MILLISECONDS));
-}
 
 /** What is pinned, once the renderer's files are there; until then the page says how far they are. */
 async function renderer() {
@@ -23,7 +22,7 @@ async function renderer() {
       .then((response) => response.json()).catch(() => null);
     if (reply?.data?.state === "ready") return reply.data;
     root.replaceChildren(element("p", { className: "notice", role: "status", textContent: reply?.data?.message ?? say("failed") }));
-    await wait();
+    await new Promise((resolve) => setTimeout(resolve, WAIT_MILLISECONDS));
   }
 }
 
@@ -39,7 +38,7 @@ function load(address) {
 
 /** Load the renderer, and tell it how we show values. */
 async function loadRenderer() {
-  const { version, time_zone: timeZone, files, zones } = await renderer();
+  const { version, time_zone: timeZone, files, zones, inbox: box } = await renderer();
   const at = `${base}/console/renderer/${version}`;
   const other = theme() === "dark" ? "antd.css" : "dark.css";
   const styles = files.filter((name) => name.endsWith(".css") && name !== other).map((name) => load(`${at}/${name}`));
@@ -50,7 +49,7 @@ async function loadRenderer() {
   // dates that people choose are in the business time zone too
   const moment = await new Promise((resolve) => window.amisRequire([zones], resolve));
   moment.tz.setDefault(timeZone);
-  return window.amisRequire("amis/embed");
+  return { embed: window.amisRequire("amis/embed"), box };
 }
 
 /** The theme that was chosen, else the system's. */
@@ -64,15 +63,11 @@ function switchTheme() {
   location.reload();
 }
 
-function frame(user, menus) {
-  const paint = element("button", { type: "button", textContent: say(theme() === "dark" ? "light" : "dark") });
-  paint.addEventListener("click", switchTheme);
-  const other = element("button", { type: "button", textContent: say("language") });
-  other.addEventListener("click", switchLanguage);
-  const out = element("button", { type: "button", textContent: say("logout") });
-  out.addEventListener("click", end);
+function frame(user, menus, box) {
+  const paint = button(say(theme() === "dark" ? "light" : "dark"), switchTheme);
+  const choices = [paint, button(say("language"), switchLanguage), button(say("logout"), end)];
   const name = element("span", { textContent: user.realName || user.username });
-  const header = element("header", {}, element("strong", { textContent: "Tradewind" }), name, paint, other, out);
+  const header = element("header", {}, element("strong", { textContent: "Tradewind" }), box ? inbox(box) : null, name, ...choices);
   const skip = element("a", { className: "skip", href: "#content", textContent: say("skip") });
   skip.addEventListener("click", (event) => { event.preventDefault(); document.getElementById("content").focus(); });
   const content = element("main", { id: "content", tabIndex: -1 });
@@ -80,7 +75,7 @@ function frame(user, menus) {
 }
 
 /** Draw the page of the address: `#/<menu>`, or `#/records/<list>/<id>`. */
-async function show(embed, menus) {
+async function show(embed, menus, me) {
   const [first, list, id] = location.hash.replace(/^#\//, "").split("/").map(decodeURIComponent);
   const code = first || firstPage(menus);
   const content = document.getElementById("content");
@@ -97,11 +92,16 @@ async function show(embed, menus) {
   remember(reply.data);
   const place = element("div", { className: "drawn" });
   content.replaceChildren(place);
-  drawn = embed.embed(place, reply.data, { data: { record_id: id }, locale: language === "zh" ? "zh-CN" : "en-US" }, {
+  drawn = embed.embed(place, reply.data, { data: { record_id: id, me }, locale: language === "zh" ? "zh-CN" : "en-US" }, {
     fetcher,
     isCancel: () => false,
     theme: theme() === "dark" ? "dark" : "antd",
-    jumpTo: (to) => { location.hash = to.replace(/^.*#/, "#"); },
+    notify,
+    jumpTo: (to) => {
+      const list = to.startsWith(VIEWS) && drawn.getComponentById(to.slice(VIEWS.length));
+      if (list) chooseView(list, to.slice(VIEWS.length), me);
+      else location.hash = to.replace(/^.*#/, "#");
+    },
     updateLocation: () => undefined,
     isCurrentUrl: () => false,
     enableAMISDebug: false,
@@ -115,15 +115,15 @@ async function start() {
   const loading = loadRenderer();
   await begin();
   const [{ data: profile }, { data: menus }] = await Promise.all([call("/api/v1/auth/profile"), call("/api/v1/system/menus")]);
-  const embed = await loading;
-  frame(profile.user, menus);
-  addEventListener("hashchange", () => show(embed, menus));
-  await show(embed, menus);
+  const { embed, box } = await loading;
+  frame(profile.user, menus, box);
+  const draw = () => show(embed, menus, profile.user.userId);
+  addEventListener("hashchange", draw);
+  await draw();
 }
 
 start().catch((error) => {
-  const again = element("button", { type: "button", textContent: say("again") });
-  again.addEventListener("click", () => location.reload());
+  const again = button(say("again"), () => location.reload());
   root.replaceChildren(element("p", { className: "notice", role: "alert" }, say("failed"), " ", again));
   throw error;
 });

@@ -1,49 +1,27 @@
 // What the shell itself says, and the choice of the language.
 
 const WORDS = {
-  again: ["再试一次", "Try again"],
-  back: ["返回继续编辑", "Go on editing"],
-  change: ["修改密码", "Change password"],
-  clear: ["清除", "Clear"],
-  close: ["关闭", "Close"],
-  columns: ["选择列", "Columns"],
-  conflict: ["保存前，其他人修改了这条记录", "Somebody else changed this record before you saved"],
-  dark: ["深色", "Dark"],
+  again: ["再试一次", "Try again"], back: ["返回继续编辑", "Go on editing"], change: ["修改密码", "Change password"],
+  clear: ["清除", "Clear"], close: ["关闭", "Close"], columns: ["选择列", "Columns"],
+  conflict: ["保存前，其他人修改了这条记录", "Somebody else changed this record before you saved"], dark: ["深色", "Dark"],
   empty: ["没有可用的菜单", "No menu is granted to you"],
   expired: ["登录已过期，请重新登录，页面内容不会丢失", "Your session has ended. Log in again; nothing on the page is lost"],
-  failed: ["服务暂时无法访问，正在重试", "The service is out of reach; trying again"],
-  field: ["字段", "Field"],
-  first: ["首次登录请先修改密码", "Change your password before you go on"],
-  language: ["English", "中文"],
-  light: ["浅色", "Light"],
-  loading: ["正在加载…", "Loading…"],
+  failed: ["服务暂时无法访问，正在重试", "The service is out of reach; trying again"], field: ["字段", "Field"],
+  first: ["首次登录请先修改密码", "Change your password before you go on"], inbox: ["消息", "Inbox"],
+  keep: ["保存当前视图", "Save the present view"], language: ["English", "中文"], light: ["浅色", "Light"],
   locked: ["账号已锁定，请在 {minutes} 分钟后再试", "The account is locked; try again in {minutes} minutes"],
-  login: ["登录", "Log in"],
-  logout: ["退出登录", "Log out"],
-  menu: ["菜单", "Menu"],
-  mine: ["我填写的", "Mine"],
-  missing: ["没有这个页面，或没有查看权限", "There is no such page, or you may not see it"],
-  newPassword: ["新密码", "New password"],
-  next: ["下一页", "Next page"],
-  no: ["否", "No"],
-  nothing: ["（空）", "(empty)"],
-  oldPassword: ["当前密码", "Current password"],
-  password: ["密码", "Password"],
-  previous: ["上一页", "Previous page"],
-  refresh: ["刷新", "Refresh"],
-  same: ["未修改", "Not changed"],
-  save: ["保存所选内容", "Save what is chosen"],
-  search: ["搜索", "Search"],
-  skip: ["跳到内容", "Skip to the content"],
-  theirs: ["对方修改后", "Theirs"],
-  username: ["用户名", "User name"],
-  was: ["原来的值", "Before"],
-  yes: ["是", "Yes"],
+  login: ["登录", "Log in"], logout: ["退出登录", "Log out"], menu: ["菜单", "Menu"], mine: ["我填写的", "Mine"],
+  missing: ["没有这个页面，或没有查看权限", "There is no such page, or you may not see it"], name: ["名称", "Name"],
+  newPassword: ["新密码", "New password"], next: ["下一页", "Next page"], no: ["否", "No"], nothing: ["（空）", "(empty)"],
+  oldPassword: ["当前密码", "Current password"], open: ["查看", "Open"], password: ["密码", "Password"],
+  previous: ["上一页", "Previous page"], refresh: ["刷新", "Refresh"], remove: ["删除", "Delete"],
+  same: ["未修改", "Not changed"], save: ["保存所选内容", "Save what is chosen"], search: ["搜索", "Search"],
+  skip: ["跳到内容", "Skip to the content"], theirs: ["对方修改后", "Theirs"], username: ["用户名", "User name"],
+  views: ["视图", "Views"], was: ["原来的值", "Before"], why: ["为什么？", "Why?"], yes: ["是", "Yes"],
 };
 
 /** The language of the page: the one that was chosen, else the browser's. */
-export const language = localStorage.getItem("tradewind.language")
-  ?? (navigator.language.startsWith("zh") ? "zh" : "en");
+export const language = localStorage.getItem("tradewind.language") ?? (navigator.language.startsWith("zh") ? "zh" : "en");
 
 /** A text of the shell in this language, with its {placeholders} replaced. */
 export function say(name, values = {}) {
@@ -66,4 +44,21 @@ export function element(tag, properties = {}, ...children) {
   }
   made.append(...children.filter((child) => child !== null));
   return made;
+}
+
+/** A button that does this. */
+export function button(textContent, act) {
+  const made = element("button", { type: "button", textContent });
+  made.addEventListener("click", act);
+  return made;
+}
+
+/** A dialogue above the page, with this heading; keys that are pressed in it do nothing below it. */
+export function dialogue(className, heading, ...children) {
+  const dialog = element("dialog", { className, "aria-label": heading }, element("h1", { textContent: heading }), ...children);
+  dialog.addEventListener("keydown", (event) => event.stopPropagation());
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
 }

@@ -19,7 +19,12 @@ from tests.handlers.probe import WIDGETS
 @pytest.fixture(scope="session")
 def driver_name() -> str:
     """The driver of this run."""
-    return Settings(_env_file=None, demo=True).mongodb_driver
+    return settings_of_tests().mongodb_driver
+
+
+def settings_of_tests() -> Settings:
+    """Settings for what is tested without a server."""
+    return Settings(_env_file=None, demo=True)
 
 
 def opened(driver_name: str, uri: str, name: str) -> Driver:

@@ -15,9 +15,11 @@ from config.database import Driver
 from handlers.data.collection import OUTDATED, OUTDATED_INDEX, Collection
 from handlers.data.database import Database, Lease, utc_now
 from handlers.data.indexing import SearchIndexing
+from handlers.migrations import Migrations
 from handlers.schema.fields import array, text
+from handlers.service import Service
 from plugins.testing import eventually, unique
-from tests.handlers.data.conftest import opened
+from tests.handlers.data.conftest import opened, settings_of_tests
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 NAMED = Collection(
@@ -81,6 +83,13 @@ async def found(database: Database, query: str, sort: str = "name") -> list[str]
     return [row["name"] for row in page.items]
 
 
+async def renew(indexing: SearchIndexing, database: Database) -> None:
+    """Rebuild what the process of `indexing` has found, as it does, and look again."""
+    service = Service(settings_of_tests(), database)
+    await Migrations(service, [("core", indexing.migration)]).run_due()
+    await indexing.look()
+
+
 async def outdated(driver: Driver) -> int:
     return len(await driver.find(NAMED.name, OUTDATED))
 
@@ -113,7 +122,7 @@ async def test_records_of_an_older_form_are_indexed_again(named: Database) -> No
     await named.driver.insert(NAMED.name, [*before, deleted])
     indexing = SearchIndexing(named)
     await indexing.look()
-    await indexing.renew()
+    await renew(indexing, named)
     assert (named.outdated, await outdated(named.driver)) == (set(), 0)
     assert await found(named, "quebec") == ["Québec"]
     assert await found(named, "c0001") == ["Québec"]
@@ -138,7 +147,7 @@ async def test_thousands_are_indexed_again_in_batches(named: Database) -> None:
             await asyncio.sleep(0)
 
     task = asyncio.create_task(others())
-    await indexing.renew()
+    await renew(indexing, named)
     task.cancel()
     assert await outdated(named.driver) == 0
     assert turns > 1500 / 10  # everybody else had a turn at least after ten records
@@ -148,7 +157,7 @@ async def test_what_was_left_is_indexed_by_another_process(named: Database, driv
     await named.driver.insert(NAMED.name, [as_stored_before(f"Name {number}") for number in range(1500)])
     first = SearchIndexing(named)
     await first.look()
-    working = asyncio.create_task(first.renew())
+    working = asyncio.create_task(renew(first, named))
 
     async def begun() -> bool:
         return await outdated(named.driver) < 1500
@@ -162,7 +171,7 @@ async def test_what_was_left_is_indexed_by_another_process(named: Database, driv
     async with another_process(named, driver_name, mongodb_uri) as other:
         second = SearchIndexing(other)
         await second.look()
-        await second.renew()
+        await renew(second, other)
         assert await outdated(other.driver) == 0
 
 
@@ -170,10 +179,10 @@ async def test_one_process_at_a_time_does_the_work(named: Database) -> None:
     await named.driver.insert(NAMED.name, [as_stored_before("Name")])
     indexing = SearchIndexing(named)
     await indexing.look()
-    async with Lease(named, "search", 30):
-        await indexing.renew()
+    async with Lease(named, "migrations", 30):
+        await renew(indexing, named)
         assert await outdated(named.driver) == 1
-    await indexing.renew()
+    await renew(indexing, named)
     assert await outdated(named.driver) == 0
 
 
@@ -198,7 +207,7 @@ async def test_what_an_older_process_writes_later_is_found_again(named: Database
     await named.driver.update_one(NAMED.name, {"_id": made["id"]}, older)
     await indexing.look()
     assert named.outdated == {NAMED.name}
-    await indexing.renew()
+    await renew(indexing, named)
     assert await found(named, "quebec") == ["Québec"]
     assert await found(named, "before") == []
 

@@ -10,7 +10,7 @@ from tornado.ioloop import IOLoop
 from tests.plugins.auth.wecom_platform import Platform, platform_on
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def wecom_servers(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     """Three servers on one database and one WeCom simulator."""
     block = platform_on(mongodb_uri, tmp_path_factory.mktemp("wecom"))

@@ -49,7 +49,13 @@ window.fetch = async (...given) => {
 };
 """
 AT_REST = "return window.waiting === 0 && document.querySelector('main .antd-Page') && !document.querySelector('main .antd-Spinner')"
-QUIET_TIMES = 3
+QUIET_TIMES, MOST_TABS = 3, 300
+CLICK = """
+const parts = document.querySelectorAll("button, a, [role=tab]");
+const found = [...parts].filter((one) => one.offsetParent && !one.disabled && one.textContent.trim() === arguments[0]);
+found.at(-1)?.click();
+return found.length > 0;
+"""
 
 
 class Console:
@@ -112,6 +118,34 @@ class Console:
         """Click the first of these elements, once there is one."""
         self.until(lambda: self.count(selector))
         self.browser.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+    def click(self, text: str) -> None:
+        """Click the button, link or tab that is on top and says this, once there is one."""
+        self.until(lambda: self.browser.execute_script(CLICK, text))
+
+    def keys(self, *keys: str) -> None:
+        """Press keys, wherever the focus is."""
+        ActionChains(self.browser).send_keys(*keys).perform()
+
+    def reach(self, condition: str) -> None:
+        """Press the tabulator until the focus is on an element of which this holds, `one` in JavaScript."""
+        asked = f"const one = document.activeElement; return one && one !== document.body && ({condition})"
+        for _ in range(MOST_TABS):
+            self.keys(Keys.TAB)
+            if self.browser.execute_script(asked):
+                return
+        raise AssertionError(f"the keyboard does not reach {condition}")
+
+    def enter(self, condition: str) -> None:
+        """Go to the element with the tabulator, and press Enter."""
+        self.reach(condition)
+        self.keys(Keys.ENTER)
+
+    def log_in_with_keys(self, username: str) -> None:
+        """Log in without a mouse."""
+        self.until(lambda: self.count("dialog form"))
+        self.keys(username, Keys.TAB, PASSWORD, Keys.ENTER)
+        self.until(lambda: self.count("main .drawn"))
 
     def click_until(self, canvas: WebElement, condition: Callable[[], object]) -> None:
         """Click on the middle of a chart, which may still be moving, until `condition` holds."""

@@ -175,3 +175,56 @@ async def test_the_shell_runs_no_script_of_others(anonymous: Client) -> None:
     assert "unsafe-inline" not in policy.partition("script-src")[2].partition(";")[0]
     assert b"<script>" not in shell.body
     assert b" on" not in shell.body.replace(b" only", b"")
+
+
+def box_titles(code: str, allowed: frozenset[str] = EVERYTHING) -> list[str]:
+    page = menu_page(Viewer(SITE, "en", ENTRIES, allowed), code)
+    return [tab["title"] for node in nodes(page) if node.get("type") == "tabs" for tab in node["tabs"]]
+
+
+def test_a_desk_has_a_tab_for_each_box_that_the_viewer_may_see() -> None:
+    assert box_titles("approval.task")[:4] == ["To do", "Done", "Mine", "Copied to me"]
+    without = EVERYTHING - {"GET /api/v1/approvals/instances"}
+    assert box_titles("approval.task", without)[:2] == ["To do", "Done"]
+    assert "Mine" not in box_titles("approval.task", without)
+    assert box_titles("approval.instance")[0] == WORDS["all"].en
+
+
+def test_a_record_opens_beside_a_desk_and_is_decided_on_by_those_who_are_asked() -> None:
+    opened = [node for node in nodes(WHOLE["approval.task"]) if "schemaApi" in node]
+    assert {node["schemaApi"]["url"] for node in opened} == {f"{RECORDS}/approvals.instances"}
+    buttons = {node["label"]: node for node in nodes(WHOLE["a record of approvals.instances"]) if "disabledOn" in node}
+    assert {"Agree", "Reject", "Send back"} <= buttons.keys()
+    assert "user_id == me" in buttons["Agree"]["disabledOn"]
+    assert "status == 'pending'" in buttons["Withdraw"]["disabledOn"]
+
+
+def test_what_a_record_is_about_is_shown_by_the_fields_of_its_kind_and_opens() -> None:
+    page = WHOLE["a record of approvals.instances"]
+    for biz_type, collection in CATALOGUE.biz_types.items():
+        (part,) = [one for one in nodes(page) if f"'{biz_type}' &&" in str(one.get("visibleOn"))]
+        shown = {one["content"]["name"] for one in nodes(part) if isinstance(one.get("content"), dict)}
+        label = collection.label_field
+        assert not label or f"record.{label}" in shown, biz_type
+    assert "#/records/crm.contracts/${resource_id}" in texts(page)
+
+
+def test_a_response_that_is_no_record_is_shown() -> None:
+    feedback = [node["feedback"] for node in nodes(WHOLE["a record of system.roles"]) if "feedback" in node]
+    assert any({"gains", "losses"} <= {one.get("source", "")[2:-1] for one in nodes(shown)} for shown in feedback)
+    users = texts([node["feedback"] for node in nodes(WHOLE["a record of system.users"]) if "feedback" in node])
+    assert '"name": "password"' in users
+
+
+def test_a_change_of_a_role_is_rehearsed_in_the_form_that_makes_it() -> None:
+    page = WHOLE["a record of system.roles"]
+    form = next(node for node in nodes(page) if node.get("type") == "form" and "initApi" in node)
+    (rehearsal,) = [node for node in form["body"] if "api" in node]
+    assert rehearsal["api"]["url"] == "/api/v1/system/roles/${record_id}/rehearse"
+    assert set(rehearsal["api"]["data"]) == {node["name"] for node in form["body"] if "name" in node}
+
+
+def test_a_list_whose_records_have_no_page_has_their_actions_in_its_rows() -> None:
+    page = menu_page(Viewer(SITE, "en", ENTRIES, EVERYTHING), "notifications")
+    (row,) = [node for node in nodes(page) if node.get("type") == "operation"]
+    assert [button["label"] for button in row["buttons"]] == ["Mark as read", "Delete"]

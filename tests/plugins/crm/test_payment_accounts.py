@@ -71,6 +71,9 @@ async def test_a_reversed_payment_stays_beside_its_reversal_and_the_sums_are_not
     assert await figures(admin, "2011-06-01/2011-06-30") == ("40.00", 2)
     for payment in (with_account, without):
         at = f"{PAYMENTS}/{payment['id']}/reverse"
+        if payment is with_account:
+            early = await admin.post(at, {"day": "2011-06-03"})
+            assert (early.code, early.fields) == (40001, {"day"})
         gone = expect(await admin.post(at, {"day": "2011-06-05", "reason": "entered twice"}))
         assert (gone["amount"], gone["reason"], gone["reversed_on"]) == ("20.00", "entered twice", "2011-06-05")
         assert gone["reversed_at"] is not None

@@ -20,7 +20,7 @@ def s3() -> Iterator[S3Server]:
         yield server
 
 
-@pytest.fixture(scope="session", params=KINDS)
+@pytest.fixture(scope="module", params=KINDS)
 def here(
     request: pytest.FixtureRequest, io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Place]:
@@ -34,7 +34,7 @@ def here(
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def local(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """A server with local files, for tests that do not depend on the storage."""
     block = place(mongodb_uri, tmp_path_factory.mktemp("local-only"))

@@ -7,12 +7,13 @@ from collections import Counter
 
 import pytest
 
+from handlers.migrations import MIGRATIONS
 from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.entries import ENTRIES
-from plugins.finance.filling import FILLED, fill
 from plugins.runtime import Running
 from plugins.testing import Client, People, eventually, expect, unique
 from tests.plugins.finance.books import AT, Books
+from tests.plugins.finance.filled import fill
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 CLAIMS, INVOICES = f"{AT}/expense-claims", f"{AT}/invoices"
@@ -32,7 +33,7 @@ async def test_a_claim_that_an_older_version_approved_becomes_a_payable(admin: C
     of_claim = {"resource_id": claim["id"]}
     for collection in (OPEN_ITEMS, ENTRIES):
         await tradewind.service.database.driver.delete_many(collection.name, of_claim)
-    await tradewind.service.database.driver.delete_many(FILLED.name, {})
+    await tradewind.service.database.driver.delete_many(MIGRATIONS, {})
     for _ in range(2):
         await fill(tradewind.service)
     item = await books.item(claim)

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from plugins.finance import overdue
 from plugins.finance.entries import ENTRIES
 from plugins.finance.settled_entries import mark_settled
 from plugins.runtime import Running
@@ -17,10 +18,12 @@ from plugins.testing import Client, expect, unique
 from tests.plugins.crm.sales import PAYMENTS, PLANS, in_force
 from tests.plugins.finance.accounts_of_parties import billed, new_customer, paid
 from tests.plugins.finance.books import AT, Books
+from tests.support.query_plans import profiled
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 Record = dict[str, Any]
-DAYS = ("2026-01-31", "2026-02-02", "2026-03-02", "2026-06-01")
+# nothing is entered after the last two
+DAYS = ("2026-01-31", "2026-02-02", "2026-03-02", "2026-06-01", "2031-01-01", "2031-01-02")
 
 
 async def planned(admin: Client) -> None:
@@ -32,8 +35,8 @@ async def planned(admin: Client) -> None:
     expect(await admin.post(PAYMENTS, paid_part))
 
 
-async def some_of_each(admin: Client) -> None:
-    """Parties with and without a customer, of whom one has paid too much of one invoice and nothing of others."""
+async def some_of_each(admin: Client) -> Record:
+    """Parties with and without a customer; that which has paid too much of one invoice and nothing of others."""
     books = await Books.fresh(admin)
     both = await new_customer(admin)
     for amount, due in (("100.00", "2026-02-01"), ("20.00", "2026-01-15"), ("7.00", None), ("5.00", "2026-05-01")):
@@ -52,6 +55,7 @@ async def some_of_each(admin: Client) -> None:
                 books, await billed(admin, {"counterparty": name}, "9.00", "2026-01-02", due), "2.00", "2026-03-01"
             )
     await planned(admin)
+    return both
 
 
 def model(rows: list[Record], on: str) -> dict[tuple[Any, ...], Record]:
@@ -88,11 +92,33 @@ async def listed(admin: Client, on: str, size: int) -> tuple[list[Record], Recor
     return rows, page
 
 
-async def test_the_list_of_any_day_is_as_a_plain_sum_over_all_entries(admin: Client, tradewind: Running) -> None:
-    await some_of_each(admin)
-    for marked in (False, True):
-        if marked:
+async def pay_a_part(admin: Client, party: Record, on: str) -> None:
+    """Pay one cent of each open invoice of a customer."""
+    books = await Books.fresh(admin)
+    for item in expect(await admin.get(f"{AT}/receivables?{urlencode(party)}&biz_type=INVOICE"))["items"]:
+        await paid(books, {"id": item["resource_id"]}, "0.01", on)
+
+
+async def test_the_list_of_any_day_is_as_a_plain_sum_over_all_entries(
+    admin: Client, tradewind: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both, database = await some_of_each(admin), tradewind.service.database
+    for step in (
+        "entered",
+        "marked",
+        "paid in part",
+        "marked again",
+        "paid and marked by an older version",
+        "many are not",
+    ):
+        if step.startswith("marked"):
             await mark_settled(tradewind.service)
+        elif step.startswith("paid"):
+            await pay_a_part(admin, both, "2026-03-01")
+        if step.endswith("version"):
+            await database.driver.update_many(ENTRIES.name, {"rest": None}, {"$set": {"settles": False}})
+        if step == "many are not":
+            monkeypatch.setattr(overdue, "_MOST_UNSUMMED", 0)
         entries = await tradewind.service.database.store(ENTRIES).find({})
         for on in DAYS:
             expected = model(entries, on)
@@ -124,3 +150,20 @@ async def test_the_list_of_any_day_is_as_a_plain_sum_over_all_entries(admin: Cli
 
 def shown_items(row: Record) -> list[tuple[str, str, Decimal]]:
     return [(one["oldest_due_on"], one["open_item_id"], Decimal(one["amount"])) for one in row["items"]]
+
+
+async def test_where_all_is_added_up_one_entry_of_each_document_is_read_by_an_index(
+    admin: Client, tradewind: Running
+) -> None:
+    party, books = await new_customer(admin), await Books.fresh(admin)
+    invoice = await billed(admin, party, "100.00", "2026-01-10", "2026-02-01")
+    await paid(books, invoice, "30.00", "2026-02-15")
+    await mark_settled(tradewind.service)
+    database = tradewind.service.database
+    async with profiled(database) as reads:
+        page = expect(await admin.get(f"{AT}/dunning?day=2031-01-01&page_size=200"))
+    sums = [read for read in reads if ENTRIES.name in read["ns"] and "aggregate" in read["command"]]
+    assert len(sums) > 1
+    assert all("'rest': {'$gt'" in str(read["command"]["pipeline"]) for read in sums)
+    assert sums[0]["docsExamined"] == 0
+    assert [row["amount"] for row in page["items"] if row["customer_id"] == party["customer_id"]] == ["70.00"]

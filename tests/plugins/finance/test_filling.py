@@ -12,13 +12,14 @@ import pytest
 from bson import ObjectId
 from tornado.ioloop import IOLoop
 
-from plugins.finance.filling import FILLED, fill
+from handlers.migrations import MIGRATIONS
 from plugins.runtime import Running
 from plugins.testing import Client, expect, serving
 from scripts.diagnosis.ledgers import differences
 from tests.plugins.crm.sales import PAYMENTS, PLANS, in_force
 from tests.plugins.finance.accounts_of_parties import BUCKETS, ageing, new_customer, statement
 from tests.plugins.finance.books import Books
+from tests.plugins.finance.filled import SALES_ORDERS, fill
 from tests.plugins.inventory.goods import AT, Goods
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -90,7 +91,7 @@ class Older:
         for collection, fields in NEW_FIELDS.items():
             await driver.update_many(collection, {}, {"$unset": dict.fromkeys(fields, "")})
         await driver.delete_many("finance_open_items", {"biz_type": {"$in": list(WITHOUT_ITEM)}})
-        for collection in ("finance_open_item_entries", "finance_payments", FILLED.name):
+        for collection in ("finance_open_item_entries", "finance_payments", MIGRATIONS):
             await driver.delete_many(collection, {})
 
 
@@ -159,16 +160,16 @@ async def test_the_work_goes_on_from_the_place_that_was_reached_and_ends(owner: 
     await older.make_older()
     driver = running.service.database.driver
     reached = {"after": ObjectId(older.records["SALES_ORDER"]["id"]), "passes": 1, "again_at": None}
-    await driver.insert(FILLED.name, [{"_id": "SALES_ORDER", **reached}])
+    await driver.insert(MIGRATIONS, [{"_id": SALES_ORDERS, **reached}])
     await fill(running.service)
     assert set(older.records) - set(await older.items()) == {"SALES_ORDER"}  # the place was beyond it
-    await driver.delete_many(FILLED.name, {"_id": "SALES_ORDER"})
+    await driver.delete_many(MIGRATIONS, {"_id": SALES_ORDERS})
     await fill(running.service)
     assert set(older.records) - set(await older.items()) == set()
     await driver.delete_many("finance_open_items", {"resource_id": older.records["SALES_ORDER"]["id"]})
     await fill(running.service)
     assert "SALES_ORDER" not in await older.items()  # it looks through them again a day later
-    await driver.update_many(FILLED.name, {"_id": "SALES_ORDER"}, {"$unset": {"again_at": ""}})
+    await driver.update_many(MIGRATIONS, {"_id": SALES_ORDERS}, {"$unset": {"again_at": ""}})
     await driver.delete_many("finance_open_item_entries", {"resource_id": older.records["SALES_ORDER"]["id"]})
     await fill(running.service)
     assert (await older.items())["SALES_ORDER"]["amount"].to_decimal() == Decimal("50.00")

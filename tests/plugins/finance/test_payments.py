@@ -12,7 +12,7 @@ import pytest
 from plugins.testing import Client, People, Reply, expect, unique
 from tests.plugins.crm.sales import PAYMENTS as RECEIPTS
 from tests.plugins.crm.sales import in_force
-from tests.plugins.finance.accounts_of_parties import aged, billed, new_customer
+from tests.plugins.finance.accounts_of_parties import aged, ageing, billed, new_customer
 from tests.plugins.finance.books import AT, Books
 from tests.plugins.inventory.goods import Goods
 
@@ -98,6 +98,56 @@ async def test_a_payment_is_not_reversed_before_the_day_on_which_it_was_allocate
     expect(await admin.post(f"{at}/reverse", {"day": "2026-01-20"}))
     for day in ("2026-01-02", "2026-01-19", "2026-01-20"):
         assert (await aged(admin, party, day))[0] == "50.00"
+
+
+@pytest.mark.parametrize("by_voucher", [False, True])
+async def test_an_advance_is_not_reversed_while_what_paid_it_back_still_stands(by_voucher: bool, admin: Client) -> None:
+    books, party = await Books.fresh(admin), await new_customer(admin)
+    advance = expect(await books.enter("in", "50.00", day="2026-01-05", **party))
+    early = await books.enter("out", "30.00", repays_id=advance["id"], day="2026-01-04")
+    assert rules(early) == [("day", "minimum")]
+    back = expect(await books.enter("out", "30.00", repays_id=advance["id"], day="2026-01-20"))
+    expect(await books.reverse_payment(back, day="2026-01-25"))
+    at = f"{AT}/vouchers/{advance['voucher_id']}" if by_voucher else f"{AT}/payments/{advance['id']}"
+    assert rules(await admin.post(f"{at}/reverse", {"day": "2026-01-24"})) == [("day", "minimum")]
+    expect(await admin.post(f"{at}/reverse", {"day": "2026-01-25"}))
+    days = {"2026-01-04": None, "2026-01-05": "50.00", "2026-01-24": "20.00", "2026-01-25": None}
+    for day, left in days.items():
+        row = await ageing(admin, party, day)
+        assert (row and row["advances"]) == left
+
+
+async def test_what_is_given_back_to_an_advance_is_not_used_before(admin: Client) -> None:
+    books, party = await Books.fresh(admin), await new_customer(admin)
+    advance = expect(await books.enter("in", "50.00", day="2026-01-05", **party))
+    bill = await billed(admin, party, "50.00", "2026-01-02", "2026-02-01")
+    (item,) = expect(await admin.get(f"{AT}/receivables?resource_id={bill['id']}"))["items"]
+    back = expect(await books.enter("out", "30.00", repays_id=advance["id"], day="2026-01-20"))
+    expect(await books.reverse_payment(back, day="2026-01-25"))
+    for day in ("2026-01-10", "2026-01-24"):
+        refused = [
+            await books.allocate(advance, item, "20.01", day=day),
+            await books.enter("out", "20.01", repays_id=advance["id"], day=day),
+        ]
+        assert [(one.code, one.data["open"]) for one in refused] == [(40901, "20.00")] * 2
+    expect(await books.allocate(advance, item, "20.00", day="2026-01-10"))
+    expect(await books.allocate(advance, item, "30.00", day="2026-01-25"))
+    assert (await aged(admin, party, "2026-01-24"))[0] == "30.00"
+
+
+async def test_a_payment_is_not_reversed_while_what_it_paid_too_much_is_still_paid_back(admin: Client) -> None:
+    books, party = await Books.fresh(admin), await new_customer(admin)
+    bill = await billed(admin, party, "50.00", "2026-01-02", "2026-02-01")
+    (item,) = expect(await admin.get(f"{AT}/receivables?resource_id={bill['id']}"))["items"]
+    settled = expect(await books.enter("in", "50.00", (item, "50.00"), day="2026-01-05"))
+    expect(await admin.post(f"{AT}/invoices/{bill['id']}/credit-notes", {"day": "2026-01-10"}))
+    back = expect(await books.enter("out", "50.00", (item, "50.00"), day="2026-01-20"))
+    expect(await books.reverse_payment(settled, day="2026-01-30"), 40901)
+    expect(await books.reverse_payment(back, day="2026-01-25"))
+    assert rules(await books.reverse_payment(settled, day="2026-01-24")) == [("day", "minimum")]
+    expect(await books.reverse_payment(settled, day="2026-01-25"))
+    sums = [(await aged(admin, party, f"2026-01-{day}"))[0] for day in ("02", "05", "10", "20", "25")]
+    assert sums == ["50.00", "0.00", "-50.00", "0.00", "0.00"]
 
 
 async def test_a_reversed_voucher_reverses_its_payment(admin: Client) -> None:

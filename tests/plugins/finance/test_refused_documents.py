@@ -49,7 +49,10 @@ class Chain:
 
     async def books(self) -> dict[str, Any]:
         """Everything that is booked, as it is stored; but not what jobs note of it meanwhile."""
-        driver, noted = self.running.service.database.driver, dict.fromkeys(("reminded", "settles", "settled_on"))
+        driver, noted = (
+            self.running.service.database.driver,
+            dict.fromkeys(("reminded", "rest", "settles", "settled_on")),
+        )
         return {name: [{**row, **noted} for row in await driver.find(name, {})] for name in BOOKED}
 
 

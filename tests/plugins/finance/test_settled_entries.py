@@ -30,6 +30,10 @@ async def marks(running: Running, party: dict[str, Any]) -> list[Mark]:
     await mark_settled(running.service)
     rows = await running.service.database.store(ENTRIES).find(of_customer(party), sort="day,id")
     assert {row["settles"] for row in rows} == {False}
+    for key in {(row["open_item_id"], row["resource_id"], row["due_on"]) for row in rows}:
+        group = [row for row in rows if (row["open_item_id"], row["resource_id"], row["due_on"]) == key]
+        rests = [row["rest"].to_decimal() for row in group]
+        assert (sum(rests), sum(map(bool, rests)) <= 1) == (sum(row["amount"].to_decimal() for row in group), True)
     return [(row["kind"], row["day"], row["settled_on"]) for row in rows]
 
 
@@ -109,7 +113,7 @@ async def test_what_a_customer_owes_is_the_same_without_the_settled_entries(admi
 async def test_entries_of_an_older_version_are_marked_too(admin: Client, tradewind: Running) -> None:
     party, books = await new_customer(admin), await Books.fresh(admin)
     await paid(books, await billed(admin, party, "100.00", "2026-01-10", None), "100.00", "2026-02-15")
-    unset = {"$unset": {"settles": "", "settled_on": ""}}
+    unset = {"$unset": {"settles": "", "settled_on": "", "rest": ""}}
     await tradewind.service.database.driver.update_many(ENTRIES.name, of_customer(party), unset)
     assert (await aged(admin, party, "2026-02-14"), await ageing(admin, party, "2026-02-15")) == (
         ("100.00", "0.00", "0.00", "0.00", "0.00"),
@@ -125,7 +129,7 @@ async def test_the_entries_of_documents_are_read_by_the_index_of_these(admin: Cl
     one = await database.driver.find_one(ENTRIES.name, of_customer(party))
     assert one is not None
     # an older version wrote them all, so those that are found first lie together in other indexes too
-    copies = [{**one, "_id": new_id(), "open_item_id": new_id(), "settles": None} for _ in range(300)]
+    copies = [{**one, "_id": new_id(), "open_item_id": new_id(), "settles": None, "rest": None} for _ in range(300)]
     await database.driver.insert(ENTRIES.name, copies)
     try:
         async with profiled(database) as reads:

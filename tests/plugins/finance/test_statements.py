@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
+from handlers.migrations import MIGRATIONS
 from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.entries import ENTRIES
-from plugins.finance.filling import FILLED, fill
 from plugins.runtime import Running
 from plugins.testing import Client, expect
 from tests.plugins.crm.sales import PAYMENTS, in_force
 from tests.plugins.finance.accounts_of_parties import ageing, billed, new_customer, paid, statement
 from tests.plugins.finance.books import AT, Books
+from tests.plugins.finance.filled import fill
 from tests.plugins.inventory.goods import Goods
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -148,7 +149,7 @@ async def left_by_an_older_version(party: Record, running: Running) -> None:
     driver, of_customer = running.service.database.driver, {"customer_id": OPEN_ITEMS.parse_id(party["customer_id"])}
     await driver.update_many(OPEN_ITEMS.name, of_customer, {"$unset": {"day": ""}})
     await driver.delete_many(ENTRIES.name, of_customer)
-    await driver.delete_many(FILLED.name, {})
+    await driver.delete_many(MIGRATIONS, {})
 
 
 async def test_items_of_an_older_version_get_their_entries(admin: Client, tradewind: Running) -> None:

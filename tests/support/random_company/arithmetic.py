@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -44,3 +44,10 @@ def price(lines: Sequence[Row], with_tax: bool, discount: Decimal) -> list[Row]:
         net = left - tax if with_tax else left
         priced.append({**line, "net": net, "amount": net + tax, "done": ZERO})
     return priced
+
+
+def least_from(day: str, changes: Iterable[tuple[str, Decimal]]) -> Decimal:
+    """The least that changes add up to at the end of a day or of a later one."""
+    dated = list(changes)
+    days = {day, *(one for one, _ in dated if one > day)}
+    return min(sum((change for on, change in dated if on <= one), ZERO) for one in days)

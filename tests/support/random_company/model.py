@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
-from tests.support.random_company.arithmetic import ZERO, Row
+from tests.support.random_company.arithmetic import ZERO, Row, least_from
 from tests.support.random_company.goods import Goods, ensure
 
 Parts = Iterable[tuple[str, Decimal]]
@@ -26,7 +26,7 @@ class Company(Goods):
     def settle(self, key: str, amount: Decimal, day: str) -> None:
         """So much more is paid of an item. Of a contract that has ended what was paid is owed, and nothing else."""
         item = self.items[key]
-        self.change("items", key, paid=item["paid"] + amount)
+        self.change("items", key, paid=item["paid"] + amount, settled=(*item.get("settled", ()), (day, amount)))
         self.enter(item, -amount, day)
         if item["ended"]:
             self.owe(key, "out", item["party"], item["amount"] + amount, day)
@@ -44,18 +44,26 @@ class Company(Goods):
     ) -> Row:
         """Money comes or goes: it settles items, the rest is an advance, or pays one back."""
         made = {"direction": direction, "account": account, "amount": amount, "party": party, "day": day, "parts": ()}
-        self.payments[key] = {**made, "unallocated": ZERO, "repaid": ZERO, "repays": repays, "live": True}
+        self.payments[key] = {
+            **made,
+            "advances": (),
+            "unallocated": ZERO,
+            "repaid": ZERO,
+            "repays": repays,
+            "live": True,
+        }
         self.book("income" if direction == "in" else "expense", account, amount, day)
         if repays is None:
             self.advance(key, amount, day)
             return self.allocate(key, parts, day)
-        ensure(self.payments[repays]["live"] and amount <= self.payments[repays]["unallocated"])
+        ensure(self.payments[repays]["live"] and amount <= least_from(day, self.payments[repays]["advances"]))
         self.repay(repays, amount, day)
         return {"unallocated": ZERO}
 
     def advance(self, key: str, amount: Decimal, day: str) -> None:
         payment = self.payments[key]
-        self.change("payments", key, unallocated=payment["unallocated"] + amount)
+        moves = (*payment["advances"], (day, amount))
+        self.change("payments", key, unallocated=payment["unallocated"] + amount, advances=moves)
         self.enter({**payment, "direction": _OTHER[payment["direction"]]}, -amount, day, advance=True)
 
     def repay(self, key: str, amount: Decimal, day: str) -> None:
@@ -66,29 +74,24 @@ class Company(Goods):
         for item_key, amount in parts:
             payment, item = self.payments[key], self.items[item_key]
             sign = 1 if _OTHER[payment["direction"]] == item["direction"] else -1
-            ensure(payment["live"] and amount <= payment["unallocated"])
+            ensure(payment["live"] and amount <= least_from(day, payment["advances"]))
             ensure(amount <= sign * (item["amount"] - item["paid"]))
             self.settle(item_key, sign * amount, day)
             self.advance(key, -amount, day)
-            self.change(
-                "payments",
-                key,
-                parts=(*payment["parts"], (item_key, amount)),
-                allocated_on=max(payment.get("allocated_on", ""), day),
-            )
+            self.change("payments", key, parts=(*payment["parts"], (item_key, amount)))
             if item["is_contract"]:
                 received = {"contract": item_key, "plan": None, "amount": amount, "day": day, "live": True}
                 self.receipts[f"{key}:{len(self.receipts)}"] = {**received, "payment": key}
         return {"unallocated": self.payments[key]["unallocated"]}
 
-    def allocated_until(self, key: str) -> str:
-        """The last day on which a payment was entered or allocated: it is not reversed before."""
-        return max(self.payments[key]["day"], self.payments[key].get("allocated_on", ""))
+    def changed_until(self, key: str) -> str:
+        """The last day on which a payment was entered, allocated or given back: it is not reversed before."""
+        return max([self.payments[key]["day"], *(day for day, _ in self.payments[key]["advances"])])
 
     def unpay(self, key: str, day: str) -> Row:
         """Reverse a payment."""
         payment = self.payments[key]
-        ensure(payment["live"] and not payment["repaid"] and day >= self.allocated_until(key))
+        ensure(payment["live"] and not payment["repaid"] and day >= self.changed_until(key))
         self.book("income" if payment["direction"] == "in" else "expense", payment["account"], -payment["amount"], day)
         if payment["repays"] is not None:
             self.repay(payment["repays"], -payment["amount"], day)
@@ -96,7 +99,7 @@ class Company(Goods):
         for item_key, amount in payment["parts"]:
             item = self.items[item_key]
             sign = 1 if _OTHER[payment["direction"]] == item["direction"] else -1
-            ensure(item["paid"] >= sign * amount)
+            ensure(sign < 0 or least_from(day, item["settled"]) >= amount)
             self.settle(item_key, -sign * amount, day)
         for receipt, one in list(self.receipts.items()):
             if one["payment"] == key and one["live"]:
@@ -117,7 +120,14 @@ class Company(Goods):
         if account is not None:
             self.book("income", account, amount, day)
             made = {"direction": "in", "account": account, "amount": amount, "party": item["party"], "day": day}
-            made |= {"parts": ((contract, amount),), "unallocated": ZERO, "repaid": ZERO, "repays": None, "live": True}
+            made |= {
+                "parts": ((contract, amount),),
+                "advances": (),
+                "unallocated": ZERO,
+                "repaid": ZERO,
+                "repays": None,
+                "live": True,
+            }
             self.payments[key] = made
         return {}
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.testing import expect, unique
-from tests.support.random_company.arithmetic import ZERO
+from tests.support.random_company.arithmetic import ZERO, least_from
 from tests.support.random_company.goods import ensure
 from tests.support.random_company.model import Company
 from tests.support.random_company.office import CRM, FINANCE, Office, Person
@@ -238,7 +238,9 @@ def _path(model: Company, key: str, item: Row) -> str | None:
 
 def reverse_payment(office: Office, person: Person, key: str, *, by_voucher: str | None = None, id: str = "") -> Step:
     """Reverse a payment by itself, or by its voucher."""
-    earliest = office.model.payments[key]["day"] if office.chance.random() < 0.1 else office.model.allocated_until(key)
+    earliest = (
+        office.model.payments[key]["day"] if office.chance.random() < 0.1 else _reversible_from(office.model, key)
+    )
     day = office.day(earliest)
     at = f"vouchers/{by_voucher}" if by_voucher else f"payments/{id or key}"
 
@@ -247,6 +249,15 @@ def reverse_payment(office: Office, person: Person, key: str, *, by_voucher: str
         return Outcome(reply, [reply.data])
 
     return Step("reversal of a payment", send, lambda model, _: model.unpay(key, day), about=id or key)
+
+
+def _reversible_from(model: Company, key: str) -> str:
+    """The first day on which a payment may be reversed: what it paid is not paid back then, or on a later day."""
+    payment, first = model.payments[key], model.changed_until(key)
+    for item, amount in payment["parts"]:
+        settled = model.items[item]["settled"] if _SIDES[payment["direction"]] == model.items[item]["direction"] else ()
+        first = max(first, min((day for day, _ in settled if least_from(day, settled) >= amount), default=first))
+    return first
 
 
 def contract(office: Office, person: Person) -> Step:

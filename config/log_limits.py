@@ -1,0 +1,78 @@
+"""Limits how often one line is logged: what an attack, or a database that is away, repeats is counted and summed up.
+
+A warning has the text of its call as its key, without what is filled in; a refused request its status.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable
+
+_WINDOW_SECONDS = 10.0
+_MOST_WARNINGS = 50  # of one kind in ten seconds
+MOST_REFUSED = 1000  # requests of one status by nobody who is logged in, in ten seconds
+_MOST_KEYS = 500
+_SUMMARY = "tradewind.logs"
+
+
+class LineLimit:
+    """Admits so many lines of each key in ten seconds, and has the others summed up behind them."""
+
+    def __init__(self, tell: Callable[[Hashable, int], None]) -> None:
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._seen: Counter[Hashable] = Counter()
+        self._left_out: Counter[Hashable] = Counter()
+        self._began = 0.0
+        self._timer: threading.Timer | None = None
+
+    def admits(self, key: Hashable, most: int) -> bool:
+        """Whether a line may be logged; one that may not is counted."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._began >= _WINDOW_SECONDS:
+                self._began = now
+                self._seen.clear()
+            if key not in self._seen and len(self._seen) >= _MOST_KEYS:
+                key = "other"
+            self._seen[key] += 1
+            if self._seen[key] <= most:
+                return True
+            self._left_out[key] += 1
+            if self._timer is None:
+                self._timer = threading.Timer(_WINDOW_SECONDS, self.sum_up)
+                self._timer.daemon = True
+                self._timer.start()
+            return False
+
+    def sum_up(self) -> None:
+        """Tell how many lines were left out."""
+        with self._lock:
+            left_out, self._left_out = self._left_out, Counter()
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+        for key, count in left_out.items():
+            self._tell(key, count)
+
+
+class RepeatedWarnings(logging.Filter):
+    """Leaves out warnings and errors that come too often, and requests too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.limit = LineLimit(_tell)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Logging: whether the record is logged."""
+        if record.levelno < logging.WARNING or record.name == _SUMMARY:
+            return True
+        return self.limit.admits((record.name, str(record.msg)[:200]), _MOST_WARNINGS)
+
+
+def _tell(key: Hashable, count: int) -> None:
+    origin, line = key if isinstance(key, tuple) else (str(key), "")
+    logging.getLogger(_SUMMARY).warning("lines left out", extra={"of": origin, "line": line, "count": count})

@@ -1,0 +1,226 @@
+"""The supervisor: keeps its places filled with servers, replaces them on SIGHUP, ends them on SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from config.listening import activated_sockets
+from config.logs import log_at_once
+from config.service_manager import notify
+from config.supervision.generation import REFUSED, CannotStart, Generation, Listening, Server
+from config.supervision.restarts import Restarts
+
+log = logging.getLogger("tradewind.supervisor")
+_TIDY_SECONDS = 5.0
+_LOOK_SECONDS = 0.01
+_START_SECONDS = 120.0  # until a server is ready; migrations may run before
+
+
+def supervise(processes: int | None, arguments: Sequence[str] = ()) -> int:
+    """Keep so many servers running, or one for each core, until SIGTERM or SIGINT; return the exit code.
+
+    `arguments` are those of `server.py`. SIGHUP replaces the servers one after the other: with the code and the
+    settings of that moment, each as soon as its successor is ready. If no server has ever been ready and one says that
+    its settings are wrong, all end with its exit code.
+    """
+    if processes is not None and processes < 1:
+        sys.stderr.write("tradewind: --processes takes at least 1.\n")
+        return REFUSED
+    log_at_once("INFO")
+    return asyncio.run(_Supervisor(processes or _cores(), arguments).run())
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass
+class _Place:
+    """One of the servers to keep; None while there is none. Whoever starts one for it holds the lock."""
+
+    server: Server | None = None
+    restarts: Restarts = field(default_factory=Restarts)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class _Supervisor:
+    def __init__(self, count: int, arguments: Sequence[str]) -> None:
+        self._arguments = arguments
+        self._activated = activated_sockets()
+        self._places = [_Place() for _ in range(count)]
+        self._open: list[Listening] = []
+        self._generations: list[Generation] = []
+        self._current: Generation | None = None
+        self._loading = asyncio.Lock()
+        self._asked_to_roll = asyncio.Event()
+        self._over = asyncio.Event()
+        self._proven = False  # a server has been ready: from now on one that cannot start is no reason to end
+        self._welcomed = False
+        self._code = 0
+
+    async def run(self) -> int:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._over.set)
+        loop.add_signal_handler(signal.SIGHUP, self._asked_to_roll.set)
+        loop.add_signal_handler(signal.SIGCHLD, self._look)
+        work = [self._keep(place) for place in self._places] + [self._roll_when_asked()]
+        tasks = [asyncio.create_task(each) for each in (self._over.wait(), *work)]
+        ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()
+        await self._end_all()
+        for task in ended:
+            if not task.cancelled():
+                task.result()  # raises a fault of the supervisor itself
+        return self._code
+
+    def _look(self) -> None:
+        for generation in list(self._generations):
+            generation.look()
+            if generation.is_over:
+                self._generations.remove(generation)
+
+    async def _keep(self, place: _Place) -> None:
+        """Start a server whenever the place has none."""
+        while True:
+            async with place.lock:
+                if place.server is None:
+                    place.server = await self._start()
+            server = place.server
+            if await server.is_ready_within(None):
+                self._note_ready()
+            await server.ended.wait()
+            if place.server is not server:
+                continue  # it was replaced
+            place.server = None
+            if server.code == REFUSED and not self._proven:
+                return self._give_up(server.code)
+            pause = place.restarts.pause_after(server.ready_seconds)
+            told = {"pid": server.pid, "exit_code": server.code, "pause_seconds": pause}
+            log.warning("a process ended and is started again", extra=told)
+            await asyncio.sleep(pause)
+
+    async def _start(self) -> Server:
+        """A server of the current generation, of which another is loaded where it has ended."""
+        restarts = Restarts()
+        while True:
+            try:
+                async with self._loading:
+                    if self._over.is_set():
+                        raise asyncio.CancelledError
+                    if self._current is None or self._current.is_over:
+                        self._current = await self._load()
+                    generation = self._current
+                first, self._welcomed = not self._welcomed, True
+                return await generation.start(first)
+            except CannotStart as error:
+                if not self._proven:
+                    self._give_up(error.code, str(error))
+                    raise asyncio.CancelledError from error
+                pause = restarts.pause_after(None)
+                log.error("no process can be started", extra={"reason": error.reason, "pause_seconds": pause})
+                await asyncio.sleep(pause)
+
+    async def _load(self) -> Generation:
+        """A generation with the code and the settings of this moment, which listens."""
+        generation = Generation(self._arguments)
+        self._generations.append(generation)
+        try:
+            loaded = await generation.loaded_within(_START_SECONDS)
+            generation.listen(self._listening(str(loaded["host"]), int(loaded["port"])))
+        except CannotStart:
+            generation.finish()
+            raise
+        log_at_once(str(loaded["log_level"]))
+        return generation
+
+    def _listening(self, host: str, port: int) -> Listening:
+        """The sockets of the service manager, or those of this address, which may be open already."""
+        if self._activated:
+            host, port = "", 0
+        found = next((each for each in self._open if each.address == (host, port)), None)
+        if found is None:
+            activated = Listening((host, port), self._activated)
+            found = activated if self._activated else Listening.at(host, port)
+            self._open.append(found)
+        return found
+
+    def _note_ready(self) -> None:
+        if not self._proven:
+            notify(f"READY=1\nSTATUS={len(self._places)} processes")
+        self._proven = True
+
+    def _give_up(self, code: int, why: str = "") -> None:
+        """End with this code: nothing has ever been ready."""
+        if why:
+            sys.stderr.write(f"tradewind: {why}\n")
+        self._code = self._code or (code if code > 0 else REFUSED)
+        self._over.set()
+
+    async def _roll_when_asked(self) -> None:
+        while True:
+            await self._asked_to_roll.wait()
+            self._asked_to_roll.clear()
+            notify("RELOADING=1")
+            log.info("rolling restart", extra={"processes": len(self._places)})
+            try:
+                await self._roll()
+                log.info("rolled")
+            except CannotStart as error:
+                log.error("not rolled: a new process does not start", extra={"reason": error.reason})
+            notify("READY=1")
+            self._retire()
+
+    async def _roll(self) -> None:
+        """Replace one server after the other by one of a new generation. Raises `CannotStart`; the rest go on."""
+        new = await self._load()
+        for place in self._places:
+            async with place.lock:
+                server = await new.start(first=False)
+                if not await server.is_ready_within(_START_SECONDS):
+                    await server.end(signal.SIGKILL, new.stop_seconds)
+                    raise CannotStart(server.code, f"it was not ready, and ended with {server.code}")
+                old, place.server = place.server, server
+                self._current = new
+            if old is not None:
+                # a server that is not ready yet cannot be told more than to stop
+                await old.end(signal.SIGHUP if old.ready.is_set() else signal.SIGTERM, new.stop_seconds)
+        self._note_ready()
+
+    def _retire(self) -> None:
+        """End the generations that were replaced, or failed, and have no servers; close what nobody accepts on."""
+        for generation in self._generations:
+            if generation is not self._current and not generation.servers:
+                generation.finish()
+                generation.listening = None
+        used = [each.listening for each in self._generations]
+        for listening in [each for each in self._open if each not in used]:
+            listening.close()
+            self._open.remove(listening)
+
+    async def _end_all(self) -> None:
+        """Stop listening, and end every server, then what forked them."""
+        notify("STOPPING=1")
+        for generation in self._generations:
+            generation.stop_listening()
+        for listening in self._open:
+            listening.close()
+        while servers := [(server, each) for each in self._generations for server in each.servers.values()]:
+            await asyncio.gather(*(server.end(signal.SIGTERM, each.stop_seconds) for server, each in servers))
+            self._code = self._code or max(0, *(server.code for server, _ in servers))
+        for generation in self._generations:
+            generation.finish()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_TIDY_SECONDS):
+                while self._generations:
+                    await asyncio.sleep(_LOOK_SECONDS)
+                    self._look()

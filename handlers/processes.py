@@ -1,0 +1,203 @@
+"""The processes of one port: each asks the others on Unix sockets, so that one scrape, and one probe, tells of all.
+
+Each takes the lowest free number, by a lock that the kernel frees when it ends, and answers on a socket of that number
+in `processes` of the data folder, which only the user of the service can enter. One that hangs keeps its lock and does
+not answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import logging
+import os
+import re
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from config.version import VERSION
+from handlers.metrics import PROCESS, Family, Metrics, exposition
+
+log = logging.getLogger("tradewind.processes")
+_FOLDER = "processes"
+_LOCK = re.compile(r"(\d{1,5})\.(\d{1,3})\.lock")
+_MOST = 1000
+_ANSWER_SECONDS = 2.0
+_OPEN_FOLDERS = Path(
+    "/proc/self/fd"
+)  # a path through it is short enough for a socket, whatever the data folder is called
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a process says of itself; without a `pid` it has not answered in time. `seconds`: how long that took."""
+
+    port: int
+    number: int
+    pid: int = 0
+    version: str = ""
+    seconds: float = _ANSWER_SECONDS
+    families: tuple[Family, ...] = ()
+
+
+class Processes:
+    """This process among those of its port."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+        self._port = self._number = 0
+        self._folder: _Folder | None = None
+        self._lock: int | None = None
+        self._server: asyncio.Server | None = None
+
+    async def join(self, data_dir: Path, port: int) -> None:
+        """Answer the others from now on. Where the data folder cannot hold sockets, this process stays alone."""
+        self._port = port
+        try:
+            (data_dir / _FOLDER).mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._folder = folder = _Folder(data_dir / _FOLDER)
+            self._number, self._lock = folder.take(port)
+            self._server = await asyncio.start_unix_server(self._answer, sock=folder.bind(port, self._number))
+        except OSError as error:
+            log.warning("metrics tell of this process alone", extra={"reason": str(error)})
+
+    async def leave(self) -> None:
+        """Answer no more, and free the number."""
+        if self._server is not None:
+            self._server.close()
+        if self._folder is not None:
+            self._folder.remove(self._port, self._number)
+            self._folder.close()
+            self._folder = None
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, TimeoutError, ValueError):
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                asked = await reader.readline()
+                families = await self._families() if asked == b"metrics\n" else []
+                told = {"pid": os.getpid(), "version": VERSION, "families": list(map(tuple, families))}
+                writer.write(orjson.dumps(told))
+                await writer.drain()
+        writer.close()
+
+    async def _families(self) -> list[Family]:
+        """The metrics of this process. Those of number 0, which often is the only one, have no label of the process."""
+        return await self._metrics.families(str(self._number) if self._number else "")
+
+    async def all_answers(self, question: bytes = b"ping\n") -> list[Answer]:
+        """The answers of all processes of the port, this one too, by their numbers."""
+        families = await self._families() if question == b"metrics\n" else []
+        own = Answer(self._port, self._number, os.getpid(), VERSION, 0.0, tuple(families))
+        if self._folder is None:
+            return [own]
+        others = [number for port, number in self._folder.held() if port == self._port and number != self._number]
+        asked = (_ask(self._folder, self._port, number, question) for number in others)
+        return sorted((own, *await asyncio.gather(*asked)), key=lambda one: one.number)
+
+    async def exposition(self) -> bytes:
+        """The metrics of all processes of the port, and those of the whole service."""
+        answers, shared = await asyncio.gather(self.all_answers(b"metrics\n"), self._metrics.shared())
+        up = "".join(f'tradewind_process_up{{{PROCESS}="{one.number}"}} {int(one.pid > 0)}\n' for one in answers)
+        told = Family("tradewind_process_up", "Whether a process of this port answers; 0: it hangs", "gauge", up)
+        return exposition((told, *(family for one in answers for family in one.families), *shared))
+
+
+async def processes_of(data_dir: Path) -> list[Answer]:
+    """The answers of the processes of all ports with this data folder."""
+    try:
+        folder = _Folder(data_dir / _FOLDER)
+    except OSError:
+        return []
+    try:
+        return await asyncio.gather(*(_ask(folder, port, number, b"ping\n") for port, number in folder.held()))
+    finally:
+        folder.close()
+
+
+async def _ask(folder: _Folder, port: int, number: int, question: bytes) -> Answer:
+    began = time.monotonic()
+    try:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            reader, writer = await asyncio.open_unix_connection(folder.path(port, number))
+            try:
+                writer.write(question)
+                told = orjson.loads(await reader.read())
+            finally:
+                writer.close()
+        families = tuple(Family(*one) for one in told["families"])
+        return Answer(port, number, told["pid"], told["version"], time.monotonic() - began, families)
+    except (OSError, TimeoutError, ValueError, LookupError, TypeError):
+        return Answer(port, number)
+
+
+class _Folder:
+    """The folder with the locks and sockets of processes. Raises `OSError` where there is none."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._open = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+
+    def close(self) -> None:
+        os.close(self._open)
+
+    def path(self, port: int, number: int) -> str:
+        """Where the process with this number answers."""
+        folder = _OPEN_FOLDERS / str(self._open) if _OPEN_FOLDERS.exists() else self._path
+        return str(folder / f"{port}.{number}.sock")
+
+    def take(self, port: int) -> tuple[int, int]:
+        """The lowest free number of a port, and the descriptor that holds it."""
+        for number in range(_MOST):
+            lock = os.open(f"{port}.{number}.lock", os.O_RDWR | os.O_CREAT, 0o600, dir_fd=self._open)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return number, lock
+            except BlockingIOError:
+                os.close(lock)
+        raise OSError(f"{_MOST} processes have a number of port {port}")
+
+    def bind(self, port: int, number: int) -> socket.socket:
+        """A socket on which the process with this number answers."""
+        self.remove(port, number)
+        bound = socket.socket(socket.AF_UNIX)
+        try:
+            bound.bind(self.path(port, number))
+            bound.setblocking(False)
+        except OSError:
+            bound.close()
+            raise
+        return bound
+
+    def remove(self, port: int, number: int) -> None:
+        """Remove the socket of a number."""
+        with suppress(FileNotFoundError):
+            os.unlink(f"{port}.{number}.sock", dir_fd=self._open)
+
+    def held(self) -> Iterator[tuple[int, int]]:
+        """Ports and numbers that live processes have."""
+        for name in os.listdir(self._open):
+            found = _LOCK.fullmatch(name)
+            if found and self._is_held(name):
+                yield int(found[1]), int(found[2])
+
+    def _is_held(self, name: str) -> bool:
+        try:
+            lock = os.open(name, os.O_RDONLY, dir_fd=self._open)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return False
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(lock)

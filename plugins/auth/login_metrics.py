@@ -1,0 +1,34 @@
+"""How log-ins ended, for monitoring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from plugins.api import ACCOUNT_DISABLED, LOCKED, LOGIN_REFUSED, RATE_LIMITED, Metrics
+
+_RESULTS: Mapping[int, str] = {
+    0: "success",
+    LOGIN_REFUSED.code: "refused",
+    LOCKED.code: "locked",
+    ACCOUNT_DISABLED.code: "disabled",
+    RATE_LIMITED.code: "limited",  # once a minute for each address
+}
+_OTHER = "other"
+
+
+class LoginMetrics:
+    """Counts the log-ins of this process by their result, and the accounts that they locked."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        results = (*_RESULTS.values(), _OTHER)
+        self._logins = metrics.counter("tradewind_logins_total", "Log-ins by their result", "result", results)
+        self._lockouts = metrics.counter(
+            "tradewind_lockouts_total", "Accounts and names that were locked", values=("",)
+        )
+
+    def count(self, event: str, code: int) -> None:
+        """Count an event of the log of log-ins, if it is one of these."""
+        if event == "login":
+            self._logins.add(_RESULTS.get(code, _OTHER))
+        elif event == "lockout":
+            self._lockouts.add()

@@ -1,0 +1,122 @@
+"""The buttons that change a record, and those of its actions."""
+
+from collections.abc import Iterator, Mapping
+
+from plugins.api import ACTION_TITLES, Field, Route, StateMachine, transitions_of
+from plugins.console.forms import controls
+from plugins.console.nodes import Node, call, node, values_of
+from plugins.console.shown import figures, lines, tables
+from plugins.console.site import Subject
+from plugins.console.viewer import Viewer
+
+
+def drawer(title: str, api: Node, body: list[Node], knows: Mapping[str, object], **more: object) -> Node:
+    """A button with a form. The form knows these values of what is around it, and no others."""
+    form = node("form", api=api, body=body, mode="horizontal", **more)
+    opened = {"title": title, "size": "lg", "closeOnEsc": True, "data": dict(knows), "body": form}
+    return node("button", label=title, actionType="drawer", drawer=opened)
+
+
+def form_of(viewer: Viewer, subject: Subject, route: Route) -> list[Node]:
+    """The controls of the body of a route, by the fields of the records."""
+    view = viewer.site.view_of(subject.collection)
+    return [] if route.body is None else controls(viewer, route.body, subject.fields, view)
+
+
+def edit_button(viewer: Viewer, subject: Subject, id: str = "id") -> Node | None:
+    """The button that changes a record, which the form reads anew; None where the viewer may not."""
+    update, read = subject.route("PATCH", "/{id}"), subject.read
+    if update is None or not viewer.may(update) or not viewer.may(read):
+        return None
+    path, title = update.path.replace("{id}", f"${{{id}}}"), viewer.say(ACTION_TITLES["update"])
+    tries = [_try(viewer, subject, one, id) for one in subject.actions if one.body is update.body and viewer.may(one)]
+    body = [*form_of(viewer, subject, update), *tries]
+    return drawer(title, call(update.method, path), body, {id: f"${{{id}}}"}, initApi=call("GET", path))
+
+
+def _try(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
+    """The button in the form of a change that shows what the change would do: a rehearsal."""
+    title, fields = (
+        viewer.say(viewer.site.action_title(route)),
+        (route.body.fields or {}) if route.body is not None else {},
+    )
+    api = call(route.method, route.path.replace("{id}", f"${{{id}}}"), values_of(fields))
+    feedback = _feedback(viewer, subject, route, title)
+    return node("button", label=title, actionType="ajax", api=api, className="try", **feedback)
+
+
+def delete_button(viewer: Viewer, subject: Subject, id: str = "id") -> Node | None:
+    """The button that deletes a record, as of the version that is shown; None where the viewer may not."""
+    delete = subject.route("DELETE", "/{id}")
+    if delete is None or not viewer.may(delete):
+        return None
+    path = delete.path.replace("{id}", f"${{{id}}}")
+    request = call("DELETE", f"{path}?version=${{version}}" if "version" in delete.query else path)
+    title, sure = viewer.say(ACTION_TITLES["delete"]), viewer.word("delete?")
+    return node("button", label=title, actionType="ajax", api=request, confirmText=sure, level="danger")
+
+
+def action_buttons(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Node]:
+    """The buttons of the actions that the viewer may take. In a state that allows none, they say in which they are."""
+    update = subject.route("PATCH", "/{id}")
+    for route in subject.actions:
+        if viewer.may(route) and (update is None or route.body is None or route.body is not update.body):
+            yield {**_action(viewer, subject, route, id), **_where(viewer, subject, route)}
+
+
+def verb_of(route: Route) -> str:
+    """What a history calls an action."""
+    return route.action or route.path.rpartition("/")[2]
+
+
+def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
+    title = viewer.say(viewer.site.action_title(route))
+    path = route.path.replace("{id}", f"${{{id}}}")
+    fields = (route.body.fields or {}) if route.body is not None else {}
+    feedback = _feedback(viewer, subject, route, title)
+    if set(fields) - {"version"}:
+        knows = {id: f"${{{id}}}", "version": "${version}"}
+        return drawer(title, call(route.method, path), form_of(viewer, subject, route), knows, **feedback)
+    api = call(route.method, path, {"version": "${version}"} if "version" in fields else {})
+    sure = viewer.word("sure", action=title)
+    return node("button", label=title, actionType="ajax", api=api, confirmText=sure, **feedback)
+
+
+def _feedback(viewer: Viewer, subject: Subject, route: Route, title: str) -> Node:
+    """What is shown of a response that is no record: a rehearsal, a new password."""
+    fields = route.returns.fields or {}
+    known = subject.read is not None and route.returns is subject.read.returns
+    shown = [] if known or "version" in fields else [*figures(viewer, fields), *tables(viewer, fields)]
+    return {"feedback": {"title": title, "size": "lg", "actions": [], "body": shown}} if shown else {}
+
+
+def _where(viewer: Viewer, subject: Subject, route: Route) -> Node:
+    if asked := _asked(viewer, subject, route):
+        return {"disabledOn": f"${{!{asked}}}", "disabledTip": viewer.word("not_asked")}
+    machine = subject.collection.states if subject.collection is not None else None
+    if machine is None or subject.collection is None:
+        return {}
+    names = transitions_of(route, subject.collection) or tuple({verb_of(route)} & machine.transitions.keys())
+    sources = [state for state in machine.states if any(state in machine.transitions[name].sources for name in names)]
+    if not sources:
+        return {}
+    allowed = " || ".join(f"{machine.field} == '{state}'" for state in sources)
+    states = "、" if viewer.language == "zh" else ", "
+    said = viewer.word("only_in", states=states.join(viewer.say(machine.states[state]) for state in sources))
+    return {"disabledOn": f"${{!({allowed})}}", "disabledTip": said}
+
+
+def _asked(viewer: Viewer, subject: Subject, route: Route) -> str:
+    """Whether one of the tasks in the record waits for the viewer's decision, for an action that is one; else empty."""
+    for name, _, inside in lines(subject.shape):
+        for machine in viewer.site.catalogue.state_machines:
+            decision = machine.transitions.get(verb_of(route))
+            if decision is not None and decision.decides and _holds(inside, machine):
+                waits = " || ".join(f"one.{machine.field} == '{state}'" for state in decision.sources)
+                return f"ARRAYSOME({name}, one => ({waits}) && one.user_id == me)"
+    return ""
+
+
+def _holds(fields: Mapping[str, Field], machine: StateMachine) -> bool:
+    states = fields[machine.field].rules.get("enum") if machine.field in fields else None
+    return "user_id" in fields and set(states or ()) == set(machine.states)

@@ -1,0 +1,75 @@
+"""Advances: what of a payment is allocated to nothing and not paid back. On no day more of one is used than there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from plugins.api import CONFLICT, ApiError, Request, exact, store_money
+from plugins.finance.entries import ADVANCE, ENTRIES, PAID, ZERO, enter_advance
+from plugins.finance.messages import MORE_THAN_ADVANCE, PAID_BACK
+from plugins.finance.payment_records import PAYMENTS
+
+Values = Mapping[str, Any]
+Changes = list[tuple[str, Decimal]]  # days, in order, and by how much more it was from then on
+
+
+async def check_left(req: Request, payment: Values, amount: Decimal, day: str) -> None:
+    """Raise 40901 unless so much of an advance is left from `day` on, in a transaction; `data.open` is what is left.
+
+    What was given back to it later cannot be used before.
+    """
+    left = _find_least(await _list_advances(req, payment), day)
+    if amount > left:
+        shown = f"{max(left, ZERO):.2f}"
+        raise ApiError(CONFLICT, MORE_THAN_ADVANCE.filled(open=shown), data={"open": shown})
+
+
+async def repay(req: Request, id: Any, amount: Decimal, day: str) -> None:
+    """Take what is paid back on `day` off an advance, in a transaction; below zero it is given back.
+
+    Raises 40901 where less is left, or where the advance was reversed.
+    """
+    payments = req.system_store(PAYMENTS)
+    if amount > 0:
+        await check_left(req, await payments.get(id), amount, day)
+    change = {"$inc": {"unallocated": store_money(-amount), "repaid": store_money(amount)}}
+    advance = await payments.update_unversioned({"_id": id, "status": "booked"}, change)
+    if advance is None:
+        raise ApiError(CONFLICT, PAID_BACK)
+    await enter_advance(req.service, advance, -amount, day)
+
+
+async def find_first_reversal_day(req: Request, payment: Values) -> str:
+    """The first day on which a payment may be reversed: the last one on which it was entered, allocated or given back."""
+    entered: str = payment["day"]
+    return max([entered, *(day for day, _ in await _list_advances(req, payment))])
+
+
+async def find_least_paid(req: Request, item: Values, day: str) -> Decimal:
+    """The least that is paid of an open item, on `day` or on a later one."""
+    return _find_least(await _list(req, {"kind": PAID, "open_item_id": item["id"]}), day)
+
+
+async def _list_advances(req: Request, payment: Values) -> Changes:
+    return await _list(req, {"kind": ADVANCE, "resource_id": str(payment["id"])})
+
+
+async def _list(req: Request, filter: Values) -> Changes:
+    """The changes of an advance, or of what is paid of an item: entries have both below zero."""
+    rows = await req.system_store(ENTRIES).find(filter, sort="day", fields=("day", "amount"))
+    return [(row["day"], -exact(row["amount"])) for row in rows]
+
+
+def _find_least(changes: Iterable[tuple[str, Decimal]], day: str) -> Decimal:
+    """The least sum of the changes up to `day`, or to a later one."""
+    total, at_day, later = ZERO, ZERO, []
+    for changed_on, change in changes:
+        total += change
+        if changed_on <= day:
+            at_day = total
+        else:
+            later.append((changed_on, total))
+    # of each day the last sum counts
+    return min([at_day, *dict(later).values()])

@@ -1,0 +1,119 @@
+"""Tradewind beside an older checkout of itself: the same works in turn, each version on a data set of its own making.
+
+An older version cannot be measured on a copy of a newer one's database: its indexes and stored fields are others.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pymongo import MongoClient
+
+from config.embedded import acquire
+from scripts.benchmark.agreement import check
+from scripts.benchmark.compare import (
+    OTHER_CORE,
+    ROOT,
+    Figures,
+    Server,
+    about,
+    neighbours,
+    summed,
+    the_world,
+    tidy,
+    timed,
+    tradewind,
+    wait_until_idle,
+)
+from scripts.benchmark.report import BEFORE
+from scripts.benchmark.works import Work, works
+from scripts.benchmark.world import PASSWORD, log_everybody_in, remembered
+
+
+@dataclass
+class Version:
+    """One checkout: its server, what is asked of it, its database, and the pid of its mongod."""
+
+    server: Server
+    works: dict[str, Work]
+    client: MongoClient[Figures]
+    mongod: int
+
+
+def versions(before: Path, codes: Sequence[str], rounds: int, seconds: float, customers: int) -> Figures:
+    """Measure the works `codes` (all where there are none) here and in the older checkout `before`."""
+    make_data_set(before, customers)
+    os.sched_setaffinity(0, {OTHER_CORE})  # what is started from here is there too: mongod and the load
+    with ExitStack() as stack:
+        both = [
+            stack.enter_context(version(name, source, customers))
+            for name, source in (("tradewind", ROOT), (BEFORE, before))
+        ]
+        chosen = [code for code in both[0].works if code in both[1].works and (not codes or code in codes)]
+        seen: dict[str, dict[str, list[Figures]]] = {code: {one.server.name: [] for one in both} for code in chosen}
+        for number in range(rounds):
+            for code in chosen:
+                for one in both if number % 2 == 0 else both[::-1]:
+                    seen[code][one.server.name].append(measure(one, code, seconds))
+            print(f"round {number + 1} of {rounds}", flush=True)
+        return {
+            **about(rounds, seconds, customers),
+            "works": {code: told(both[0].works[code], seen[code]) for code in chosen},
+        }
+
+
+def told(work: Work, seen: dict[str, list[Figures]]) -> Figures:
+    """The figures of one work by version."""
+    servers = {name: summed(figures) for name, figures in seen.items()}
+    return {"title": work.title, "aim": 0, "latency": work.latency, "servers": servers}
+
+
+def measure(one: Version, code: str, seconds: float) -> Figures:
+    """One round of one work."""
+    wait_until_idle(one.client)
+    figures = timed(one.works[code], one.server, one.mongod, seconds)
+    print(
+        f"{code:4}{one.server.name:20}{figures['per_second']:9.0f}/s  p99 {figures['p99_ms']:8.2f} ms"
+        f"  server {figures['server_us']:5.0f} us",
+        flush=True,
+    )
+    if code.startswith("W5"):
+        tidy(one.client)
+    return figures
+
+
+def data_set_of(source: Path, customers: int) -> Path:
+    """Where a checkout keeps its data set."""
+    return source / ".data" / "bench" / f"world-{customers}"
+
+
+def make_data_set(before: Path, customers: int) -> None:
+    """Let an older checkout make its data set, if there is none yet, by a short run of its own bench."""
+    if remembered(data_set_of(before, customers) / "world.json", customers) is None:
+        arguments = ["--servers", "tradewind", "--only", "W1", "--quick", "--customers", str(customers)]
+        subprocess.run([before / "scripts" / "bench", *arguments], cwd=before, check=True)
+
+
+@contextmanager
+def version(name: str, source: Path, customers: int) -> Iterator[Version]:
+    """The server of a checkout on its data set, until the block is left."""
+    folder = data_set_of(source, customers)
+    folder.mkdir(parents=True, exist_ok=True)
+    embedded = acquire(folder)
+    try:
+        world = the_world(folder, embedded.uri, customers)
+        world["records"] = neighbours(embedded.uri, world["customer"]["region"])
+        with tradewind(name, folder, world, source) as server, MongoClient[Figures](embedded.uri) as client:
+            tokens = log_everybody_in(server.port, world)
+            asked = {}
+            for work in works(world, tokens, PASSWORD):
+                total = check(work, {name: server.port})
+                asked[work.code] = replace(work, title=work.title.format(total=total))
+            yield Version(server, asked, client, int(client.admin.command("serverStatus")["pid"]))
+    finally:
+        embedded.release_and_wait(15)

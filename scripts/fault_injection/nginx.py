@@ -1,0 +1,105 @@
+"""The real nginx with the configuration of docs/operations, on ports of this machine."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.fault_injection.processes import ROOT, wait_until
+
+CONFIGURATION = ROOT / "docs" / "operations" / "nginx" / "tradewind.conf"
+_AROUND = """\
+daemon off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log warn;
+worker_processes 1;
+events {{ worker_connections 4096; }}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+{site}
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The files of a certificate and its key."""
+
+    certificate: Path
+    key: Path
+
+
+def is_installed() -> bool:
+    """Whether there is an nginx on this machine."""
+    return shutil.which("nginx") is not None
+
+
+def adapted(text: str, servers: Sequence[int], port: int, redirecting: int, certificate: Certificate | None) -> str:
+    """The documented configuration for the servers at these ports; without a certificate it speaks plain HTTP."""
+    secured = "ssl http2" if certificate else ""
+    text = _replaced(
+        text, "    server 127.0.0.1:8000;\n", "".join(f"    server 127.0.0.1:{each};\n" for each in servers)
+    )
+    text = _replaced(text, "    listen 80;\n    listen [::]:80;\n", f"    listen 127.0.0.1:{redirecting};\n")
+    text = _replaced(
+        text,
+        "    listen 443 ssl http2;\n    listen [::]:443 ssl http2;\n",
+        f"    listen 127.0.0.1:{port} {secured};\n",
+    )
+    if certificate is None:
+        return "".join(line for line in text.splitlines(keepends=True) if not line.strip().startswith("ssl_"))
+    text = _replaced(text, "/etc/nginx/tls/tradewind.crt", str(certificate.certificate))
+    return _replaced(text, "/etc/nginx/tls/tradewind.key", str(certificate.key))
+
+
+def _replaced(text: str, old: str, new: str) -> str:
+    if text.count(old) != 1:
+        raise ValueError(f"{CONFIGURATION} has {text.count(old)} times {old!r}")
+    return text.replace(old, new)
+
+
+class Nginx:
+    """An nginx in `folder` that listens on `port` and passes on to the servers at these ports."""
+
+    def __init__(
+        self,
+        folder: Path,
+        servers: Sequence[int],
+        port: int,
+        redirecting: int,
+        certificate: Certificate | None = None,
+    ) -> None:
+        self.port = port
+        self.log = folder / "error.log"
+        self._configuration = folder / "nginx.conf"
+        self._process: subprocess.Popen[bytes] | None = None
+        folder.mkdir(parents=True)
+        site = adapted(CONFIGURATION.read_text(), servers, port, redirecting, certificate)
+        self._configuration.write_text(_AROUND.format(folder=folder, site=site))
+        self._command = ["nginx", "-e", str(self.log), "-p", str(folder), "-c", str(self._configuration)]
+
+    def check(self) -> str:
+        """What `nginx -t` says of the configuration; empty where all is well."""
+        done = subprocess.run([*self._command, "-t", "-q"], capture_output=True, text=True, check=False)
+        return done.stderr if done.returncode else ""
+
+    def start(self) -> None:
+        """Start and wait until it listens."""
+        self.log.with_name("nginx.pid").touch()
+        self._process = subprocess.Popen(self._command)
+        # the check has left an empty one
+        wait_until(lambda: self.log.with_name("nginx.pid").stat().st_size > 0, 10, every=0.02)
+
+    def stop(self) -> None:
+        """End it."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(10)
