@@ -57,6 +57,12 @@ async def compared(person: Client, name: str, chance: random.Random, page_size: 
     return seen
 
 
+async def figures_shown(person: Client, name: str) -> str:
+    """Every figure of a dashboard, as the person sees it."""
+    queries = QUERIES.get(name, ({},))
+    return repr([expect(await person.get(f"/api/dashboard/{name}?{urlencode(query)}")) for query in queries])
+
+
 def _chosen(cells: Mapping[str, Any], chance: random.Random) -> Iterator[tuple[str, Any]]:
     by_name: dict[str, list[str]] = {}
     for cell in cells:
