@@ -5,6 +5,7 @@ The table of docs/settings.md is generated from this file (`scripts/check --writ
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from ipaddress import ip_network
 from pathlib import Path
@@ -34,6 +35,12 @@ class EnvironmentSettings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix="TRADEWIND_", env_file=".env", extra="ignore", frozen=True, ignored_types=(cached_property,)
     )
+
+    def variables(self, names: Iterable[str] | None = None) -> dict[str, str]:
+        """What was set, or these settings, by the names of the variables that set it, with secrets."""
+        prefix = str(self.model_config["env_prefix"])
+        chosen = sorted(self.model_fields_set if names is None else names)
+        return {f"{prefix}{name}".upper(): _as_text(getattr(self, name)) for name in chosen}
 
 
 class Settings(EnvironmentSettings):
@@ -65,6 +72,18 @@ class Settings(EnvironmentSettings):
     backup_key: SecretStr = Field(
         SecretStr(""), description="Key that encrypts backups: at least 32 bytes, random; empty: they are readable."
     )
+    backup_hours: float = Field(
+        0,
+        ge=0,
+        le=24 * 366,
+        description="Hours after which the service takes another backup by itself; 0: it takes none.",
+    )
+    backup_folder: str = Field(
+        "",
+        description="Folder of backups, on a disk other than the database's if possible; empty: `backups` in the data "
+        "folder.",
+    )
+    backup_keep: int = Field(14, ge=1, description="How many of the backups that the service takes are kept.")
     demo: bool = Field(False, description="Demo data; a random signing key is allowed.")
     plugins: Names = Field(
         (), description="Plugins to load, comma separated; all built-in ones when empty, and `+name` besides them."
@@ -178,6 +197,12 @@ class Settings(EnvironmentSettings):
     def zone(self) -> ZoneInfo:
         """The business time zone."""
         return ZoneInfo(self.time_zone)
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    return ",".join(map(_as_text, value)) if isinstance(value, tuple) else str(value)
 
 
 def secret_weakness(secret: str) -> str | None:

@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from functools import partial
 
 from config.database import Driver
@@ -92,10 +93,16 @@ def _states(service: Service) -> Read:
     return count
 
 
+async def last_backup(driver: Driver) -> datetime | None:
+    """The moment of the last backup that was written completely."""
+    rows = await driver.find(BACKUPS, {"_id": "last"}, limit=1)
+    return rows[0]["at"] if rows else None
+
+
 def _last_backup(service: Service) -> Read:
     async def read() -> Mapping[str, float]:
-        rows = await service.database.driver.find(BACKUPS, {"_id": "last"}, limit=1)
-        return {"": rows[0]["at"].timestamp() if rows else 0.0}
+        at = await last_backup(service.database.driver)
+        return {"": at.timestamp() if at is not None else 0.0}
 
     return read
 

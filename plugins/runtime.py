@@ -45,6 +45,7 @@ from handlers.pickers import Pickers
 from handlers.processes import Processes
 from handlers.rate_limit import RateLimit
 from handlers.routing import Router
+from handlers.scheduled_backups import LOOK_SECONDS, back_up_if_due
 from handlers.service import Service
 from handlers.tables.handlers import imported_tables
 from handlers.tables.lanes import Lanes
@@ -185,6 +186,8 @@ async def _run(service: Service, plugins: Sequence[Plugin]) -> None:
     jobs.spawn("owners", OwnerMoves(service.database).run())
     resumed = [table for table in imported_tables(service.part(Catalogue).routes) if table.imports is TABLE_IMPORTS]
     jobs.every(service.settings.import_resume_seconds, "imports", partial(resume_imports, service, resumed))
+    if service.settings.backup_hours:
+        jobs.every(LOOK_SECONDS, "backup", partial(back_up_if_due, service))
     for plugin in plugins:
         for job in plugin.jobs:
             jobs.every(_seconds(service, plugin, job), job.name, partial(job.work, service))

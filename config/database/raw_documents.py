@@ -37,30 +37,30 @@ class RawDatabase:
 
     def __init__(self, uri: str, name: str) -> None:
         self.name = name
-        with _translated():
-            self._client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(
+        with translated():
+            self.client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(
                 uri,
                 connectTimeoutMS=2000,
                 serverSelectionTimeoutMS=10_000,
                 socketTimeoutMS=_SOCKET_MS,
                 appname="tradewind-backup",
             )
-        self._database = self._client[name]
+        self._database = self.client[name]
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self.client.close()
 
     async def collections(self) -> list[str]:
         """The names of its collections, without those of MongoDB itself and without views."""
-        with _translated():
+        with translated():
             found = await (await self._database.list_collections(filter={"type": "collection"})).to_list()
         names = (one["name"] for one in found)
         return sorted(name for name in names if not name.startswith("system.") and name != RESTORING)
 
     async def estimate(self, collection: str) -> int:
         """About how many documents a collection has, at no cost."""
-        with _translated():
+        with translated():
             return await self._database[collection].estimated_document_count()
 
     async def begin(self, collections: Sequence[str]) -> Timestamp:
@@ -71,7 +71,7 @@ class RawDatabase:
         deadline = time.monotonic() + _OPENING_SECONDS
         while True:
             try:
-                moment = await self._now(collections[0])
+                moment = await self.now(collections[0])
                 for collection in collections:
                     await self._find(_page(collection, 1, moment))
                 return moment
@@ -80,7 +80,8 @@ class RawDatabase:
                     raise
                 await asyncio.sleep(0.2)
 
-    async def _now(self, collection: str) -> Timestamp:
+    async def now(self, collection: str) -> Timestamp:
+        """The last moment of which a majority has everything."""
         reply = await self._find({**_page(collection, 1, None), "readConcern": {"level": "snapshot"}})
         moment: Timestamp = reply["cursor"]["atClusterTime"]
         return moment
@@ -103,6 +104,12 @@ class RawDatabase:
             # by the bounds of the index, because ids of several types may be in one collection
             command = {**_page(collection, wanted, moment), "min": {"_id": batch[-1]["_id"]}, "skip": 1}
 
+    async def named(self, collection: str, ids: Sequence[Any]) -> list[RawDocument]:
+        """Those of the documents with these ids that exist."""
+        command = {"find": collection, "filter": {"_id": {"$in": list(ids)}}, "limit": len(ids), "singleBatch": True}
+        reply = await self._find({**command, "readConcern": {"level": "majority"}})
+        return [document.raw for document in reply["cursor"]["firstBatch"]]
+
     async def _find(self, command: Mapping[str, Any]) -> Mapping[str, Any]:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
@@ -120,7 +127,7 @@ class RawDatabase:
 
     async def claim(self) -> bool:
         """Mark the database as being restored; False where it has collections already."""
-        with _translated():
+        with translated():
             if await self._database.list_collection_names():
                 return False
             barrier = self._database.get_collection(RESTORING, write_concern=_DURABLE)
@@ -132,24 +139,24 @@ class RawDatabase:
 
     async def is_unfinished(self) -> bool:
         """Whether a restore into this database was begun and has not ended."""
-        with _translated():
+        with translated():
             return await self._database[RESTORING].find_one() is not None
 
     async def create(self, collection: str) -> None:
         """Create an empty collection."""
-        with _translated():
+        with translated():
             await self._database.create_collection(collection)
 
     async def insert(self, collection: str, documents: Sequence[bytes]) -> None:
         """Insert documents; `finish` waits until they are durable."""
         target = self._database.get_collection(collection, write_concern=_FAST)
-        with _translated():
+        with translated():
             await target.insert_many(list(map(RawBSONDocument, documents)), ordered=False)
 
     async def set_field(self, collection: str, field: str, values: Mapping[Any, Any]) -> None:
         """Set one field of some documents, by their ids."""
         target = self._database.get_collection(collection, write_concern=_FAST)
-        with _translated():
+        with translated():
             await target.bulk_write(
                 [UpdateOne({"_id": id}, {"$set": {field: value}}) for id, value in values.items()], ordered=False
             )
@@ -157,18 +164,18 @@ class RawDatabase:
     async def wait_until_durable(self) -> None:
         """Wait until a majority has everything that was inserted."""
         barrier = self._database.get_collection(RESTORING, write_concern=_DURABLE)
-        with _translated():
+        with translated():
             await barrier.update_one({"_id": self.name}, {"$inc": {"written": 1}})
 
     async def finish(self) -> None:
         """Take the mark of `claim` away, once a majority has everything."""
-        with _translated():
+        with translated():
             await self._database.get_collection(RESTORING, write_concern=_DURABLE).drop()
 
     async def drop(self) -> None:
         """Drop the database."""
-        with _translated():
-            await self._client.drop_database(self.name)
+        with translated():
+            await self.client.drop_database(self.name)
 
 
 _LOST = {
@@ -196,8 +203,8 @@ def _page(collection: str, limit: int, moment: Timestamp | None) -> dict[str, An
     }
 
 
-class _translated:  # noqa: N801 - reads as a function
-    """`with _translated(): …` turns every error of PyMongo into a `DatabaseUnavailable` that says what MongoDB said."""
+class translated:  # noqa: N801 - reads as a function
+    """`with translated(): …` turns every error of PyMongo into a `DatabaseUnavailable` that says what MongoDB said."""
 
     def __enter__(self) -> None:
         return None

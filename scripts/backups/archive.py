@@ -12,8 +12,11 @@ import json
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, BinaryIO
+
+from bson import Timestamp
 
 from config.version import VERSION
 from scripts.backups.errors import BackupError
@@ -36,6 +39,7 @@ class Kind(Enum):
     SETTINGS = b"S"
     COLLECTION = b"C"
     DOCUMENTS = b"D"
+    CHANGES = b"E"
     FILE = b"F"
     BYTES = b"B"
     MANIFEST = b"M"
@@ -71,9 +75,12 @@ class ArchiveWriter:
 
 
 class ArchiveReader:
-    """Reads and checks a backup from `source`, which is called `name`. Every fault raises `BackupError`."""
+    """Reads and checks a backup from `source`, which is called `name`. Every fault raises `BackupError`.
 
-    def __init__(self, source: BinaryIO, name: str, secret: str) -> None:
+    Without a secret at all, None, it reads the header alone.
+    """
+
+    def __init__(self, source: BinaryIO, name: str, secret: str | None) -> None:
         self._source, self._name = source, name
         self._chain, self._number, self._at = MAGIC, 0, len(MAGIC)
         self._seal: Seal | None = None
@@ -83,7 +90,7 @@ class ArchiveReader:
         kind, data = self._next()
         self.header = self.parse(data) if kind is Kind.HEADER else {}
         self._check_version()
-        self._seal = self._open_seal(secret)
+        self._seal = self._open_seal(secret) if secret is not None else None
 
     def __iter__(self) -> Iterator[tuple[Kind, bytes]]:
         """Iterate over the pieces behind the header, up to the manifest, behind which nothing may follow."""
@@ -153,6 +160,17 @@ class ArchiveReader:
         if seal is None:
             raise BackupError(f"{self._name} was encrypted with another key than this one.")
         return seal
+
+
+def moment_of(described: Mapping[str, Any]) -> Timestamp:
+    """The moment that a header or a manifest describes."""
+    return Timestamp(described["seconds"], described["increment"])
+
+
+def described_moment(moment: Timestamp) -> dict[str, Any]:
+    """A moment as it stands in headers and manifests."""
+    at = datetime.fromtimestamp(moment.time, UTC).isoformat().replace("+00:00", "Z")
+    return {"at": at, "seconds": moment.time, "increment": moment.inc}
 
 
 def _pack(data: bytes) -> tuple[bytes, bytes]:

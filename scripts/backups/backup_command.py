@@ -3,36 +3,50 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import fcntl
 import json
 import os
-import re
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from bson import Timestamp
+
 from config.database import DatabaseUnavailable, open_driver
+from config.database.raw_changes import ChangesLost
 from config.database.raw_documents import RawDatabase
 from config.settings import Settings
 from handlers.observing import BACKUPS
 from plugins.registry import load_plugins
 from scripts.backups.errors import BackupError
+from scripts.backups.folders import (
+    CHANGES,
+    WHOLE,
+    new_name,
+    newest_moments,
+    partial_of,
+    remove_abandoned,
+    remove_old,
+)
 from scripts.backups.kept_settings import kept_settings
 from scripts.backups.keys import backup_secret
 from scripts.backups.running import DONE, EXIT_CODES, exit_code_of, read_from, run
 from scripts.backups.sealing import Seal
-from scripts.backups.taking import take
+from scripts.backups.taking import take, take_changes
 
 _EXAMPLES = """examples:
-  {0}                               to <data folder>/backups
+  {0}                               to TRADEWIND_BACKUP_FOLDER
   {0} /mnt/backups --keep 14        to that folder, where the newest 14 stay
   {0} --key-file key today.backup   encrypted, to that file
+  {0} /mnt/backups --changes        what changed since the newest one there, for `restore --until`
   {0} - | ssh store 'cat > today.backup'
 
 """
-_ENDING = ".backup"
 _STANDARD_OUTPUT = "-"
 
 
@@ -46,12 +60,17 @@ def main(arguments: Sequence[str], program: str = "scripts/backup", folder: str 
     )
     parser.add_argument("to", nargs="?", help="a new file, a folder, or - for standard output")
     parser.add_argument("--key-file", type=Path, help="encrypt with the key in this file, not TRADEWIND_BACKUP_KEY")
+    parser.add_argument(
+        "--changes", action="store_true", help="only what changed since the newest backup in the folder"
+    )
     parser.add_argument("--keep", type=int, help="then remove all but so many backups of this database in the folder")
     parser.add_argument("--json", action="store_true", help="say what is in it as JSON")
     parser.add_argument("--demo", action="store_true", help="with TRADEWIND_DEMO=true, as scripts/server starts it")
     chosen = parser.parse_args(arguments)
     if chosen.keep is not None and chosen.keep < 1:
         parser.error("--keep takes at least 1")
+    if chosen.changes and (chosen.to == _STANDARD_OUTPUT or chosen.keep is not None):
+        parser.error("--changes takes a folder, and no --keep: that of the next whole backup removes old changes too")
     return exit_code_of("backup", lambda: _back_up(chosen, Path(folder)))
 
 
@@ -59,15 +78,44 @@ def _back_up(chosen: argparse.Namespace, folder: Path) -> int:
     given: dict[str, Any] = {"demo": True} if chosen.demo else {}
     settings = Settings(**given)
     secret = backup_secret(chosen.key_file and folder / chosen.key_file)
+    if chosen.changes:
+        return _back_up_changes(chosen, settings, secret, folder)
     path = None if chosen.to == _STANDARD_OUTPUT else _new_path(settings, chosen.to and folder / chosen.to)
     with read_from(settings) as uri:
         with _opened(path) as output:
             taken: dict[str, Any] = run(back_up_to(output, settings, uri, secret))
         run(_note(settings, uri, taken["moment"]["at"]))
-    removed = _remove_old(path.parent, settings.mongodb_database, chosen.keep) if path and chosen.keep else []
+    removed = remove_old(path.parent, settings.mongodb_database, chosen.keep) if path and chosen.keep else []
     report = {"file": str(path) if path else None, "encrypted": bool(secret), **taken, "removed": removed}
     print(json.dumps(report) if chosen.json else _sentences(report), file=sys.stderr if path is None else sys.stdout)
     return DONE
+
+
+def _back_up_changes(chosen: argparse.Namespace, settings: Settings, secret: str, folder: Path) -> int:
+    given = chosen.to and folder / chosen.to
+    path = _new_path(settings, given, CHANGES)
+    with read_from(settings) as uri:
+        for since in (starts := newest_moments(path.parent, settings.mongodb_database)):
+            try:
+                with _opened(path) as output:
+                    taken: dict[str, Any] = run(_changes_to(output, settings, uri, since, secret))
+                break
+            except ChangesLost:
+                if since == starts[-1]:
+                    raise
+    report = {"file": str(path), "encrypted": bool(secret), **taken}
+    print(json.dumps(report) if chosen.json else _changes_told(report))
+    return DONE
+
+
+async def _changes_to(
+    output: BinaryIO, settings: Settings, uri: str, since: Timestamp, secret: str = ""
+) -> dict[str, Any]:
+    database = RawDatabase(uri, settings.mongodb_database)
+    try:
+        return await take_changes(database, settings, since, output, Seal.create(secret) if secret else None)
+    finally:
+        await database.close()
 
 
 async def back_up_to(output: BinaryIO, settings: Settings, uri: str, secret: str = "") -> dict[str, Any]:
@@ -92,12 +140,13 @@ async def _note(settings: Settings, uri: str, moment: str) -> None:
         await driver.close()
 
 
-def _new_path(settings: Settings, given: Path | None) -> Path:
-    path = given or settings.data_dir / "backups"
+def _new_path(settings: Settings, given: Path | None, ending: str = WHOLE) -> Path:
+    path = given or Path(settings.backup_folder or settings.data_dir / "backups")
     if given is None:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.is_dir():
-        path /= f"{settings.mongodb_database}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{_ENDING}"
+        remove_abandoned(path, settings.mongodb_database)
+        path /= new_name(settings.mongodb_database, ending)
     if path.exists():
         raise BackupError(f"{path} exists already: name a new file.")
     return path
@@ -112,24 +161,23 @@ def _opened(path: Path | None) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    partial = path.with_name(f".{path.name}.partial")
+    partial = partial_of(path)
     try:
         with closing(os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")) as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # which says that somebody writes it
             yield file
             file.flush()
             os.fsync(file.fileno())
         partial.rename(path)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise BackupError(
+            f"There is no room left for the backup in {path.parent}, or for temporary files in "
+            f"{tempfile.gettempdir()}: nothing of it is kept."
+        ) from error
     finally:
         partial.unlink(missing_ok=True)
-
-
-def _remove_old(folder: Path, database: str, keep: int) -> list[str]:
-    """Remove the oldest backups that have names of ours; the names that are gone."""
-    ours = re.compile(re.escape(database) + r"-\d{8}T\d{6}Z" + re.escape(_ENDING))
-    old = sorted(path for path in folder.iterdir() if ours.fullmatch(path.name))[:-keep]
-    for path in old:
-        path.unlink()
-    return [path.name for path in old]
 
 
 def _sentences(report: dict[str, Any]) -> str:
@@ -147,3 +195,11 @@ def _sentences(report: dict[str, Any]) -> str:
     if report["removed"]:
         lines.append(f"Removed: {', '.join(report['removed'])}")
     return "\n".join(lines)
+
+
+def _changes_told(report: dict[str, Any]) -> str:
+    return (
+        f"{report['file']}: {report['changes']:,} changes and {report['files']['count']:,} files of {report['database']} "
+        f"from {report['since']['at']} to {report['moment']['at']}, {report['size'] / 1e6:,.1f} MB"
+        f"{', encrypted' if report['encrypted'] else ''}, in {report['seconds']:,.0f} s."
+    )

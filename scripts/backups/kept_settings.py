@@ -25,24 +25,13 @@ def kept_settings(settings: Settings, plugins: Sequence[Plugin], with_secrets: b
 
 
 def _changed(settings: EnvironmentSettings, with_secrets: bool) -> dict[str, str]:
-    prefix = str(settings.model_config["env_prefix"])
-    values = {name: getattr(settings, name) for name in sorted(settings.model_fields_set - _NEVER)}
-    return {
-        f"{prefix}{name}".upper(): _as_text(value)
-        for name, value in values.items()
-        if with_secrets or not _is_secret(value)
-    }
+    names = settings.model_fields_set - _NEVER
+    return settings.variables(name for name in names if with_secrets or not _is_secret(getattr(settings, name)))
 
 
 def _is_secret(value: object) -> bool:
     parts = value if isinstance(value, tuple) else (value,)
     return any(isinstance(part, SecretStr) for part in parts)
-
-
-def _as_text(value: object) -> str:
-    if isinstance(value, SecretStr):
-        return value.get_secret_value()
-    return ",".join(map(_as_text, value)) if isinstance(value, tuple) else str(value)
 
 
 def write_settings(path: Path, values: Mapping[str, str]) -> None:

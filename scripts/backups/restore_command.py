@@ -6,19 +6,22 @@ import argparse
 import json
 import re
 import secrets
+import shutil
 import tempfile
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from config.database import DatabaseUnavailable
 from config.database.raw_documents import RawDatabase
 from config.settings import Settings
-from scripts.backups.archive import ArchiveReader, Kind
+from scripts.backups.archive import ArchiveReader, Kind, described_moment, moment_of
 from scripts.backups.errors import BackupError
 from scripts.backups.kept_settings import write_settings
 from scripts.backups.keys import backup_secret
+from scripts.backups.replaying import Later, moment_to_reach, replay
 from scripts.backups.restoring import finish, restore, undo
 from scripts.backups.running import DONE, EXIT_CODES, exit_code_of, run, written_to
 from scripts.backups.stored_files import FileTarget, NoTarget, Spool, StorageTarget, open_files
@@ -28,10 +31,13 @@ _EXAMPLES = """examples:
   {0} today.backup --check          restores it into a temporary database, compares, drops that
   {0} today.backup --into tradewind2
                                                 then start servers with TRADEWIND_MONGODB_DATABASE=tradewind2
+  {0} today.backup --into tradewind2 --until 2026-01-31T12:30:00+08:00
+                                                and then the changes that its folder has of until then
   {0} today.backup --list --settings-to restored.env
 
 """
 _NAME = re.compile("[A-Za-z0-9_-]{1,38}")  # as TRADEWIND_MONGODB_DATABASE
+_LEAST_ROOM = 256 << 20  # bytes, with which the embedded `mongod` has ended
 
 
 def main(arguments: Sequence[str], program: str = "scripts/restore", folder: str = "") -> int:
@@ -48,6 +54,12 @@ def main(arguments: Sequence[str], program: str = "scripts/restore", folder: str
     what.add_argument("--into", metavar="NAME", help="restore into this database, which must be empty, and the storage")
     what.add_argument("--check", action="store_true", help="prove that it restores, in a temporary database")
     what.add_argument("--list", action="store_true", help="check the file alone, without a database")
+    parser.add_argument(
+        "--until",
+        type=moment_to_reach,
+        metavar="TIME",
+        help="go on with the changes (`backup --changes`) in the folder of the backup, up to this time",
+    )
     parser.add_argument("--key-file", type=path, help="the key is in this file, not in TRADEWIND_BACKUP_KEY")
     parser.add_argument(
         "--settings-to", type=path, metavar="FILE", help="write the settings that it holds to a new file"
@@ -55,6 +67,8 @@ def main(arguments: Sequence[str], program: str = "scripts/restore", folder: str
     parser.add_argument("--json", action="store_true", help="say what is in it as JSON")
     parser.add_argument("--demo", action="store_true", help="with TRADEWIND_DEMO=true, as scripts/server starts it")
     chosen = parser.parse_args(arguments)
+    if chosen.until is not None and chosen.list:
+        parser.error("--until goes with --into or --check")
     if chosen.into is not None and not _NAME.fullmatch(chosen.into):
         parser.error("--into takes the name of a database: letters, digits, _ and -, at most 38")
     return exit_code_of("restore", lambda: _restore(chosen))
@@ -63,20 +77,41 @@ def main(arguments: Sequence[str], program: str = "scripts/restore", folder: str
 def _restore(chosen: argparse.Namespace) -> int:
     if chosen.settings_to is not None and chosen.settings_to.exists():
         raise BackupError(f"{chosen.settings_to} exists already: name a new file.")
+    secret = backup_secret(chosen.key_file)
     with chosen.file.open("rb") as source:
-        reader = ArchiveReader(source, chosen.file.name, backup_secret(chosen.key_file))
-        if chosen.list:
-            manifest = read_through(reader)
-        else:
-            given: dict[str, Any] = {"demo": True} if chosen.demo else {}
-            settings = Settings(**given)
-            with written_to(settings) as uri:
-                name = chosen.into or f"tradewind_check_{secrets.token_hex(4)}"
-                manifest = run(restore_into(name, reader, settings, uri, keeps=chosen.into is not None))
+        reader = ArchiveReader(source, chosen.file.name, secret)
+        manifest = read_through(reader) if chosen.list else _restore_from(reader, chosen, secret)
     if chosen.settings_to is not None:
         write_settings(chosen.settings_to, reader.settings)
     print(json.dumps({**reader.header, **manifest}) if chosen.json else _sentences(chosen, reader, manifest))
     return DONE
+
+
+def _restore_from(reader: ArchiveReader, chosen: argparse.Namespace, secret: str) -> dict[str, Any]:
+    if "since" in reader.header:
+        raise BackupError(f"{chosen.file.name} has changes alone: restore the backup before it, with --until.")
+    given: dict[str, Any] = {"demo": True} if chosen.demo else {}
+    settings = Settings(**given)
+    later = Later(chosen.file.parent, chosen.until, secret) if chosen.until is not None else None
+    name = chosen.into or f"tradewind_check_{secrets.token_hex(4)}"
+    with written_to(settings) as uri, _room_told(settings):
+        restored: dict[str, Any] = run(restore_into(name, reader, settings, uri, chosen.into is not None, later))
+    return restored
+
+
+@contextmanager
+def _room_told(settings: Settings) -> Iterator[None]:
+    """In the block, a database that goes away because the disk is full is a `BackupError` that says so."""
+    try:
+        yield
+    except DatabaseUnavailable as error:
+        free = shutil.disk_usage(settings.data_dir).free
+        if settings.mongodb_uri.get_secret_value() or free > _LEAST_ROOM:
+            raise
+        raise BackupError(
+            f"There is no room for the restored database: {settings.data_dir} has {free / 1e6:,.0f} MB left. "
+            "Make room, drop what was begun, and restore again."
+        ) from error
 
 
 def read_through(reader: ArchiveReader) -> dict[str, Any]:
@@ -89,13 +124,20 @@ def read_through(reader: ArchiveReader) -> dict[str, Any]:
 
 
 async def restore_into(
-    name: str, reader: ArchiveReader, settings: Settings, uri: str, keeps: bool = True
+    name: str, reader: ArchiveReader, settings: Settings, uri: str, keeps: bool = True, later: Later | None = None
 ) -> dict[str, Any]:
-    """Restore into the database `name` and the storage of files; if it `keeps` nothing, both are as before afterwards."""
+    """Restore into the database `name` and the storage of files, and go on with the changes of `later`.
+
+    If it `keeps` nothing, both are as before afterwards.
+    """
+    if later is not None:
+        later.files(reader.header["database"], moment_of(reader.header["moment"]))  # before anything is written
     database = RawDatabase(uri, name)
     try:
         async with _file_target(settings, keeps) as files:
             manifest = await restore(reader, database, files)
+            if later is not None:
+                manifest["moment"] = described_moment(await replay(later, database, files, reader))
             await finish(database, files, settings, uri)
             if not keeps:
                 await undo(database, files)
@@ -115,6 +157,11 @@ async def _file_target(settings: Settings, keeps: bool) -> AsyncIterator[FileTar
 
 
 def _sentences(chosen: argparse.Namespace, reader: ArchiveReader, manifest: dict[str, Any]) -> str:
+    if "since" in manifest:
+        return (
+            f"{chosen.file.name} is whole: {manifest['changes']:,} changes and {manifest['files']['count']:,} files of "
+            f"{manifest['database']} from {manifest['since']['at']} to {manifest['moment']['at']}."
+        )
     documents = sum(one["documents"] for one in manifest["collections"].values())
     what = (
         f"{documents:,} documents in {len(manifest['collections'])} collections and {manifest['files']['count']:,} "

@@ -78,7 +78,7 @@ async def _create_indexes(settings: Settings, uri: str, name: str) -> None:
 
 
 async def _load(reader: ArchiveReader, database: RawDatabase, files: FileTarget) -> dict[str, Any]:
-    pieces, progress = _Pieces(reader), Progress("Restore")
+    pieces, progress = Pieces(reader), Progress("Restore")
     collection = ""
     try:
         while True:
@@ -113,7 +113,7 @@ def split(data: bytes, reader: ArchiveReader) -> Iterator[bytes]:
         at += size
 
 
-class _Pieces:
+class Pieces:
     """The pieces of a backup, each read and checked in a thread while the one before is written."""
 
     def __init__(self, reader: ArchiveReader) -> None:

@@ -122,6 +122,9 @@ class FileTarget(Protocol):
     async def settle(self, database: RawDatabase) -> None:
         """Write into the restored records what the storage calls the files now."""
 
+    async def remove_unknown(self, database: RawDatabase) -> None:
+        """Remove those of the files that were put which the database does not have any more."""
+
     async def undo(self) -> None:
         """Remove the files that were put."""
 
@@ -135,6 +138,9 @@ class NoTarget:
             pass
 
     async def settle(self, database: RawDatabase) -> None:
+        """Nothing to do."""
+
+    async def remove_unknown(self, database: RawDatabase) -> None:
         """Nothing to do."""
 
     async def undo(self) -> None:
@@ -177,6 +183,12 @@ class StorageTarget:
                 etags.clear()
         if etags:
             await database.set_field(OBJECTS.name, "etag", etags)
+
+    async def remove_unknown(self, database: RawDatabase) -> None:
+        """Remove the files that were written and that no record calls stored."""
+        for file in self._written:
+            if not any(map(StoredFile.of, await database.named(OBJECTS.name, [file.key]))):
+                await self._storage.delete(file.visibility, file.key)
 
     async def undo(self) -> None:
         """Remove the files that were written."""

@@ -1,4 +1,4 @@
-"""Takes a backup: all documents as they are at one moment, then the files that they name."""
+"""Takes a backup: all documents as they are at one moment, or what changed since one, then the files that they name."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import asyncio
 import hashlib
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, BinaryIO, TypeVar
 
 from bson import Timestamp
 
+from config.database.raw_changes import Event, RawChanges
 from config.database.raw_documents import RawDatabase, RawDocument
 from config.settings import Settings
+from handlers.observing import BACKUPS
 from plugins.files.records import OBJECTS
-from scripts.backups.archive import ArchiveWriter, Kind
+from scripts.backups.archive import ArchiveWriter, Kind, described_moment
 from scripts.backups.errors import BackupError
 from scripts.backups.progress import Progress
 from scripts.backups.sealing import Seal
@@ -39,12 +40,12 @@ async def take(
         raise BackupError(f"The database {database.name} is being restored, or a restore into it was killed.")
     progress = Progress("Backup", sum([await database.estimate(name) for name in names]))
     moment = await database.begin(names)
-    about = {"database": database.name, "moment": _told(moment)}
+    about = {"database": database.name, "moment": described_moment(moment)}
     archive = ArchiveWriter(output, about, seal)
     archive.describe(Kind.SETTINGS, kept_settings)
     try:
         with tempfile.TemporaryFile() as spooled:
-            taking = _Taking(database, moment, archive, Spool(spooled), progress)
+            taking = Taking(database, moment, archive, Spool(spooled), progress)
             collections = {name: await taking.copy(name) for name in names}
             files = await taking.copy_files(settings)
     finally:
@@ -54,12 +55,28 @@ async def take(
     return {**manifest, "size": archive.size, "seconds": round(progress.seconds, 1)}
 
 
-def _told(moment: Timestamp) -> dict[str, Any]:
-    at = datetime.fromtimestamp(moment.time, UTC).isoformat().replace("+00:00", "Z")
-    return {"at": at, "seconds": moment.time, "increment": moment.inc}
+async def take_changes(
+    database: RawDatabase, settings: Settings, since: Timestamp, output: BinaryIO, seal: Seal | None
+) -> dict[str, Any]:
+    """Write what changed since a moment to `output`; the manifest. Raises as `take` does, and `ChangesLost`."""
+    await RawChanges(database).mark(BACKUPS)
+    moment = await database.now(BACKUPS)
+    progress = Progress("Changes")
+    about = {"database": database.name, "since": described_moment(since), "moment": described_moment(moment)}
+    archive = ArchiveWriter(output, about, seal)
+    try:
+        with tempfile.TemporaryFile() as spooled:
+            taking = Taking(database, moment, archive, Spool(spooled), progress)
+            count = await taking.copy_changes(since)
+            files = await taking.copy_files(settings)
+    finally:
+        progress.end()
+    manifest = {**about, "changes": count, "collections": {}, "files": files}
+    archive.describe(Kind.MANIFEST, manifest)
+    return {**manifest, "size": archive.size, "seconds": round(progress.seconds, 1)}
 
 
-class _Taking:
+class Taking:
     """One backup that is being written."""
 
     def __init__(
@@ -86,6 +103,28 @@ class _Taking:
 
         await _in_thread(self._database.pages(collection, self._moment), write)
         return tally.as_json()
+
+    async def copy_changes(self, since: Timestamp) -> int:
+        """Copy what changed since a moment; how many changes."""
+        pages = [0]
+
+        def write(page: Sequence[Event]) -> None:
+            data = b"".join(event.raw for event in page)
+            self._archive.write(Kind.CHANGES, data)
+            self._progress.add(len(data), len(page))
+            pages.append(len(page))
+
+        await _in_thread(self._with_their_files(RawChanges(self._database).since(since, self._moment, BACKUPS)), write)
+        return sum(pages)
+
+    async def _with_their_files(self, pages: AsyncIterator[list[Event]]) -> AsyncIterator[list[Event]]:
+        """The same pages; the files that they tell of and that are stored by now go into the spool."""
+        async for page in pages:
+            of_files = (event for event in page if "documentKey" in event and event["ns"]["coll"] == OBJECTS.name)
+            if keys := {event["documentKey"]["_id"] for event in of_files}:
+                for file in filter(None, map(StoredFile.of, await self._database.named(OBJECTS.name, list(keys)))):
+                    self._spool.add(file)
+            yield page
 
     async def copy_files(self, settings: Settings) -> dict[str, Any]:
         """Copy the files; what the manifest says about them."""

@@ -1,0 +1,72 @@
+"""A folder of backups: the names of its files, which of them are old, and from which one changes go on."""
+
+from __future__ import annotations
+
+import fcntl
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bson import Timestamp
+
+from scripts.backups.archive import ArchiveReader, moment_of
+from scripts.backups.errors import BackupError
+
+WHOLE, CHANGES = ".backup", ".changes"
+_PARTIAL = ".partial"
+
+
+def new_name(database: str, ending: str) -> str:
+    """The name of a backup that is taken now."""
+    return f"{database}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{ending}"
+
+
+def partial_of(path: Path) -> Path:
+    """What a file is called while it is written."""
+    return path.with_name(f".{path.name}{_PARTIAL}")
+
+
+def header_of(path: Path) -> dict[str, Any]:
+    """The header of a backup, which is readable without its key. Raises `BackupError`."""
+    with path.open("rb") as source:
+        return ArchiveReader(source, path.name, None).header
+
+
+def newest_moments(folder: Path, database: str) -> Sequence[Timestamp]:
+    """The moments from which changes may go on, the best first: the last changes, else the last whole backup.
+
+    Raises `BackupError` where there is no backup.
+    """
+    last = [ours[-1] for ending in (CHANGES, WHOLE) if (ours := _ours(folder, database, ending))]
+    if not _ours(folder, database, WHOLE):
+        raise BackupError(f"There is no backup of {database} in {folder}: take a whole one first.")
+    return [moment_of(header_of(path)["moment"]) for path in last]
+
+
+def remove_abandoned(folder: Path, database: str) -> None:
+    """Remove what backups that were killed have left, unless somebody still writes it."""
+    for path in folder.glob(f".{database}-*{_PARTIAL}"):
+        with path.open("rb") as file, suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+
+
+def remove_old(folder: Path, database: str, keep: int) -> list[str]:
+    """Remove the oldest backups that have names of ours, and the changes before the oldest that stays; their names."""
+    whole = _ours(folder, database, WHOLE)
+    old = whole[:-keep]
+    if old:
+        oldest = whole[-keep].stem
+        old += [path for path in _ours(folder, database, CHANGES) if path.stem < oldest]
+    for path in old:
+        path.unlink()
+    return [path.name for path in old]
+
+
+def _ours(folder: Path, database: str, ending: str) -> list[Path]:
+    """The files with names of ours, the oldest first."""
+    name = re.compile(re.escape(database) + r"-\d{8}T\d{6}Z" + re.escape(ending))
+    return sorted(path for path in folder.iterdir() if name.fullmatch(path.name))

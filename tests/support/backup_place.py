@@ -1,0 +1,125 @@
+"""A server with its embedded database, and what an operator does beside it: backups, restores."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from config.database import Driver, open_driver
+from config.embedded import Embedded
+from config.embedded.snapshot_history import snapshot_history
+from config.settings import Settings
+from plugins.registry import load_plugins
+from plugins.runtime import Running
+from plugins.testing import serving
+from scripts.backups.archive import ArchiveReader
+from scripts.backups.backup_command import back_up_to
+from scripts.backups.restore_command import restore_into
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = ("auth", "rbac", "system", "files")
+PLUGINS = load_plugins(NAMES)
+DATABASE = "original"
+KEY = "one-key-of-these-tests-that-encrypts-backups"
+# what a script does once its environment is there
+COMMAND = "import sys; from scripts.backups.{}_command import main; sys.exit(main(sys.argv[1:]))"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A server with its embedded database, and what an operator does beside it."""
+
+    server: Running
+    embedded: Embedded
+    folder: Path
+
+    @property
+    def driver(self) -> Driver:
+        return self.server.service.database.driver
+
+    @property
+    def settings(self) -> Settings:
+        chosen: dict[str, Any] = {"data_dir": self.folder, "mongodb_database": DATABASE, "plugins": NAMES, "demo": True}
+        return Settings(_env_file=None, **chosen)
+
+    async def backup(self, name: str, key: str = "") -> Path:
+        path = self.folder / name
+        with snapshot_history(self.folder), path.open("wb") as output:
+            await back_up_to(output, self.settings, self.embedded.uri, key)
+        return path
+
+    async def restore(self, path: Path, name: str, keeps: bool = True) -> dict[str, Any]:
+        with path.open("rb") as source:
+            reader = ArchiveReader(source, path.name, KEY)
+            return await restore_into(name, reader, self.settings, self.embedded.uri, keeps)
+
+    async def command(self, name: str, *arguments: str) -> tuple[int, str]:
+        """Run a command as a process: exit code and output."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("TRADEWIND_")}
+        ours = {"DATA_DIR": str(self.folder), "MONGODB_DATABASE": DATABASE, "PLUGINS": ",".join(NAMES), "DEMO": "true"}
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            COMMAND.format(name),
+            *arguments,
+            env={**kept, **{f"TRADEWIND_{name}": value for name, value in ours.items()}, "PYTHONPATH": str(ROOT)},
+            cwd=self.folder,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        output, _ = await process.communicate()
+        return process.returncode or 0, output.decode()
+
+    @asynccontextmanager
+    async def database(self, name: str) -> AsyncIterator[Driver]:
+        driver = open_driver("pymongo", self.embedded.uri, name, 10_000)
+        try:
+            yield driver
+        finally:
+            await driver.close()
+
+    async def databases(self) -> set[str]:
+        async with self.database("admin") as driver:
+            return {one["name"] for one in (await driver.command({"listDatabases": 1, "nameOnly": True}))["databases"]}
+
+
+@asynccontextmanager
+async def opened(embedded: Embedded, folder: Path) -> AsyncIterator[Place]:
+    async with serving(embedded.uri, folder, PLUGINS, mongodb_database=DATABASE) as server:
+        yield Place(server, embedded, folder)
+
+
+async def transfer(driver: Driver) -> None:
+    """Move one from a sum to another, and note it, in one transaction."""
+
+    async def work() -> None:
+        await driver.update_one("test_left", {"_id": "sum"}, {"$inc": {"value": -1}}, upsert=True)
+        await driver.update_one("test_right", {"_id": "sum"}, {"$inc": {"value": 1}}, upsert=True)
+        counter = await driver.update_one("test_count", {"_id": "moves"}, {"$inc": {"value": 1}}, upsert=True)
+        assert counter is not None
+        await driver.insert("test_moves", [{"_id": counter["value"], "text": "moved " * 20}])
+
+    await driver.transaction(work)
+
+
+@asynccontextmanager
+async def transfers(driver: Driver) -> AsyncIterator[None]:
+    """Transfers without a pause while the block runs."""
+
+    async def repeat() -> None:
+        while True:
+            await transfer(driver)
+
+    task = asyncio.create_task(repeat())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
