@@ -105,14 +105,21 @@ def render_documents(plugins: Sequence[Plugin]) -> dict[Path, str]:
     """The documents that follow from the code, renewed. Raises ValueError where one has no marks for its table."""
     tables = {"settings": settings_table(plugins), "errors": errors_table(plugins)}
     renewed = {DOCUMENTS / f"{name}.md": _replace_table(name, table) for name, table in tables.items()}
+    # late: an installed package has no results
+    from scripts.reliability import PAGE, render_reliability
+    from scripts.sizing import sizing_rows
+
+    renewed[PAGE] = render_reliability()
+    renewed[DOCUMENTS / "operations" / "sizing.md"] = _replace_table("operations/sizing", _table(*sizing_rows()))
     return renewed | {DOCUMENTS / "operations" / name: text for name, text in render_monitoring().items()}
 
 
 def _replace_table(name: str, table: str) -> str:
-    before, opening, rest = (DOCUMENTS / f"{name}.md").read_text().partition(f"<!-- {name} -->\n")
-    _, closing, after = rest.partition(f"<!-- /{name} -->")
+    mark = name.rpartition("/")[2]
+    before, opening, rest = (DOCUMENTS / f"{name}.md").read_text().partition(f"<!-- {mark} -->\n")
+    _, closing, after = rest.partition(f"<!-- /{mark} -->")
     if not (opening and closing):
-        raise ValueError(f"docs/{name}.md has no <!-- {name} --> … <!-- /{name} -->")
+        raise ValueError(f"docs/{name}.md has no <!-- {mark} --> … <!-- /{mark} -->")
     return f"{before}{opening}{table}{closing}{after}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -221,6 +222,22 @@ PANELS: Sequence[Panel] = (
     Panel("Processors", "short", {"{{instance}} {{process}}": "rate(process_cpu_seconds_total[5m])"}),
     Panel("Versions", "short", {"{{version}}": "count by (version) (tradewind_build_info)"}),
 )
+
+
+def metrics_in(expression: str) -> set[str]:
+    """The names of metrics in an expression, without labels and their values."""
+    bare = re.sub(r"\{[^}]*\}|\b(?:by|without) \([^)]*\)", "", expression)
+    return set(re.findall(r"\b(?:up|(?:tradewind|process)_[a-z_]+)\b", bare))
+
+
+def metrics_told(text: str) -> set[str]:
+    """The names that an answer of `/metrics` has, those of histograms with their endings."""
+    types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))
+    return {
+        name
+        for metric, kind in types.items()
+        for name in ([f"{metric}_{part}" for part in ("bucket", "sum", "count")] if kind == "histogram" else [metric])
+    }
 
 
 def render_monitoring() -> dict[str, str]:

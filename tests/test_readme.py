@@ -68,8 +68,8 @@ def test_the_readme_stays_short() -> None:
     assert len(README.splitlines()) <= LONGEST_README
 
 
-@pytest.mark.parametrize("name", ["settings", "errors"])
-def test_the_tables_are_those_of_the_code(name: str) -> None:
+@pytest.mark.parametrize("name", ["settings", "errors", "reliability", "operations/sizing"])
+def test_the_tables_are_those_of_the_code_and_of_the_results(name: str) -> None:
     path = ROOT / "docs" / f"{name}.md"
     assert render_documents(load_plugins(()))[path] == path.read_text()
 

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from scripts.fault_injection import (
+    backup,
     clock,
     connections,
     contention,
@@ -30,6 +31,7 @@ from scripts.fault_injection import (
     supervision,
     twins,
     upgrade,
+    versions,
 )
 from scripts.fault_injection.experiment import Bench
 from scripts.fault_injection.processes import ROOT
@@ -51,7 +53,9 @@ EXPERIMENTS: dict[str, Callable[[Bench], Coroutine[None, None, None]]] = {
     "connections": connections.run,
     "clock": clock.run,
     "upgrade": upgrade.run,
+    "versions": versions.run,
     "soak": soak.run,
+    "backup": backup.run,
 }
 
 
@@ -60,11 +64,13 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="scripts/faults",
         description="Break things under load, on this machine only, and count what clients noticed. "
-        f"Experiments: {', '.join(EXPERIMENTS)}. All of them take about 90 minutes.",
+        f"Experiments: {', '.join(EXPERIMENTS)}. All of them take about two hours.",
     )
     parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help="which ones; all of them without any")
     parser.add_argument("--quick", action="store_true", help="a tenth of everything; the result is not kept")
-    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="kills, http, drivers, old")
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="kills, http, drivers, old, disk"
+    )
     given = parser.parse_args(arguments)
     unknown = [name for name in given.experiments if name not in EXPERIMENTS]
     if unknown:
@@ -103,6 +109,9 @@ def _keep(name: str, bench: Bench) -> None:
     kept["machine"] = {"cores": os.cpu_count(), "python": platform.python_version(), "system": platform.system()}
     kept.setdefault("experiments", {})[name] = {"when": f"{now:%H:%M:%S}Z", "commit": _commit(), "lines": bench.rows()}
     path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    from scripts.reliability import write_reliability  # late, because it needs the experiments of this module
+
+    write_reliability()
 
 
 def _commit() -> str:

@@ -26,7 +26,7 @@ _BACK_SECONDS = 60.0
 
 async def run(bench: Bench) -> None:
     """Fill the disk for 25 seconds, free it, and wait until the service is ready; then kill the supervisor."""
-    with _small_disk(bench.subfolder("disk")) as disk:
+    with small_disk(bench.subfolder("disk"), _DISK_MB) as disk:
         server = Server(disk, "full", free_ports(1)[0])
         filler = disk / "filler"
         try:
@@ -53,9 +53,9 @@ async def run(bench: Bench) -> None:
 
 
 @contextmanager
-def _small_disk(folder: Path) -> Iterator[Path]:
-    """A file system of 900 MB; needs the right to mount one."""
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={_DISK_MB}m", "tmpfs", str(folder)], check=True)
+def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
+    """A file system of so many megabytes in this folder; needs the right to mount one."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)], check=True)
     try:
         yield folder
     finally:

@@ -27,7 +27,7 @@ Documents = dict[str, dict[Any, dict[str, Any]]]
 async def run(bench: Bench) -> None:
     """Load the old code, start today's on the same folder, compare, and go back."""
     folder = bench.subfolder("upgrade")
-    source = await in_thread(_check_out, folder / "old", bench.options.get("old", _OLD))
+    source = await in_thread(check_out, folder / "old", bench.options.get("old", _OLD))
     if source is None:
         bench.tell(NAME, "run", "left out: this checkout has no history")
         return
@@ -49,7 +49,7 @@ async def run(bench: Bench) -> None:
             _tell_lists(bench, before_lists, await _lists(load.admin))
             record = Folder(data).live_record()
             if record is not None:
-                seconds = await in_thread(_fill, new)
+                seconds = await in_thread(wait_for_ledgers, new)
                 bench.tell(NAME, "fields of later versions are filled in, in the background, after", f"{seconds:.0f} s")
                 await tell_books(bench, NAME, load, [new], record.uri)
             await in_thread(new.stop)
@@ -61,7 +61,7 @@ async def run(bench: Bench) -> None:
             await in_thread(server.stop)
 
 
-def _fill(server: Server) -> float:
+def wait_for_ledgers(server: Server) -> float:
     """How long it takes until the ledgers agree, at most a minute: what is not filled in yet counts as a difference."""
     began = time.monotonic()
     while server.ledgers() and time.monotonic() - began < _FILLED_SECONDS:
@@ -73,7 +73,7 @@ def _password(server: Server) -> str:
     return server.env["TRADEWIND_ADMIN_PASSWORD"]
 
 
-def _check_out(folder: Path, commit: str) -> Path | None:
+def check_out(folder: Path, commit: str) -> Path | None:
     """The files of a commit."""
     folder.mkdir(parents=True)
     archive = subprocess.run(["git", "archive", commit], cwd=ROOT, capture_output=True, check=False)

@@ -12,17 +12,11 @@ import pytest
 import yaml
 
 from plugins.testing import Client
-from scripts.monitoring import ALERTS, PANELS, render_monitoring
+from scripts.monitoring import ALERTS, PANELS, metrics_in, metrics_told, render_monitoring
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "operations"
 PROMETHEUS_OWN = {"up"}
-
-
-def metrics_in(expression: str) -> set[str]:
-    """The names of metrics in an expression, without labels and their values."""
-    bare = re.sub(r"\{[^}]*\}|\b(?:by|without) \([^)]*\)", "", expression)
-    return set(re.findall(r"\b(?:up|(?:tradewind|process)_[a-z_]+)\b", bare))
 
 
 def test_the_files_are_those_of_the_code() -> None:
@@ -32,12 +26,7 @@ def test_the_files_are_those_of_the_code() -> None:
 async def test_alerts_and_panels_are_about_metrics_that_exist(anonymous: Client) -> None:
     await anonymous.get("/api/health")
     text = (await anonymous.get("/metrics")).body.decode()
-    types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))
-    known = PROMETHEUS_OWN | {
-        name
-        for metric, kind in types.items()
-        for name in ([f"{metric}_{part}" for part in ("bucket", "sum", "count")] if kind == "histogram" else [metric])
-    }
+    known = PROMETHEUS_OWN | metrics_told(text)
     asked = [alert.expression for alert in ALERTS] + [one for panel in PANELS for one in panel.queries.values()]
     assert {name for expression in asked for name in metrics_in(expression)} - known == set()
 

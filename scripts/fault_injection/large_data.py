@@ -1,0 +1,83 @@
+"""A million customers and ten gibibytes of files, written straight into the database and the storage."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from bson import ObjectId
+from pymongo import MongoClient
+
+from plugins.files.local import LocalStorage
+from plugins.files.names import new_key
+from plugins.files.records import OBJECTS
+from plugins.files.signatures import Signatures
+from plugins.files.storage import Label
+from plugins.files.types import UNKNOWN
+
+FILE_BYTES = 4 << 20
+_AT_ONCE = 2000
+_POOL_BYTES = 64 << 20
+
+
+def copy_customers(uri: str, source: str, target: str, count: int) -> None:
+    """Insert `count` copies of a customer of one database into another, each with an id, a code and a name of its own."""
+    with MongoClient[dict[str, Any]](uri) as client:
+        pattern = client[source].crm_customers.find_one() or {}
+        rows = (
+            {**pattern, "_id": ObjectId(), "code": f"L{number:08}", "name": f"Customer {number}"}
+            for number in range(count)
+        )
+        while batch := list(islice(rows, _AT_ONCE)):
+            client[target].crm_customers.insert_many(batch, ordered=False)
+
+
+def write_files(uri: str, database: str, folder: Path, total_bytes: int) -> int:
+    """Store files of 4 MiB that nothing can compress, with their records; how many."""
+    contents = _contents(max(1, total_bytes // FILE_BYTES))
+    return asyncio.run(_write_files(uri, database, folder, contents))
+
+
+async def _write_files(uri: str, database: str, folder: Path, contents: Iterator[bytes]) -> int:
+    storage, count = LocalStorage(folder, Signatures(())), 0
+    storage.prepare()
+    with MongoClient[dict[str, Any]](uri) as client:
+        for content in contents:
+            key, now = new_key(datetime.now(UTC), ".bin"), datetime.now(UTC)
+            label = Label(f"file {count}.bin", UNKNOWN)
+            async with storage.writer(key, "private", label) as writer:
+                await writer.write(content)
+                etag = await writer.commit("private", label)
+            record = {
+                "_id": key,
+                "visibility": "private",
+                "name": label.name,
+                "size": len(content),
+                "content_type": UNKNOWN.media,
+                "sha256": hashlib.sha256(content).hexdigest(),
+                "etag": etag,
+                "uploader_id": 1,
+                "uploader_name": "admin",
+                "attached": True,
+                "state": "stored",
+                "writer": None,
+                "created_at": now,
+            }
+            client[database][OBJECTS.name].insert_one(record)
+            count += 1
+    return count
+
+
+def _contents(count: int) -> Iterator[bytes]:
+    """Different contents of random bytes: each is another piece of one pool behind bytes of its own."""
+    pool = os.urandom(_POOL_BYTES + FILE_BYTES)
+    for number in range(count):
+        own = os.urandom(32)
+        at = (number * 4099) % _POOL_BYTES
+        yield own + pool[at : at + FILE_BYTES - len(own)]

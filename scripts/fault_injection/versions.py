@@ -1,0 +1,64 @@
+"""The oldest version and today's on one database at the same time, under load, while today's upgrades the documents."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+from scripts.fault_injection.experiment import Bench, in_thread, tell_books
+from scripts.fault_injection.load import Load
+from scripts.fault_injection.processes import ReplicaSet, Server, free_ports
+from scripts.fault_injection.upgrade import check_out, wait_for_ledgers
+from scripts.fault_injection.verification import verify
+
+NAME = "versions"
+_OLDEST = "e2b9a96"  # the first commit that could serve
+_SECONDS = 30
+
+
+async def run(bench: Bench) -> None:
+    """Four workers of the old version; today's starts beside it and gets four of its own; then the old one stops."""
+    folder = bench.subfolder("versions")
+    source = await in_thread(check_out, folder / "old", bench.options.get("old", _OLDEST))
+    if source is None:
+        bench.tell(NAME, "run", "left out: this checkout has no history")
+        return
+    replica_set = await in_thread(ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5).start)
+    first, second = free_ports(2)
+    old = Server(folder, "old", first, replica_set.uri, source=source, demo="true")
+    new = Server(folder, "new", second, replica_set.uri, demo="true")
+    seconds = max(5.0, _SECONDS * bench.scale)
+    try:
+        await in_thread(old.start)
+        async with Load([first], workers=4, pace=0.05) as before:
+            before.start()
+            await asyncio.sleep(seconds / 2)
+            alone = before.outcomes()
+            await in_thread(new.start)
+            bench.tell(NAME, "today's version is ready beside the old one after", f"{new.ready_after:.1f} s")
+            async with Load([second], workers=4, pace=0.05) as after:
+                after.start()
+                await asyncio.sleep(seconds)
+                await before.stop()
+                await in_thread(old.stop)
+                await asyncio.sleep(seconds / 2)
+                await after.stop()
+                _tell_outcomes(bench, "the old version, alone", alone)
+                _tell_outcomes(bench, "the old version, beside today's", before.outcomes() - alone)
+                _tell_outcomes(bench, "today's version", after.outcomes())
+                verdict = await in_thread(verify, before, replica_set.uri)
+                figure = f"{verdict.acknowledged} acknowledged, {len(verdict.faults)} lost, doubled or wrong"
+                bench.tell(NAME, "acknowledged writes of the old version", figure, "0 lost", not verdict.faults)
+                filled = await in_thread(wait_for_ledgers, new)
+                bench.tell(NAME, "fields of later versions are filled in, in the background, after", f"{filled:.0f} s")
+                await tell_books(bench, NAME, after, [new], replica_set.uri)
+    finally:
+        for server in (old, new):
+            await in_thread(server.stop)
+        await in_thread(replica_set.stop)
+
+
+def _tell_outcomes(bench: Bench, what: str, outcomes: Counter[str]) -> None:
+    lost = {outcome: count for outcome, count in outcomes.items() if outcome != "0"}
+    figure = f"{outcomes.total()} requests, refused or failed: {lost or 0}"
+    bench.tell(NAME, what, figure, "none refused", not lost)

@@ -1,0 +1,118 @@
+"""`docs/reliability.md`: what the experiments of `scripts/faults` have hurt, and what clients noticed of it.
+
+Every figure is from `scripts/results`, the words are those of the experiments. `scripts/check --write` renews the page.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts.fault_injection.command import EXPERIMENTS, RESULTS
+
+_HEAD = """\
+# Reliability
+
+What was hurt, how, and what clients noticed. `scripts/faults` runs these experiments on one machine, with real servers, a real
+MongoDB and connections over loopback; the clients retry nothing unless a line says so. The newest result of each is in
+`scripts/results`, and this page is made from it (`scripts/check --write`), good lines and bad ones. Servers, database and
+clients share the {cores} cores of that machine, so times are longer than on three machines.
+
+Codes: `0` is success; `50300` is "not available now", with `Retry-After`, and is what a client sees of a database without
+primary; anything else in a line is written as it came. "Acknowledged writes" are looked up one by one in the database.
+
+"""
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
+_GOOD, _BAD, _SEEN = "good", "**bad**", ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The newest run of an experiment: the day, the time and the commit, and its lines."""
+
+    day: str
+    when: str
+    commit: str
+    lines: Sequence[Mapping[str, Any]]
+
+    def count(self, holds: bool) -> int:
+        """How many of its lines are as expected, or are not."""
+        return sum(line["holds"] is holds for line in self.lines)
+
+
+def newest_results(folder: Path = RESULTS) -> dict[str, Result]:
+    """The newest result of each experiment that has one."""
+    found: dict[str, Result] = {}
+    for path in sorted(folder.glob("faults-*.json")):
+        day = path.stem.removeprefix("faults-")
+        for name, one in json.loads(path.read_text())["experiments"].items():
+            found[name] = Result(day, one["when"], one["commit"], one["lines"])
+    return found
+
+
+def write_reliability() -> None:
+    """Renew the page."""
+    PAGE.write_text(render_reliability())
+
+
+def render_reliability(folder: Path = RESULTS) -> str:
+    """The whole page."""
+    results = newest_results(folder)
+    newest = max(folder.glob("faults-*.json"))
+    cores = json.loads(newest.read_text())["machine"]["cores"]
+    parts = [_HEAD.format(cores=cores), *_summary(results), *_bad_lines(results)]
+    for name in EXPERIMENTS:
+        parts += _section(name, results.get(name))
+    return "".join(parts).rstrip("\n") + "\n"
+
+
+def _summary(results: Mapping[str, Result]) -> Iterator[str]:
+    yield "| Experiment | What was hurt | Good | Bad |\n| --- | --- | ---: | ---: |\n"
+    for name in EXPERIMENTS:
+        result = results.get(name)
+        counts = f"{result.count(True)} | {result.count(False)}" if result else "not run | "
+        yield f"| [{name}](#{name}) | {_hurt(name)} | {counts} |\n"
+    yield "\n"
+
+
+def _bad_lines(results: Mapping[str, Result]) -> Iterator[str]:
+    yield "## What is not as it should be\n\n"
+    bad = [
+        f"- [{name}](#{name}): {_cell(line['measure'])}: {_cell(line['figure'])} (expected: {_cell(line['expected'])})\n"
+        for name in EXPERIMENTS
+        if name in results
+        for line in results[name].lines
+        if line["holds"] is False
+    ]
+    yield from bad or ["Every figure is as expected.\n"]
+    yield "\n"
+
+
+def _section(name: str, result: Result | None) -> Iterator[str]:
+    yield f"## {name}\n\n{_hurt(name)} {_how(name)}\n\n"
+    if result is None:
+        yield "There is no result yet.\n\n"
+        return
+    yield f"{result.day} {result.when}, commit {result.commit}.\n\n"
+    yield "| What clients noticed | Figure | Expected | |\n| --- | --- | --- | --- |\n"
+    for line in result.lines:
+        verdict = {True: _GOOD, False: _BAD, None: _SEEN}[line["holds"]]
+        yield f"| {_cell(line['measure'])} | {_cell(line['figure'])} | {_cell(line['expected'])} | {verdict} |\n"
+    yield "\n"
+
+
+def _hurt(name: str) -> str:
+    """What an experiment hurts: the first sentence of its module."""
+    return inspect.cleandoc(inspect.getmodule(EXPERIMENTS[name]).__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def _how(name: str) -> str:
+    return inspect.cleandoc(EXPERIMENTS[name].__doc__ or "").replace("\n\n", " ").replace("\n", " ")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")
