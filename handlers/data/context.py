@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Set
 from typing import Protocol, TypeVar
 
+from lru import LRU
+
 from config.database import Driver
 from handlers.data.changes import Changes
 from handlers.data.collection import Collection
@@ -60,6 +62,10 @@ class DataContext(Protocol):
     @property
     def counts(self) -> SingleFlight:
         """Runs counts; identical ones that are requested at the same time share one execution."""
+
+    @property
+    def further_rows(self) -> LRU[tuple[str, int | None], bool]:
+        """Who had rows of `Scope.further` in a collection the last time: its name and the id of the user."""
 
     @property
     def outdated(self) -> Set[str]:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from bson import ObjectId
+from lru import LRU
 
 from config.database import Batcher, DatabaseUnavailable, Driver, DuplicateKey, Filter
 from handlers.actor import SYSTEM, Actor
@@ -38,6 +39,7 @@ LEASES = "core_leases"
 PREPARE_SECONDS = 5.0  # how long a start waits for another one that was killed
 _WIPE_BATCH = 5000
 _NUMBERS_AT_ONCE = 1000
+_FURTHER_ROWS = 10_000
 
 
 class AlikeRecords(Exception):
@@ -64,6 +66,7 @@ class Database:
         self.changes = Changes(driver, watched)
         self.keeping = Keeping(driver, self.collections.values(), self.changes)
         self.counts = SingleFlight()
+        self.further_rows: LRU[tuple[str, int | None], bool] = LRU(_FURTHER_ROWS)
         self.history = History(driver)
         self.departments = PeopleDepartments(self.referred.get(THE_USERS), self)
         self.outdated: set[str] = set()  # collections whose search fields `SearchIndexing` still has to rebuild

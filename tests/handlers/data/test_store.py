@@ -221,6 +221,22 @@ async def test_a_row_that_was_handed_over_is_seen_besides_the_scope(database: Da
     assert (await database.store(CHILDREN, BORIS, scope).get(made["id"]))["name"] == "a"
 
 
+async def test_a_list_follows_what_is_handed_over_and_taken_back(database: Database) -> None:
+    made = await database.store(CHILDREN, ANNA).create({"name": "a"})
+    boris = database.store(CHILDREN, Actor(user_id=103, department_id=13), Scope(creator_id=103, user_id=103))
+
+    async def seen() -> list[Any]:
+        page = await boris.page({"page": 1, "page_size": 20, "with_total": True})
+        assert page.total == len(page.items)
+        return [item["id"] for item in page.items]
+
+    lists = [await seen()]
+    for people in ([103], []):
+        await database.store(CHILDREN, ANNA).update(made["id"], {"shared_with": people})
+        lists += [await seen(), await seen()]
+    assert lists == [[], [made["id"]], [made["id"]], [], []]
+
+
 async def test_an_empty_scope_hides_even_shared_records(database: Database) -> None:
     made = await database.store(CHILDREN, ANNA).create({"name": "a", "shared_with": [102]})
     with pytest.raises(ApiError) as error:
