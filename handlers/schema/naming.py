@@ -82,22 +82,39 @@ def add_kept_names(shape: Field, values: Sequence[Any], kept: NamesInMemory) -> 
         return shape.items is None or add_kept_names(
             shape.items, [item for value in given for item in _items(shape, value)], kept
         )
-    return all(_add_kept(sibling, given, kept) for sibling in shape.siblings) and all(
-        add_kept_names(child, [value[name] for value in given], kept) for name, child in shape.named_fields
-    )
+    # loops rather than `all`: a generator costs as much as what it does here
+    for sibling in shape.siblings:
+        get = kept.get(sibling.target, _get_none)
+        if not (_add_lists_kept if sibling.many else _add_kept)(sibling, given, get):
+            return False
+    for name, child in shape.named_fields:
+        if not add_kept_names(child, [value[name] for value in given], kept):
+            return False
+    return True
 
 
-def _add_kept(sibling: Sibling, values: Sequence[Record], kept: NamesInMemory) -> bool:
-    get, beside = kept.get(sibling.target, _get_none), sibling.beside
+def _add_kept(sibling: Sibling, values: Sequence[Record], get: Callable[[RecordId], str | None]) -> bool:
+    name, beside = sibling.name, sibling.beside
     for value in values:
         id = value[beside]
-        called: Any = None
-        if id is not None:
-            called = [get(_id_in(sibling, one)) for one in id] if sibling.many else get(id)
-            if called is None or (sibling.many and None in called):
-                return False
-        if called is not None or not sibling.own:
-            value[sibling.name] = called
+        if id is None:
+            if not sibling.own:
+                value[name] = None
+            continue
+        called = get(id)
+        if called is None:
+            return False
+        value[name] = called
+    return True
+
+
+def _add_lists_kept(sibling: Sibling, values: Sequence[Record], get: Callable[[RecordId], str | None]) -> bool:
+    for value in values:
+        several = value[sibling.beside]
+        called = None if several is None else [get(_id_in(sibling, one)) for one in several]
+        if called is not None and None in called:
+            return False
+        value[sibling.name] = called
     return True
 
 
