@@ -87,10 +87,9 @@ def add_kept_names(shape: Field, values: Sequence[Any], kept: NamesInMemory) -> 
         get = kept.get(sibling.target, _get_none)
         if not (_add_lists_kept if sibling.many else _add_kept)(sibling, given, get):
             return False
-    for name, child in shape.named_fields:
-        if not add_kept_names(child, [value[name] for value in given], kept):
-            return False
-    return True
+    return not shape.named_fields or all(
+        add_kept_names(child, [value[name] for value in given], kept) for name, child in shape.named_fields
+    )
 
 
 def _add_kept(sibling: Sibling, values: Sequence[Record], get: Callable[[RecordId], str | None]) -> bool:
