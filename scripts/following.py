@@ -178,8 +178,11 @@ def _not_green() -> Iterator[str]:
     alerts = [f"{one['metric']['alertname']} is {one['metric']['alertstate']}" for one in _query("ALERTS")]
     yield from alerts
     panels = [expression for panel in PANELS for expression in panel.queries.values()]
-    shown = sum(bool(_query(expression)) for expression in panels)
-    print(f"ok    {shown} of {len(panels)} queries of the dashboard have values, {len(alerts)} alerts", flush=True)
+    empty = [expression for expression in panels if not _query(expression)]
+    print(
+        f"ok    {len(panels) - len(empty)} of {len(panels)} queries of the dashboard have values, {len(alerts)} alerts"
+    )
+    print("".join(f"      without a value yet: {expression}\n" for expression in empty), end="", flush=True)
 
 
 def _query(expression: str) -> list[Any]:
