@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from config.local_secrets import demo_accounts
 from config.logs import start_logging
 from config.service_manager import notify
 from config.settings import Settings
+from config.tls_files import CertificateError
 
 if TYPE_CHECKING:
     from config.supervision.forking import Inherited
@@ -67,6 +68,8 @@ def main(arguments: Sequence[str] | None = None, program: str = "server.py") -> 
     garbage_collection.pause()
     try:
         settings = Settings(**given)
+        if problem := certificate_problem(settings):
+            return fail([problem])
         if descriptor is not None:
             return run_fork_server(settings, descriptor)
         return run(settings, start_database(settings))
@@ -76,6 +79,19 @@ def main(arguments: Sequence[str] | None = None, program: str = "server.py") -> 
         return fail([str(error)])
     finally:
         garbage_collection.resume()
+
+
+def certificate_problem(settings: Settings) -> str | None:
+    """Why the certificate of the settings cannot be used now; None where it can, or there is none."""
+    if settings.tls_files is None:
+        return None
+    from config.tls import check_certificate
+
+    try:
+        check_certificate(settings.tls_files)
+    except CertificateError as error:
+        return str(error)
+    return None
 
 
 class Starting:
@@ -149,6 +165,8 @@ def run_fork_server(settings: Settings, descriptor: int) -> int:
     loaded: Message = {
         "host": settings.host,
         "port": settings.port,
+        "unix_socket": settings.unix_socket,
+        "unix_socket_mode": settings.unix_socket_mode,
         "log_level": settings.log_level,
         "stop_seconds": stop_seconds,
     }
@@ -163,7 +181,7 @@ def run_loaded(
     inherited: Inherited | None = None,
 ) -> int:
     """Serve plugins that are loaded, and return the exit code."""
-    from plugins.runtime import StartError
+    from plugins.listening import StartError
     from plugins.unknown_settings import unknown_settings
 
     garbage_collection.exempt_and_resume()
@@ -208,6 +226,10 @@ class Stop:
         if replaceable:
             self._loop.add_signal_handler(signal.SIGHUP, self._replace)
 
+    def call_on_hangup(self, call: Callable[[], object]) -> None:
+        """From now on call this on SIGHUP."""
+        self._loop.add_signal_handler(signal.SIGHUP, call)
+
     def started(self) -> None:
         """From now on a signal asks the service to stop and cancels nothing."""
         self._starting = None
@@ -235,6 +257,7 @@ async def serve(
     inherited: Inherited | None = None,
 ) -> None:
     """Start the service, log that it is ready, and stop it cleanly on a signal. `inherited`: from its supervisor."""
+    from handlers.jobs import Jobs
     from plugins.runtime import running
 
     stop = Stop(replaceable=inherited is not None)
@@ -245,6 +268,10 @@ async def serve(
         uri = embedded.uri if embedded else settings.mongodb_uri.get_secret_value()
         async with running(settings, plugins, uri, catalogue=catalogue, sockets=sockets) as service:
             stop.started()
+            if service.certificate is not None and inherited is None:
+                renew = partial(service.certificate.look, unchanged=True)
+                jobs = service.service.part(Jobs)
+                stop.call_on_hangup(lambda: jobs.spawn("certificate", renew()))
             log.info("ready", extra={"url": service.url, "plugins": list(service.catalogue.plugins)})
             if settings.demo and (inherited is None or inherited.first):
                 welcome(service)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import socket
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 
 BACKLOG = 1024
+UNIX = "unix"  # what counts as the address of a client on a Unix socket
 _FIRST_DESCRIPTOR = 3  # sd_listen_fds(3)
 
 
@@ -45,6 +51,81 @@ def _listen(family: int, address: tuple[object, ...], shared: bool) -> socket.so
         listening.close()
         raise
     return listening
+
+
+class CannotListen(Exception):
+    """A Unix socket cannot be opened; the message is a sentence."""
+
+
+@dataclass(frozen=True)
+class UnixSocket:
+    """A Unix socket that listens, and its file."""
+
+    socket: socket.socket
+    path: Path
+    _inode: int
+
+    def remove(self) -> None:
+        """Remove the file, unless it has become that of another socket."""
+        with suppress(OSError):
+            if self.path.lstat().st_ino == self._inode:
+                self.path.unlink()
+
+
+def open_unix_socket(path: Path, mode: int) -> UnixSocket:
+    """Listen at `path`, for whom the permissions `mode` let connect. Raises `CannotListen`.
+
+    The file of a socket on which nobody listens any more is replaced.
+    """
+    path = path.absolute()
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)  # two that start at once do not take each other's file for an old one
+            _remove_stale(path)
+            listening.setblocking(False)
+            listening.bind(str(path))
+            path.chmod(mode)  # nobody can connect before it listens
+            listening.listen(BACKLOG)
+        finally:
+            os.close(folder)
+        return UnixSocket(listening, path, path.lstat().st_ino)
+    except OSError as error:
+        listening.close()
+        raise CannotListen(f"Cannot listen on {path}: {error.strerror or error}.") from error
+    except CannotListen:
+        listening.close()
+        raise
+
+
+def _remove_stale(path: Path) -> None:
+    try:
+        kind = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISSOCK(kind):
+        raise CannotListen(
+            f"Cannot listen on {path}: the file is no socket. Set TRADEWIND_UNIX_SOCKET to another path."
+        )
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+        except BlockingIOError:
+            pass  # somebody listens, whose queue is full
+    raise CannotListen(
+        f"Cannot listen on {path}: another process does. Stop it, or set TRADEWIND_UNIX_SOCKET to another path."
+    )
+
+
+def port_of(sockets: list[socket.socket], otherwise: int) -> int:
+    """The port of the first socket that has one."""
+    found = (each.getsockname()[1] for each in sockets if each.family != socket.AF_UNIX)
+    return int(next(found, otherwise))
 
 
 def activated_sockets() -> list[socket.socket]:

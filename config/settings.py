@@ -15,6 +15,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from config.listening import UNIX
+from config.tls_files import TlsFiles
+
 EXAMPLE_SECRET = "change-me-to-32-or-more-random-characters"
 DESKTOP_ORIGINS = ("tauri://localhost", "http://tauri.localhost")
 DEV_ORIGINS = (
@@ -50,6 +53,16 @@ class Settings(EnvironmentSettings):
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 lets the system choose.")
     http: Literal["fast", "tornado"] = Field(
         "fast", description="HTTP connection: `fast` on httptools, or `tornado`, its own."
+    )
+    unix_socket: str = Field("", description="Unix socket to listen on too, without TLS: a path.")
+    unix_socket_mode: str = Field("660", pattern="^[0-7]{3}$", description="Who may connect to it, as of a file.")
+    tls_certificate: str = Field(
+        "", description="PEM file of a certificate and its chain: the port speaks HTTPS. A change is taken up at once."
+    )
+    tls_key: str = Field("", description="PEM file of its key, without a password.")
+    tls_minimum: Literal["1.2", "1.3"] = Field("1.2", description="Least version of TLS.")
+    tls_look_seconds: float = Field(
+        10, gt=0, description="How often to look whether certificate or key have changed, in seconds."
     )
     data_dir: Path = Field(Path(".data"), description="Folder of the embedded database and of local files.")
     mongodb_uri: SecretStr = Field(SecretStr(""), description="MongoDB to use; empty starts the embedded one.")
@@ -102,10 +115,26 @@ class Settings(EnvironmentSettings):
     rate_limits: Literal["on", "off"] = Field("on", description="`off` only for benchmarks and tests.")
     requests_per_minute: int = Field(600, ge=1, description="Requests a minute by one user, in each process.")
     trusted_proxies: Names = Field(
-        (), description="Addresses whose X-Forwarded-For is believed, comma separated (networks too)."
+        (),
+        description="Addresses of proxies that are believed whom they forward, comma separated (networks too); `unix` is "
+        "the Unix socket.",
+    )
+    forwarding_field: Literal["X-Forwarded-For", "Forwarded"] = Field(
+        "X-Forwarded-For",
+        description="Field in which they say so; `Forwarded` is that of RFC 7239. The other one comes from clients, and is "
+        "not believed.",
+    )
+    proxy_protocol: bool = Field(
+        False, description="Connections from trusted proxies begin with a PROXY header, version 1 or 2."
     )
     metrics_clients: Names = Field(
-        ("127.0.0.1", "::1"), description="Addresses that may read /metrics, comma separated (networks too)."
+        ("127.0.0.1", "::1"),
+        description="Addresses that may read /metrics, comma separated (networks too, and `unix`).",
+    )
+    traces: bool = Field(
+        False,
+        description="Send traces by OpenTelemetry (`pip install tradewind[otel]`). Where to, and how many, its own variables "
+        "say: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME.",
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Least level that is logged.")
     max_body_bytes: int = Field(1 << 20, ge=1024, description="Largest JSON body, in bytes.")
@@ -170,8 +199,18 @@ class Settings(EnvironmentSettings):
     @classmethod
     def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for address in value:
-            ip_network(address, strict=False)
+            if address != UNIX:
+                ip_network(address, strict=False)
         return value
+
+    @model_validator(mode="after")
+    def _whole_edge(self) -> Settings:
+        if bool(self.tls_certificate) != bool(self.tls_key):
+            missing = "TRADEWIND_TLS_KEY" if self.tls_certificate else "TRADEWIND_TLS_CERTIFICATE"
+            raise ValueError(f"{missing} is missing: a certificate and its key are set together")
+        if self.proxy_protocol and not self.trusted_proxies:
+            raise ValueError("TRADEWIND_PROXY_PROTOCOL needs the addresses of the proxies in TRADEWIND_TRUSTED_PROXIES")
+        return self
 
     @model_validator(mode="after")
     def _strong_secret(self) -> Settings:
@@ -192,6 +231,13 @@ class Settings(EnvironmentSettings):
     def checks_every_response(self) -> bool:
         """Whether a response that differs from the shape of its route is an error."""
         return self.demo if self.response_checks == "auto" else self.response_checks == "all"
+
+    @cached_property
+    def tls_files(self) -> TlsFiles | None:
+        """The certificate of the service's own TLS; None where it speaks plain HTTP."""
+        if not self.tls_certificate:
+            return None
+        return TlsFiles(Path(self.tls_certificate), Path(self.tls_key), self.tls_minimum)
 
     @cached_property
     def zone(self) -> ZoneInfo:

@@ -7,9 +7,11 @@ import contextvars
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from config.database import DatabaseUnavailable
+from config.tracing import Tracing
 from handlers.data.database import Database, Lease
 from handlers.tasks import end
 
@@ -30,8 +32,9 @@ class JobRuns:
 class Jobs:
     """The background tasks of one process; the process cancels them when it stops."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, tracing: Tracing | None = None) -> None:
         self._database = database
+        self._tracing = tracing
         self.runs: dict[str, JobRuns] = {}  # of periodic jobs, by their names
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -52,17 +55,18 @@ class Jobs:
             lease = Lease(self._database, f"job:{name}", seconds)
             try:
                 if await lease.acquire():
-                    await self._measured(runs, self._run_held(lease, seconds, work))
+                    await self._measured(name, runs, self._run_held(lease, seconds, work))
             except DatabaseUnavailable:
                 log.warning("job waits for the database", extra={"job": name})
             except Exception:
                 log.exception("job failed", extra={"job": name})
             await asyncio.sleep(min(seconds / 2, max(_RETRY_SECONDS, seconds / 10)))
 
-    async def _measured(self, runs: JobRuns, work: Awaitable[None]) -> None:
+    async def _measured(self, name: str, runs: JobRuns, work: Awaitable[None]) -> None:
         began = time.monotonic()
         try:
-            await work
+            with self._tracing.root(f"job {name}", "INTERNAL") if self._tracing else nullcontext():
+                await work
         except Exception:
             runs.failures += 1
             raise

@@ -93,7 +93,7 @@ class Request:
     `rows`: how many rows the request exports, imports or hands over; the operation log records it.
     `created_id`: the id of the record that the request created, for the operation log.
     `deleted`: the stores of this collection have its deleted records instead of the live ones.
-    `trace_id`: that of the caller's trace (W3C Trace Context), for log lines.
+    `trace_id`: that of the caller's trace (W3C Trace Context) or, where requests are traced, of our own, for log lines.
     `left`: the client disconnected before its response. The handler runs to its end, so that nothing is half done.
     """
 

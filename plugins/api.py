@@ -311,6 +311,10 @@ from plugins.tables import ImportNotices as ImportNotices  # notifies the person
 
 # -- Advanced: ports, services, uploads, permissions
 from config.settings import EnvironmentSettings as EnvironmentSettings  # base of a plugin's settings in the environment
+from config.tracing import (
+    span as span,  # a span of a trace, for calls of other services
+    trace_headers as trace_headers,  # the header fields by which they join the trace
+)
 from handlers.events import Events as Events  # listeners and emitters of events
 from handlers.http.addresses import network_of as network_of  # the network of an address, to group clients
 from handlers.http.multipart import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -16,14 +17,16 @@ from config.database import (
     DatabaseRefused,
     DatabaseUnavailable,
     Driver,
+    TracedDriver,
     missing_set,
     missing_set_at,
     open_driver,
 )
 from config.embedded.diagnosis import explain_os_error
-from config.listening import open_sockets
 from config.local_secrets import demo_password, local_secret
 from config.settings import Settings
+from config.tracing import Tracing, TracingMissing, open_tracing
+from handlers.certificates import CertificateWatch
 from handlers.confined.pool import Confined
 from handlers.data.database import PREPARE_SECONDS, AlikeRecords, Database, Lease
 from handlers.data.indexing import SearchIndexing
@@ -34,8 +37,7 @@ from handlers.declarations import Catalogue
 from handlers.dictionaries import Dictionaries
 from handlers.docs.response_checks import ResponseChecks
 from handlers.docs.system import Description, Readiness
-from handlers.http.app import Front, listen
-from handlers.http.draining import drain
+from handlers.http.app import Front
 from handlers.jobs import Jobs
 from handlers.metrics import Metrics
 from handlers.migrations import Migrations, find_newer
@@ -51,7 +53,9 @@ from handlers.tables.handlers import imported_tables
 from handlers.tables.lanes import Lanes
 from handlers.tables.records import TABLE_IMPORTS
 from handlers.tables.running import resume_imports
+from handlers.tracing import traced_routes
 from plugins.background import Job
+from plugins.listening import StartError, start_listening
 from plugins.plugin import Plugin
 from plugins.protocols import PROTOCOLS
 from plugins.registry import freeze
@@ -59,10 +63,6 @@ from plugins.transitions import listen_to_approvals
 
 log = logging.getLogger("tradewind")
 MARKS = "core_marks"
-
-
-class StartError(Exception):
-    """The service cannot start; the message is one line that says why, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ class Running:
     front: Front
     host: str
     port: int
+    certificate: CertificateWatch | None = None  # of its own TLS
 
     @property
     def catalogue(self) -> Catalogue:
@@ -83,7 +84,7 @@ class Running:
     def url(self) -> str:
         """Its URL, without a slash at the end."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}"
+        return f"{'https' if self.certificate else 'http'}://{host}:{self.port}"
 
 
 @asynccontextmanager
@@ -104,14 +105,17 @@ async def running(
     """
     async with AsyncExitStack() as stack:
         with _start_errors(settings):
+            tracing = _open_tracing(settings, stack)
             driver = await _connect(settings, uri, stack)
+            if tracing is not None:
+                driver = TracedDriver(driver)
             known = catalogue or catalogue_of(settings, plugins)
             await _refuse_newer(driver, known)
-            service = _assemble(settings, plugins, known, driver, options or {}, say)
+            service = _assemble(settings, plugins, known, driver, options or {}, say, tracing)
             await _start(service, plugins, stack)
             await _run(service, plugins)
-            served = await _listen(service, stack, list(sockets))
-        yield served
+            at = await start_listening(service, stack, list(sockets))
+        yield Running(service, at.front, settings.host, at.port, at.certificate)
 
 
 @asynccontextmanager
@@ -226,6 +230,18 @@ async def _connect(settings: Settings, uri: str, stack: AsyncExitStack) -> Drive
     return driver
 
 
+def _open_tracing(settings: Settings, stack: AsyncExitStack) -> Tracing | None:
+    """What makes spans, where the settings ask for it; `stack` sends the last ones."""
+    if not settings.traces:
+        return None
+    try:
+        tracing = open_tracing()
+    except TracingMissing as error:
+        raise StartError("TRADEWIND_TRACES needs OpenTelemetry: pip install 'tradewind[otel]'.") from error
+    stack.push_async_callback(asyncio.to_thread, tracing.close)
+    return tracing
+
+
 async def _refuse_newer(driver: Driver, catalogue: Catalogue) -> None:
     names = [migration.name for _, migration in catalogue.migrations]
     newer = await find_newer(driver, catalogue.plugins, names)
@@ -247,6 +263,7 @@ def _assemble(
     driver: Driver,
     options: Mapping[str, Any],
     say: Callable[[str], None],
+    tracing: Tracing | None = None,
 ) -> Service:
     service = Service(
         settings=settings,
@@ -259,9 +276,11 @@ def _assemble(
     service.provide(Catalogue, catalogue)
     service.provide(Dictionaries, Dictionaries({one.type: one.entries for one in catalogue.dictionaries}))
     service.provide(Pickers, Pickers(catalogue))
-    service.provide(Router, Router(catalogue.routes))
+    service.provide(Router, Router(catalogue.routes if tracing is None else traced_routes(catalogue.routes)))
     service.provide(RecordNames, RecordNames(service.database))
-    service.provide(Jobs, Jobs(service.database))
+    service.provide(Jobs, Jobs(service.database, tracing))
+    if tracing is not None:
+        service.provide(Tracing, tracing)
     service.provide(Confined, Confined(settings.confined_processes, settings.confined_megabytes << 20))
     service.provide(Lanes, Lanes.open(service.part(Confined)))
     service.provide(Metrics, Metrics())
@@ -328,29 +347,3 @@ async def _run_once(service: Service, mark: str, work: Callable[[Service], Await
     driver = service.database.driver
     if not await driver.find(MARKS, {"_id": mark}, limit=1):
         await service.database.transaction(store_mark_and_work)
-
-
-async def _listen(service: Service, stack: AsyncExitStack, sockets: list[socket.socket]) -> Running:
-    settings = service.settings
-    try:
-        sockets = sockets or open_sockets(settings.host, settings.port, shared=True)
-    except OSError as error:
-        raise StartError(
-            f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. "
-            "Set TRADEWIND_PORT to a free port."
-        ) from error
-    front = Front(service)
-    server = await listen(front, sockets, settings.http)
-
-    async def stop() -> None:
-        service.draining = True
-        refuse = service.part(Confined).stop
-        await drain(
-            server, front, settings.drain_notice_seconds, settings.drain_seconds, refuse, replaced=service.replaced
-        )
-
-    port = sockets[0].getsockname()[1]
-    stack.push_async_callback(service.part(Processes).leave)
-    await service.part(Processes).join(settings.data_dir, port)
-    stack.push_async_callback(stop)
-    return Running(service, front, settings.host, port)

@@ -36,6 +36,7 @@ _LATENCY = "sum by (le) (rate(tradewind_request_seconds_bucket[5m]))"
 _LAG = "sum by (le, instance, process) (rate(tradewind_event_loop_lag_seconds_bucket[5m]))"
 _FAILED = 'sum(rate(tradewind_requests_total{status=~"5.."}[5m]))'
 _ALL = "sum(rate(tradewind_requests_total[5m]))"
+_CERTIFICATE_LEFT = "min by (instance) (tradewind_tls_certificate_expiry_timestamp_seconds) - time()"
 _BACKUP_AGE = "time() - max(tradewind_backup_last_success_timestamp_seconds)"
 
 ALERTS: Sequence[Alert] = (
@@ -145,6 +146,20 @@ ALERTS: Sequence[Alert] = (
         "10m",
         "ticket",
         "{{ $labels.instance }} has nearly no file descriptors left.",
+    ),
+    Alert(
+        "TradewindCertificateEnds",
+        f"{_CERTIFICATE_LEFT} < 1209600",
+        "1h",
+        "ticket",
+        "The certificate of {{ $labels.instance }} ends within two weeks.",
+    ),
+    Alert(
+        "TradewindCertificateRefused",
+        "max by (instance) (tradewind_tls_certificate_refused) > 0",
+        "5m",
+        "ticket",
+        "{{ $labels.instance }} cannot use its newest certificate.",
     ),
     Alert(
         "TradewindVersionsDiffer",

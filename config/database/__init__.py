@@ -21,6 +21,7 @@ from config.database.indexes import IndexSpec, differences
 from config.database.keyed_locks import WriteConflict
 from config.database.members import missing_set, missing_set_at
 from config.database.operations import MARGIN_SECONDS, begin_waiting
+from config.database.traced_driver import TracedDriver
 
 __all__ = [
     "AWAY_CODES",
@@ -38,6 +39,7 @@ __all__ = [
     "Filter",
     "IndexSpec",
     "NoSuchIndex",
+    "TracedDriver",
     "WriteConflict",
     "begin_waiting",
     "count_command",

@@ -99,6 +99,8 @@ class DatabaseRefused(DatabaseUnavailable):
 class DuplicateKey(Exception):
     """A unique key is taken; `fields` are the fields of the index."""
 
+    expected = True  # no failure of the database
+
     def __init__(self, fields: Sequence[str]) -> None:
         super().__init__(", ".join(fields))
         self.fields = tuple(fields)

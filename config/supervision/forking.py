@@ -37,7 +37,7 @@ class Inherited:
 def fork_servers(descriptor: int, loaded: Message, serve: Callable[[Inherited], int]) -> int:
     """Fork what the supervisor at the other end of `descriptor` asks for, until it is gone; return the exit code.
 
-    `loaded` is what the supervisor needs to know: `host`, `port`, `log_level`, `stop_seconds`. Each server exits with what `serve`
+    `loaded` is what the supervisor needs to know: `host`, `port`, `unix_socket`, `unix_socket_mode`, `log_level`, `stop_seconds`. Each server exits with what `serve`
     returns.
     """
     try:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from config import service_manager
-from config.listening import close_sockets, open_sockets
+from config.listening import CannotListen, UnixSocket, close_sockets, open_sockets, open_unix_socket
 from config.supervision.link import Link, Message
 
 log = logging.getLogger("tradewind.supervisor")
@@ -38,10 +38,11 @@ class CannotStart(Exception):
 
 @dataclass(eq=False)
 class Listening:
-    """The open sockets of an address."""
+    """The open sockets of an address: of a host and a port, or of a path and 0."""
 
     address: tuple[str, int]
     sockets: list[socket.socket]
+    _file: UnixSocket | None = None
 
     @classmethod
     def at(cls, host: str, port: int) -> Listening:
@@ -55,9 +56,20 @@ class Listening:
                 "has the port, stop it, or set TRADEWIND_PORT to a free one.",
             ) from error
 
+    @classmethod
+    def at_path(cls, path: str, mode: int) -> Listening:
+        """Open a Unix socket. Raises `CannotStart`."""
+        try:
+            opened = open_unix_socket(Path(path), mode)
+        except CannotListen as error:
+            raise CannotStart(REFUSED, str(error)) from error
+        return cls((path, 0), [opened.socket], opened)
+
     def close(self) -> None:
         """Close them here."""
         close_sockets(self.sockets)
+        if self._file is not None:
+            self._file.remove()
 
 
 @dataclass(eq=False)
@@ -129,7 +141,7 @@ class Generation:
                 start_new_session=True,  # the supervisor passes on what the terminal sends
             )
         self.servers: dict[int, Server] = {}
-        self.listening: Listening | None = None  # the sockets that its servers inherit
+        self.listening: list[Listening] = []  # the sockets that its servers inherit
         self._loaded: asyncio.Future[Message] = loop.create_future()
         self.stop_seconds = 0.0
         self._link = Link(ours)
@@ -148,10 +160,10 @@ class Generation:
         except TimeoutError as error:
             raise CannotStart(KILLED, f"the plugins were not loaded within {seconds:.0f} s") from error
 
-    def listen(self, listening: Listening) -> None:
+    def listen(self, listening: list[Listening]) -> None:
         """Accept on these sockets."""
         self.listening = listening
-        self._link.send({"kind": "listen"}, listening.sockets)
+        self._link.send({"kind": "listen"}, [each for one in listening for each in one.sockets])
 
     def stop_listening(self) -> None:
         """Close the sockets in the fork server; its servers close theirs."""

@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -15,6 +15,7 @@ from config.listening import activated_sockets
 from config.logs import log_at_once
 from config.service_manager import notify
 from config.supervision.generation import REFUSED, CannotStart, Generation, Listening, Server
+from config.supervision.link import Message
 from config.supervision.restarts import Restarts
 
 log = logging.getLogger("tradewind.supervisor")
@@ -136,21 +137,28 @@ class _Supervisor:
         self._generations.append(generation)
         try:
             loaded = await generation.loaded_within(_START_SECONDS)
-            generation.listen(self._listening(str(loaded["host"]), int(loaded["port"])))
+            generation.listen(self._listening(loaded))
         except CannotStart:
             generation.finish()
             raise
         log_at_once(str(loaded["log_level"]))
         return generation
 
-    def _listening(self, host: str, port: int) -> Listening:
-        """The sockets of the service manager, or those of this address, which may be open already."""
+    def _listening(self, loaded: Message) -> list[Listening]:
+        """The sockets of the service manager, or those of the settings; what is open already stays so."""
         if self._activated:
-            host, port = "", 0
-        found = next((each for each in self._open if each.address == (host, port)), None)
+            return [self._open_at(("", 0), lambda: Listening(("", 0), self._activated))]
+        host, port, path = str(loaded["host"]), int(loaded["port"]), str(loaded["unix_socket"])
+        found = [self._open_at((host, port), lambda: Listening.at(host, port))]
+        if path:
+            mode = int(str(loaded["unix_socket_mode"]), 8)
+            found.append(self._open_at((path, 0), lambda: Listening.at_path(path, mode)))
+        return found
+
+    def _open_at(self, address: tuple[str, int], open_sockets: Callable[[], Listening]) -> Listening:
+        found = next((each for each in self._open if each.address == address), None)
         if found is None:
-            activated = Listening((host, port), self._activated)
-            found = activated if self._activated else Listening.at(host, port)
+            found = open_sockets()
             self._open.append(found)
         return found
 
@@ -201,8 +209,8 @@ class _Supervisor:
         for generation in self._generations:
             if generation is not self._current and not generation.servers:
                 generation.finish()
-                generation.listening = None
-        used = [each.listening for each in self._generations]
+                generation.listening = []
+        used = [listening for each in self._generations for listening in each.listening]
         for listening in [each for each in self._open if each not in used]:
             listening.close()
             self._open.remove(listening)

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from tornado import httputil
 
+from config.listening import UNIX
+
 FORWARDING = ("X-Forwarded-For", "Forwarded", "X-Real-Ip")  # fields that proxies add, as Tornado writes their names
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network | str  # or `unix`
+_MOST_FORWARDED = 4096
+_TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+# a pair of RFC 7239 section 4, if there is one, and what ends it
+_PAIR = re.compile(rf'[ \t]*(?:({_TOKEN})=(?:({_TOKEN})|"((?:[^"\\]|\\.)*)"))?[ \t]*([;,]|$)')
 
 
 def networks(addresses: Sequence[str]) -> tuple[Network, ...]:
     """Addresses and networks of a setting, parsed."""
-    return tuple(ipaddress.ip_network(address, strict=False) for address in addresses)
+    return tuple(UNIX if address == UNIX else ipaddress.ip_network(address, strict=False) for address in addresses)
 
 
 def listed(address: str, allowed: Sequence[Network]) -> bool:
@@ -22,8 +30,8 @@ def listed(address: str, allowed: Sequence[Network]) -> bool:
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
-        return False
-    return any(parsed in network for network in allowed)
+        return address == UNIX and UNIX in allowed
+    return any(not isinstance(network, str) and parsed in network for network in allowed)
 
 
 @lru_cache(maxsize=4096)
@@ -43,13 +51,50 @@ def context_address(connection: httputil.HTTPConnection) -> str:
     return str(getattr(getattr(connection, "context", None), "remote_ip", "") or "")
 
 
-def client_address(peer: str, headers: httputil.HTTPHeaders, proxies: Sequence[Network]) -> str:
-    """The address of the client: `peer`, or what a trusted proxy says in X-Forwarded-For, read from the right."""
-    address = peer
-    if not proxies:
-        return address
-    for hop in reversed(headers.get("X-Forwarded-For", "").split(",")):
-        if not listed(address, proxies) or not hop.strip():
+@dataclass(frozen=True)
+class Proxies:
+    """The proxies that are believed, and the field in which they name the client: one, as clients send the other."""
+
+    networks: tuple[Network, ...]
+    field: str = "X-Forwarded-For"
+
+    def client(self, peer: str, headers: httputil.HTTPHeaders) -> str:
+        """The address of the client: `peer`, or what a trusted proxy says, read from the right."""
+        address = peer
+        if not self.networks:
+            return address
+        said = headers.get(self.field, "")
+        for hop in reversed(forwarded_for(said) if self.field == "Forwarded" else said.split(",")):
+            if not listed(address, self.networks) or not hop.strip():
+                break
+            address = hop.strip()
+        return address[:64]
+
+
+def forwarded_for(field: str) -> list[str]:
+    """The addresses of a `Forwarded` field (RFC 7239), empty where a hop names none; none of a field that is not sound."""
+    hops, hop, at = [], "", 0
+    while len(field) <= _MOST_FORWARDED:
+        found = _PAIR.match(field, at)
+        if found is None:
             break
-        address = hop.strip()
-    return address[:64]
+        name, token, quoted, end = found.groups()
+        if name is not None and name.lower() == "for":
+            hop = _node(token if quoted is None else quoted)
+        if end != ";":
+            hops.append(hop)
+            hop = ""
+        if not end:
+            return hops
+        at = found.end()
+    return []
+
+
+def _node(name: str) -> str:
+    """The address of `192.0.2.1:80` or `[2001:db8::1]:80`, with or without the port; of another identifier "" (6.3)."""
+    bracketed, closing, _ = name.removeprefix("[").partition("]")
+    address = bracketed if closing else name.partition(":")[0]
+    try:
+        return str(ipaddress.ip_address(address))
+    except ValueError:
+        return ""

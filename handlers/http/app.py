@@ -7,39 +7,34 @@ so whatever implements them can carry it.
 from __future__ import annotations
 
 import asyncio
-import math
-import secrets
 import socket
-from collections.abc import Sequence
-from typing import Any
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
 from weakref import WeakKeyDictionary
 
 from tornado import httputil, iostream
 from tornado.http1connection import HTTP1Connection
-from tornado.httpserver import HTTPServer
 
 from config.settings import Settings
-from handlers.http.addresses import Network, networks
+from config.tracing import Tracing
+from handlers.http.addresses import Network, Proxies, networks
 from handlers.http.connection import Connection
-from handlers.http.draining import stream_holds_bytes
 from handlers.http.exchange import Exchange
 from handlers.http.fast_headers import Headers
 from handlers.http.fast_server import FastServer
 from handlers.http.limits import Limits
 from handlers.http.receiving import Receiving
 from handlers.http.request_head import RequestHead, read_request_head
-from handlers.http.response_head import field_lines, status_line
 from handlers.http.sockets import GOING_AWAY, SERVICE_RESTART, Sockets
-from handlers.http.strict_heads import checked
 from handlers.http.tornado_connection import TornadoConnection
+from handlers.http.tornado_server import Server, refusal
 from handlers.http.unnamed_proxies import UnnamedProxies
+from handlers.lifecycle import Response, respond
 from handlers.metrics import Metrics
+from handlers.request import Request
 from handlers.routing import Router
-from handlers.schema.envelope import failed
-from handlers.schema.errors import BAD_REQUEST, ApiError
+from handlers.schema.errors import ApiError
 from handlers.service import Service
-
-_PARSER_RESPONSE = b"HTTP/1.1 400 Bad Request\r\n\r\n"
 
 
 class Front(httputil.HTTPServerConnectionDelegate):
@@ -47,10 +42,12 @@ class Front(httputil.HTTPServerConnectionDelegate):
 
     def __init__(self, service: Service) -> None:
         self.service = service
+        self.respond = _respond(service)
         self.origins = frozenset(service.settings.allowed_origins)
-        self.proxies = networks(service.settings.trusted_proxies)
-        self.receiving = _receiving(service.settings, self.proxies)
-        self.unnamed_proxies = UnnamedProxies(service.database.driver, self.proxies)
+        trusted = networks(service.settings.trusted_proxies)
+        self.proxies = Proxies(trusted, service.settings.forwarding_field)
+        self.receiving = _receiving(service.settings, trusted)
+        self.unnamed_proxies = UnnamedProxies(service.database.driver, trusted)
         self.sockets = Sockets(service, self.proxies, self.origins)
         self._open = 0
         self._idle: asyncio.Event | None = None
@@ -129,69 +126,15 @@ class Front(httputil.HTTPServerConnectionDelegate):
         return True
 
 
-class Server(HTTPServer):
-    """Tornado's server, which reads heads strictly, and whose response to what is no HTTP is an envelope too."""
-
-    accepted_at = -math.inf
-    draining = False
-
-    def initialize(self, *arguments: Any, **options: Any) -> None:
-        """Tornado: what `__init__` is elsewhere."""
-        super().initialize(*arguments, **options)
-        self._used_at: WeakKeyDictionary[iostream.IOStream, float] = WeakKeyDictionary()
-        self._heads: WeakKeyDictionary[iostream.IOStream, asyncio.Future[bytes]] = WeakKeyDictionary()
-
-    def serve(self, front: Front) -> None:
-        """Know the front, which knows what is under way."""
-        self._front = front
-
-    @property
-    def open_connections(self) -> int:
-        """How many connections are open; WebSockets are not counted."""
-        return len(self._connections)
-
-    def close_idle(self, quiet_seconds: float) -> None:
-        """Close the connections on which nothing is under way, and has not been for so long."""
-        now = asyncio.get_running_loop().time()
-        for connection in list(self._connections):
-            stream = connection.stream
-            if self._front.is_used(stream):
-                self._used_at[stream] = now
-            quiet = now - self._used_at.setdefault(stream, now) >= quiet_seconds
-            used = self._is_arriving(stream) or stream.writing() or stream_holds_bytes(stream)
-            if quiet and not used and not stream.closed():
-                stream.close()
-
-    def _is_arriving(self, stream: iostream.IOStream) -> bool:
-        # between the last byte of a head and its request, the event loop may run other callbacks
-        head = self._heads.get(stream)
-        return self._front.is_used(stream) or (head is not None and head.done())
-
-    def handle_stream(self, stream: iostream.IOStream, address: tuple[Any, ...]) -> None:
-        """Tornado: a connection was accepted."""
-        self.accepted_at = asyncio.get_running_loop().time()
-        write, read = stream.write, stream.read_until_regex
-
-        def enveloped(data: bytes | memoryview) -> Any:
-            return write(_refusal(ApiError(BAD_REQUEST)) if data == _PARSER_RESPONSE else data)
-
-        async def read_head(regex: bytes, max_bytes: int | None = None) -> bytes:
-            if stream.closed():  # what came behind the last request would be served else (RFC 9112 section 9.6)
-                raise iostream.StreamClosedError
-            self._heads[stream] = asyncio.ensure_future(read(regex, max_bytes))
-            return checked(await self._heads[stream])
-
-        stream.write = enveloped  # type: ignore[method-assign]
-        stream.read_until_regex = read_head  # type: ignore[method-assign]
-        super().handle_stream(stream, address)
-
-
-async def listen(front: Front, sockets: list[socket.socket], http: str) -> Server | FastServer:
+async def listen(
+    front: Front, sockets: list[socket.socket], http: str, tls: ssl.SSLContext | None = None
+) -> Server | FastServer:
     """Serve on `sockets` by the connection `http`, `fast` or `tornado`, with the limits of the settings.
 
-    Bodies are limited by the exchange, which knows the response.
+    With `tls` every socket but those of Unix speaks it. Bodies are limited by the exchange, which knows the response.
     """
     settings = front.service.settings
+    announcing = front.proxies.networks if settings.proxy_protocol else ()
     header_bytes = max(65_536, settings.max_header_bytes * 2)
     server = Server(
         front,
@@ -204,11 +147,20 @@ async def listen(front: Front, sockets: list[socket.socket], http: str) -> Serve
     server.serve(front)
     if http == "fast":
         limits = Limits(header_bytes, settings.max_header_bytes, settings.request_seconds, settings.idle_seconds)
-        fast = FastServer(front, limits, _refusal, server)
-        await fast.listen(sockets)
+        fast = FastServer(front, limits, refusal, server)
+        await fast.listen(sockets, tls, announcing)
         return fast
-    server.add_sockets(sockets)
+    server.listen_on(sockets, tls, announcing)
     return server
+
+
+def _respond(service: Service) -> Callable[[Request], Awaitable[Response]]:
+    """The life of a request, within a span where requests are traced."""
+    if Tracing not in service.parts:
+        return respond
+    from handlers.tracing import respond_traced
+
+    return respond_traced
 
 
 def _receiving(settings: Settings, proxies: Sequence[Network]) -> Receiving:
@@ -216,16 +168,3 @@ def _receiving(settings: Settings, proxies: Sequence[Network]) -> Receiving:
     least = 2 * settings.max_body_bytes
     most, most_per_address = settings.max_receiving_bytes, settings.max_receiving_bytes_per_address
     return Receiving(max(most, least), max(most_per_address, least), proxies)
-
-
-def _refusal(error: ApiError) -> bytes:
-    """The whole response to what is not served, after which the connection is closed."""
-    body = failed(error)
-    headers = {
-        "Content-Type": "application/json; charset=utf-8",
-        **error.headers,
-        "Connection": "close",
-        "Content-Length": str(len(body)),
-        "X-Request-ID": secrets.token_hex(16),
-    }
-    return f"{status_line(error.kind.status)}{field_lines(headers)}\r\n".encode("latin-1") + body

@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from tornado import httputil
 
-from handlers.http.addresses import Network, client_address
+from handlers.http.addresses import Proxies
 from handlers.http.connection import Connection
 from handlers.http.receiving import Receiving
 from handlers.http.request_head import RequestHead
@@ -19,7 +19,7 @@ from handlers.http.responder import OpenRequests, Responder
 from handlers.http.sockets import Sockets
 from handlers.http.streams import BodyStream
 from handlers.http.unnamed_proxies import UnnamedProxies
-from handlers.lifecycle import Response, respond
+from handlers.lifecycle import Response
 from handlers.request import Request
 from handlers.routing import Router
 from handlers.schema.envelope import failed, ok
@@ -36,10 +36,12 @@ _UPLOAD_SECONDS = 24 * 3600.0  # a stream has a limit on idleness, not on its le
 class Counting(OpenRequests, Protocol):
     """What an exchange needs of the front that it belongs to."""
 
-    proxies: tuple[Network, ...]
+    proxies: Proxies
     receiving: Receiving
     unnamed_proxies: UnnamedProxies
     sockets: Sockets
+
+    respond: Callable[[Request], Awaitable[Response]]
 
     def request_head(self, headers: httputil.HTTPHeaders) -> RequestHead:
         """What the header fields of a request say."""
@@ -164,7 +166,7 @@ class Exchange(httputil.HTTPMessageDelegate):
             self._counted = 0
 
     def _address(self) -> str:
-        return client_address(self._connection.peer_address, self._headers, self._front.proxies)
+        return self._front.proxies.client(self._connection.peer_address, self._headers)
 
     def finish(self) -> None:
         """Tornado: the request is complete."""
@@ -205,7 +207,7 @@ class Exchange(httputil.HTTPMessageDelegate):
         else:
             self._asked = self._request()
             self._connection.set_close_callback(self.on_connection_close)
-            response = await respond(self._asked)
+            response = await self._front.respond(self._asked)
         unread = await self._left_unread()
         if response.stream is None:
             self._responder.send(response, close=unread)

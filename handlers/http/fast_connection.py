@@ -50,7 +50,7 @@ class Front(Protocol):
 class Tornado(Protocol):
     """The server that serves what is handed over to it."""
 
-    def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
+    def serve_stream(self, stream: IOStream, peer: Peer) -> None:
         """Serve this connection."""
 
 
@@ -79,7 +79,7 @@ class FastConnection(asyncio.Protocol):
 
     upgradable = None  # handshakes go to Tornado before an exchange begins
 
-    def __init__(self, server: Owner) -> None:
+    def __init__(self, server: Owner, peer_address: str = "") -> None:
         self._server = server
         self._loop = asyncio.get_running_loop()
         self._heads = HeadReader(server.limits.header_bytes, server.heads)
@@ -98,15 +98,14 @@ class FastConnection(asyncio.Protocol):
         self._dropped = 0
         self.head_bytes = 0
         self._since = self._loop.time()
-        self.peer_address = ""
+        self.peer_address = peer_address  # where it is not that of the other end of the transport
 
     # -- asyncio: the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client connected."""
         self._transport: Any = transport
-        peer = transport.get_extra_info("peername")
-        self.peer_address = str(peer[0]) if isinstance(peer, tuple) else ""
+        self.peer_address = self.peer_address or _address_of(transport)
         self._writer = ResponseWriter(cast(asyncio.WriteTransport, transport))
         self._unread = UnreadBytes(self._server.front.receiving, self.peer_address)
         self._server.connections.add(self)
@@ -219,7 +218,7 @@ class FastConnection(asyncio.Protocol):
     def _hand_over(self, head: Head, rest: bytes) -> None:
         """Give the connection of a WebSocket to Tornado, which serves what follows a handshake that is refused, too."""
         self._closing = True
-        connection = take_connection(self._transport, Peer(self.peer_address), rest, self._server.tornado.handle_stream)
+        connection = take_connection(self._transport, self.peer_address, rest, self._server.tornado.serve_stream)
         self._server.front.shake_hands(head.start, head.headers, connection)
 
     # -- bytes that cannot be read yet
@@ -366,7 +365,8 @@ class FastConnection(asyncio.Protocol):
     def _linger(self) -> None:
         """Close when the client had time to read what was written: to close on unread bytes would take it away."""
         self._closing = True
-        self._transport.write_eof()
+        if self._transport.can_write_eof():  # TLS has no half of a connection to close
+            self._transport.write_eof()
         self._transport.resume_reading()  # what still comes is dropped
         self._loop.call_later(_LINGER_SECONDS, self._transport.close)
 
@@ -374,3 +374,9 @@ class FastConnection(asyncio.Protocol):
         self._dropped += len(data)
         if self._dropped > _LINGER_BYTES:
             self._transport.abort()
+
+
+def _address_of(transport: asyncio.BaseTransport) -> str:
+    """The address of the other end, empty where it is unknown."""
+    peer = transport.get_extra_info("peername")
+    return str(peer[0]) if isinstance(peer, tuple) else ""

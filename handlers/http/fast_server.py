@@ -5,9 +5,16 @@ from __future__ import annotations
 import asyncio
 import math
 import socket
-from collections.abc import Callable
-from typing import Protocol
+import ssl
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, Protocol
 
+from config.listening import UNIX
+from config.tls_files import HANDSHAKE_SECONDS, SHUTDOWN_SECONDS
+from handlers.http.accepting import Acceptor
+from handlers.http.addresses import Network
 from handlers.http.draining import Connections
 from handlers.http.fast_connection import FastConnection, Front, Tornado
 from handlers.http.fast_head import HeadsCache
@@ -15,6 +22,7 @@ from handlers.http.limits import Limits
 from handlers.schema.errors import ApiError
 
 _SWEEP_SECONDS = 1.0
+_NEW_SECONDS = 1.0  # what asyncio accepts is not known while it shakes hands, for which a client needs less than this
 _KEPT_HEADS = 2000
 
 
@@ -37,28 +45,69 @@ class FastServer:
         self.accepted_at = -math.inf
         self.draining = False
         self._servers: list[asyncio.Server] = []
+        self._acceptor: Acceptor | None = None
+        self._secured: dict[str, Any] = {}
+        self._shaking_hands: set[asyncio.Task[None]] = set()
         self._sweeper: asyncio.TimerHandle | None = None
 
-    async def listen(self, sockets: list[socket.socket]) -> None:
-        """Begin to accept."""
+    async def listen(
+        self, sockets: list[socket.socket], tls: ssl.SSLContext | None = None, announcing: Sequence[Network] = ()
+    ) -> None:
+        """Begin to accept: with `tls` where it is no Unix socket, and PROXY headers from the networks `announcing`."""
+        if tls is not None:
+            limits = {"ssl_handshake_timeout": HANDSHAKE_SECONDS, "ssl_shutdown_timeout": SHUTDOWN_SECONDS}
+            self._secured = {"ssl": tls, **limits}
+        if announcing:
+            self._acceptor = Acceptor(announcing, self._take)
         loop = asyncio.get_running_loop()
         for listening in sockets:
-            self._servers.append(await loop.create_server(self._accept, sock=listening, backlog=1024))
+            if self._acceptor is not None:
+                self._acceptor.listen(listening)
+            elif listening.family == socket.AF_UNIX:
+                accept = partial(self._accept, UNIX)
+                self._servers.append(await loop.create_unix_server(accept, sock=listening, backlog=1024))
+            else:
+                server = await loop.create_server(self._accept, sock=listening, backlog=1024, **self._secured)
+                self._servers.append(server)
         self._sweep()
 
-    def _accept(self) -> FastConnection:
+    def _accept(self, peer_address: str = "") -> FastConnection:
         self.accepted_at = asyncio.get_running_loop().time()
-        return FastConnection(self)
+        return FastConnection(self, peer_address)
+
+    def _take(self, connection: socket.socket, peer_address: str, local: bool) -> None:
+        task = asyncio.create_task(self._take_later(connection, peer_address, local), name="connection")
+        self._shaking_hands.add(task)
+        task.add_done_callback(self._shaking_hands.discard)
+
+    async def _take_later(self, connection: socket.socket, peer_address: str, local: bool) -> None:
+        if not local:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        accept = partial(self._accept, peer_address)
+        with suppress(OSError):  # it was closed, or its TLS is unsound
+            await asyncio.get_running_loop().connect_accepted_socket(
+                accept, connection, **({} if local else self._secured)
+            )
 
     def stop(self) -> None:
         """Accept no further connections; those that are open go on."""
         for server in self._servers:
             server.close()
+        if self._acceptor is not None:
+            self._acceptor.stop()
 
     @property
     def open_connections(self) -> int:
-        """How many connections are open; WebSockets are not counted."""
-        return len(self.connections) + self.tornado.open_connections
+        """How many connections are open, or may be when a handshake of TLS is done; WebSockets are not counted."""
+        return len(self.connections) + self.tornado.open_connections + self._beginning
+
+    @property
+    def _beginning(self) -> int:
+        """How many connections have not got as far as their first request."""
+        if not self._secured and self._acceptor is None:
+            return 0
+        new = asyncio.get_running_loop().time() - self.accepted_at < _NEW_SECONDS
+        return new + len(self._shaking_hands) + (self._acceptor.reading if self._acceptor else 0)
 
     def close_idle(self, quiet_seconds: float) -> None:
         """Close the connections on which nothing is under way, and has not been for so long."""

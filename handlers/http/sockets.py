@@ -19,7 +19,7 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from config.database import DatabaseUnavailable, begin_waiting
 from handlers.docs.response_checks import ResponseChecks
-from handlers.http.addresses import Network, client_address, context_address
+from handlers.http.addresses import Proxies, context_address
 from handlers.http.request_head import bearer_of
 from handlers.lifecycle import admit, authenticate, find_route, name_references, require_permission
 from handlers.request import Request
@@ -42,7 +42,7 @@ GOING_AWAY, POLICY, FAILED, SERVICE_RESTART, OVERLOADED = 1001, 1008, 1011, 1012
 class Sockets:
     """The open WebSockets of a process."""
 
-    def __init__(self, service: Service, proxies: tuple[Network, ...], origins: frozenset[str]) -> None:
+    def __init__(self, service: Service, proxies: Proxies, origins: frozenset[str]) -> None:
         self.service = service
         self.proxies = proxies
         self.origins = origins
@@ -117,7 +117,7 @@ class Socket(WebSocketHandler):
             socket=self,
             language=language_of(headers.get("Accept-Language")),
             bearer=bearer_of({"Authorization": headers.get("Authorization", f"Bearer {token}")}),
-            remote_ip=client_address(context_address(connection), headers, self._sockets.proxies),
+            remote_ip=self._sockets.proxies.client(context_address(connection), headers),
         )
 
     def _refuse(self, request: Request, error: ApiError) -> None:

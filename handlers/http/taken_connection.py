@@ -6,31 +6,35 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable
-from typing import Any
 
 from tornado import httputil
 from tornado.iostream import IOStream, StreamClosedError
 
 from handlers.http.connection import Peer
+from handlers.http.relay import relay
 from handlers.http.replayed_stream import ReplayedStream
 from handlers.http.response_head import field_lines, status_line
 
 _SWITCHING = 101
-Address = tuple[Any, ...]
 
 
 def take_connection(
-    transport: asyncio.WriteTransport, peer: Peer, rest: bytes, serve: Callable[[IOStream, Address], None]
+    transport: asyncio.Transport, peer_address: str, rest: bytes, serve: Callable[[IOStream, Peer], None]
 ) -> TakenConnection:
     """Take the socket from `transport`, which ends, with the bytes that it read already (`rest`).
 
-    `serve` goes on with what follows a handshake that is refused.
+    `serve` goes on with what follows a handshake that is refused. With TLS a socket of our own stands for the client's.
     """
-    address, given = (transport.get_extra_info(name) for name in ("peername", "socket"))
-    taken = socket.socket(given.family, given.type, given.proto, os.dup(given.fileno()))
-    transport.abort()
+    plain = transport.get_extra_info("sslcontext") is None
+    peer = Peer(peer_address, "http" if plain else "https")
+    if plain:
+        given = transport.get_extra_info("socket")
+        taken = socket.socket(given.family, given.type, given.proto, os.dup(given.fileno()))
+        transport.abort()
+    else:
+        taken = relay(transport)
     stream = ReplayedStream(taken, rest)
-    return TakenConnection(stream, peer, lambda: serve(stream, address))
+    return TakenConnection(stream, peer, lambda: serve(stream, peer))
 
 
 class TakenConnection(httputil.HTTPConnection):

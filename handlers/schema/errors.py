@@ -50,6 +50,11 @@ class ApiError(Exception):
         self.data = data
         self.headers = {**_challenge(kind), **(headers or {})}
 
+    @property
+    def expected(self) -> bool:
+        """Whether the client is at fault, and not the service."""
+        return self.kind.status < 500
+
 
 def _challenge(kind: ErrorKind) -> dict[str, str]:
     """The challenge that every 401 carries (RFC 9110 section 15.5.2, RFC 6750 section 3)."""

@@ -8,6 +8,7 @@ Addresses carry the secret, the token and the code: they are never logged.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,7 +16,7 @@ import orjson
 from tornado.httpclient import HTTPError, HTTPRequest
 from tornado.simple_httpclient import SimpleAsyncHTTPClient
 
-from plugins.api import WECOM_REFUSED, ApiError
+from plugins.api import WECOM_REFUSED, ApiError, span, trace_headers
 from plugins.auth.messages import WECOM_CODE_REFUSED, WECOM_OUTSIDER
 from plugins.auth.settings import AuthSettings
 
@@ -86,11 +87,16 @@ class WecomClient:
         raise WecomUnavailable(call, "a response without a person")
 
     async def _get(self, call: str, **query: str) -> dict[str, Any]:
+        with span(f"WeCom {call}", "CLIENT", http_request_method="GET"):
+            return await self._asked(call, query)
+
+    async def _asked(self, call: str, query: Mapping[str, str]) -> dict[str, Any]:
         request = HTTPRequest(
             f"{self._settings.wecom_api_base}/cgi-bin/{call}?{urlencode(query)}",
             connect_timeout=self._settings.wecom_connect_seconds,
             request_timeout=self._settings.wecom_request_seconds,
             follow_redirects=False,
+            headers=trace_headers(),
         )
         try:
             response = orjson.loads((await self._http.fetch(request)).body)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from config.listening import UNIX
 from config.settings import DESKTOP_ORIGINS, DEV_ORIGINS, EnvironmentSettings, Settings
 from handlers.http.addresses import listed, networks
 from plugins.auth.settings import WECOM_NEEDS, AuthSettings
@@ -70,6 +71,8 @@ def _addresses(settings: Settings) -> Iterator[Finding]:
         ("metrics_clients", "/metrics is open to everybody"),
     ):
         for address in getattr(settings, name):
+            if address == UNIX:
+                continue
             try:
                 everybody = ipaddress.ip_network(address, strict=False).prefixlen == 0
             except ValueError:

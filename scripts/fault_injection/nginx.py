@@ -42,12 +42,14 @@ def is_installed() -> bool:
     return shutil.which("nginx") is not None
 
 
-def adapted(text: str, servers: Sequence[int], port: int, redirecting: int, certificate: Certificate | None) -> str:
-    """The documented configuration for the servers at these ports; without a certificate it speaks plain HTTP."""
+def adapted(
+    text: str, servers: Sequence[int | Path], port: int, redirecting: int, certificate: Certificate | None
+) -> str:
+    """The documented configuration for the servers at these ports, or Unix sockets; without a certificate it speaks plain
+    HTTP."""
+    places = (f"unix:{each}" if isinstance(each, Path) else f"127.0.0.1:{each}" for each in servers)
     secured = "ssl http2" if certificate else ""
-    text = _replaced(
-        text, "    server 127.0.0.1:8000;\n", "".join(f"    server 127.0.0.1:{each};\n" for each in servers)
-    )
+    text = _replaced(text, "    server 127.0.0.1:8000;\n", "".join(f"    server {each};\n" for each in places))
     text = _replaced(text, "    listen 80;\n    listen [::]:80;\n", f"    listen 127.0.0.1:{redirecting};\n")
     text = _replaced(
         text,
@@ -67,12 +69,12 @@ def _replaced(text: str, old: str, new: str) -> str:
 
 
 class Nginx:
-    """An nginx in `folder` that listens on `port` and passes on to the servers at these ports."""
+    """An nginx in `folder` that listens on `port` and passes on to the servers at these ports, or Unix sockets."""
 
     def __init__(
         self,
         folder: Path,
-        servers: Sequence[int],
+        servers: Sequence[int | Path],
         port: int,
         redirecting: int,
         certificate: Certificate | None = None,

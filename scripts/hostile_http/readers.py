@@ -13,12 +13,12 @@ import httptools
 from tornado import httputil
 from tornado.iostream import IOStream
 
-from handlers.http.app import Server
-from handlers.http.connection import Connection
+from handlers.http.connection import Connection, Peer
 from handlers.http.fast_connection import FastConnection
 from handlers.http.fast_server import FastServer
 from handlers.http.limits import Limits
 from handlers.http.receiving import Receiving
+from handlers.http.tornado_server import Server
 from scripts.hostile_http.reading import Asked, Ended, Reading, fields_of
 
 _LIMITS = Limits(header_bytes=65_536, extra_bytes=16_384, request_seconds=30, idle_seconds=75)
@@ -105,6 +105,10 @@ class Transport(asyncio.Transport):
         """A refusal is noted."""
         self.refused = self.refused or data == _REFUSAL
 
+    def can_write_eof(self) -> bool:
+        """Yes."""
+        return True
+
     def write_eof(self) -> None:
         """The response was the last."""
         self.closed = True
@@ -162,7 +166,7 @@ async def read_tornado(pieces: Sequence[bytes], late: bool = False) -> Reading:
     stream = IOStream(theirs)
     out = bytearray()
     try:
-        server.handle_stream(stream, ("192.0.2.1", 1))
+        server.serve_stream(stream, Peer("192.0.2.1"))
         for piece in pieces:
             if not stream.closed():
                 ours.send(piece)

@@ -136,7 +136,7 @@ async def test_a_request_that_has_just_arrived_is_not_idle(
             servers[0].close_idle(0)
             await asyncio.sleep(0)
 
-    monkeypatch.setattr("plugins.runtime.listen", noted)
+    monkeypatch.setattr("plugins.listening.listen", noted)
     plugins = load_plugins(("auth", "rbac"))
     async with serving(mongodb_uri, tmp_path, plugins, http=http) as running, connected(running.url) as wire:
         await wire.send(HEALTH[:20])

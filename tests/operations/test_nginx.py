@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+import tempfile
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,6 +117,36 @@ async def test_requests_websockets_and_large_files_pass_through_nginx(mongodb_ur
         plain = HTTPRequest(f"http://127.0.0.1:{at.redirecting}/api/health", follow_redirects=False)
         redirected = await AsyncHTTPClient().fetch(plain, raise_error=False)
         assert (redirected.code, redirected.headers["Location"]) == (301, "https://127.0.0.1/api/health")
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that the user of nginx may enter, as that of a test run may not be."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+async def test_requests_pass_on_a_unix_socket_and_keep_the_address_of_their_client(
+    mongodb_uri: str, tmp_path: Path, open_folder: Path
+) -> None:
+    path = open_folder / "http.sock"
+    edge = {"TRUSTED_PROXIES": "unix", "UNIX_SOCKET": str(path), "UNIX_SOCKET_MODE": "666"}
+    env = environment(mongodb_uri, tmp_path, PLUGINS="auth,rbac", **edge)
+    port, redirecting = free_ports(2)
+    async with server_process(env, tmp_path / "output") as server:
+        await server.url()
+        nginx = Nginx(tmp_path / "nginx", [path], port, redirecting)
+        assert nginx.check() == ""
+        nginx.start()
+        try:
+            for _ in range(3):
+                response = await AsyncHTTPClient().fetch(f"http://127.0.0.1:{port}/api/health")
+                assert json.loads(response.body)["data"] == {"status": "ok"}
+        finally:
+            nginx.stop()
+        assert await server.stop() == 0
+        assert [line["address"] for line in server.lines("request")] == ["127.0.0.1"] * 3
 
 
 def directive(name: str) -> float:

@@ -15,8 +15,8 @@ from tornado.ioloop import IOLoop
 from config.database.raw_documents import RawDatabase, SnapshotLost
 from config.embedded import acquire
 from plugins.files.records import OBJECTS
+from plugins.listening import StartError
 from plugins.rbac.records import USERS
-from plugins.runtime import StartError
 from plugins.testing import Client, serving
 from scripts.backups import archive
 from scripts.backups.archive import ArchiveReader

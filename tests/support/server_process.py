@@ -79,9 +79,11 @@ class ServerProcess:
         """Wait for a log line with this message."""
 
         async def look() -> list[dict[str, Any]]:
-            if self.process.poll() is not None:
+            ended = self.process.poll() is not None
+            found = self.lines(message)
+            if ended and not found:
                 raise AssertionError(f"the server ended with {self.process.returncode}: {self.stderr}{self.stdout}")
-            return self.lines(message)
+            return found
 
         found: list[dict[str, Any]] = await eventually(look, seconds=20)
         return found[0]

@@ -1,0 +1,114 @@
+"""The certificate of the service's own TLS: read, checked, and taken up anew when its files have changed."""
+
+from __future__ import annotations
+
+import ssl
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from config.tls_files import CertificateError, TlsFiles
+
+# forward secrecy and authenticated encryption alone: Mozilla's "intermediate", of which TLS 1.3 is a part by itself
+_CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
+_MINIMUM = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
+
+
+class Certificate:
+    """What new connections get by `context`. Raises `CertificateError` for files that cannot be used.
+
+    One that has ended is refused where its files change, and by `check_certificate`: a process that is started again
+    goes on with what the others have.
+    """
+
+    def __init__(self, files: TlsFiles) -> None:
+        self._files = files
+        self._signature = files.signature()
+        self._current, self.ends = _read(files)
+        self.refused = ""  # why the newest files are not used
+        self.context = self._current
+        # a context whose chain is replaced may hold a chain without its key for a moment; another one never does
+        self.context.sni_callback = self._choose
+
+    def _choose(self, connection: ssl.SSLObject, name: str | None, context: ssl.SSLContext) -> None:
+        """OpenSSL: a client says hello, with a name or without."""
+        if context is not self._current:
+            connection.context = self._current
+
+    def renew(self, unchanged: bool = False) -> bool:
+        """Take up the files if they have changed, or `unchanged` too; False where nothing was done. Blocks.
+
+        Raises `CertificateError` where they cannot be used: the certificate stays as it is.
+        """
+        signature = self._files.signature()
+        if signature == self._signature and not unchanged:
+            return False
+        self._signature = signature
+        try:
+            context, ends = _read(self._files, refuse_ended=True)
+        except CertificateError as error:
+            self.refused = str(error)
+            raise
+        self._current, self.ends, self.refused = context, ends, ""
+        return True
+
+
+def check_certificate(files: TlsFiles) -> None:
+    """Raise `CertificateError` unless the service can start with these files now."""
+    _read(files, refuse_ended=True)
+
+
+def _read(files: TlsFiles, refuse_ended: bool = False) -> tuple[ssl.SSLContext, datetime]:
+    """A context with the certificate, and when that ends."""
+    setting, path = "TRADEWIND_TLS_CERTIFICATE", files.certificate
+    pem, key = _content(setting, path), _content("TRADEWIND_TLS_KEY", files.key)
+    try:
+        certificate = x509.load_pem_x509_certificates(pem)[0]
+    except (ValueError, IndexError) as error:
+        raise CertificateError(f"{setting}: {path} holds no certificate in PEM form.") from error
+    if refuse_ended:
+        _check_dates(certificate, f"{setting}: the certificate in {path}")
+    _check_key(certificate, key, files)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = _MINIMUM[files.minimum]
+    context.set_ciphers(_CIPHERS)
+    context.set_alpn_protocols(["http/1.1"])
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    try:
+        context.load_cert_chain(path, files.key, password=lambda: "")
+    except (OSError, ValueError) as error:
+        raise CertificateError(f"{setting}: {path} cannot be used: {error}.") from error
+    return context, certificate.not_valid_after_utc
+
+
+def _content(setting: str, path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CertificateError(f"{setting}: {path} cannot be read: {error.strerror}.") from error
+
+
+def _check_dates(certificate: x509.Certificate, named: str) -> None:
+    now, begins, ends = datetime.now(UTC), certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    if now > ends:
+        raise CertificateError(f"{named} ended on {ends:%Y-%m-%d at %H:%M} UTC.")
+    if now < begins:
+        raise CertificateError(
+            f"{named} begins on {begins:%Y-%m-%d at %H:%M} UTC; the clock says {now:%Y-%m-%d %H:%M}."
+        )
+
+
+def _check_key(certificate: x509.Certificate, pem: bytes, files: TlsFiles) -> None:
+    named = f"TRADEWIND_TLS_KEY: {files.key}"
+    try:
+        key = load_pem_private_key(pem, None)
+    except TypeError as error:
+        raise CertificateError(
+            f"{named} is encrypted: store it without a password, readable by the service alone."
+        ) from error
+    except Exception as error:  # ValueError, and UnsupportedAlgorithm, which is none
+        raise CertificateError(f"{named} holds no key in PEM form.") from error
+    if key.public_key() != certificate.public_key():
+        raise CertificateError(f"{named} does not belong to the certificate in {files.certificate}.")

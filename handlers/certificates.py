@@ -1,0 +1,57 @@
+"""Takes up the certificate of the service's own TLS anew, when its files change or somebody asks, and tells monitoring."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from config.tls_files import CertificateError
+from handlers.metrics import Metrics
+
+if TYPE_CHECKING:
+    from config.tls import Certificate
+
+log = logging.getLogger("tradewind.tls")
+
+
+def tell_certificate(metrics: Metrics, certificate: Certificate | None) -> None:
+    """Show when the certificate ends; without one, that there is nothing to show."""
+
+    def told(value: float) -> dict[str, float]:
+        return {"": value}
+
+    ends = "When the certificate in use ends, in seconds since 1970"
+    name = "tradewind_tls_certificate_expiry_timestamp_seconds"
+    metrics.figure(name, ends, lambda: told(certificate.ends.timestamp()) if certificate else {})
+    refused = "Whether the newest certificate cannot be used, so that the one before it stays"
+    metrics.figure(
+        "tradewind_tls_certificate_refused", refused, lambda: told(bool(certificate.refused)) if certificate else {}
+    )
+
+
+class CertificateWatch:
+    """Looks every so many `seconds` whether the files of a certificate have changed."""
+
+    def __init__(self, certificate: Certificate, seconds: float) -> None:
+        self._certificate = certificate
+        self._seconds = seconds
+        self._looking = asyncio.Lock()
+
+    async def run(self) -> None:
+        """Look for ever."""
+        while True:
+            await asyncio.sleep(self._seconds)
+            await self.look()
+
+    async def look(self, unchanged: bool = False) -> None:
+        """Take up the files if they have changed, or `unchanged` too; where they cannot be used, the old ones stay."""
+        async with self._looking:
+            try:
+                taken = await asyncio.to_thread(self._certificate.renew, unchanged)
+            except CertificateError as error:
+                told = {"reason": str(error), "ends": self._certificate.ends.isoformat()}
+                log.error("a new certificate is not used, the one before stays", extra=told)
+                return
+        if taken:
+            log.info("a new certificate is used", extra={"ends": self._certificate.ends.isoformat()})

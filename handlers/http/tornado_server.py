@@ -1,0 +1,148 @@
+"""Tornado's server: accepts connections, speaks TLS on them where it is asked to, and reads their requests."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import secrets
+import socket
+import ssl
+from collections.abc import Sequence
+from typing import Any, Protocol
+from weakref import WeakKeyDictionary
+
+from tornado import iostream
+from tornado.http1connection import HTTP1ServerConnection
+from tornado.httpserver import HTTPServer
+from tornado.netutil import ssl_wrap_socket
+
+from config.tls_files import HANDSHAKE_SECONDS
+from handlers.http.accepting import Acceptor
+from handlers.http.addresses import Network
+from handlers.http.connection import Peer
+from handlers.http.draining import stream_holds_bytes
+from handlers.http.response_head import field_lines, status_line
+from handlers.http.strict_heads import checked
+from handlers.schema.envelope import failed
+from handlers.schema.errors import BAD_REQUEST, ApiError
+
+_PARSER_RESPONSE = b"HTTP/1.1 400 Bad Request\r\n\r\n"
+
+
+class Front(Protocol):
+    """Who knows which streams are used."""
+
+    def is_used(self, stream: iostream.IOStream) -> bool:
+        """Whether a request is under way on a stream."""
+
+
+class Server(HTTPServer):
+    """Tornado's server, which reads heads strictly, and whose response to what is no HTTP is an envelope too."""
+
+    accepted_at = -math.inf
+    draining = False
+
+    def initialize(self, *arguments: Any, **options: Any) -> None:
+        """Tornado: what `__init__` is elsewhere."""
+        super().initialize(*arguments, **options)
+        self._used_at: WeakKeyDictionary[iostream.IOStream, float] = WeakKeyDictionary()
+        self._heads: WeakKeyDictionary[iostream.IOStream, asyncio.Future[bytes]] = WeakKeyDictionary()
+        self._acceptor = Acceptor((), self._take)
+        self._tls: ssl.SSLContext | None = None
+        self._shaking_hands: set[asyncio.Task[None]] = set()
+
+    def serve(self, front: Front) -> None:
+        """Know the front, which knows what is under way."""
+        self._front = front
+
+    def listen_on(
+        self, sockets: list[socket.socket], tls: ssl.SSLContext | None = None, announcing: Sequence[Network] = ()
+    ) -> None:
+        """Begin to accept: with `tls` where it is no Unix socket, and PROXY headers from the networks `announcing`."""
+        self._tls, self._acceptor = tls, Acceptor(announcing, self._take)
+        for listening in sockets:
+            self._acceptor.listen(listening)
+
+    def stop(self) -> None:
+        """Accept no further connections; those that are open go on."""
+        self._acceptor.stop()
+
+    @property
+    def open_connections(self) -> int:
+        """How many connections are open; WebSockets are not counted."""
+        return len(self._connections) + len(self._shaking_hands) + self._acceptor.reading
+
+    def close_idle(self, quiet_seconds: float) -> None:
+        """Close the connections on which nothing is under way, and has not been for so long."""
+        now = asyncio.get_running_loop().time()
+        for connection in list(self._connections):
+            stream = connection.stream
+            if self._front.is_used(stream):
+                self._used_at[stream] = now
+            quiet = now - self._used_at.setdefault(stream, now) >= quiet_seconds
+            used = self._is_arriving(stream) or stream.writing() or stream_holds_bytes(stream)
+            if quiet and not used and not stream.closed():
+                stream.close()
+
+    def _is_arriving(self, stream: iostream.IOStream) -> bool:
+        # between the last byte of a head and its request, the event loop may run other callbacks
+        head = self._heads.get(stream)
+        return self._front.is_used(stream) or (head is not None and head.done())
+
+    def _take(self, connection: socket.socket, peer_address: str, local: bool) -> None:
+        """Serve a connection that was accepted. Raises `OSError` where it is closed already."""
+        self.accepted_at = asyncio.get_running_loop().time()
+        sizes = {"max_buffer_size": self.max_buffer_size, "read_chunk_size": self.read_chunk_size}
+        if self._tls is None or local:
+            self.serve_stream(iostream.IOStream(connection, **sizes), Peer(peer_address))
+            return
+        try:
+            secured = ssl_wrap_socket(connection, self._tls, server_side=True, do_handshake_on_connect=False)
+        except OSError:  # it was closed meanwhile
+            connection.close()
+            return
+        stream = iostream.SSLIOStream(secured, **sizes)
+        task = asyncio.create_task(self._shake_hands(stream, Peer(peer_address, "https")), name="TLS handshake")
+        self._shaking_hands.add(task)
+        task.add_done_callback(self._shaking_hands.discard)
+
+    async def _shake_hands(self, stream: iostream.SSLIOStream, peer: Peer) -> None:
+        try:
+            async with asyncio.timeout(HANDSHAKE_SECONDS):
+                await stream.wait_for_handshake()
+        except (OSError, TimeoutError):
+            stream.close()
+        else:
+            self.serve_stream(stream, peer)
+
+    def serve_stream(self, stream: iostream.IOStream, peer: Peer) -> None:
+        """Serve what comes on a stream."""
+        write, read = stream.write, stream.read_until_regex
+
+        def enveloped(data: bytes | memoryview) -> Any:
+            return write(refusal(ApiError(BAD_REQUEST)) if data == _PARSER_RESPONSE else data)
+
+        async def read_head(regex: bytes, max_bytes: int | None = None) -> bytes:
+            if stream.closed():  # what came behind the last request would be served else (RFC 9112 section 9.6)
+                raise iostream.StreamClosedError
+            self._heads[stream] = asyncio.ensure_future(read(regex, max_bytes))
+            return checked(await self._heads[stream])
+
+        stream.write = enveloped  # type: ignore[method-assign]
+        stream.read_until_regex = read_head  # type: ignore[method-assign]
+        served = HTTP1ServerConnection(stream, self.conn_params, peer)
+        self._connections.add(served)
+        served.start_serving(self)
+
+
+def refusal(error: ApiError) -> bytes:
+    """The whole response to what is not served, after which the connection is closed."""
+    body = failed(error)
+    headers = {
+        "Content-Type": "application/json; charset=utf-8",
+        **error.headers,
+        "Connection": "close",
+        "Content-Length": str(len(body)),
+        "X-Request-ID": secrets.token_hex(16),
+    }
+    return f"{status_line(error.kind.status)}{field_lines(headers)}\r\n".encode("latin-1") + body

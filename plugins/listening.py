@@ -1,0 +1,100 @@
+"""How a service begins to listen, and how it stops: sockets, TLS, its place among the processes of the port."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from config.listening import CannotListen, close_sockets, open_sockets, open_unix_socket, port_of
+from config.settings import Settings
+from config.tls_files import CertificateError
+from handlers.certificates import CertificateWatch, tell_certificate
+from handlers.confined.pool import Confined
+from handlers.http.app import Front, listen
+from handlers.http.draining import drain
+from handlers.jobs import Jobs
+from handlers.metrics import Metrics
+from handlers.processes import Processes
+from handlers.service import Service
+
+if TYPE_CHECKING:
+    from config.tls import Certificate
+
+
+class StartError(Exception):
+    """The service cannot start; the message is one line that says why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Listening:
+    """What serves, and where; `certificate` is that of its own TLS."""
+
+    front: Front
+    port: int
+    certificate: CertificateWatch | None
+
+
+async def start_listening(service: Service, stack: AsyncExitStack, sockets: list[socket.socket]) -> Listening:
+    """Serve on `sockets`, or on those of the settings; `stack` drains and stops. Raises `StartError`."""
+    settings = service.settings
+    sockets = sockets or _open_sockets(settings, stack)
+    port = port_of(sockets, settings.port)
+    front = Front(service)
+    certificate = _certificate(settings)
+    server = await listen(front, sockets, settings.http, None if certificate is None else certificate.context)
+
+    async def stop() -> None:
+        service.draining = True
+        refuse = service.part(Confined).stop
+        await drain(
+            server, front, settings.drain_notice_seconds, settings.drain_seconds, refuse, replaced=service.replaced
+        )
+
+    stack.push_async_callback(service.part(Processes).leave)
+    await service.part(Processes).join(settings.data_dir, port)
+    stack.push_async_callback(stop)
+    return Listening(front, port, _watch(service, certificate))
+
+
+def _open_sockets(settings: Settings, stack: AsyncExitStack) -> list[socket.socket]:
+    """The sockets that the settings name; `stack` removes the file of one of Unix."""
+    try:
+        sockets = open_sockets(settings.host, settings.port, shared=True)
+    except OSError as error:
+        raise StartError(
+            f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. "
+            "Set TRADEWIND_PORT to a free port."
+        ) from error
+    if settings.unix_socket:
+        try:
+            local = open_unix_socket(Path(settings.unix_socket), int(settings.unix_socket_mode, 8))
+        except CannotListen as error:
+            close_sockets(sockets)
+            raise StartError(str(error)) from error
+        stack.callback(local.remove)
+        sockets.append(local.socket)
+    return sockets
+
+
+def _certificate(settings: Settings) -> Certificate | None:
+    """The certificate of the settings. One that has ended is refused before a start, and not by a process that comes back."""
+    if settings.tls_files is None:
+        return None
+    from config.tls import Certificate  # late, with what reads certificates: most have none
+
+    try:
+        return Certificate(settings.tls_files)
+    except CertificateError as error:
+        raise StartError(str(error)) from error
+
+
+def _watch(service: Service, certificate: Certificate | None) -> CertificateWatch | None:
+    tell_certificate(service.part(Metrics), certificate)
+    if certificate is None:
+        return None
+    watch = CertificateWatch(certificate, service.settings.tls_look_seconds)
+    service.part(Jobs).spawn("certificate", watch.run())
+    return watch
