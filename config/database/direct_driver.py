@@ -1,8 +1,8 @@
 """`direct`: sends single commands over the wire protocol without a driver library, which does everything else.
 
 The library keeps transactions, bulk writes, long lists, changes of indexes and change streams. It also serves whatever
-the wire cannot: TLS, compression, authentication other than SCRAM-SHA-256, `mongodb+srv`, and the wait for a primary
-while there is none.
+the wire cannot: compression, authentication other than SCRAM-SHA-256 and X.509, and the wait for a primary while there is
+none.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ from config.database.indexes import IndexSpec, are_in_place
 from config.database.library_driver import LibraryDriver
 from config.database.operations import SILENT_CODES, Operation
 from config.database.replies import failure, has_expired, number, required
+from config.database.scram import MECHANISM
 from config.database.slow_operations import SLOW_SECONDS, SlowOperations
 from config.database.transactions import SESSION
-from config.database.wire import NotSent, Target, WirePool
+from config.database.wire import X509, NotSent, Target, WirePool
+from config.database.wire_tls import TLS_OPTIONS, tls_context
 
 Result = TypeVar("Result")
 _MOST_ROWS = 500  # the library decodes longer lists in its threads
@@ -70,6 +72,7 @@ _SUPPORTED_OPTIONS = frozenset(
         "connecttimeoutms",
         "serverselectiontimeoutms",
         "authmechanism",
+        *TLS_OPTIONS,
     }
 )
 
@@ -346,13 +349,19 @@ class DirectDriver(Driver):
 
 
 def target_of(uri: str, database: str) -> Target | None:
-    """The target of the wire for this address; None for an address that the wire cannot speak to."""
-    parsed = parse_uri(uri) if uri.startswith("mongodb://") else None
-    if parsed is None or any(port is None for _, port in parsed["nodelist"]):
+    """The target of the wire for this address; None for an address that the wire cannot speak to.
+
+    The names of `mongodb+srv` are looked up here. Raises `OSError` for files of TLS that cannot be used.
+    """
+    parsed = parse_uri(uri)
+    if any(port is None for _, port in parsed["nodelist"]):
         return None
     options = {name.lower(): value for name, value in parsed["options"].items()}
-    supported = _SUPPORTED_OPTIONS.issuperset(options)
-    if not supported or options.get("authmechanism", "SCRAM-SHA-256") != "SCRAM-SHA-256":
+    mechanism = options.get("authmechanism", MECHANISM)
+    if not _SUPPORTED_OPTIONS.issuperset(options) or mechanism not in (MECHANISM, X509):
+        return None
+    tls = tls_context(options)
+    if mechanism == X509 and tls is None:
         return None
     return Target(
         hosts=tuple(parsed["nodelist"]),
@@ -361,6 +370,8 @@ def target_of(uri: str, database: str) -> Target | None:
         password=parsed["password"] or "",
         source=options.get("authsource") or parsed["database"] or "admin",
         direct=bool(options.get("directconnection")),
+        mechanism=mechanism,
+        tls=tls,
     )
 
 

@@ -43,5 +43,5 @@ def open_driver(name: str, uri: str, database: str, timeout_ms: int) -> Driver:
     """Return the driver called `name` on `database` at `uri`; raises ValueError for an invalid URI."""
     try:
         return DRIVERS[name](uri, database, timeout_ms)
-    except (PyMongoError, ValueError) as error:
+    except (PyMongoError, ValueError, OSError) as error:
         raise ValueError(f"TRADEWIND_MONGODB_URI is not usable: {error}") from error

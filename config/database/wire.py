@@ -7,6 +7,7 @@ microseconds of processor time for that, this module 30: it has no sessions, cur
 from __future__ import annotations
 
 import asyncio
+import ssl
 import struct
 import time
 from collections.abc import Mapping, Sequence
@@ -31,6 +32,8 @@ _BODY = 0  # kind of section
 _SHORTEST_BYTES = _HEAD.size + 5  # with an empty document
 _LONGEST_BYTES = 48_000_000  # maxMessageSizeBytes of every MongoDB
 _MOST_IDLE_SECONDS = 60.0
+_TLS_LIMIT = {"ssl_shutdown_timeout": 1.0}  # for the server's part of the end of a connection
+X509 = "MONGODB-X509"
 # mongod truncates its error messages at a byte, even in the middle of a character
 _REPLACING = CODEC.with_options(unicode_decode_error_handler="replace")
 _request_ids = count(1)
@@ -50,6 +53,8 @@ class Target:
     password: str = field(default="", repr=False)
     source: str = "admin"
     direct: bool = False
+    mechanism: str = MECHANISM
+    tls: ssl.SSLContext | None = None
 
 
 class WireConnection(asyncio.Protocol):
@@ -196,7 +201,8 @@ class WirePool:
     async def _connect(self, host: Address, follow: bool) -> WireConnection:
         """Connect to the primary that `host` is or names. Raises `AutoReconnect` where it knows none, or `NotSent`."""
         loop = asyncio.get_running_loop()
-        _, connection = await loop.create_connection(lambda: WireConnection(self.connections), *host)
+        secured: dict[str, Any] = {} if self._target.tls is None else {"ssl": self._target.tls, **_TLS_LIMIT}
+        _, connection = await loop.create_connection(lambda: WireConnection(self.connections), *host, **secured)
         try:
             hello = await connection.run({"hello": 1, "$db": "admin"})
             if hello.get("isWritablePrimary") or self._target.direct:
@@ -213,6 +219,12 @@ class WirePool:
         return await self._connect(named, follow=False)
 
     async def _log_in(self, connection: WireConnection) -> None:
+        if self._target.mechanism == X509:
+            # the server takes the name from the certificate that TLS has shown it
+            command = {"authenticate": 1, "mechanism": X509, "$db": "$external"}
+            if has_failed(reply := await connection.run(command)):
+                raise ScramError(str(reply.get("errmsg", "refused")))
+            return
         if not self._target.user:
             return
         scram = Scram(self._target.user, self._target.password)

@@ -29,6 +29,7 @@ from scripts.diagnosis.database import check_database
 from scripts.diagnosis.findings import Finding, as_json, as_table, exit_code
 from scripts.diagnosis.running import check_running
 from scripts.diagnosis.settings import check_proxies, check_settings
+from scripts.diagnosis.sharding import check_sharding
 
 _EPILOG = """\
 examples:
@@ -115,6 +116,7 @@ async def _looked_into(
         catalogue = catalogue_of(settings, plugins)
         database = Database(driver, catalogue.collections.values())
         findings = [finding async for finding in check_database(database)]
+        findings += [finding async for finding in check_sharding(database)]
         findings += [finding async for finding in check_running(database, catalogue, settings.data_dir)]
         noted = await driver.find(NOTES, {"at": {"$gte": utc_now() - KEPT}})
         findings += check_proxies(settings, [note["_id"] for note in noted])

@@ -94,8 +94,6 @@ async def test_an_invalid_challenge_is_refused(exchange: Scram, unsound: bytes) 
 @pytest.mark.parametrize(
     "uri",
     [
-        "mongodb+srv://cluster.example.com/",
-        "mongodb://db.example.com/?tls=true",
         "mongodb://db.example.com/?compressors=zlib",
         "mongodb://db.example.com/?authMechanism=MONGODB-X509",
         "mongodb://db.example.com/?readPreference=secondary",

@@ -1,0 +1,42 @@
+"""TLS of the wire, by the options of MongoDB's connection strings, as the libraries read them."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from typing import Any
+
+TLS_OPTIONS = frozenset(
+    {
+        "tls",
+        "tlscafile",
+        "tlscertificatekeyfile",
+        "tlscertificatekeyfilepassword",
+        "tlscrlfile",
+        "tlsallowinvalidcertificates",
+        "tlsallowinvalidhostnames",
+        "tlsinsecure",
+        "tlsdisableocspendpointcheck",  # the wire asks no such endpoint
+    }
+)
+
+
+def tls_context(options: Mapping[str, Any]) -> ssl.SSLContext | None:
+    """The TLS that these options, with names in small letters, ask for; None where they ask for none.
+
+    Raises `OSError` for files that cannot be used.
+    """
+    if not options.get("tls", bool(TLS_OPTIONS & options.keys())):
+        return None
+    context = ssl.create_default_context(cafile=options.get("tlscafile"))
+    insecure, any_certificate = options.get("tlsinsecure"), options.get("tlsallowinvalidcertificates")
+    if insecure or any_certificate or options.get("tlsallowinvalidhostnames"):
+        context.check_hostname = False
+    if insecure or any_certificate:
+        context.verify_mode = ssl.CERT_NONE
+    if revoked := options.get("tlscrlfile"):
+        context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
+        context.load_verify_locations(revoked)
+    if own := options.get("tlscertificatekeyfile"):
+        context.load_cert_chain(own, password=options.get("tlscertificatekeyfilepassword") or "")
+    return context
