@@ -76,6 +76,9 @@ class Settings(EnvironmentSettings):
         description="Time limit of one database operation, and of all together that a request waits for while MongoDB "
         "does not reply, in ms.",
     )
+    mongodb_dashboards: Literal["primary", "secondaryPreferred", "nearest"] = Field(
+        "primary", description="Members of the replica set that compute the figures of dashboards."
+    )
     jwt_secret: SecretStr = Field(
         SecretStr(""), description="Key that signs tokens: at least 32 bytes, random. Required outside demo mode."
     )

@@ -223,6 +223,9 @@ from handlers.schema.values import (
 
 # -- Data
 from config.database import Filter as Filter  # the type of a filter of MongoDB
+from config.database import (
+    reading_from_secondaries as reading_from_secondaries,  # for figures that a secondary may compute
+)
 from handlers.data.cause import caused_by as caused_by  # the history of writes of work that outlives its request
 from handlers.data.collection import new_id as new_id  # a new id for a record
 from handlers.data.dangling import remove_dangling as remove_dangling  # remove references to lost records

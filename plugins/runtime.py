@@ -209,7 +209,13 @@ def _seconds(service: Service, plugin: Plugin, job: Job) -> float:
 async def _connect(settings: Settings, uri: str, stack: AsyncExitStack) -> Driver:
     """Open a driver, and check that its server is reachable and belongs to a replica set. `stack` closes it."""
     try:
-        driver = open_driver(settings.mongodb_driver, uri, settings.mongodb_database, settings.mongodb_timeout_ms)
+        driver = open_driver(
+            settings.mongodb_driver,
+            uri,
+            settings.mongodb_database,
+            settings.mongodb_timeout_ms,
+            settings.mongodb_dashboards,
+        )
     except ValueError as error:
         raise StartError(str(error)) from error
     stack.push_async_callback(driver.close)

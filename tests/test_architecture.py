@@ -130,7 +130,7 @@ PLUGIN_API = """
     exact follow_at_once
     integer invalid json_schema last_days last_months link mapping may_decide_on_own missing_permission money
     name_references network_of new_id number obj object_id pass_for people_behind period_of quantity redacted refusal
-    refuse_own remove_dangling restore rounded route rows_before share span start_of store_money store_quantity text times
+    reading_from_secondaries refuse_own remove_dangling restore rounded route rows_before share span start_of store_money store_quantity text times
     timestamp trace_headers transitions tree_of unavailable undone utc_now
 
     Numbering OptionValues check_keeper dictionary hold_fields holds page record_code record_name routes_of service_fields shape try_transition

@@ -21,6 +21,7 @@ from config.database.indexes import IndexSpec, differences
 from config.database.keyed_locks import WriteConflict
 from config.database.members import missing_set, missing_set_at
 from config.database.operations import MARGIN_SECONDS, begin_waiting
+from config.database.secondaries import reading_from_secondaries
 from config.database.traced_driver import TracedDriver
 
 __all__ = [
@@ -47,5 +48,6 @@ __all__ = [
     "missing_set",
     "missing_set_at",
     "open_driver",
+    "reading_from_secondaries",
     "translate_errors",
 ]

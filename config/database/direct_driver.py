@@ -235,8 +235,8 @@ class DirectDriver(Driver):
             **(NATURAL_ORDER if collection_scan else {}),
             **self._reading,
         }
-        writes = any({"$merge", "$out"} & stage.keys() for stage in pipeline)
-        found = None if writes else await self._fetch(collection, command)
+        by_library = self.library.spreads_reads or any({"$merge", "$out"} & stage.keys() for stage in pipeline)
+        found = None if by_library else await self._fetch(collection, command)
         if found is None:
             return await self.library.aggregate(collection, pipeline, collection_scan=collection_scan)
         return found

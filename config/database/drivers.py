@@ -15,33 +15,36 @@ from config.database.library_driver import MOST_CONNECTIONS, LibraryDriver
 _SWITCH_SECONDS = 0.001
 
 
-def _open_direct(uri: str, database: str, timeout_ms: int) -> Driver:
+def _open_direct(uri: str, database: str, timeout_ms: int, figures: str) -> Driver:
     """The direct driver, or Motor alone for an address that the wire cannot speak to."""
-    library = LibraryDriver(Motor(), uri, database, timeout_ms)
+    library = LibraryDriver(Motor(), uri, database, timeout_ms, figures)
     target = target_of(uri, database)
     return library if target is None else DirectDriver(library, target, timeout_ms)
 
 
-def _open_motor(uri: str, database: str, timeout_ms: int) -> Driver:
+def _open_motor(uri: str, database: str, timeout_ms: int, figures: str) -> Driver:
     """Motor, whose threads compete with the event loop for the interpreter: each takes it for a millisecond, not five."""
     sys.setswitchinterval(_SWITCH_SECONDS)
-    return LibraryDriver(Motor(), uri, database, timeout_ms)
+    return LibraryDriver(Motor(), uri, database, timeout_ms, figures)
 
 
-def _open_pymongo(uri: str, database: str, timeout_ms: int) -> Driver:
-    return LibraryDriver(AsyncPyMongo(MOST_CONNECTIONS), uri, database, timeout_ms)
+def _open_pymongo(uri: str, database: str, timeout_ms: int, figures: str) -> Driver:
+    return LibraryDriver(AsyncPyMongo(MOST_CONNECTIONS), uri, database, timeout_ms, figures)
 
 
-DRIVERS: Mapping[str, Callable[[str, str, int], Driver]] = {
+DRIVERS: Mapping[str, Callable[[str, str, int, str], Driver]] = {
     "direct": _open_direct,
     "motor": _open_motor,
     "pymongo": _open_pymongo,
 }
 
 
-def open_driver(name: str, uri: str, database: str, timeout_ms: int) -> Driver:
-    """Return the driver called `name` on `database` at `uri`; raises ValueError for an invalid URI."""
+def open_driver(name: str, uri: str, database: str, timeout_ms: int, figures: str = "primary") -> Driver:
+    """Return the driver called `name` on `database` at `uri`; raises ValueError for an invalid URI.
+
+    `figures`: the read preference of what runs in `reading_from_secondaries`.
+    """
     try:
-        return DRIVERS[name](uri, database, timeout_ms)
+        return DRIVERS[name](uri, database, timeout_ms, figures)
     except (PyMongoError, ValueError, OSError) as error:
         raise ValueError(f"TRADEWIND_MONGODB_URI is not usable: {error}") from error

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeVar, Unpack
 
 import pymongo
-from pymongo import ReturnDocument, WriteConcern
+from pymongo import ReadPreference, ReturnDocument, WriteConcern
 from pymongo.errors import BulkWriteError, OperationFailure
 
 from config.database.commands import (
@@ -35,6 +35,7 @@ from config.database.libraries import Library
 from config.database.operations import Operation, Operations
 from config.database.orphans import APP_NAME, end_orphans
 from config.database.replies import failure
+from config.database.secondaries import may_read_from_secondaries
 from config.database.transactions import SESSION, Transactions
 
 log = logging.getLogger("tradewind.database")
@@ -49,6 +50,7 @@ _WATCH_SILENCE_MS = 2000
 _NOT_DURABLE = WriteConcern(w=1, j=False)
 _ROWS_AT_ONCE = 10_000
 MOST_CONNECTIONS = 100
+_PREFERENCES = {"secondaryPreferred": ReadPreference.SECONDARY_PREFERRED, "nearest": ReadPreference.NEAREST}
 _CLIENT_OPTIONS: Mapping[str, Any] = {
     "w": "majority",
     "readConcernLevel": "majority",
@@ -63,7 +65,7 @@ _CLIENT_OPTIONS: Mapping[str, Any] = {
 class LibraryDriver(Driver):
     """Performs every operation with `library`; `operations` are the time limits, which a driver above it shares."""
 
-    def __init__(self, library: Library, uri: str, database: str, timeout_ms: int) -> None:
+    def __init__(self, library: Library, uri: str, database: str, timeout_ms: int, figures: str = "primary") -> None:
         self._library = library
         self._run = library.run
         self._client = library.connect(uri, **_CLIENT_OPTIONS, timeoutMS=timeout_ms)
@@ -74,6 +76,7 @@ class LibraryDriver(Driver):
         self._collections: dict[str, Any] = {}
         self.operations = Operations(timeout_ms / 1000)
         self._loader = DocumentLoader(self, self.operations)
+        self._figures = None if figures == "primary" else _PREFERENCES[figures]
         start_session = partial(library.start_session, self._client)
         self._transactions = Transactions(self.operations, start_session, library.start_transaction)
 
@@ -219,16 +222,35 @@ class LibraryDriver(Driver):
     ) -> list[Document]:
         with self.operations(long=True):
             hint = NATURAL_ORDER if collection_scan else {}
-            # in one reply rather than the first 101 rows and then the rest
-            opening = partial(
-                self._collection(collection).aggregate,
-                list(pipeline),
-                session=_session(),
-                batchSize=_ROWS_AT_ONCE,
-                **hint,
-            )
-            found: list[Document] = await self._run(self._library.rows(opening))
-            return found
+            if self.spreads_reads and not self.in_transaction:
+                return await self._aggregate_elsewhere(collection, pipeline, hint)
+            return await self._aggregate(self._collection(collection), pipeline, _session(), hint)
+
+    async def _aggregate(
+        self, collection: Any, pipeline: Sequence[Mapping[str, Any]], session: Any, hint: Mapping[str, Any]
+    ) -> list[Document]:
+        # in one reply rather than the first 101 rows and then the rest
+        opening = partial(collection.aggregate, list(pipeline), session=session, batchSize=_ROWS_AT_ONCE, **hint)
+        found: list[Document] = await self._run(self._library.rows(opening))
+        return found
+
+    @property
+    def spreads_reads(self) -> bool:
+        """Whether the caller's aggregations may be read from a secondary."""
+        return self._figures is not None and may_read_from_secondaries()
+
+    async def _aggregate_elsewhere(
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], hint: Mapping[str, Any]
+    ) -> list[Document]:
+        """Read from a secondary, which waits until it has what the primary has now."""
+        spread = self._collection(collection).with_options(read_preference=self._figures)
+        session = await self._library.start_session(self._client)
+        try:
+            # its reply has the time of the primary, which the session asks the secondary for (causal consistency)
+            await self._run(self._database.command("ping", session=session))
+            return await self._aggregate(spread, pipeline, session, hint)
+        finally:
+            await session.end_session()
 
     async def command(self, command: Mapping[str, Any]) -> Document:
         with self.operations():

@@ -16,6 +16,7 @@ from plugins.api import (
     Route,
     day_of,
     period_of,
+    reading_from_secondaries,
     route,
     shape,
     unavailable,
@@ -111,4 +112,5 @@ async def _compute_parts(req: Request, parts: Sequence[Dashboard], seconds: floa
 
 
 async def _compute_part(part: Dashboard, req: Request) -> Mapping[str, Any]:
-    return await part.compute(req)
+    with reading_from_secondaries():
+        return await part.compute(req)
