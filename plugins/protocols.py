@@ -30,8 +30,9 @@ NOTIFY_PROGRESS = Event("notification.progress", user_ids=Iterable, kind=str, ke
 DATA_RESET = Event("system.data_reset", modules=Iterable)
 """All records of these plugins were removed."""
 
-DATED = Event("finance.dated", day=str)
-"""A record is dated on this business day; a listener refuses one in a closed month."""
+DATED = Event("finance.dated", day=str, booked=bool | None)
+"""A record is dated on this business day; a listener refuses one in a closed month. `booked`: `MONEY_MOVED` or
+`MONEY_RETURNED` follow in the same transaction, so that a listener may make it wait for others that book."""
 
 APPROVAL_REQUESTED = Event(
     "approval.requested",
@@ -64,6 +65,7 @@ _OWED = {
     "number": str | None,
     "counterparty": str,
     "amount": object,  # as `store_money` makes it
+    "new": bool | None,  # nothing was reported of the record before
     "paid": object,
     "schedule": list | None,
     "due_on": str | None,

@@ -5,7 +5,7 @@
 """
 
 from config.database.batcher import Batcher
-from config.database.commands import RESTORING, Document, Filter, count_command
+from config.database.commands import RESTORING, Document, Filter, Update, count_command
 from config.database.driver import Change, Driver
 from config.database.drivers import DRIVERS, open_driver
 from config.database.errors import (
@@ -41,6 +41,7 @@ __all__ = [
     "IndexSpec",
     "NoSuchIndex",
     "TracedDriver",
+    "Update",
     "WriteConflict",
     "begin_waiting",
     "count_command",

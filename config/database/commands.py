@@ -9,6 +9,7 @@ from bson import DEFAULT_CODEC_OPTIONS
 
 Document = dict[str, Any]
 Filter = Mapping[str, Any]
+Update = Mapping[str, Any] | Sequence[Mapping[str, Any]]  # operators, or the stages of a pipeline
 Sort = Sequence[tuple[str, int]]
 
 CODEC = DEFAULT_CODEC_OPTIONS.with_options(tz_aware=True)

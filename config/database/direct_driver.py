@@ -27,6 +27,7 @@ from config.database.commands import (
     FindOptions,
     ReadOptions,
     Sort,
+    Update,
     UpdateOptions,
     count_command,
     find_options,
@@ -189,7 +190,7 @@ class DirectDriver(Driver):
         self,
         collection: str,
         filter: Filter,
-        update: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        update: Update,
         **options: Unpack[UpdateOptions],
     ) -> Document | None:
         command = {
@@ -211,9 +212,7 @@ class DirectDriver(Driver):
         changed: Document = required(reply, "value", dict)
         return changed
 
-    async def update_many(
-        self, collection: str, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]]
-    ) -> int:
+    async def update_many(self, collection: str, filter: Filter, update: Update) -> int:
         change = {"q": filter, "u": update, "multi": True}
         reply = await self._run({"update": collection, "updates": [change], **_DURABLE, **self._limit})
         if reply is None:
@@ -311,6 +310,9 @@ class DirectDriver(Driver):
 
     # -- by the library
 
+    async def update_each(self, collection: str, changes: Sequence[tuple[Filter, Update]]) -> int:
+        return await self.library.update_each(collection, changes)
+
     def stream(self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000) -> AsyncIterator[Document]:
         return self.library.stream(collection, filter, sort=sort, batch=batch)
 
@@ -325,6 +327,9 @@ class DirectDriver(Driver):
 
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         return await self.library.transaction(work)
+
+    async def take_turn(self, collection: str, *ids: Hashable) -> None:
+        await self.library.take_turn(collection, *ids)
 
     async def snapshot(self, work: Callable[[], Awaitable[Result]]) -> Result:
         return await self.library.snapshot(work)

@@ -20,6 +20,7 @@ from config.database.commands import (
     FindOptions,
     ReadOptions,
     Sort,
+    Update,
     UpdateOptions,
 )
 from config.database.indexes import IndexSpec
@@ -78,16 +79,21 @@ class Driver(ABC):
         self,
         collection: str,
         filter: Filter,
-        update: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        update: Update,
         **options: Unpack[UpdateOptions],
     ) -> Document | None:
         """Change one document atomically and return its new state; None where none matches. Raises `DuplicateKey`."""
 
     @abstractmethod
-    async def update_many(
-        self, collection: str, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]]
-    ) -> int:
+    async def update_many(self, collection: str, filter: Filter, update: Update) -> int:
         """Change every document that matches; return how many changed. Raises `DuplicateKey`."""
+
+    @abstractmethod
+    async def update_each(self, collection: str, changes: Sequence[tuple[Filter, Update]]) -> int:
+        """Change one document for each filter by one command, in a transaction; return how many matched.
+
+        The changes are made in order. Raises RuntimeError outside a transaction, and `DuplicateKey`.
+        """
 
     @abstractmethod
     async def delete_many(self, collection: str, filter: Filter) -> int:
@@ -137,6 +143,14 @@ class Driver(ABC):
 
         That is a transaction which is never committed: writes are lost, nothing waits for a commit, and what was read
         may still be rolled back when the primary is lost. Inside a transaction it joins that one.
+        """
+
+    @abstractmethod
+    async def take_turn(self, collection: str, *ids: Hashable) -> None:
+        """Make the transactions of this process that take turns with these documents run one after the other.
+
+        Call it at the start of a transaction that will write documents which many write: it then starts in its turn,
+        where it would otherwise start again after others have changed them. Raises RuntimeError outside a transaction.
         """
 
     @property

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Hashable, Iterator, Mapping, Set
+from collections.abc import AsyncIterator, Hashable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -24,15 +25,25 @@ from config.database.operations import Operations
 
 _WRITE_CONFLICT = 112  # src/mongo/base/error_codes.yml
 DocumentKey = tuple[str, Hashable]  # a collection and an `_id`
-_held: ContextVar[Set[DocumentKey]] = ContextVar("held_document_locks", default=frozenset())
+
+
+@dataclass(frozen=True)
+class _Held:
+    """The locks that a transaction holds, and the stack that releases them."""
+
+    keys: set[DocumentKey]
+    stack: AsyncExitStack
+
+
+_held: ContextVar[_Held | None] = ContextVar("held_document_locks", default=None)
 
 
 class WriteConflict(DatabaseUnavailable):
-    """Another transaction writes the document `key`: this one has to start again with the lock of that document."""
+    """Another transaction writes one of the documents `keys`: this one has to start again with their locks."""
 
-    def __init__(self, key: DocumentKey) -> None:
-        super().__init__(f"another transaction changes the same document of {key[0]}")
-        self.key = key
+    def __init__(self, *keys: DocumentKey) -> None:
+        super().__init__(f"another transaction changes the same document of {keys[0][0]}")
+        self.keys = frozenset(keys)
 
 
 class KeyedLocks:
@@ -43,8 +54,8 @@ class KeyedLocks:
         self._locks: WeakValueDictionary[DocumentKey, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def hold(self, keys: Set[DocumentKey], until: float) -> AsyncIterator[None]:
-        """Hold the locks of all these documents.
+    async def hold(self, keys: set[DocumentKey], until: float) -> AsyncIterator[None]:
+        """Hold the locks of all these documents, to which `take_turn` adds.
 
         Raises TimeoutError at `until`, a monotonic time, or when the request has spent its time limit in silence.
         """
@@ -55,24 +66,47 @@ class KeyedLocks:
                 with self._operations.wait_for_others():
                     for lock in locks:
                         await stack.enter_async_context(lock)
-            token = _held.set(frozenset(keys))
+            token = _held.set(_Held(keys, stack))
             try:
                 yield
             finally:
                 _held.reset(token)
 
+    async def take_turn(self, *keys: DocumentKey) -> None:
+        """Take the locks of these documents for the transaction; raises `WriteConflict` where it must wait for one.
+
+        It never waits itself: a transaction that holds others could wait for one that waits for it.
+        """
+        held = _held.get()
+        if held is None:
+            raise RuntimeError("only transactions take turns")
+        wanted = [key for key in keys if key not in held.keys]
+        if any(key in self._locks for key in wanted):
+            raise WriteConflict(*wanted)
+        for key in wanted:
+            lock = self._locks[key] = asyncio.Lock()
+            await held.stack.enter_async_context(lock)  # at once, as nobody else knows the lock
+            held.keys.add(key)
+
     @contextmanager
-    def guard_write(self, collection: str, filter: Filter) -> Iterator[None]:
-        """Guard a write of a transaction; raises `WriteConflict` where the transaction needs the document's lock."""
-        key = _document_key(collection, filter)
-        if key is not None and key in self._locks and key not in _held.get():
-            raise WriteConflict(key)
+    def guard_write(self, collection: str, *filters: Filter) -> Iterator[None]:
+        """Guard a write of a transaction, which changes a document for each filter.
+
+        Raises `WriteConflict` where the transaction needs the locks of the documents. With those of a conflict in a
+        command that changes several it gets them all: the server does not say which one it was.
+        """
+        keys = [key for filter in filters if (key := _document_key(collection, filter)) is not None]
+        held = _held.get()
+        ours = held.keys if held is not None else set()
+        queued = [key for key in keys if key in self._locks and key not in ours]
+        if queued:
+            raise WriteConflict(*queued)
         try:
             yield
         except OperationFailure as error:
-            if key is None or error.code != _WRITE_CONFLICT:
+            if not keys or error.code != _WRITE_CONFLICT:
                 raise
-            raise WriteConflict(key) from error
+            raise WriteConflict(*keys) from error
 
 
 def _document_key(collection: str, filter: Filter) -> DocumentKey | None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from motor.motor_asyncio import AsyncIOMotorClient
+from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorClientSession
 from pymongo import AsyncMongoClient
 
 from config.database.detached_calls import DetachedCalls
@@ -55,7 +55,8 @@ class Motor:
         return opened
 
     async def start_session(self, client: Any) -> Any:
-        return await client.start_session()
+        # as the client does it, which takes a thread to make an object
+        return AsyncIOMotorClientSession(client.delegate.start_session(), client)
 
     async def start_transaction(self, session: Any) -> None:
         session.start_transaction()

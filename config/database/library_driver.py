@@ -14,6 +14,7 @@ from pymongo import ReadPreference, ReturnDocument, WriteConcern
 from pymongo.errors import BulkWriteError, OperationFailure
 
 from config.database.commands import (
+    CODEC,
     NATURAL_ORDER,
     CountOptions,
     Document,
@@ -22,8 +23,10 @@ from config.database.commands import (
     FindOptions,
     ReadOptions,
     Sort,
+    Update,
     UpdateOptions,
     count_command,
+    has_failed,
     projection,
     without_existing_ids,
 )
@@ -34,7 +37,7 @@ from config.database.indexes import IndexPlan, IndexSpec, are_in_place, index_mo
 from config.database.libraries import Library
 from config.database.operations import Operation, Operations
 from config.database.orphans import APP_NAME, end_orphans
-from config.database.replies import failure
+from config.database.replies import failure, number
 from config.database.secondaries import may_read_from_secondaries
 from config.database.transactions import SESSION, Transactions
 
@@ -184,7 +187,7 @@ class LibraryDriver(Driver):
         self,
         collection: str,
         filter: Filter,
-        update: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        update: Update,
         **options: Unpack[UpdateOptions],
     ) -> Document | None:
         target = self._collection(collection)
@@ -205,12 +208,23 @@ class LibraryDriver(Driver):
                 )
             return changed
 
-    async def update_many(
-        self, collection: str, filter: Filter, update: Mapping[str, Any] | Sequence[Mapping[str, Any]]
-    ) -> int:
+    async def update_many(self, collection: str, filter: Filter, update: Update) -> int:
         with self.operations(long=True):
             result = await self._run(self._collection(collection).update_many(filter, update, session=_session()))
             return int(result.modified_count)
+
+    async def update_each(self, collection: str, changes: Sequence[tuple[Filter, Update]]) -> int:
+        if not self.in_transaction:
+            raise RuntimeError("several changes are made by one command within a transaction only")
+        updates = [{"q": filter, "u": change} for filter, change in changes]
+        guard = self._transactions.locks.guard_write(collection, *(filter for filter, _ in changes))
+        with self.operations(long=True):
+            with guard:
+                command = {"update": collection, "updates": updates}
+                reply: Document = await self._run(self._database.command(command, session=_session()))
+                if has_failed(reply):
+                    raise failure(reply)
+            return number(reply, "n")
 
     async def delete_many(self, collection: str, filter: Filter) -> int:
         with self.operations(long=True):
@@ -222,9 +236,21 @@ class LibraryDriver(Driver):
     ) -> list[Document]:
         with self.operations(long=True):
             hint = NATURAL_ORDER if collection_scan else {}
+            # by one call of the library, whose cursors take one to open and one to read
+            if self.in_transaction and (rows := await self._first_batch(collection, pipeline, hint)) is not None:
+                return rows
             if self.spreads_reads and not self.in_transaction:
                 return await self._aggregate_elsewhere(collection, pipeline, hint)
             return await self._aggregate(self._collection(collection), pipeline, _session(), hint)
+
+    async def _first_batch(
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], hint: Mapping[str, Any]
+    ) -> list[Document] | None:
+        """All results of an aggregation in a transaction, where they fit into one reply; None where they do not."""
+        command = {"aggregate": collection, "pipeline": list(pipeline), "cursor": {"batchSize": _ROWS_AT_ONCE}, **hint}
+        # a command has other options than the database, unless it is told
+        reply = await self._run(self._database.command(command, session=_session(), codec_options=CODEC))
+        return None if reply["cursor"]["id"] else list(reply["cursor"]["firstBatch"])
 
     async def _aggregate(
         self, collection: Any, pipeline: Sequence[Mapping[str, Any]], session: Any, hint: Mapping[str, Any]
@@ -306,6 +332,9 @@ class LibraryDriver(Driver):
 
     async def snapshot(self, work: Callable[[], Awaitable[Result]]) -> Result:
         return await work() if self.in_transaction else await self._transactions.run(work, commit=False)
+
+    async def take_turn(self, collection: str, *ids: Hashable) -> None:
+        await self._transactions.locks.take_turn(*((collection, id) for id in ids))
 
     @property
     def open_sessions(self) -> list[bytes]:

@@ -14,6 +14,7 @@ from config.database.commands import (
     FindOptions,
     ReadOptions,
     Sort,
+    Update,
     UpdateOptions,
 )
 from config.database.driver import Change, Driver
@@ -22,7 +23,6 @@ from config.database.operations import Operation
 from config.tracing import span
 
 Result = TypeVar("Result")
-Update = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
 
 def _span(operation: str, collection: str) -> AbstractContextManager[object]:
@@ -75,6 +75,10 @@ class TracedDriver(Driver):
         with _span("update", collection):
             return await self._driver.update_many(collection, filter, update)
 
+    async def update_each(self, collection: str, changes: Sequence[tuple[Filter, Update]]) -> int:
+        with _span("update", collection):
+            return await self._driver.update_each(collection, changes)
+
     async def delete_many(self, collection: str, filter: Filter) -> int:
         with _span("delete", collection):
             return await self._driver.delete_many(collection, filter)
@@ -96,6 +100,9 @@ class TracedDriver(Driver):
     async def snapshot(self, work: Callable[[], Awaitable[Result]]) -> Result:
         with _span("snapshot", ""):
             return await self._driver.snapshot(work)
+
+    async def take_turn(self, collection: str, *ids: Hashable) -> None:
+        await self._driver.take_turn(collection, *ids)
 
     async def end_orphans(self) -> int:
         return await self._driver.end_orphans()

@@ -65,9 +65,9 @@ class Transactions:
                         async with self.locks.hold(keys, until):
                             return await self._retry(session, work, keys, commit, behind)
                     except WriteConflict as error:
-                        if error.key in keys or time.monotonic() > until:
+                        if error.keys <= keys or time.monotonic() > until:
                             raise
-                        keys.add(error.key)
+                        keys |= error.keys
             finally:
                 await self.sessions.end(session)
 
@@ -89,7 +89,7 @@ class Transactions:
             try:
                 return await self._attempt(session, work, commit)
             except WriteConflict as error:
-                if error.key not in keys or time.monotonic() + pause > until:
+                if not error.keys <= keys or time.monotonic() + pause > until:
                     raise
             except PyMongoError as error:
                 if not error.has_error_label(_TRANSIENT) or time.monotonic() + pause > until:

@@ -115,6 +115,14 @@ class Database:
         """
         await lock_records(self.driver, [(collection.name, id)])
 
+    async def take_turn(self, collection: Collection, *ids: RecordId) -> None:
+        """Make the transactions of this process that take turns with these records run one after the other.
+
+        Call it at the start of a transaction that will write records which many write: it saves what they would do in
+        vain, and locks nothing for other processes.
+        """
+        await self.driver.take_turn(collection.name, *ids)
+
     def tell(self, collection: str, id: RecordId) -> None:
         """Notify listeners that this process wrote a document (`id` None: several): now, or after the commit."""
         changed = _uncommitted.get()

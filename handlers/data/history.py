@@ -159,6 +159,11 @@ class History:
         else:
             self._move_soon(collection, document["_id"])
 
+    def look_after_version(self, collection: Collection, id: RecordId, version: int) -> None:
+        """As `look_after`, where the record was not read: it has a note of each version."""
+        if version % _MANY == 0:
+            self._move_soon(collection, id)
+
     def _move_soon(self, collection: Collection, id: RecordId) -> None:
         # one that is left out here is noticed by its next write
         if len(self._waiting) < _MOST_WAITING:

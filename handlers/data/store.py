@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Container, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from bson import ObjectId
 
-from config.database import Document, DuplicateKey, Filter
+from config.database import Document, Filter
 from handlers.actor import Actor
 from handlers.data.cause import CAUSE
 from handlers.data.collection import HISTORY, Collection
@@ -25,16 +24,17 @@ from handlers.data.recorded_change import recorded_change, recorded_update
 from handlers.data.references import References
 from handlers.data.responsible import placed, placing
 from handlers.data.scope import ALL_ROWS, Scope
+from handlers.data.several_updates import SeveralUpdates
 from handlers.data.visibility import Visibility
-from handlers.data.writing import keeps_references, omit, releases_holders
-from handlers.schema.errors import CONFLICT, DUPLICATE, NOT_FOUND, STALE, ApiError, ErrorKind, ValidationFailed
+from handlers.data.writing import keeps_references, omit, refusing_duplicates, releases_holders
+from handlers.schema.errors import CONFLICT, NOT_FOUND, STALE, ApiError, ErrorKind, ValidationFailed
 from handlers.schema.messages import Message
 from handlers.schema.values import Operators, Query, RecordId, Values
 
 _RECORDS_AT_ONCE = 20
 
 
-class Store:
+class Store(SeveralUpdates):
     """The records of `collection` that `actor` may see under `scope`; `deleted`: the deleted ones instead."""
 
     def __init__(
@@ -138,7 +138,7 @@ class Store:
         await self._references().check(omit(values, copied))
         document = await self._stamped(values)
         document["_id"] = id if id is not None else await _new_id(self._context, self.collection)
-        with _refusing_duplicates(self.collection):
+        with refusing_duplicates(self.collection):
             await self._driver.insert(self.collection.name, [document])
         self._tell(document["_id"])
         return self._record(document)
@@ -153,7 +153,7 @@ class Store:
                 await asyncio.sleep(0)  # computing search values takes time: let other requests run
             id = await _new_id(self._context, self.collection)
             documents.append({**await self._stamped(values), "_id": id})
-        with _refusing_duplicates(self.collection):
+        with refusing_duplicates(self.collection):
             await self._driver.insert(self.collection.name, documents)
         self._tell(None)
         return [self._record(document) for document in documents]
@@ -185,7 +185,7 @@ class Store:
         matching = self._visibility.filter(condition, where)
         changes = {**values, **await self._derived_changes(key, values)}
         change = await self._change(changes, operators)
-        with _refusing_duplicates(self.collection):
+        with refusing_duplicates(self.collection):
             changed = await self._driver.update_one(self.collection.name, matching, change)
         if changed is None:
             raise await self._update_error(key, version, otherwise, reason)
@@ -201,7 +201,7 @@ class Store:
         if not (unversioned or self.collection.plain):
             await self._context.history.make_room(self.collection, matching)
             change = await self._change({}, operators)
-        with _refusing_duplicates(self.collection):
+        with refusing_duplicates(self.collection):
             changed = await self._driver.update_many(self.collection.name, matching, change)
         self._tell(None)
         return changed
@@ -331,16 +331,6 @@ class Store:
         for name in self.collection.hidden:
             document.pop(name, None)
         return {**self.collection.blank, **document}
-
-
-@contextmanager
-def _refusing_duplicates(collection: Collection) -> Iterator[None]:
-    """Raise 40900 with the field whose value another record has."""
-    try:
-        yield
-    except DuplicateKey as error:
-        names = [name for name in error.fields if name in collection.all_fields] or ["id"]
-        raise ApiError(DUPLICATE, data={"field": names[-1]}) from error
 
 
 async def _new_id(context: DataContext, collection: Collection) -> Any:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Container, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Container, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+from config.database import DuplicateKey
 from handlers.data.collection import Collection
 from handlers.data.context import DataContext
 from handlers.data.holders import HolderStore, Release
 from handlers.data.references import References
+from handlers.schema.errors import DUPLICATE, ApiError
 from handlers.schema.values import RecordId, Values
 
 P = ParamSpec("P")
@@ -78,3 +81,13 @@ def releases_holders(
         await context.transaction(work)
 
     return releasing
+
+
+@contextmanager
+def refusing_duplicates(collection: Collection) -> Iterator[None]:
+    """Raise 40900 with the field whose value another record has."""
+    try:
+        yield
+    except DuplicateKey as error:
+        names = [name for name in error.fields if name in collection.all_fields] or ["id"]
+        raise ApiError(DUPLICATE, data={"field": names[-1]}) from error

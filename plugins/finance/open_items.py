@@ -55,7 +55,8 @@ async def update_from_event(direction: str, service: Service, payload: Mapping[s
         **({"paid": paid} if paid is not None else {}),
     }
     today = day_of(utc_now(), service.settings.zone).isoformat()
-    item = await _put(service, service.database.store(OPEN_ITEMS, owner), values, payload.get("day") or today)
+    store = service.database.store(OPEN_ITEMS, owner)
+    item = await _put(service, store, values, payload.get("day") or today, new=bool(payload.get("new")))
     if paid is not None:
         await pay_billed(service, item)
 
@@ -160,9 +161,11 @@ async def check_billed_item(req: Request, invoice: Mapping[str, Any]) -> None:
         raise invalid("open_item_id", "reference")
 
 
-async def _put(service: Service, store: Store, values: Record, day: str, item: Record | None = None) -> Record:
-    """Create or update the item, changed on `day`. It keeps the day on which it arose. It is read unless given."""
-    if item is None:
+async def _put(
+    service: Service, store: Store, values: Record, day: str, item: Record | None = None, *, new: bool = False
+) -> Record:
+    """Create or update the item, changed on `day`. It keeps the day on which it arose. It is read unless given or new."""
+    if item is None and not new:
         item = await store.find_one({"biz_type": values["biz_type"], "resource_id": values["resource_id"]})
     before = item or {"day": None, "paid": None}
     amount, paid = exact(values["amount"]), exact(values.get("paid", before["paid"]))

@@ -6,8 +6,8 @@ The last number and the lock are in one document, so booking a voucher and closi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
 from plugins.api import (
     CONFLICT,
@@ -24,10 +24,12 @@ from plugins.api import (
     day_of,
     invalid,
     route,
+    utc_now,
 )
 from plugins.finance.messages import NO_MONTH, PERIOD_CLOSED, PERIOD_NOT_OVER
 from plugins.finance.records import PERIODS
 
+Result = TypeVar("Result")
 # what the listener for DATED may refuse
 DATED_REFUSALS = conflicts(PERIOD_CLOSED)
 _MONTH = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
@@ -48,8 +50,28 @@ async def ensure_period(req: Request, month: str) -> None:
     await req.transaction(create)
 
 
+async def take_turn(service: Service, month: str) -> None:
+    """Let the transactions that book into a month run one after the other: each takes the next number of it.
+
+    Call it at the start of the transaction.
+    """
+    await service.database.take_turn(PERIODS, month)
+
+
 class PeriodMissing(Exception):
     """The month has no document yet; it is made outside the transaction that needs it, which then runs again."""
+
+
+async def in_period(req: Request, day: str, book: Callable[[], Awaitable[Result]]) -> Result:
+    """Return what `book` does, which takes a number of the month before it writes anything, in a transaction.
+
+    It does so once more for the first voucher of a month.
+    """
+    try:
+        return await book()
+    except PeriodMissing:
+        await ensure_period(req, day[:7])
+        return await book()
 
 
 async def take_number(req: Request, month: str) -> str:
@@ -67,12 +89,16 @@ async def take_number(req: Request, month: str) -> str:
 
 
 async def check_open(service: Service, payload: Mapping[str, Any]) -> None:
-    """Raise 40901 if the `day` of the payload is in a closed month.
+    """Raise 40901 if the `day` of the payload is in a closed month; where it is `booked`, wait for the turn to do so.
 
     For what takes no voucher number: invoices, payments of contracts. The check takes no lock: an entry that is made
-    while the month is being closed may still get into it.
+    while the month is being closed may still get into it. A month that is not over is open, without a look.
     """
-    month = payload["day"][:7]
+    month, current = payload["day"][:7], day_of(utc_now(), service.settings.zone).isoformat()[:7]
+    if payload.get("booked"):
+        await take_turn(service, month)
+    if month >= current:
+        return
     if await service.database.store(PERIODS).find_one({"_id": month, "closed": True}):
         raise ApiError(CONFLICT, PERIOD_CLOSED.filled(month=month))
 

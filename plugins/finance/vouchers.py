@@ -25,7 +25,7 @@ from plugins.api import (
     store_money,
 )
 from plugins.finance.messages import ALREADY_REVERSED, NOT_CASHIER, PERIOD_CLOSED
-from plugins.finance.periods import PeriodMissing, ensure_period, take_number
+from plugins.finance.periods import in_period, take_number, take_turn
 from plugins.finance.records import ACCOUNTS, REVERSE_BODY, VOUCHERS
 
 Record = dict[str, Any]
@@ -51,11 +51,12 @@ def get_day(req: Request) -> str:
 
 async def book_in_transaction(req: Request, day: str, work: Callable[[], Awaitable[Record]]) -> Record:
     """Run `work`, which books vouchers of `day`, in one transaction, and once more for the first voucher of a month."""
-    try:
-        return await req.transaction(work)
-    except PeriodMissing:
-        await ensure_period(req, day[:7])
-        return await req.transaction(work)
+
+    async def work_in_turn() -> Record:
+        await take_turn(req.service, day[:7])
+        return await work()
+
+    return await in_period(req, day, lambda: req.transaction(work_in_turn))
 
 
 async def book(req: Request, values: Record) -> Record:

@@ -19,9 +19,19 @@ _ZERO = store_money(Decimal(0))
 
 async def find_live(req: Request, trade: Trade, order: Record) -> list[Record]:
     """Return the deliveries or receipts of an order that were not reversed."""
-    if not any(exact(line[trade.shipped]) for line in order["lines"]):
+    if not _has_shipped(trade, order):
         return []
     return await req.system_store(trade.shipments).find({"order_id": order["id"], "reversed_by_id": None})
+
+
+def is_untouched(trade: Trade, order: Record) -> bool:
+    """Whether nothing was ever delivered or received of an order, so that nothing was owed for it either."""
+    # orders of earlier versions have no sum; they had no reversals
+    return order["shipped_amount"] is None and not _has_shipped(trade, order)
+
+
+def _has_shipped(trade: Trade, order: Record) -> bool:
+    return any(exact(line[trade.shipped]) for line in order["lines"])
 
 
 def describe_owed(order: Record, shipments: Sequence[Record]) -> Record:

@@ -13,7 +13,13 @@ BIZ_TYPE = "PURCHASE_ORDER"
 
 
 async def publish(
-    service: Service, request: Request | None, order: Record, shipments: Sequence[Record], day: str
+    service: Service,
+    request: Request | None,
+    order: Record,
+    shipments: Sequence[Record],
+    day: str,
+    *,
+    new: bool = False,
 ) -> None:
     """Emit what is owed for these receipts of a purchase order by `day`, at the prices of the order."""
     supplier = await service.database.store(SUPPLIERS).find_one({"_id": order["supplier_id"]})
@@ -25,6 +31,7 @@ async def publish(
             "counterparty": supplier["name"] if supplier else "",
             "supplier_id": order["supplier_id"],
             "day": day,
+            "new": new,
             **describe_owed(order, shipments),
         },
     )
@@ -33,5 +40,5 @@ async def publish(
 async def announce_received(step: Step) -> None:
     """Announce what is owed after a receipt."""
     shipped = step.payload
-    live = [*shipped["live"], shipped["shipment"]]
-    await publish(step.service, step.req, step.record, live, shipped["shipment"]["day"])
+    live, day = [*shipped["live"], shipped["shipment"]], shipped["shipment"]["day"]
+    await publish(step.service, step.req, step.record, live, day, new=shipped["first"])

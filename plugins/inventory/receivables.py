@@ -12,7 +12,13 @@ BIZ_TYPE = "SALES_ORDER"
 
 
 async def publish(
-    service: Service, request: Request | None, order: Record, shipments: Sequence[Record], day: str
+    service: Service,
+    request: Request | None,
+    order: Record,
+    shipments: Sequence[Record],
+    day: str,
+    *,
+    new: bool = False,
 ) -> None:
     """Emit what is owed for these deliveries of a sales order by `day`, unless its contract owes it."""
     if order.get("contract_id") is not None:
@@ -25,6 +31,7 @@ async def publish(
             "counterparty": order["customer_name"],
             "customer_id": order["customer_id"],
             "day": day,
+            "new": new,
             **describe_owed(order, shipments),
         },
     )
@@ -33,5 +40,5 @@ async def publish(
 async def announce_delivered(step: Step) -> None:
     """Announce what is owed after a delivery."""
     shipped = step.payload
-    live = [*shipped["live"], shipped["shipment"]]
-    await publish(step.service, step.req, step.record, live, shipped["shipment"]["day"])
+    live, day = [*shipped["live"], shipped["shipment"]], shipped["shipment"]["day"]
+    await publish(step.service, step.req, step.record, live, day, new=shipped["first"])

@@ -1,6 +1,6 @@
 """Stock on hand, and the ledger that explains it. Only this file writes them; call it inside a transaction.
 
-Stock never falls below zero: each write is conditional on the quantity that was read, and a transaction that read a
+Stock never falls below zero: each write is conditional on the version that was read, and a transaction that read a
 value which another transaction changed runs again. Goods leave at the moving average cost. The last unit takes the
 remaining value with it, so an empty stock is worth exactly zero.
 """
@@ -49,18 +49,21 @@ def _hold(row: Record | None) -> Holding:
 
 
 class Movements:
-    """The movements of one document in a warehouse, made one after the other; `enter` writes their ledger at the end."""
+    """The movements of one document in a warehouse, one after the other; `enter` writes the stock and its ledger."""
 
     def __init__(self, req: Request, warehouse: Record, origin: Origin) -> None:
         self._req = req
         self._warehouse = warehouse
         self._origin = origin
         self._held: dict[Any, Holding] = {}
+        self._changed: dict[Any, Record] = {}
         self._entries: list[Record] = []
 
     async def read(self, product_ids: Iterable[Any]) -> None:
-        """Read the stock of all products that will move, by one command."""
+        """Read the stock of all products that will move, by one command, in the turn of those who move the same."""
         wanted = list(product_ids)
+        places = sorted(f"{self._warehouse['id']}/{id}" for id in wanted)
+        await self._req.service.database.take_turn(STOCK, *places)
         those = {"product_id": {"$in": wanted}, "warehouse_id": self._warehouse["id"]}
         rows = {row["product_id"]: row for row in await self._req.system_store(STOCK).find(those)}
         self._held = {id: _hold(rows.get(id)) for id in wanted}
@@ -87,7 +90,10 @@ class Movements:
         return value
 
     async def enter(self) -> None:
-        """Write the ledger of the movements."""
+        """Write the stock after the movements, and their ledger."""
+        changes = [(row, amounts) for id, amounts in self._changed.items() if (row := self._held[id].row) is not None]
+        if changes:
+            await self._req.system_store(STOCK).update_each(changes)
         if self._entries:
             await self._req.system_store(STOCK_ENTRIES).create_many(self._entries)
 
@@ -109,15 +115,13 @@ class Movements:
             "value": store_money(after["value"]),
             "average_cost": store_money(share(after["value"], Decimal(1), after["quantity"] or Decimal(1))),
         }
-        place = _describe_place(self._warehouse, product_id)
-        store = self._req.system_store(STOCK)
-        if held.row is None:
+        place, row = _describe_place(self._warehouse, product_id), held.row
+        if row is None:
             await _refuse_deleted(self._req, self._warehouse["id"], product_id)
-            row = await store.create({**place, **amounts})
+            row = await self._req.system_store(STOCK).create({**place, **amounts})
         else:
-            unchanged = {"quantity": store_quantity(held.quantity), "value": store_money(held.value)}
-            row = await store.update(held.row["id"], amounts, where=unchanged)
-        self._held[product_id] = _hold(row)
+            self._changed[product_id] = amounts
+        self._held[product_id] = _hold({**row, **amounts})
         self._entries.append(
             {
                 **place,

@@ -344,6 +344,21 @@ async def test_a_snapshot_shows_one_moment_and_keeps_no_write(driver: Driver, th
     await eventually(ended)
 
 
+async def test_an_aggregation_in_a_transaction_sees_its_writes_and_returns_every_row(
+    driver: Driver, things: str
+) -> None:
+    at, text = datetime(2026, 11, 23, 21, 30, tzinfo=UTC), "x" * 1000
+    await driver.insert(things, [{"_id": number, "at": at, "text": text} for number in range(20_000)])
+
+    async def work() -> list[Any]:
+        await driver.update_one(things, {"_id": 0}, {"$set": {"text": "changed"}})
+        return await driver.aggregate(things, [{"$sort": {"_id": 1}}])
+
+    rows = await driver.transaction(work)
+    assert [row["_id"] for row in rows] == list(range(20_000))
+    assert (rows[0]["text"], rows[0]["at"], rows[-1]["at"]) == ("changed", at, at)
+
+
 async def test_a_change_apart_stays_out_of_the_transaction(driver: Driver, things: str) -> None:
     async def work() -> None:
         await driver.update_one(things, {"_id": 1}, {"$inc": {"n": 1}}, upsert=True, outside_transaction=True)

@@ -60,6 +60,73 @@ async def test_transactions_that_write_two_documents_in_opposite_orders_do_not_d
     assert [row["n"] for row in rows] == [len(both), len(both)]
 
 
+async def test_transactions_that_take_turns_never_do_anything_in_vain(
+    driver: Driver, things: str, runs: Counter[int]
+) -> None:
+    await driver.insert(things, [{"_id": 1, "n": 0}])
+
+    async def work(number: int) -> None:
+        await driver.take_turn(things, 1)
+        runs[number] += 1
+        await driver.count(things, {"n": 0})  # what is read before others have written it
+        await add(driver, things, 1)
+
+    await asyncio.gather(*(driver.transaction(partial(work, number)) for number in range(AT_ONCE)))
+    assert await driver.find_one(things, {}) == {"_id": 1, "n": AT_ONCE}
+    assert set(runs.values()) == {1}
+    with pytest.raises(RuntimeError):
+        await driver.take_turn(things, 1)
+
+
+async def test_transactions_that_take_their_turns_in_opposite_orders_do_not_deadlock(
+    driver: Driver, things: str
+) -> None:
+    await driver.insert(things, [{"_id": 1, "n": 0}, {"_id": 2, "n": 0}])
+
+    async def work(ids: tuple[int, int]) -> None:
+        for id in ids:
+            await driver.take_turn(things, id)
+            await add(driver, things, id)
+
+    both = [(1, 2), (2, 1)] * (AT_ONCE // 4)
+    await asyncio.gather(*(driver.transaction(partial(work, ids)) for ids in both))
+    rows = await driver.find(things, {}, sort=[("_id", 1)])
+    assert [row["n"] for row in rows] == [len(both), len(both)]
+
+
+async def test_one_command_that_changes_several_documents_waits_for_the_locks_of_all(
+    driver: Driver, things: str, runs: Counter[int]
+) -> None:
+    await driver.insert(things, [{"_id": id, "n": 0} for id in range(4)])
+
+    async def work(number: int) -> None:
+        runs[number] += 1
+        those = {"_id": {"$in": [0, 1, 2 + number % 2]}}
+        rows = {row["_id"]: row["n"] for row in await driver.find(things, those)}
+        changes = [({"_id": id, "n": n}, {"$set": {"n": n + 1}}) for id, n in rows.items()]
+        assert await driver.update_each(things, changes) == 3
+
+    await asyncio.gather(*(driver.transaction(partial(work, number)) for number in range(AT_ONCE)))
+    rows = await driver.find(things, {}, sort=[("_id", 1)])
+    assert [row["n"] for row in rows] == [AT_ONCE, AT_ONCE, AT_ONCE // 2, AT_ONCE // 2]
+    assert runs.total() < 3 * AT_ONCE
+
+
+async def test_several_changes_by_one_command_happen_together_or_not_at_all(driver: Driver, things: str) -> None:
+    await driver.insert(things, [{"_id": 1, "n": 0}, {"_id": 2, "n": 0}])
+    with pytest.raises(RuntimeError):
+        await driver.update_each(things, [({"_id": 1}, {"$set": {"n": 1}})])
+
+    async def work() -> None:
+        changes = [({"_id": 1}, {"$set": {"n": 1}}), ({"_id": 9}, {"$set": {"n": 1}})]
+        assert await driver.update_each(things, changes) == 1
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        await driver.transaction(work)
+    assert [row["n"] for row in await driver.find(things, {})] == [0, 0]
+
+
 async def test_a_transaction_that_fails_releases_its_locks(driver: Driver, things: str) -> None:
     await driver.insert(things, [{"_id": 1, "n": 0}])
 

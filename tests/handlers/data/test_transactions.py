@@ -8,8 +8,9 @@ import pytest
 
 from handlers.data.cached_snapshot import CachedSnapshot, RecordCache
 from handlers.data.database import Database
-from handlers.schema.errors import CONFLICT, ApiError
-from plugins.testing import unique
+from handlers.data.history import CHANGES
+from handlers.schema.errors import CONFLICT, STALE, ApiError
+from plugins.testing import eventually, unique
 from tests.handlers.data.records import NOTES
 
 pytestmark = pytest.mark.gen_test
@@ -48,6 +49,56 @@ async def test_a_transaction_that_fails_writes_nothing(database: Database) -> No
         await database.transaction(work)
     assert await store.count({"title": title}) == 0
     assert await store.get(kept["id"]) == kept
+
+
+async def test_records_are_changed_by_one_command_as_they_were_read(database: Database) -> None:
+    store = database.store(NOTES)
+    made = [await store.create({"title": unique("each")}) for _ in range(3)]
+
+    async def work() -> list[Any]:
+        rows = await store.find({"_id": {"$in": [one["id"] for one in made]}}, sort="title")
+        return await store.update_each([(row, {"likes": number}) for number, row in enumerate(rows)])
+
+    changed = await database.transaction(work)
+    assert [(row["likes"], row["version"]) for row in changed] == [(0, 2), (1, 2), (2, 2)]
+    assert [await store.get(row["id"]) for row in changed] == changed
+    newest, total = await database.history.page(NOTES, changed[2]["id"], 1)
+    assert (newest[0].before, newest[0].after, total) == ({"likes": 0}, {"likes": 2}, 2)
+    with pytest.raises(RuntimeError):
+        await store.update_each([(changed[0], {"likes": 9})])
+
+
+async def test_one_record_that_has_another_version_keeps_all_from_being_changed(database: Database) -> None:
+    store = database.store(NOTES)
+    fresh, stale = [await store.create({"title": unique("each")}) for _ in range(2)]
+    await store.update(stale["id"], {"likes": 1})
+
+    async def work() -> None:
+        await store.update_each([(fresh, {"likes": 5}), (stale, {"likes": 5})])
+
+    with pytest.raises(ApiError) as refused:
+        await database.transaction(work)
+    assert refused.value.kind is STALE
+    assert [await likes(database, one["id"]) for one in (fresh, stale)] == [0, 1]
+
+
+async def test_the_notes_of_records_that_are_changed_together_are_moved(database: Database) -> None:
+    store = database.store(NOTES)
+    made = await store.create({"title": unique("each")})
+    for number in range(1, 40):
+
+        async def work(number: int = number) -> None:
+            await store.update_each([(await store.get(made["id"]), {"likes": number})])
+
+        await database.transaction(work)
+
+    async def moved() -> bool:
+        return bool(await database.driver.find(CHANGES.name, {"_id": {"$regex": f"/{made['id']}/"}}))
+
+    await eventually(moved)
+    changes, total = await database.history.page(NOTES, made["id"], 100)
+    assert [one.after["likes"] for one in changes[:-1]] == list(range(39, 0, -1))
+    assert total == 40
 
 
 async def test_only_the_transaction_itself_reads_its_uncommitted_writes(database: Database) -> None:

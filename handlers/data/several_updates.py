@@ -1,0 +1,64 @@
+"""The part of `Store` that changes several records by one command."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from datetime import datetime
+
+from config.database import Document, Driver, Update
+from handlers.actor import Actor
+from handlers.data.collection import Collection
+from handlers.data.context import DataContext
+from handlers.data.holders import HolderStore
+from handlers.data.references import References
+from handlers.data.visibility import Visibility
+from handlers.data.writing import keeps_references, refusing_duplicates
+from handlers.schema.errors import STALE, ApiError
+from handlers.schema.values import Operators, Values
+
+
+class SeveralUpdates(ABC):
+    """What a store changes together."""
+
+    collection: Collection
+    actor: Actor
+    _context: DataContext
+    _driver: Driver
+    _visibility: Visibility
+    _now: datetime
+
+    @keeps_references(lambda changes: [values for _, values in changes])
+    async def update_each(self, changes: Sequence[tuple[Document, Values]]) -> list[Document]:
+        """Change records that the running transaction has read, by one command, and return their new states.
+
+        Errors as in `update`, whose `version` is that of the record. Not for plain collections.
+        """
+        await self._references().check_many([values for _, values in changes])
+        commands, written = [], []
+        for record, values in changes:
+            searched = any(name in values for name in self.collection.searchable)
+            derived = self.collection.derived({**record, **values}) if searched else {}
+            unchanged = self._visibility.filter({"_id": record["id"], "version": record["version"]})
+            commands.append((unchanged, await self._change({**values, **derived}, None)))
+            stamps = {"version": record["version"] + 1, "updated_at": self._now, "updater_id": self.actor.user_id}
+            written.append({**record, **values, **stamps})
+        with refusing_duplicates(self.collection):
+            if await self._driver.update_each(self.collection.name, commands) != len(commands):
+                raise ApiError(STALE)
+        for record in written:
+            self._context.tell(self.collection.name, record["id"])
+            self._context.history.look_after_version(self.collection, record["id"], record["version"])
+        return written
+
+    @abstractmethod
+    async def _change(self, values: Values, operators: Operators | None) -> Update:
+        """The update that stores these values, and notes the change."""
+
+    @abstractmethod
+    def _references(self) -> References:
+        """The references of the collection, as the actor may write them."""
+
+    @abstractmethod
+    def _unscoped(self, collection: Collection) -> HolderStore:
+        """All records of another collection, for the same actor."""
