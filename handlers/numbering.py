@@ -88,6 +88,10 @@ class Numbering:
         )
         return format_number(chosen["format"], self.prefix, day, sequence)
 
+    async def has_own_format(self, req: Request) -> bool:
+        """Whether the setting has another format than the default."""
+        return bool((await self._chosen(req))["format"] != self.format)
+
     def count_by(self, format: str, day: str) -> str:
         """Return the name of the counter for a format on a day, `20261123`."""
         period = next((day[:digits] for part, digits in _PERIODS.items() if part in format), None)

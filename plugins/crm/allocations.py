@@ -14,12 +14,12 @@ from plugins.crm.records import CUSTOMERS
 
 
 async def apply(_: Service, payload: Mapping[str, Any]) -> None:
-    """Receive what was allocated to a contract; below zero, reverse what was received."""
+    """Receive what was allocated to a contract, or refund it below zero; or reverse what it received or refunded."""
     if payload["biz_type"] != receivables.BIZ_TYPE:
         return
     req = payload["request"]
     contract = await req.system_store(CONTRACTS).get(payload["resource_id"])
-    if exact(payload["amount"]) > 0:
+    if (exact(payload["amount"]) > 0) == (payload["payment"]["direction"] == "in"):
         customer = await req.system_store(CUSTOMERS).get(contract["customer_id"])
         paid = (await receive(req, contract, customer, _describe(req, contract, payload)))[1]
         await receivables.announce(req.service, req, paid, customer, payload["day"])

@@ -13,10 +13,10 @@ from plugins.api import (
 )
 from plugins.crm import allocations, contacts, credit, receivables
 from plugins.crm.messages import OVER_CREDIT_LIMIT
-from plugins.crm.payments import OVERPAYMENT
+from plugins.crm.payments import ALLOCATION_REFUSALS
 
 LISTENS = (
-    Listener(MONEY_ALLOCATED, allocations.apply, OVERPAYMENT),
+    Listener(MONEY_ALLOCATED, allocations.apply, ALLOCATION_REFUSALS),
     Listener(TERMS_ASKED, credit.tell_terms),
     Listener(DEBT_ASKED, receivables.report),
     Listener(CREDIT_ASKED, credit.check_limit, conflicts(OVER_CREDIT_LIMIT)),

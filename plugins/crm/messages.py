@@ -30,6 +30,9 @@ WRONG_STATE = Message("合同当前状态不允许该操作", "The status of the
 OVERPAID = Message("金额超过未收余额：{open}", "The amount exceeds the open balance: {open}")
 NOT_PAYABLE = Message("合同未生效，不能登记回款", "The contract is not in force, so payments cannot be recorded")
 PAYMENT_REVERSED = Message("回款已冲销", "The payment has been reversed")
+REFUNDED = Message(
+    "已退款，超过合同剩余的已收金额", "It was refunded: this is more than what is left of what was received"
+)
 ENTERED_IN_FINANCE = Message(
     "回款由财务收款单登记，请在财务中冲销", "The payment was entered in finance, and is reversed there"
 )

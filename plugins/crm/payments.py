@@ -30,7 +30,7 @@ from plugins.api import (
 from plugins.crm import customer_children, receivables
 from plugins.crm.bodies import REVERSE_PAYMENT
 from plugins.crm.contract_records import CONTRACTS, PAYMENTS, PLANS
-from plugins.crm.messages import ENTERED_IN_FINANCE, NOT_PAYABLE, OVERPAID, PAYMENT_REVERSED
+from plugins.crm.messages import ENTERED_IN_FINANCE, NOT_PAYABLE, OVERPAID, PAYMENT_REVERSED, REFUNDED
 from plugins.crm.ownership import REFUSES_READERS, find_reference, get_editable
 from plugins.crm.payment_accounts import announce_money, announce_return, find_account
 from plugins.crm.records import CUSTOMERS, EDITORS
@@ -39,7 +39,9 @@ Record = dict[str, Any]
 RECEIVED_EVENT = Event("crm.payment.received", payment=dict, contract=dict)
 REMOVED_EVENT = Event("crm.payment.removed", payment=dict)
 PAYABLE = ("in_force", "completed")
+REFUNDABLE = receivables.OWED
 OVERPAYMENT = conflicts(OVERPAID, NOT_PAYABLE)
+ALLOCATION_REFUSALS = (*OVERPAYMENT, *conflicts(REFUNDED))
 _COPIED_BY_REVERSALS = (
     *("contract_id", "customer_id", "plan_id", "method", "reference", "account_id", "remark"),
     *("owner_id", "finance_payment_id", "shared_with", EDITORS),
@@ -56,7 +58,7 @@ async def create(req: Request) -> Record:
     values = {**body, "paid_at": body.get("paid_at") or req.now, "account_id": await find_account(req)}
 
     async def work() -> Record:
-        day = await _announce_day(req, day_of(values["paid_at"], req.service.settings.zone).isoformat())
+        day = await _announce_day(req, values, day_of(values["paid_at"], req.service.settings.zone).isoformat())
         payment, paid = await receive(req, contract, customer, values)
         await receivables.announce(req.service, req, paid, customer, day)
         await announce_money(req, payment, customer["name"], day)
@@ -70,7 +72,7 @@ async def receive(
 ) -> tuple[Record, Record]:
     """Add a payment to its contract and plan, and store it; return it and the contract as it is then.
 
-    Raises 40901 if it exceeds the open amount.
+    Below zero it is a refund. Raises 40901 if it exceeds the open amount, or if more is refunded than was received.
     """
     paid = await _receive(req, contract["id"], values.get("plan_id"), values["amount"])
     # both have changed here, so that their deletion waits for this transaction
@@ -86,7 +88,7 @@ async def delete(req: Request) -> None:
     async def work() -> None:
         payment = await get_editable(req, PAYMENTS, req.path["id"])
         _check_entered_here(payment)
-        day = await _announce_day(req, day_of(payment["paid_at"], req.service.settings.zone).isoformat())
+        day = await _announce_day(req, payment, day_of(payment["paid_at"], req.service.settings.zone).isoformat())
         await req.store(PAYMENTS).delete(payment["id"])
         await _take_off(req, payment, day)
         await announce_return(req, payment, day, None)
@@ -101,7 +103,7 @@ async def reverse(req: Request) -> Record:
     async def work() -> Record:
         payment = await get_editable(req, PAYMENTS, req.path["id"])
         _check_entered_here(payment)
-        await _announce_day(req, day)
+        await _announce_day(req, payment, day)
         changed = await enter_reversal(req, payment, day, req.body.get("reason"), req.body.get("version"))
         await announce_return(req, payment, day, req.body.get("reason"))
         return changed
@@ -150,27 +152,36 @@ def _today(req: Request) -> str:
 
 
 async def _take_off(req: Request, payment: Mapping[str, Any], day: str) -> None:
-    """Take a payment off its contract and plan, and report what is owed then."""
-    await _add_amount(req, CONTRACTS, payment["contract_id"], "received_amount", _negate(payment["amount"]))
+    """Take a payment off its contract and plan, and report what is owed then.
+
+    Raises 40901 if it was refunded, and for a refund where the contract has been paid again.
+    """
+    contract_id, taken = payment["contract_id"], _negate(payment["amount"])
+    if await _add_amount(req, CONTRACTS, contract_id, "received_amount", taken) is None:
+        if exact(payment["amount"]) > 0:
+            raise ApiError(CONFLICT, REFUNDED)
+        raise _overpaid_error(await req.system_store(CONTRACTS).get(contract_id), "received_amount")
     if payment["plan_id"] is not None:
         await _add_amount(req, PLANS, payment["plan_id"], "paid_amount", _negate(payment["amount"]))
     await req.emit(REMOVED_EVENT, payment=payment)
     await receivables.publish(req.service, req, payment["contract_id"], day)
 
 
-async def _announce_day(req: Request, day: str) -> str:
+async def _announce_day(req: Request, payment: Mapping[str, Any], day: str) -> str:
     """Announce the business day of a payment or its removal, and return it. Listeners that keep the books may refuse."""
-    await req.emit(DATED, day=day)
+    await req.emit(DATED, day=day, booked=payment["account_id"] is not None)
     return day
 
 
 async def _receive(req: Request, contract_id: Any, plan_id: Any, amount: Any) -> Record:
-    payable = {"status": {"$in": list(PAYABLE)}}
-    paid = await _add_amount(req, CONTRACTS, contract_id, "received_amount", amount, payable)
+    states = PAYABLE if exact(amount) > 0 else REFUNDABLE
+    paid = await _add_amount(req, CONTRACTS, contract_id, "received_amount", amount, {"status": {"$in": list(states)}})
     if paid is None:
         contract = await req.system_store(CONTRACTS).get(contract_id)
-        if contract["status"] not in PAYABLE:
+        if contract["status"] not in states:
             raise ApiError(CONFLICT, NOT_PAYABLE)
+        if exact(amount) < 0:
+            raise ApiError(CONFLICT, REFUNDED)
         raise _overpaid_error(contract, "received_amount")
     if plan_id is not None and await _add_amount(req, PLANS, plan_id, "paid_amount", amount) is None:
         raise _overpaid_error(await req.system_store(PLANS).get(plan_id), "paid_amount")
@@ -186,12 +197,12 @@ def _overpaid_error(record: Mapping[str, Any], paid: str) -> ApiError:
 async def _add_amount(
     req: Request, collection: Collection, id: Any, field: str, amount: Any, where: Mapping[str, Any] | None = None
 ) -> Record | None:
-    """Add to the received amount in one conditional update. Returns None if it would exceed `amount`."""
+    """Add to the received amount in one conditional update. Returns None if it would exceed `amount`, or be below zero."""
     total = {"$add": [f"${field}", amount]}
     change: list[Mapping[str, Any]] = [{"$set": {field: total, "version": {"$add": ["$version", 1]}}}]
     if collection is PLANS:
         change.append({"$set": {"settled": {"$gte": [f"${field}", "$amount"]}}})
-    fits = {"_id": id, **(where or {}), "$expr": {"$lte": [total, "$amount"]}}
+    fits = {"_id": id, **(where or {}), "$expr": {"$and": [{"$lte": [total, "$amount"]}, {"$gte": [total, 0]}]}}
     return await req.system_store(collection).update_unversioned(fits, change)
 
 
@@ -212,7 +223,7 @@ ROUTES: tuple[Route, ...] = (
         delete=delete,
         errors=(STALE,),
         refusals=(REFUSES_READERS,),
-        refusals_of={"create": OVERPAYMENT, "delete": conflicts(ENTERED_IN_FINANCE, PAYMENT_REVERSED)},
+        refusals_of={"create": OVERPAYMENT, "delete": conflicts(ENTERED_IN_FINANCE, PAYMENT_REVERSED, REFUNDED)},
         events=(DATED, MONEY_MOVED, MONEY_RETURNED),
     ),
     route(
@@ -223,7 +234,7 @@ ROUTES: tuple[Route, ...] = (
         body=REVERSE_PAYMENT,
         record=PAYMENTS,
         errors=(STALE,),
-        refusals=(REFUSES_READERS, *conflicts(PAYMENT_REVERSED, ENTERED_IN_FINANCE)),
+        refusals=(REFUSES_READERS, *conflicts(PAYMENT_REVERSED, ENTERED_IN_FINANCE, REFUNDED)),
         events=(DATED, MONEY_RETURNED),
     ),
 )

@@ -44,12 +44,14 @@ async def repay(req: Request, id: Any, amount: Decimal, day: str) -> None:
 async def find_first_reversal_day(req: Request, payment: Values) -> str:
     """The first day on which a payment may be reversed: the last one on which it was entered, allocated or given back."""
     entered: str = payment["day"]
-    return max([entered, *(day for day, _ in await _list_advances(req, payment))])
+    settled = [row["day"] for row in payment["allocations"] or ()]
+    last: str = max([entered, *settled, *(day for day, _ in await _list_advances(req, payment))])
+    return last
 
 
-async def find_least_paid(req: Request, item: Values, day: str) -> Decimal:
+async def find_least_paid(req: Request, item_id: Any, day: str) -> Decimal:
     """The least that is paid of an open item, on `day` or on a later one."""
-    return _find_least(await _list(req, {"kind": PAID, "open_item_id": item["id"]}), day)
+    return _find_least(await _list(req, {"kind": PAID, "open_item_id": item_id}), day)
 
 
 async def _list_advances(req: Request, payment: Values) -> Changes:

@@ -12,6 +12,7 @@ from plugins.api import (
     Request,
     Route,
     array,
+    boolean,
     day,
     integer,
     money,
@@ -138,6 +139,11 @@ ROUTES: tuple[Route, ...] = (
         query={
             "day": day(label=("截止日期", "As of"), nullable=False, description="Today unless given."),
             "customer_id": object_id(label=("客户", "Customer"), nullable=False, description="Of this customer only."),
+            "without_held": boolean(
+                label=("不含挂起单据", "Without held documents"),
+                nullable=False,
+                description="Leaves out what is on hold, such as orders that the customer disputes.",
+            ),
             **PAGE_QUERY,
             "page_size": integer(minimum=1, maximum=200, default=100, nullable=False, example=100),
         },

@@ -18,6 +18,14 @@ PAID_ELSEWHERE = Message(
 )
 MORE_THAN_OPEN = Message("金额超过未结金额：{open}", "More than the open amount: {open}")
 MORE_THAN_ADVANCE = Message("金额超过未核销金额：{open}", "More than what is not allocated: {open}")
+MORE_THAN_ALLOCATED = Message("金额超过对该款项的核销金额：{open}", "More than is allocated to the item: {open}")
+MORE_THAN_EXCESS = Message(
+    "金额超过该款项可转出的多付金额：{open}", "More than was paid too much of the item by payments: {open}"
+)
+WRONG_SIDE = Message("应收与应付不能混用", "It is a payable and no receivable, or the other way round")
+ENTERED_ELSEWHERE = Message(
+    "收付款随来源单据登记，请在来源单据中冲销", "The payment was entered with another record: reverse it there"
+)
 ITEM_VOID = Message("款项已作废：{number}", "Nothing is owed for {number} any more")
 PAYMENT_REVERSED = Message("收付款单已冲销", "The payment has been reversed")
 PAID_BACK = Message("款项已退回，请先冲销退款", "It has been paid back: reverse what paid it back first")

@@ -19,12 +19,12 @@ from plugins.api import (
     new_id,
     store_money,
 )
-from plugins.finance.advances import find_first_reversal_day, repay
+from plugins.finance.advances import find_first_reversal_day, find_least_paid, repay
 from plugins.finance.entries import enter_advance
 from plugins.finance.messages import PAID_BACK
 from plugins.finance.open_items import find_item
-from plugins.finance.payment_records import PAYMENTS
-from plugins.finance.periods import ensure_period
+from plugins.finance.payment_records import PAYMENT_NUMBERS, PAYMENTS
+from plugins.finance.periods import in_period
 from plugins.finance.records import VOUCHERS
 from plugins.finance.settlements import settle
 from plugins.finance.vouchers import REVERSED_EVENT, Record, book, get_day, reverse_booked
@@ -58,7 +58,7 @@ async def enter(
     payment = await store.create(
         {
             **values,
-            "number": f"PY-{voucher['number']}",
+            "number": await _take_number(req, voucher),
             "allocations": list_allocations(parts, day),
             "allocated": store_money(allocated),
             "unallocated": store_money(unallocated),
@@ -70,6 +70,12 @@ async def enter(
     )
     await enter_advance(req.service, payment, unallocated, day, new=True)
     return payment, voucher
+
+
+async def _take_number(req: Request, voucher: Mapping[str, Any]) -> str:
+    if await PAYMENT_NUMBERS.has_own_format(req):
+        return await PAYMENT_NUMBERS.take(req)
+    return f"{PAYMENT_NUMBERS.prefix}-{voucher['number']}"
 
 
 def list_allocations(parts: Sequence[Part], day: str) -> list[Record]:
@@ -106,8 +112,11 @@ async def take_back(
     if payment["repays_id"] is not None:
         await repay(req, payment["repays_id"], -exact(payment["amount"]), day)
     await enter_advance(req.service, payment, -exact(payment["unallocated"]), day)
-    for row in payment["allocations"] or () if settled else ():
-        await settle(req, payment, voucher, row["open_item_id"], exact(row["amount"]), day, undo=True)
+    for row in payment["allocations"] or ():
+        if settled:
+            await settle(req, payment, voucher, row["open_item_id"], exact(row["amount"]), day, undo=True)
+        elif await find_least_paid(req, row["open_item_id"], day) < 0:
+            raise invalid("day", "minimum")  # what was paid back of it since, on a later day
 
 
 async def _check_reversal_day(req: Request, payment: Mapping[str, Any], day: str) -> None:
@@ -143,7 +152,6 @@ async def reverse_with_voucher(_: Service, payload: Mapping[str, Any]) -> None:
 async def enter_from_event(_: Service, payload: Mapping[str, Any]) -> None:
     """Enter a payment that another plugin has counted: its item shows already that it was paid."""
     req = payload["request"]
-    await ensure_period(req, payload["day"][:7])
     item = await find_item(req, payload["biz_type"], payload["resource_id"])
     copied = ("direction", "account_id", "amount", "day", "method", "reference", "remark", *_PARTY)
     values = {
@@ -153,7 +161,8 @@ async def enter_from_event(_: Service, payload: Mapping[str, Any]) -> None:
     }
     parts = [(item, exact(payload["amount"]))] if item is not None else []
     links = {"category": "sales" if payload["direction"] == "in" else "purchase"}
-    await enter(req, req.system_store(PAYMENTS), {**values, **links}, parts, links)
+    payments = req.system_store(PAYMENTS)
+    await in_period(req, payload["day"], lambda: enter(req, payments, {**values, **links}, parts, links))
 
 
 async def return_from_event(_: Service, payload: Mapping[str, Any]) -> None:
@@ -164,9 +173,8 @@ async def return_from_event(_: Service, payload: Mapping[str, Any]) -> None:
     payment = await payments.find_one(source)
     if payment is None:
         return
-    await ensure_period(req, payload["day"][:7])
-    voucher = await req.system_store(VOUCHERS).get(payment["voucher_id"])
-    reversal = await reverse_booked(req, voucher, payload["day"], payload.get("reason"))
+    voucher, day = await req.system_store(VOUCHERS).get(payment["voucher_id"]), payload["day"]
+    reversal = await in_period(req, day, lambda: reverse_booked(req, voucher, day, payload.get("reason")))
     await take_back(req, payment, voucher, payload["day"], settled=False)
     await change_state(payments, payment["id"], "reverse", describe_reversal(req, reversal))
     await req.emit(REVERSED_EVENT, voucher=voucher, reversal=reversal)

@@ -6,13 +6,14 @@ day all entries are added up, and on any day those of parties that have one whic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from plugins.api import Request, Store, exact, rows_before
 from plugins.finance.ageing import open_entries, party_asked, party_of
 from plugins.finance.entries import ENTRIES, PARTY_FIELDS
+from plugins.finance.held_items import find_held_items
 from plugins.finance.settled_entries import unsettled
 
 Record = dict[str, Any]
@@ -37,19 +38,24 @@ async def read_overdue(req: Request, on: str) -> Overdue:
     """Return the page of the query, as it is at one moment: call it in a snapshot."""
     entries = req.store(ENTRIES)
     first, end = rows_before(req.query), rows_before(req.query) + req.query["page_size"]
+    held = await find_held_items(req) if req.query.get("without_held") else ()
+    left_out = {"open_item_id": {"$nin": [item["id"] for item in held]}} if held else {}
     unsummed = await _find_unsummed(req, entries, on)
+    if unsummed is not None:
+        # the rests of their parties have what is left out
+        unsummed |= _parties_of(held)
     if unsummed is None:
-        overdue = await _read_parties(entries, _sum_all(req, on), first, end)
+        overdue = await _read_parties(entries, _sum_all(req, on, left_out), first, end)
     elif not unsummed:
         overdue = await _read_parties(entries, _sum_rests(req, on), first, end)
     else:
-        overdue = await _read_mixed(req, entries, on, list(unsummed.values()), end)
+        overdue = await _read_mixed(req, entries, on, list(unsummed.values()), left_out, end)
         overdue = overdue._replace(rows=overdue.rows[first:])
     added_up = [row for row in overdue.rows if unsummed is None or key_of(row) in unsummed]
     kept = [row for row in overdue.rows if unsummed is not None and key_of(row) not in unsummed]
     items: dict[PartyKey, Record] = {}
     # those that are added up last: they may be among the parties of the others
-    for stages in (*_list_rest_items(req, on, kept), *_list_all_items(req, on, added_up)):
+    for stages in (*_list_rest_items(req, on, kept), *_list_all_items(req, on, added_up, left_out)):
         items |= {key_of(row): row for row in await entries.aggregate(stages)}
     return overdue._replace(items=items)
 
@@ -68,7 +74,11 @@ async def _find_unsummed(req: Request, entries: Store, on: str) -> dict[PartyKey
     found = await entries.find(unsummed, limit=_MOST_UNSUMMED + 1, fields=PARTY_FIELDS)
     if len(found) > _MOST_UNSUMMED:
         return None
-    parties = [{"_id": _party_of_entry(row)} for row in found]
+    return _parties_of(found)
+
+
+def _parties_of(rows: Iterable[Record]) -> dict[PartyKey, Record]:
+    parties = [{"_id": _party_of_entry(row)} for row in rows]
     return {key_of(party): party["_id"] for party in parties}
 
 
@@ -89,10 +99,12 @@ async def _read_parties(entries: Store, stages: Sequence[Record], first: int, en
     return Overdue(found["items"], totals.get("count", 0), exact(totals.get("amount")), {})
 
 
-async def _read_mixed(req: Request, entries: Store, on: str, unsummed: Sequence[Record], end: int) -> Overdue:
+async def _read_mixed(
+    req: Request, entries: Store, on: str, unsummed: Sequence[Record], left_out: Mapping[str, Any], end: int
+) -> Overdue:
     """The first rows of all parties: these are added up, the others have their rests."""
     others = await _read_parties(entries, [*_sum_rests(req, on), {"$match": {"_id": {"$nin": unsummed}}}], 0, end)
-    those = _among([{"_id": party} for party in unsummed])
+    those = {**_among([{"_id": party} for party in unsummed]), **left_out}
     added_up = await entries.aggregate([*_sum_all(req, on, those), {"$match": {"_id": {"$in": unsummed}}}])
     amount = sum((exact(row["amount"]) for row in added_up), others.amount)
     rows = sorted([*others.rows, *added_up], key=_place)
@@ -152,12 +164,15 @@ def _sum_due_days(req: Request, on: str, among: Mapping[str, Any] | None = None)
     ]
 
 
-def _list_all_items(req: Request, on: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[list[Record]]:
+def _list_all_items(
+    req: Request, on: str, rows: Sequence[Mapping[str, Any]], left_out: Mapping[str, Any]
+) -> Iterator[list[Record]]:
     """The stages that list the items of the parties of these rows, from all entries."""
     sums = {"amount": {"$sum": "$amount"}, "oldest_due_on": {"$min": "$_id.due_on"}, **_FIRST_PARTY}
     by_item: Record = {"$group": {"_id": "$_id.open_item_id", **sums}}
     if rows:
-        yield [*_sum_due_days(req, on, _among(rows)), {"$match": {"amount": {"$gt": 0}}}, by_item, _OLDEST_ITEMS]
+        late = _sum_due_days(req, on, {**_among(rows), **left_out})
+        yield [*late, {"$match": {"amount": {"$gt": 0}}}, by_item, _OLDEST_ITEMS]
 
 
 def _list_rest_items(req: Request, on: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[list[Record]]:

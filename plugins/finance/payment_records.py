@@ -6,6 +6,7 @@ from plugins.api import (
     Collection,
     Index,
     Message,
+    Numbering,
     array,
     choice,
     day,
@@ -25,14 +26,27 @@ from plugins.finance.states import PAYMENT_STATES
 MAX_ALLOCATIONS = 1000
 _SUM = money(label=("金额", "Amount"), read_only=True, nullable=False, sort=True)
 
+_ITEM = object_id(label=("应收应付款项", "Open item"), required=True, ref=OPEN_ITEMS.name, on_delete="keep")
+_PART = money(label=("金额", "Amount"), minimum="0.01", maximum=MAX_AMOUNT, required=True, example="60.00")
+_REASON = text(label=("原因", "Reason"), max_length=500, example="核销到了错误的单据")
+
 ALLOCATION = obj(
     "Allocation",
     {
-        "open_item_id": object_id(
-            label=("应收应付款项", "Open item"), required=True, ref=OPEN_ITEMS.name, on_delete="keep"
-        ),
-        "amount": money(label=("金额", "Amount"), minimum="0.01", maximum=MAX_AMOUNT, required=True, example="60.00"),
+        "open_item_id": _ITEM,
+        "amount": _PART,
         "day": day(label=("日期", "Date"), read_only=True, description="When it was allocated."),
+    },
+)
+
+TAKEN_BACK = obj(
+    "AllocationTakenBack",
+    {
+        "open_item_id": _ITEM,
+        "amount": _PART,
+        "day": day(label=("日期", "Date"), description="When it was allocated."),
+        "taken_back_on": day(label=("撤销日期", "Taken back on")),
+        "reason": _REASON,
     },
 )
 
@@ -49,7 +63,8 @@ PAYMENTS = Collection(
             nullable=False,
             sort=True,
             search=True,
-            example="PY-00000001",
+            example="PY-2026-11-000001",
+            description="As the setting `finance_payment_number` says; that of its voucher by default.",
         ),
         "direction": choice(
             "in",
@@ -93,6 +108,12 @@ PAYMENTS = Collection(
             label=("核销明细", "Allocations"),
             max_items=100,
             description="The open items that it settles; the rest is an advance.",
+        ),
+        "taken_back": array(
+            TAKEN_BACK,
+            label=("已撤销的核销", "Allocations taken back"),
+            read_only=True,
+            description="What it had settled until then.",
         ),
         "repays_id": object_id(
             label=("退回的预收预付款", "Advance that it pays back"),
@@ -140,8 +161,28 @@ ALLOCATE_BODY = shape(
     day=day(past=True, description="Today unless given; not before the payment."),
 )
 
+TAKE_BACK_BODY = shape(
+    "TakeBackBody",
+    open_item_id=_ITEM.but(nullable=False),
+    amount=_PART.but(required=False, description="All that the payment allocates to the item unless given."),
+    day=day(past=True, description="Today unless given; not before the allocation."),
+    reason=_REASON,
+)
+
+CREDIT_ITEMS_BODY = shape(
+    "CreditItemsBody",
+    allocations=array(ALLOCATION, min_items=1, max_items=100, required=True, nullable=False),
+    day=day(past=True, description="Today unless given; not before it was paid."),
+    reason=_REASON,
+)
+
 REVERSE_PAYMENT_BODY = shape(
     "ReversePaymentBody",
     day=day(past=True, description="Today unless given."),
     reason=text(max_length=500, example="重复登记"),
+)
+
+# the format stands for the number of the voucher, which is taken where no other format is set
+PAYMENT_NUMBERS = Numbering(
+    "finance_payment_number", PAYMENTS.noun, "PY", "finance:PY", "{prefix}-{yyyy}-{MM}-{seq:6}", gapless=True
 )

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plugins.api import (
-    CONFLICT,
     FORBIDDEN,
     MONEY_ALLOCATED,
     Action,
-    ApiError,
-    FieldError,
     RecordNames,
     Refusal,
     Request,
     Route,
     Step,
-    ValidationFailed,
     conflicts,
     crud,
     exact,
@@ -27,23 +22,29 @@ from plugins.api import (
     transitions,
 )
 from plugins.finance.advances import check_left, repay
-from plugins.finance.documents import OPEN_ITEMS
+from plugins.finance.allocating import add_up, find_parts, is_of, refuse, settle_all
 from plugins.finance.entries import enter_advance
 from plugins.finance.messages import (
     ALREADY_REVERSED,
-    ITEM_VOID,
+    ENTERED_ELSEWHERE,
     MORE_THAN_ADVANCE,
-    MORE_THAN_OPEN,
-    NO_SOURCE,
+    MORE_THAN_ALLOCATED,
     NOT_CASHIER,
     PAID_BACK,
     PERIOD_CLOSED,
 )
 from plugins.finance.money import Part, describe_reversal, enter, list_allocations, take_back
-from plugins.finance.payment_records import ALLOCATE_BODY, MAX_ALLOCATIONS, PAYMENTS, REVERSE_PAYMENT_BODY
+from plugins.finance.payment_records import (
+    ALLOCATE_BODY,
+    MAX_ALLOCATIONS,
+    PAYMENTS,
+    REVERSE_PAYMENT_BODY,
+    TAKE_BACK_BODY,
+)
 from plugins.finance.periods import check_open
+from plugins.finance.reallocations import enter_taken_back, get_taken_back, take_allocation_back
 from plugins.finance.records import VOUCHERS
-from plugins.finance.settlements import settle, settles
+from plugins.finance.settlements import SETTLING, get_repayable, settles
 from plugins.finance.settling import in_books
 from plugins.finance.vouchers import (
     REVERSED_EVENT,
@@ -55,7 +56,6 @@ from plugins.finance.vouchers import (
 )
 
 _PARTY = ("customer_id", "supplier_id", "counterparty")
-_SETTLING = (ITEM_VOID, MORE_THAN_OPEN, NO_SOURCE, PAID_BACK)
 
 
 async def create(req: Request) -> Record:
@@ -64,8 +64,8 @@ async def create(req: Request) -> Record:
     if values.get("customer_id") is not None and values.get("supplier_id") is not None:
         raise invalid("supplier_id", "invalid")
     given = values.pop("allocations", None) or []
-    amount, parts = exact(values["amount"]), await _find_parts(req, given)
-    if _add_up(parts) > amount:
+    amount, parts = exact(values["amount"]), await find_parts(req, given)
+    if add_up(parts) > amount:
         raise invalid("allocations", "maximum")
     named = any(values.get(name) is not None for name in _PARTY)
     values |= await _choose_party(req, values, parts)
@@ -76,31 +76,12 @@ async def create(req: Request) -> Record:
 
     async def work() -> Record:
         payment, voucher = await enter(req, store, values, parts, {}, () if named else _PARTY)
-        await _settle_all(req, payment, voucher, parts, values["day"])
+        await settle_all(req, payment, voucher, parts, values["day"])
         if values.get("repays_id") is not None:
             await repay(req, values["repays_id"], amount, values["day"])
         return payment
 
     return await book_in_transaction(req, values["day"], work)
-
-
-async def _find_parts(req: Request, allocations: Sequence[Mapping[str, Any]]) -> list[Part]:
-    """Return the items of allocations with the amounts. Raises 40001 for one that is unknown, or is named twice."""
-    ids = [row["open_item_id"] for row in allocations]
-    rows = await req.store(OPEN_ITEMS).find({"_id": {"$in": ids}}) if ids else []
-    items = {item["id"]: item for item in rows}
-    _refuse(
-        (number, "reference" if id not in items else "duplicate")
-        for number, id in enumerate(ids)
-        if id not in items or id in ids[:number]
-    )
-    return [(items[row["open_item_id"]], exact(row["amount"])) for row in allocations]
-
-
-def _refuse(faults: Iterable[tuple[int, str]]) -> None:
-    errors = [FieldError(f"allocations[{number}].open_item_id", rule) for number, rule in faults]
-    if errors:
-        raise ValidationFailed(errors)
 
 
 async def _choose_party(req: Request, values: Mapping[str, Any], parts: Sequence[Part]) -> Record:
@@ -126,19 +107,12 @@ async def _find_name(req: Request, party: Mapping[str, Any]) -> str | None:
 
 
 def _check_items(payment: Mapping[str, Any], parts: Sequence[Part]) -> None:
-    """Raise 40001 for items of another party, or of the other direction unless more was paid than is owed."""
-    _refuse(
+    """Raise 40001 for items of another party, or of the other direction unless something can be paid back of them."""
+    refuse(
         (number, "reference")
         for number, (item, _) in enumerate(parts)
-        if not _is_of(payment, item) or not (settles(payment, item) or exact(item["paid"]) > exact(item["amount"]))
+        if not is_of(payment, item) or not (settles(payment, item) or get_repayable(item) > 0)
     )
-
-
-def _is_of(payment: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
-    """Whether a payment has the customer or supplier of an item, or of an advance; without one there, its name."""
-    if item["customer_id"] is None and item["supplier_id"] is None:
-        return item["counterparty"] is None or bool(payment["counterparty"] == item["counterparty"])
-    return all(payment.get(name) == item[name] for name in ("customer_id", "supplier_id"))
 
 
 async def _check_advance(req: Request, values: Mapping[str, Any], parts: Sequence[Part]) -> None:
@@ -151,24 +125,10 @@ async def _check_advance(req: Request, values: Mapping[str, Any], parts: Sequenc
     advance = await req.store(PAYMENTS).find_one({"_id": values["repays_id"]})
     if advance is None or advance["direction"] == values["direction"]:
         raise invalid("repays_id", "reference")
-    if not _is_of(values, advance):
+    if not is_of(values, advance):
         raise invalid("repays_id", "reference")
     if values["day"] < advance["day"]:
         raise invalid("day", "minimum")
-
-
-async def _settle_all(
-    req: Request, payment: Record, voucher: Mapping[str, Any], parts: Sequence[Part], day: str
-) -> None:
-    for number, (item, amount) in enumerate(parts):
-        try:
-            await settle(req, payment, voucher, item["id"], amount, day)
-        except ApiError as error:
-            # what is open may have changed since it was read, so the refusal comes from the item itself
-            if error.kind is CONFLICT:
-                known = error.data if isinstance(error.data, dict) else {}
-                error.data = {**known, "field": f"allocations[{number}].amount"}
-            raise
 
 
 # -- actions
@@ -177,22 +137,22 @@ async def _settle_all(
 async def _allocate(step: Step) -> None:
     """Settle the items of the body with an advance, or with a part of it."""
     req, payment, day = step.req, step.record, get_day(step.req)
-    parts = await _find_parts(req, step.body["allocations"])
+    parts = await find_parts(req, step.body["allocations"])
     _check_items(payment, parts)
     if day < payment["day"]:
         raise invalid("day", "minimum")
     if len(payment["allocations"] or ()) + len(parts) > MAX_ALLOCATIONS:
         raise invalid("allocations", "maxItems")
-    await check_left(req, payment, _add_up(parts), day)
+    await check_left(req, payment, add_up(parts), day)
     await check_open(step.service, {"day": day})
     voucher = await req.system_store(VOUCHERS).get(payment["voucher_id"])
-    await _settle_all(req, payment, voucher, parts, day)
+    await settle_all(req, payment, voucher, parts, day)
     step.payload["parts"] = parts
 
 
 def _get_allocated(step: Step) -> Record:
     parts, before = step.payload["parts"], step.record
-    added = _add_up(parts)
+    added = add_up(parts)
     return {
         "allocations": [*(before["allocations"] or ()), *list_allocations(parts, get_day(step.req))],
         "allocated": store_money(exact(before["allocated"]) + added),
@@ -201,11 +161,7 @@ def _get_allocated(step: Step) -> Record:
 
 
 async def _enter_allocated(step: Step) -> None:
-    await enter_advance(step.service, step.record, -_add_up(step.payload["parts"]), get_day(step.req))
-
-
-def _add_up(parts: Sequence[Part]) -> Decimal:
-    return sum((amount for _, amount in parts), Decimal(0))
+    await enter_advance(step.service, step.record, -add_up(step.payload["parts"]), get_day(step.req))
 
 
 async def _reverse(step: Step) -> None:
@@ -231,7 +187,7 @@ ROUTES: tuple[Route, ...] = (
         always=("reference", "remark"),
         create=create,
         events=(MONEY_ALLOCATED,),
-        refusals_of={"create": conflicts(PERIOD_CLOSED, MORE_THAN_ADVANCE, *_SETTLING)},
+        refusals_of={"create": conflicts(PERIOD_CLOSED, MORE_THAN_ADVANCE, *SETTLING)},
     ),
     *transitions(
         PAYMENTS,
@@ -245,7 +201,18 @@ ROUTES: tuple[Route, ...] = (
             values=_get_allocated,
             after=_enter_allocated,
             events=(MONEY_ALLOCATED,),
-            refusals=conflicts(PERIOD_CLOSED, MORE_THAN_ADVANCE, *_SETTLING),
+            refusals=conflicts(PERIOD_CLOSED, MORE_THAN_ADVANCE, *SETTLING),
+        ),
+        Action(
+            "POST /api/v1/finance/payments/{id}/take-back",
+            access="finance:payment:allocate",
+            summary="Take an allocation back, which leaves an advance",
+            body=TAKE_BACK_BODY,
+            before=take_allocation_back,
+            values=get_taken_back,
+            after=enter_taken_back,
+            events=(MONEY_ALLOCATED,),
+            refusals=conflicts(PERIOD_CLOSED, MORE_THAN_ALLOCATED, ENTERED_ELSEWHERE, *SETTLING),
         ),
         Action(
             "POST /api/v1/finance/payments/{id}/reverse",

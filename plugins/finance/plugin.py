@@ -19,6 +19,7 @@ from plugins.finance import (
     payables,
     payments,
     periods,
+    reallocations,
     statements,
     tables,
     vouchers,
@@ -34,7 +35,7 @@ from plugins.finance.lifespan import start
 from plugins.finance.listening import LISTENS
 from plugins.finance.menus import MENUS, PERMISSIONS
 from plugins.finance.money_audits import AUDITS as MONEY_AUDITS
-from plugins.finance.payment_records import PAYMENTS
+from plugins.finance.payment_records import PAYMENT_NUMBERS, PAYMENTS
 from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
 from plugins.finance.settings import FinanceSettings
 from plugins.finance.settled_entries import MARKING
@@ -61,9 +62,10 @@ plugin = Plugin(
     dashboards=DASHBOARDS,
     routes=(
         *routes_of(accounts, vouchers, periods, claims, invoices, credit_notes, open_items, payables, payments),
+        *routes_of(reallocations),
         *routes_of(statements, ageing, dunning, audits, tables),
     ),
     menus=MENUS,
     permissions=PERMISSIONS,
-    options=(claims.CLAIM_NUMBERS.option, credit_notes.CREDIT_NOTE_NUMBERS.option),
+    options=(claims.CLAIM_NUMBERS.option, credit_notes.CREDIT_NOTE_NUMBERS.option, PAYMENT_NUMBERS.option),
 )

@@ -14,12 +14,27 @@ from plugins.finance.open_items import CLAIM, INVOICE, add_paid, update_from_inv
 from plugins.finance.settling import settle_invoice
 from plugins.finance.vouchers import Record
 
+SETTLING = (ITEM_VOID, MORE_THAN_OPEN, NO_SOURCE, PAID_BACK)  # the reasons of refusals
 _DIRECTIONS = {"in": "out", "out": "in"}  # of a payment, and of the items that it settles
 
 
 def settles(payment: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
     """Whether the payment settles the item; one of the other direction pays back what was paid too much."""
     return bool(_DIRECTIONS[payment["direction"]] == item["direction"])
+
+
+def is_counted_elsewhere(item: Mapping[str, Any]) -> bool:
+    """Whether another plugin counts the payments of an item, such as of a contract."""
+    return bool(item["paid_elsewhere"] and item["biz_type"] not in (INVOICE, CLAIM))
+
+
+def get_repayable(item: Mapping[str, Any]) -> Decimal:
+    """Return what can be paid back of an item: what was paid too much, or where another plugin counts it, all.
+
+    Of a contract that is refunded less was received then, and more is owed unless it has ended.
+    """
+    paid = exact(item["paid"])
+    return paid if is_counted_elsewhere(item) else paid - exact(item["amount"])
 
 
 async def settle(
@@ -34,7 +49,7 @@ async def settle(
 ) -> None:
     """Add what a payment allocates to an item to what is paid of it, in a transaction; `undo` takes it off.
 
-    Raises 40901, with the open amount as `data.open`, for more than is open, or more than was paid too much; and 40001
+    Raises 40901, with the open amount as `data.open`, for more than is open, or more than can be paid back; and 40001
     for a `day` on which what is taken off is still paid back.
     """
     item = await req.system_store(OPEN_ITEMS).get(item_id)
@@ -44,7 +59,7 @@ async def settle(
         await _settle_invoice(req, item, voucher, change, day)
     elif item["biz_type"] == CLAIM:
         await _settle_claim(req, item, voucher, change, day)
-    elif item["paid_elsewhere"]:
+    elif is_counted_elsewhere(item):
         await _settle_elsewhere(req, item, payment, change, day)
     else:
         paid = await add_paid(req, item, change, day)
@@ -58,12 +73,12 @@ async def _check(req: Request, item: Mapping[str, Any], change: Decimal, day: st
         if paid + change < 0:
             raise ApiError(CONFLICT, PAID_BACK)
         # what was paid back of it since is perhaps reversed, but on a later day; an older version has left no entries
-        if change < 0 and item["day"] is not None and await find_least_paid(req, item, day) + change < 0:
+        if change < 0 and item["day"] is not None and await find_least_paid(req, item["id"], day) + change < 0:
             raise invalid("day", "minimum")
         return
     if change > 0 and item["status"] == "void":
         raise ApiError(CONFLICT, ITEM_VOID.filled(number=item["number"]))
-    left = owed - paid if change > 0 else paid - owed
+    left = owed - paid if change > 0 else get_repayable(item)
     if abs(change) > left:
         shown = f"{max(left, Decimal(0)):.2f}"
         raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data={"open": shown})

@@ -64,6 +64,9 @@ PAYMENT_STATES = StateMachine(
     states={"booked": ("已入账", "Booked"), "reversed": ("已冲销", "Reversed")},
     transitions={
         "allocate": Transition("booked", "booked", ("核销", "Allocate"), event="finance.payment.allocated"),
+        "take-back": Transition(
+            "booked", "booked", ("撤销核销", "Take an allocation back"), event="finance.payment.taken_back"
+        ),
         "reverse": Transition("booked", "reversed", ("冲销", "Reverse"), event="finance.payment.reversed"),
     },
     record="payment",

@@ -105,6 +105,27 @@ async def allocate(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, path_with(route, payment["id"]), body, record=payment)
 
 
+async def take_back(maker: Maker, route: Route) -> Exercise:
+    books = await Books.fresh(maker.admin)
+    item = await books.item(await books.invoice())
+    payment = expect(await books.enter("in", "50.00", (item, "20.00"), counterparty="c"))
+    body = {"open_item_id": item["id"], "amount": "5.00", "reason": "核销到了错误的单据", "version": payment["version"]}
+    return Exercise(maker.admin, route, path_with(route, payment["id"]), body, record=payment)
+
+
+def credit(direction: str) -> HandMade:
+    async def made(maker: Maker, route: Route) -> Exercise:
+        books = await Books.fresh(maker.admin)
+        credited, other = [await books.invoice(direction, "100.00", "0.00") for _ in range(2)]
+        items = [await books.item(one) for one in (credited, other)]
+        expect(await books.enter({"in": "out", "out": "in"}[direction], "100.00", (items[0], "100.00")))
+        expect(await maker.admin.post(f"{INVOICES}/{credited['id']}/credit-notes", {"amount": "60.00"}))
+        body = {"allocations": [{"open_item_id": items[1]["id"], "amount": "20.00"}], "reason": "客户同意抵扣"}
+        return Exercise(maker.admin, route, path_with(route, items[0]["id"]), body, record=items[0])
+
+    return made
+
+
 async def reverse_payment(maker: Maker, route: Route) -> Exercise:
     payment = expect(await (await Books.fresh(maker.admin)).enter("in", "50.00"))
     body = {"reason": "entered twice", "version": payment["version"]}
@@ -137,6 +158,9 @@ FINANCE_HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AT}/credit-notes/{{id}}/reverse": reverse_credit_note,
     f"POST {PAYMENTS}": enter_payment,
     f"POST {PAYMENTS}/{{id}}/allocations": allocate,
+    f"POST {PAYMENTS}/{{id}}/take-back": take_back,
+    f"POST {AT}/receivables/{{id}}/credits": credit("out"),
+    f"POST {AT}/payables/{{id}}/credits": credit("in"),
     f"POST {PAYMENTS}/{{id}}/reverse": reverse_payment,
     f"POST {INVOICES}": own_invoice,
     f"PATCH {INVOICES}/{{id}}": own_invoice,

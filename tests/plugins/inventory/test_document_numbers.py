@@ -23,13 +23,15 @@ DEFAULT = {"format": "{prefix}-{seq:8}", "gapless": False}
 
 
 @asynccontextmanager
-async def numbered(admin: Client, format: str, *, gapless: bool = False, key: str = KEY) -> AsyncIterator[None]:
+async def numbered(
+    admin: Client, format: str, *, gapless: bool = False, key: str = KEY, default: Any = DEFAULT
+) -> AsyncIterator[None]:
     """While this format is set."""
     expect(await admin.patch(CONFIGS, {"values": {key: {"format": format, "gapless": gapless}}}))
     try:
         yield
     finally:
-        expect(await admin.patch(CONFIGS, {"values": {key: DEFAULT}}))
+        expect(await admin.patch(CONFIGS, {"values": {key: default}}))
 
 
 async def sell(admin: Client, goods: Goods, **further: Any) -> Reply:

@@ -1,4 +1,4 @@
-"""What stock and orders must say: the first half of the model, see `model.py`."""
+"""What stock and orders must say: the first third of the model, see `model.py`."""
 
 from __future__ import annotations
 

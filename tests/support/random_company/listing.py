@@ -83,11 +83,11 @@ class Listed:
         sides = {row["id"]: row["direction"] for row in self.items}
         total = ZERO
         for payment in self.payments:
-            for part in payment["allocations"] or ():
+            for part in (*(payment["allocations"] or ()), *(payment["taken_back"] or ())):
                 if sides[part["open_item_id"]] != side:
                     continue
-                sign = 1 if payment["direction"] != side else -1
-                total += sign * _between(Decimal(part["amount"]), part["day"], payment["reversed_on"], day)
+                sign, until = 1 if payment["direction"] != side else -1, part.get("taken_back_on")
+                total += sign * _between(Decimal(part["amount"]), part["day"], until or payment["reversed_on"], day)
         outside = [row for row in self.receipts if row["account_id"] is None and side == "out"]
         return total + add_up([row for row in outside if day_of(row) <= day])
 

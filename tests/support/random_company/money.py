@@ -37,7 +37,7 @@ def invoice(office: Office, person: Person) -> Step:
     }
 
     async def send() -> Outcome:
-        item = await _find_item(office, person, bills) if bills else None
+        item = await find_item(office, person, bills) if bills else None
         draft = expect(await person.post(f"{FINANCE}/invoices", {**body, "open_item_id": item}))
         reply = await person.post(f"{FINANCE}/invoices/{draft['id']}/confirm")
         return Outcome(reply, [expect(reply)])
@@ -52,7 +52,7 @@ def _is_billable(model: Company, key: str, item: Row, direction: str) -> bool:
     return item["direction"] == direction and item["party"] is not None and key not in model.invoices
 
 
-async def _find_item(office: Office, person: Person, key: str) -> str:
+async def find_item(office: Office, person: Person, key: str) -> str:
     """The id of the open item of a document."""
     if key in office.item_ids:
         return office.item_ids[key]
@@ -101,8 +101,9 @@ def pay(office: Office, person: Person) -> Step:
         party, direction = None, "out"  # for claims
     owing = [key for key, one in model.items.items() if _settles(direction, one) and one["party"] == party]
     overpaid = [key for key, one in model.items.items() if one["paid"] > one["amount"] and one["party"] is not None]
-    if overpaid and chance.random() < 0.5:
-        key = chance.choice(overpaid)
+    refundable = [key for key, one in model.items.items() if one["is_contract"] and one["paid"]]
+    if (overpaid and chance.random() < 0.5) or (refundable and chance.random() < 0.05):
+        key = chance.choice(overpaid or refundable)
         party, direction = model.items[key]["party"], model.items[key]["direction"]
         chosen = [key]
     else:
@@ -115,7 +116,7 @@ def pay(office: Office, person: Person) -> Step:
     body |= _named(office, party)
 
     async def send() -> Outcome:
-        rows = [{"open_item_id": await _find_item(office, person, key), "amount": str(part)} for key, part in parts]
+        rows = [{"open_item_id": await find_item(office, person, key), "amount": str(part)} for key, part in parts]
         reply = await person.post(f"{FINANCE}/payments", {**body, "allocations": rows})
         return Outcome(reply, [reply.data])
 
@@ -135,7 +136,7 @@ def _settles(direction: str, item: Row) -> bool:
 
 def _part(office: Office, item: Row) -> Decimal:
     """All that is open of an item, or too much, or some."""
-    left = abs(item["amount"] - item["paid"])
+    left = abs(item["amount"] - item["paid"]) or item["paid"]  # of a contract that is paid and refunded
     if office.chance.random() < 0.05:
         return left + Decimal("0.01")
     some = (left * office.chance.randint(1, 99) / 100).quantize(Decimal("0.01"))
@@ -163,7 +164,7 @@ def allocate(office: Office, person: Person) -> Step | None:
     day = office.day(payment["day"])
 
     async def send() -> Outcome:
-        rows = [{"open_item_id": await _find_item(office, person, item), "amount": str(amount)}]
+        rows = [{"open_item_id": await find_item(office, person, item), "amount": str(amount)}]
         reply = await person.post(f"{FINANCE}/payments/{key}/allocations", {"allocations": rows, "day": day})
         return Outcome(reply, [reply.data])
 
@@ -211,7 +212,7 @@ def pay_at_source(office: Office, person: Person) -> Step | None:
     body = {"account_id": account, "day": day, **({"amount": str(part)} if part else {})}
 
     async def send() -> Outcome:
-        id = await _find_item(office, person, key) if paths[key] == "payables" else key
+        id = await find_item(office, person, key) if paths[key] == "payables" else key
         reply = await person.post(f"{FINANCE}/{paths[key]}/{id}/pay", body)
         return Outcome(reply, [{**(reply.data or {}), "id": unique("at-source")}])
 
@@ -254,7 +255,7 @@ def reverse_payment(office: Office, person: Person, key: str, *, by_voucher: str
 def _reversible_from(model: Company, key: str) -> str:
     """The first day on which a payment may be reversed: what it paid is not paid back then, or on a later day."""
     payment, first = model.payments[key], model.changed_until(key)
-    for item, amount in payment["parts"]:
+    for item, amount, _ in payment["parts"]:
         settled = model.items[item]["settled"] if _SIDES[payment["direction"]] == model.items[item]["direction"] else ()
         first = max(first, min((day for day, _ in settled if least_from(day, settled) >= amount), default=first))
     return first

@@ -51,10 +51,9 @@ async def _match_payments(office: Office) -> dict[str, Record]:
 
 
 def _is(office: Office, payment: Record, row: Record) -> bool:
-    ((key, amount),) = payment["parts"]
     allocated = [(one["open_item_id"], one["amount"]) for one in row["allocations"]]
     same = (payment["account"], payment["day"]) == (row["account_id"], row["day"])
-    return same and allocated == [(office.item_ids.get(key), f"{amount:.2f}")]
+    return same and allocated == [(office.item_ids.get(key), f"{amount:.2f}") for key, amount, _ in payment["parts"]]
 
 
 def _remaining(office: Office, payments: dict[str, Record]) -> Iterator[Reverse]:

@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from tests.support.random_company import money, trading
+from tests.support.random_company import money, reallocating, trading
 from tests.support.random_company.model import Company
 from tests.support.random_company.office import Office, Person
 from tests.support.random_company.steps import Outcome, Step
 
 OPENING = Decimal(300)
 CHANGES = {"close of an order", "cancel of an order", "end of a contract", "void invoice", "allocation"}
+CHANGES |= {"allocation taken back", "credit between items"}
 Choice = Callable[[Office, Person], Step | None]
 
 CHOICES: tuple[tuple[int, Choice], ...] = (
@@ -31,6 +32,8 @@ CHOICES: tuple[tuple[int, Choice], ...] = (
     (13, money.pay),
     (5, money.allocate),
     (3, money.pay_back),
+    (3, reallocating.take_back),
+    (2, reallocating.credit_item),
     (6, money.pay_at_source),
     (3, money.contract),
     (6, money.receive),
