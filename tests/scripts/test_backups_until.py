@@ -69,6 +69,7 @@ async def change_in_every_way(driver: Driver) -> None:
     await driver.update_one(THINGS, {"_id": 3}, [{"$replaceWith": {"_id": 3, "other": [{"deep": [1]}]}}])
     await driver.update_one(THINGS, {"_id": 3}, {"$set": {"other.0.deep.1": {"x": None}}})
     await driver.delete_many(THINGS, {"_id": 4})
+    await driver.update_one(THINGS, {"_id": 5}, {"$set": {"in": {"a.name": {"with.dots": 1}}}})
     for _ in range(5):
         await transfer(driver)
 
