@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from plugins.plugin import Plugin
 from plugins.registry import GROUP, RegistryError, built_in_names, freeze, load_plugins
 from scripts.command_parser import command_parser
 from scripts.monitoring import render_monitoring
+from scripts.sizing import sizing_rows
 
 _EPILOG = """\
 examples:
@@ -105,11 +107,8 @@ def render_documents(plugins: Sequence[Plugin]) -> dict[Path, str]:
     """The documents that follow from the code, renewed. Raises ValueError where one has no marks for its table."""
     tables = {"settings": settings_table(plugins), "errors": errors_table(plugins)}
     renewed = {DOCUMENTS / f"{name}.md": _replace_table(name, table) for name, table in tables.items()}
-    # late: an installed package has no results
-    from scripts.reliability import PAGE, render_reliability
-    from scripts.sizing import sizing_rows
-
-    renewed[PAGE] = render_reliability()
+    reliability = import_module("scripts.reliability")  # by its name, because a wheel has no experiments
+    renewed[reliability.PAGE] = reliability.render_reliability()
     renewed[DOCUMENTS / "operations" / "sizing.md"] = _replace_table("operations/sizing", _table(*sizing_rows()))
     return renewed | {DOCUMENTS / "operations" / name: text for name, text in render_monitoring().items()}
 
