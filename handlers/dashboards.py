@@ -6,14 +6,28 @@ zeros, so that no plugin needs to complete or sort a series, and a module that i
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 
+from handlers.data.collection import THE_DEPARTMENTS
 from handlers.figures import Figures, add_up
+from handlers.ports import Departments
 from handlers.request import Request
+from handlers.schema.fields import Field, integer
 from handlers.schema.values import ReadOnlyRecord
 
 Compute = Callable[[Request], Awaitable[ReadOnlyRecord]]
+_DEPARTMENT = "department_id"
+OF_A_DEPARTMENT: Mapping[str, Field] = {
+    _DEPARTMENT: integer(
+        label=("部门", "Department"),
+        nullable=False,
+        ref=THE_DEPARTMENTS,
+        on_delete="keep",
+        example=1,
+        description="Only the records of this department and of those below it: of their creators or owners.",
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -30,6 +44,18 @@ class Dashboard:
     compute: Compute
     personal: bool = False
     figures: tuple[Figures, ...] = ()
+
+
+async def narrow_to_department(req: Request) -> None:
+    """From now on the stores of the request have only the rows of the department that its query names, if it names one.
+
+    Within the caller's data scope, those that the scope of the department and those below it shows.
+    """
+    id = req.query.get(_DEPARTMENT)
+    if id is not None:
+        known: Departments | None = req.service.parts.get(Departments)
+        within = await known.below(id) if known is not None else frozenset({id})
+        req.scope = replace(req.scope, within=within)
 
 
 def summed(name: str, *figures: Figures) -> Dashboard:

@@ -6,17 +6,21 @@ import asyncio
 import contextvars
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import nullcontext
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from config.database import DatabaseUnavailable
 from config.tracing import Tracing
-from handlers.data.database import Database, Lease
+from handlers.data.database import LEASES, Database, Lease
+from handlers.schema.messages import Message
 from handlers.tasks import end
 
 log = logging.getLogger("tradewind.jobs")
 _RETRY_SECONDS = 1.0
+_LEASE = "job:"
 
 
 @dataclass
@@ -29,6 +33,28 @@ class JobRuns:
     succeeded_at: float = 0.0
 
 
+@dataclass(frozen=True)
+class LastRun:
+    """The last run of a periodic job on any instance, and when the next is due. `fault` names the error of one that failed.
+
+    A run without an end is going on, or its instance was killed.
+    """
+
+    began: datetime | None = None
+    ended: datetime | None = None
+    due: datetime | None = None
+    fault: str = ""
+
+
+@dataclass(frozen=True)
+class Periodic:
+    """A job that runs once in every `seconds`."""
+
+    name: str
+    seconds: float
+    title: Message | None
+
+
 class Jobs:
     """The background tasks of one process; the process cancels them when it stops."""
 
@@ -36,6 +62,7 @@ class Jobs:
         self._database = database
         self._tracing = tracing
         self.runs: dict[str, JobRuns] = {}  # of periodic jobs, by their names
+        self.periodic: list[Periodic] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
     def spawn(self, name: str, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
@@ -45,33 +72,46 @@ class Jobs:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    def every(self, seconds: float, name: str, work: Callable[[], Awaitable[object]]) -> asyncio.Task[None]:
+    def every(
+        self, seconds: float, name: str, work: Callable[[], Awaitable[object]], title: Message | None = None
+    ) -> asyncio.Task[None]:
         """Run `work` once in every `seconds`, on one of all instances; another takes over when that one dies."""
+        self.periodic.append(Periodic(name, seconds, title))
         return self.spawn(name, self._repeat(seconds, name, work))
+
+    async def last_runs(self) -> Mapping[str, LastRun]:
+        """The last run of each periodic job that has run, by its name."""
+        leases = await self._database.driver.find(
+            LEASES, {"_id": {"$in": [_LEASE + one.name for one in self.periodic]}}
+        )
+        return {lease["_id"].removeprefix(_LEASE): _last_run(lease) for lease in leases}
 
     async def _repeat(self, seconds: float, name: str, work: Callable[[], Awaitable[object]]) -> None:
         runs = self.runs.setdefault(name, JobRuns())
         while True:
-            lease = Lease(self._database, f"job:{name}", seconds)
+            lease = Lease(self._database, _LEASE + name, seconds)
             try:
                 if await lease.acquire():
-                    await self._measured(name, runs, self._run_held(lease, seconds, work))
+                    await self._measured(name, runs, lease, self._run_held(lease, seconds, work))
             except DatabaseUnavailable:
                 log.warning("job waits for the database", extra={"job": name})
             except Exception:
                 log.exception("job failed", extra={"job": name})
             await asyncio.sleep(min(seconds / 2, max(_RETRY_SECONDS, seconds / 10)))
 
-    async def _measured(self, name: str, runs: JobRuns, work: Awaitable[None]) -> None:
+    async def _measured(self, name: str, runs: JobRuns, lease: Lease, work: Awaitable[None]) -> None:
         began = time.monotonic()
         try:
             with self._tracing.root(f"job {name}", "INTERNAL") if self._tracing else nullcontext():
                 await work
-        except Exception:
+        except Exception as error:
             runs.failures += 1
+            with suppress(DatabaseUnavailable):
+                await lease.end(type(error).__name__)  # what it says may be about records
             raise
         else:
             runs.succeeded_at = time.time()
+            await lease.end("")
         finally:
             runs.runs += 1
             runs.seconds += time.monotonic() - began
@@ -90,6 +130,12 @@ class Jobs:
     async def stop(self) -> None:
         """Cancel every task and wait for its end."""
         await end(self._tasks)
+
+
+def _last_run(lease: Mapping[str, Any]) -> LastRun:
+    began, ended = lease.get("began"), lease.get("ended")
+    over = began is not None and ended is not None and ended >= began
+    return LastRun(began, ended if over else None, lease.get("until"), lease.get("fault", "") if over else "")
 
 
 async def _log_failure(name: str, work: Coroutine[object, object, None]) -> None:

@@ -28,6 +28,13 @@ class Authorizer(Protocol):
         """The data scope of the actor: the union of those of their enabled roles, as `Keeping` narrows it."""
 
 
+class Departments(Protocol):
+    """Knows the tree of departments. The plugin that owns them provides it; without one, none is below another."""
+
+    async def below(self, id: int) -> frozenset[int]:
+        """The department and all below it."""
+
+
 class OwnRequests(Protocol):
     """Decides about own requests. A plugin may provide it; without one, people never decide on their own requests."""
 

@@ -45,6 +45,12 @@ class Answer:
     seconds: float = _ANSWER_SECONDS
     families: tuple[Family, ...] = ()
 
+    def figure(self, name: str, having: str = "") -> float | None:
+        """The sum of a metric over the lines that have a text among their labels; None where it tells none."""
+        lines = [line for one in self.families if one.name == name for line in one.lines.splitlines()]
+        values = [float(line.rpartition(" ")[2]) for line in lines if having in line]
+        return sum(values) if lines else None
+
 
 class Processes:
     """This process among those of its port."""

@@ -16,7 +16,9 @@ from handlers.audits import (
     difference as difference,  # a difference of a record, in words
 )
 from handlers.dashboards import (
+    OF_A_DEPARTMENT as OF_A_DEPARTMENT,  # the parameter of dashboards whose records have a department
     Dashboard as Dashboard,  # the plugin's part of a dashboard
+    narrow_to_department as narrow_to_department,  # read only the records of the department that the query names
     summed as summed,  # a part that is nothing but sums over records
 )
 from handlers.figures import (
@@ -282,7 +284,15 @@ from handlers.confined.pool import (
     WorkFailed as WorkFailed,  # raised if the function of a job raised
 )
 from handlers.data.database import Lease as Lease  # a lock that one instance holds for a time
-from handlers.jobs import Jobs as Jobs  # background tasks, and periodic jobs on one instance
+from handlers.jobs import (
+    Jobs as Jobs,  # background tasks, and periodic jobs on one instance
+    LastRun as LastRun,  # when a periodic job ran last, and is due
+    Periodic as Periodic,  # a periodic job
+)
+from handlers.processes import (
+    Answer as Answer,  # what a process says of itself
+    Processes as Processes,  # the processes of this port
+)
 
 # -- Tables: what an import needs that writes rows in a way of its own; `tables` does without
 from handlers.tables.columns import TableColumn as TableColumn  # a column of a table
@@ -343,6 +353,7 @@ from handlers.ports import (
     Accounts as Accounts,  # port: people, for work in their name
     Authenticator as Authenticator,  # port: who the caller is
     Authorizer as Authorizer,  # port: what a caller may do and see
+    Departments as Departments,  # port: the tree of departments
     OptionValues as OptionValues,  # port: the settings that administrators change
     OwnRequests as OwnRequests,  # port: whether people may decide on their own requests
     Passes as Passes,  # port: what people read because they are asked about it

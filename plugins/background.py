@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from handlers.events import Event
 from handlers.route import Refusal
+from handlers.schema.messages import Message
 from handlers.schema.values import Payload
 from handlers.service import Service
 
@@ -28,9 +29,11 @@ class Listener:
 class Job:
     """Awaits `work(service)` periodically, on one instance at a time.
 
-    `every` is a number of seconds, or the name of the plugin's setting that has it.
+    `every` is a number of seconds, or the name of the plugin's setting that has it. `title`: what administrators read of
+    it in the list of the jobs.
     """
 
     name: str
     every: int | float | str
     work: Callable[[Service], Awaitable[object]]
+    title: Message | None = None

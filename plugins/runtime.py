@@ -48,6 +48,7 @@ from handlers.processes import Processes
 from handlers.rate_limit import RateLimit
 from handlers.routing import Router
 from handlers.scheduled_backups import LOOK_SECONDS, back_up_if_due
+from handlers.schema.messages import Message
 from handlers.service import Service
 from handlers.tables.handlers import imported_tables
 from handlers.tables.lanes import Lanes
@@ -189,12 +190,14 @@ async def _run(service: Service, plugins: Sequence[Plugin]) -> None:
     jobs.spawn("search", service.part(SearchIndexing).run())
     jobs.spawn("owners", OwnerMoves(service.database).run())
     resumed = [table for table in imported_tables(service.part(Catalogue).routes) if table.imports is TABLE_IMPORTS]
-    jobs.every(service.settings.import_resume_seconds, "imports", partial(resume_imports, service, resumed))
+    seconds, imports = service.settings.import_resume_seconds, partial(resume_imports, service, resumed)
+    jobs.every(seconds, "imports", imports, Message("继续中断的表格导入", "Resume imports of tables"))
     if service.settings.backup_hours:
-        jobs.every(LOOK_SECONDS, "backup", partial(back_up_if_due, service))
+        backup = Message("按计划备份", "Take the backup that is due")
+        jobs.every(LOOK_SECONDS, "backup", partial(back_up_if_due, service), backup)
     for plugin in plugins:
         for job in plugin.jobs:
-            jobs.every(_seconds(service, plugin, job), job.name, partial(job.work, service))
+            jobs.every(_seconds(service, plugin, job), job.name, partial(job.work, service), job.title)
     await _prepare(service, plugins)
     jobs.spawn("migrations", service.part(Migrations).run())
 

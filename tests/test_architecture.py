@@ -138,6 +138,8 @@ PLUGIN_API = """
     Dictionaries Entries Entry fields_in labels_of transitions_of with_version
 
     ByTime ByValue Figures Filter end_of_month name_of split_cell summed
+
+    Answer Departments LastRun OF_A_DEPARTMENT Periodic Processes narrow_to_department
 """.split()  # noqa: SIM905  a list literal has a line for each of them
 
 

@@ -223,6 +223,7 @@ class Lease:
             "holder": {"$cond": [free, self._holder, "$holder"]},
             "fencing": {"$add": [{"$ifNull": ["$fencing", 0]}, {"$cond": [free, 1, 0]}]},
             "until": {"$cond": [free, self._end(), "$until"]},
+            "began": {"$cond": [free, "$$NOW", "$began"]},
         }
         try:
             lease = await self._driver.update_one(
@@ -247,6 +248,12 @@ class Lease:
             outside_transaction=True,
         )
         return held is not None
+
+    async def end(self, fault: str) -> None:
+        """Note when what the lease was taken for ended, and what went wrong; it is held all the same."""
+        held = {"_id": self._name, "holder": self._holder}
+        noted = [{"$set": {"ended": "$$NOW", "fault": fault}}]
+        await self._driver.update_one(LEASES, held, noted, outside_transaction=True)
 
     async def release(self) -> None:
         """Give the lease up."""

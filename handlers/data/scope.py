@@ -20,7 +20,8 @@ class Scope:
     """The union of a person's roles: every row, or the rows of some departments and of one creator.
 
     `user_id` is the person, who also sees rows that were shared with them, unless the scope is empty. `withheld` are the
-    ids of records that name keepers other than the person: rows that follow them are not visible.
+    ids of records that name keepers other than the person: rows that follow them are not visible. `within`: of all these
+    only the rows of some departments, where it is given.
     """
 
     everything: bool = False
@@ -28,6 +29,7 @@ class Scope:
     creator_id: int | None = None
     user_id: int | None = None
     withheld: frozenset[RecordId] = frozenset()
+    within: frozenset[int] | None = None
 
     @cached_property
     def _ids(self) -> tuple[int, ...]:

@@ -40,14 +40,20 @@ class Visibility:
         scoped = self.scope.filter(
             rules.scope_department, rules.scope_person, rules.shared and further, rules.owned and further
         )
-        withheld = self._withheld
-        return {"$and": [scoped, withheld]} if scoped and withheld else scoped or withheld
+        clauses = [clause for clause in (scoped, *self._narrowing) if clause]
+        return {"$and": clauses} if len(clauses) > 1 else clauses[0] if clauses else {}
 
     @property
-    def _withheld(self) -> Filter:
-        """The filter on rows that follow no record of other keepers; empty where there is no such record."""
-        follows, withheld = self._collection.follows, self.scope.withheld
-        return {follows: {"$nin": sorted(withheld)}} if follows and withheld else {}
+    def _narrowing(self) -> list[Filter]:
+        """The filters on rows that follow no record of other keepers, and on those of the departments asked for."""
+        rules, withheld, within = self._collection, self.scope.withheld, self._within
+        kept: list[Filter] = [{rules.follows: {"$nin": sorted(withheld)}}] if rules.follows and withheld else []
+        return [*kept, within.filter(rules.scope_department, owned=rules.owned)] if within is not None else kept
+
+    @property
+    def _within(self) -> Scope | None:
+        """The scope of the departments that were asked for; None where all are."""
+        return Scope(department_ids=self.scope.within) if self.scope.within is not None else None
 
     def filter(self, *filters: Filter | None, further: bool = True) -> Record:
         """The filter on visible records that match all of `filters`; without `further` records where that is False."""
@@ -60,9 +66,11 @@ class Visibility:
         rules = self._collection
         live = rules.plain or document.get("deleted") is self._deleted
         kept = rules.follows and document.get(rules.follows) in self.scope.withheld
+        within = self._within
         return (
             live
             and not kept
+            and (within is None or within.admits(document, rules.scope_department, owned=rules.owned))
             and self.scope.admits(document, rules.scope_department, rules.scope_person, rules.shared, rules.owned)
         )
 
@@ -80,5 +88,5 @@ class Visibility:
         return self._part(further) if further else None
 
     def _part(self, part: Filter) -> Record:
-        withheld = self._withheld
-        return {**self.live, **part, **({"$and": [withheld]} if withheld else {})}
+        narrowing = self._narrowing
+        return {**self.live, **part, **({"$and": narrowing} if narrowing else {})}

@@ -10,6 +10,8 @@ from plugins.cms.menus import MENUS, PERMISSIONS
 from plugins.cms.records import ARTICLES, CATEGORIES, REVISIONS, SITE
 from plugins.cms.settings import CmsSettings
 
+_PUBLISH = Message("发布到时的文章", "Publish articles that are due")
+
 plugin = Plugin(
     name="cms",
     title=Message("内容管理", "Content"),
@@ -18,7 +20,7 @@ plugin = Plugin(
     start=start,
     prepare=prepare,
     listens=(Listener(DATA_RESET, restore_defaults),),
-    jobs=(Job("cms.publish", "cms_publish_seconds", publication.publish_due),),
+    jobs=(Job("cms.publish", "cms_publish_seconds", publication.publish_due, _PUBLISH),),
     demo=demo.load,
     collections=(CATEGORIES, ARTICLES, REVISIONS, SITE),
     biz_types={"ARTICLE": ARTICLES},

@@ -95,6 +95,7 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/v1/cms/manage/articles/{id}/revisions",
         list_revisions,
         summary="List the revisions of an article",
+        title=("历史版本", "Revisions"),
         paged=True,
         access="cms:article:read",
         query=REVISIONS.list_query,

@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping
 
 from plugins.api import ACTION_TITLES, Field, Route, StateMachine, transitions_of
 from plugins.console.forms import controls
-from plugins.console.nodes import Node, call, node, values_of
+from plugins.console.nodes import Node, addressed, call, known, node, values_of
 from plugins.console.shown import figures, lines, tables
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
 
 
 def drawer(title: str, api: Node, body: list[Node], knows: Mapping[str, object], **more: object) -> Node:
-    """A button with a form. The form knows these values of what is around it, and no others."""
+    """A button with a form. The form knows these values of what is around it, those in its address, and no others."""
     form = node("form", api=api, body=body, mode="horizontal", **more)
-    opened = {"title": title, "size": "lg", "closeOnEsc": True, "data": dict(knows), "body": form}
+    opened = {"title": title, "size": "lg", "closeOnEsc": True, "data": {**known(api["url"]), **knows}, "body": form}
     return node("button", label=title, actionType="drawer", drawer=opened)
 
 
@@ -23,37 +23,34 @@ def form_of(viewer: Viewer, subject: Subject, route: Route) -> list[Node]:
     return [] if route.body is None else controls(viewer, route.body, subject.fields, view)
 
 
-def edit_button(viewer: Viewer, subject: Subject, id: str = "id") -> Node | None:
-    """The button that changes a record, which the form reads anew; None where the viewer may not."""
+def edit_button(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Node]:
+    """The button that changes a record, which the form reads anew, if the viewer may."""
     update, read = subject.route("PATCH", "/{id}"), subject.read
     if update is None or not viewer.may(update) or not viewer.may(read):
-        return None
-    path, title = update.path.replace("{id}", f"${{{id}}}"), viewer.say(ACTION_TITLES["update"])
+        return
+    path, title = addressed(update.path, id), viewer.say(ACTION_TITLES["update"])
     tries = [_try(viewer, subject, one, id) for one in subject.actions if one.body is update.body and viewer.may(one)]
     body = [*form_of(viewer, subject, update), *tries]
-    return drawer(title, call(update.method, path), body, {id: f"${{{id}}}"}, initApi=call("GET", path))
+    yield drawer(title, call(update.method, path), body, {}, initApi=call("GET", path))
 
 
 def _try(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
     """The button in the form of a change that shows what the change would do: a rehearsal."""
-    title, fields = (
-        viewer.say(viewer.site.action_title(route)),
-        (route.body.fields or {}) if route.body is not None else {},
-    )
-    api = call(route.method, route.path.replace("{id}", f"${{{id}}}"), values_of(fields))
+    title, fields = viewer.say(viewer.site.action_title(route)), (route.body.fields if route.body is not None else None)
+    api = call(route.method, addressed(route.path, id), values_of(fields or {}))
     feedback = _feedback(viewer, subject, route, title)
     return node("button", label=title, actionType="ajax", api=api, className="try", **feedback)
 
 
-def delete_button(viewer: Viewer, subject: Subject, id: str = "id") -> Node | None:
-    """The button that deletes a record, as of the version that is shown; None where the viewer may not."""
+def delete_button(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Node]:
+    """The button that deletes a record, as of the version that is shown, if the viewer may."""
     delete = subject.route("DELETE", "/{id}")
     if delete is None or not viewer.may(delete):
-        return None
-    path = delete.path.replace("{id}", f"${{{id}}}")
+        return
+    path = addressed(delete.path, id)
     request = call("DELETE", f"{path}?version=${{version}}" if "version" in delete.query else path)
     title, sure = viewer.say(ACTION_TITLES["delete"]), viewer.word("delete?")
-    return node("button", label=title, actionType="ajax", api=request, confirmText=sure, level="danger")
+    yield node("button", label=title, actionType="ajax", api=request, confirmText=sure, level="danger")
 
 
 def action_buttons(viewer: Viewer, subject: Subject, id: str = "id") -> Iterator[Node]:
@@ -71,11 +68,11 @@ def verb_of(route: Route) -> str:
 
 def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
     title = viewer.say(viewer.site.action_title(route))
-    path = route.path.replace("{id}", f"${{{id}}}")
+    path = addressed(route.path, id)
     fields = (route.body.fields or {}) if route.body is not None else {}
     feedback = _feedback(viewer, subject, route, title)
     if set(fields) - {"version"}:
-        knows = {id: f"${{{id}}}", "version": "${version}"}
+        knows = {"version": "${version}"}
         return drawer(title, call(route.method, path), form_of(viewer, subject, route), knows, **feedback)
     api = call(route.method, path, {"version": "${version}"} if "version" in fields else {})
     sure = viewer.word("sure", action=title)

@@ -48,7 +48,7 @@ def _period(viewer: Viewer, query: Mapping[str, Field]) -> list[Node]:
     """The controls of the query; the first and the last day are one."""
     days = {name: field for name, field in query.items() if name.endswith(("_from", "_to"))}
     picked = [{**one, "label": viewer.word("period")} for one in filter_controls(viewer, days, {}, {})]
-    others = {name: field for name, field in query.items() if name not in days}
+    others = {name: one for name, one in query.items() if name not in days and viewer.may_pick(one.ref)}
     made = controls(viewer, obj(None, others), {})
     return [*picked, *({**one, "size": "sm", "clearable": True} for one in made)]
 

@@ -46,7 +46,7 @@ async def own_file(req: Request) -> Response:
     name = req.path["file"]
     if name not in OWN:
         raise ApiError(NOT_FOUND)
-    return Response(200, await asyncio.to_thread(_read, name), _CHECKED, _media(name))
+    return Response(200, await asyncio.to_thread(_read, name), _CHECKED, MEDIA[PurePath(name).suffix])
 
 
 async def renderer_file(req: Request) -> Response:
@@ -58,7 +58,7 @@ async def renderer_file(req: Request) -> Response:
     if body is None:
         raise ApiError(NOT_FOUND)
     encoding = {"Content-Encoding": "gzip"} if compressed else {}
-    return Response(200, body, {**_KEPT, "Vary": "Accept-Encoding", **encoding}, _media(name))
+    return Response(200, body, {**_KEPT, "Vary": "Accept-Encoding", **encoding}, MEDIA[PurePath(name).suffix])
 
 
 async def renderer_state(req: Request) -> dict[str, object]:
@@ -78,10 +78,6 @@ async def renderer_state(req: Request) -> dict[str, object]:
 
 def _read(name: str) -> bytes:
     return (_STATIC / name).read_bytes()
-
-
-def _media(name: str) -> str:
-    return MEDIA[PurePath(name).suffix]
 
 
 _NO_FILE = Refusal(

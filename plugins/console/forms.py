@@ -47,10 +47,14 @@ def _controls(viewer: Viewer, fields: Mapping[str, Field], labelled: Mapping[str
     for name, field in fields.items():
         if name == "version":
             yield {"type": "hidden", "name": name}
-        if name == "version" or not _shown(field):
+        by_schema = field.kind == "any" and "schema" in labelled
+        if name == "version" or not (_shown(field) or by_schema):
             continue
         label = viewer.label(name, field if field.label is not None else labelled.get(name, field))
-        made = {**_control(viewer, name, field), "name": name, "label": label}
+        control = (
+            {"type": "json-schema", "schema": "${schema | schema}"} if by_schema else _control(viewer, name, field)
+        )
+        made = {**control, "name": name, "label": label}
         if field.required:
             made["required"] = True
         if field.default is not None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from plugins.api import ACTION_TITLES, Field, View
 from plugins.console.actions import action_buttons, delete_button, drawer, edit_button, form_of
 from plugins.console.forms import choices, picker
-from plugins.console.nodes import PAGE_SIZES, RECORD_PAGE, Node, call, link, node, rows, values_of
+from plugins.console.nodes import PAGE_SIZES, RECORD_PAGE, Node, addressed, call, link, node, rows, values_of
 from plugins.console.shown import MOST_COLUMNS, columns
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
@@ -29,7 +29,8 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
     toggler = ["filter-toggler"] if filters else []
     views = node("button", label=viewer.word("views"), actionType="url", url=f"view:{id}", blank=False)  # of the shell
     bar = [*_toolbar(viewer, subject, fixed), *toggler, "columns-toggler", views]
-    api = call("GET", f"{subject.list.path}?{query}" if query else subject.list.path)
+    path = addressed(subject.list.path)
+    api = call("GET", f"{path}?{query}" if query else path)
     more: Node = {"id": id, "columnsTogglable": True, "headerToolbar": bar}
     if filters:
         more |= {"filter": {**FILTER, "body": filters}, "filterTogglable": True, "filterDefaultVisible": False}
@@ -69,12 +70,11 @@ def _row_buttons(viewer: Viewer, subject: Subject, view: View | None, id: str) -
     records = viewer.site.records_of(subject)
     if view is not None and view.boxes and viewer.may(records.read):
         yield _beside(viewer, records, id)
-    elif viewer.may(subject.read):
+    elif viewer.may(subject.read) and not subject.nested:
         yield link(viewer.word("open"), f"#/records/{subject.name}/${{id}}")
-    shown = [] if subject.read is not None else [*action_buttons(viewer, subject)]
-    for button in (edit_button(viewer, subject), *shown, delete_button(viewer, subject)):
-        if button is not None:
-            yield {**button, "level": "link"}
+    shown = [] if subject.read is not None and not subject.nested else [*action_buttons(viewer, subject)]
+    for button in (*edit_button(viewer, subject), *shown, *delete_button(viewer, subject)):
+        yield {**button, "level": "link"}
 
 
 def _beside(viewer: Viewer, records: Subject, id: str) -> Node:
@@ -91,7 +91,7 @@ def _toolbar(viewer: Viewer, subject: Subject, fixed: Mapping[str, str]) -> Iter
     if create is not None and viewer.may(create) and create.body is not None:
         declared = viewer.site.catalogue.permission_titles.get(create.access)
         title = viewer.say(declared or ACTION_TITLES["create"])
-        made = drawer(title, call("POST", create.path), form_of(viewer, subject, create), fixed)
+        made = drawer(title, call("POST", addressed(create.path)), form_of(viewer, subject, create), fixed)
         yield {**made, "level": "primary"}
     if export is not None and viewer.may(export):
         sent_too = {name: one for name, one in subject.list.query.items() if name in export.query}

@@ -8,6 +8,7 @@ from plugins.api import Message
 Node = dict[str, object]
 # what begins a template, a variable, a tag or an entity; a space without width after it ends that
 _BEGINNING = re.compile(r"[$<&\\](?=\S)")
+_PARAMETER, _VARIABLE = re.compile(r"\{(\w+)\}"), re.compile(r"\$\{(\w+)\}")
 _NO_SPACE = "\u200b"
 RECORD_PAGE = "/api/v1/console/records/{list}"
 PAGE_SIZES = (20, 50, 100, 200)
@@ -46,6 +47,19 @@ def call(method: str, path: str, data: Mapping[str, object] | None = None) -> No
     return {"method": method.lower(), "url": path, **sent}
 
 
+def addressed(path: str, id: str = "record_id") -> str:
+    """The path with templates for its parameters: `id` has that of its record, and the shell that of the page."""
+    *outer, last = _PARAMETER.findall(path) or [""]
+    for name in outer:
+        path = path.replace(f"{{{name}}}", "${record_id}")
+    return path.replace(f"{{{last}}}", f"${{{id if last == 'id' else last}}}")
+
+
+def known(address: object) -> dict[str, object]:
+    """What the templates in an address need to know."""
+    return values_of(dict.fromkeys(_VARIABLE.findall(str(address))))
+
+
 def values_of(names: Mapping[str, object]) -> dict[str, object]:
     """The templates that send the values of these fields under their own names."""
     return {name: f"${{{name}}}" for name in names}
@@ -78,9 +92,7 @@ WORDS: Mapping[str, Message] = {
     "kind": Message("类型", "Kind"),
     "name": Message("名称", "Name"),
     "no": Message("否", "No"),
-    "no_page": Message(
-        "该菜单没有控制台页面，请通过接口使用", "This menu has no page in the console; use it by the API"
-    ),
+    "no_page": Message("该菜单没有控制台页面，请通过接口使用", "It has no page in the console; use it by the API"),
     "no_right": Message("没有可以查看的内容", "Nothing here is permitted to you"),
     "not_asked": Message("当前不需要您处理", "It does not wait for you"),
     "only_in": Message("仅适用于状态：{states}", "Only in state: {states}"),

@@ -11,7 +11,6 @@ from plugins.api import (
     Catalogue,
     Dictionaries,
     Entries,
-    Handler,
     Message,
     Refusal,
     Request,
@@ -41,11 +40,11 @@ class Pages:
         self.site = Site(catalogue)
         self._made: LRUCache[Hashable, tuple[Entries, Node | None]] = LRUCache(_KEPT)
 
-    async def page(self, req: Request, kind: str, make: Callable[[Viewer, str], Node | None]) -> Node:
-        """The page that the path names by its `kind`, for the caller. Raises 40400 where there is none for them."""
-        entries = await req.part(Dictionaries).current()
-        viewer, name = await view(req, self.site, entries), req.path[kind]
-        key = (kind, name, viewer.language, viewer.allowed)
+    async def page(self, req: Request, make: Callable[[Viewer, str], Node | None]) -> Node:
+        """The page that the path names, for the caller. Raises 40400 where there is none for them."""
+        entries, (name,) = await req.part(Dictionaries).current(), req.path.values()
+        viewer = await view(req, self.site, entries)
+        key = (make, name, viewer.language, viewer.allowed)
         known, made = self._made.get(key, (None, None))
         if known is not entries:  # the first time, or a dictionary has changed
             made = make(viewer, name)
@@ -87,22 +86,17 @@ def _record_page(viewer: Viewer, name: str) -> Node | None:
     return record_page(viewer, subject) if subject is not None else None
 
 
-async def _of_menu(req: Request) -> Node:
-    return await req.part(Pages).page(req, "menu", menu_page)
+def _page_route(name: str, make: Callable[[Viewer, str], Node | None], summary: str) -> Route:
+    async def read(req: Request) -> Node:
+        return await req.part(Pages).page(req, make)
 
-
-async def _of_record(req: Request) -> Node:
-    return await req.part(Pages).page(req, "list", _record_page)
-
-
-def _page_route(name: str, handler: Handler, summary: str) -> Route:
     refused = (Refusal(NOT_FOUND, hint=_NO_PAGE),)
     return route(
-        name, handler, summary=summary, access=SIGNED_IN, returns=_PAGE, refusals=refused, etag=True, tag="console"
+        name, read, summary=summary, access=SIGNED_IN, returns=_PAGE, refusals=refused, etag=True, tag="console"
     )
 
 
 ROUTES: tuple[Route, ...] = (
-    _page_route("GET /api/v1/console/pages/{menu}", _of_menu, "The page of a menu"),
-    _page_route("GET /api/v1/console/records/{list}", _of_record, "The page of the records of a list"),
+    _page_route("GET /api/v1/console/pages/{menu}", menu_page, "The page of a menu"),
+    _page_route("GET /api/v1/console/records/{list}", _record_page, "The page of the records of a list"),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from plugins.api import ACTION_TITLES, Field
 from plugins.console.actions import action_buttons, delete_button, edit_button, verb_of
 from plugins.console.lists import listing
-from plugins.console.nodes import Node, call, link, node, page, rows, tabs
+from plugins.console.nodes import Node, addressed, call, link, node, page, rows, tabs
 from plugins.console.shown import columns_of, details, grouped, lines, properties
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
@@ -31,29 +31,27 @@ def record_page(viewer: Viewer, subject: Subject) -> Node | None:
         *_lines(viewer, subject),
     ]
     shown += [*_children(viewer, subject), *_files(viewer, subject), *_history(viewer, subject)]
-    request = call("GET", read.path.replace("{id}", f"${{{ID}}}"))
-    bar, data = (
-        node("flex", justify="flex-start", items=buttons),
-        {"labels": {name: one for name, one in labels.items() if one}},
-    )
+    request = call("GET", addressed(read.path))
+    bar = node("flex", justify="flex-start", items=buttons)
+    data = {"labels": {name: one for name, one in labels.items() if one}}
     return page(title, bar, tabs(*shown), initApi=request, name=PAGE, data=data)
 
 
 def _fields(viewer: Viewer, subject: Subject) -> Iterator[Node]:
-    of_another = _of_another(viewer, subject.shape)
+    of_another = [*_about(viewer, subject.shape)]
     shape = {name: field for name, field in subject.shape.items() if not of_another or field.kind != "mapping"}
-    items = [*zip((str(one["of"]) for one in details(viewer, shape)), properties(viewer, shape), strict=True)]
+    items: list[tuple[str, Node]] = [
+        (name, {"label": label, "content": one}) for name, label, one in details(viewer, shape)
+    ]
     for heading, nodes in grouped(viewer, viewer.site.view_of(subject.collection), items):
         yield node("property", column=2, items=[*nodes], **({"title": heading} if heading else {}))
     yield from of_another
 
 
-def _of_another(viewer: Viewer, shape: Mapping[str, Field]) -> list[Node]:
-    """The record of another kind that a record is about: what it has of it by the fields of that kind, and its page."""
-    return [*_about(viewer, shape)] if {"biz_type", "resource_id"} <= shape.keys() else []
-
-
 def _about(viewer: Viewer, shape: Mapping[str, Field]) -> Iterator[Node]:
+    """The record of another kind that a record is about: what it has of it by the fields of that kind, and its page."""
+    if not {"biz_type", "resource_id"} <= shape.keys():
+        return
     within = [name for name, field in shape.items() if field.kind == "mapping"]
     for name, biz_type in viewer.site.biz_types.items():
         collection = viewer.site.catalogue.collections[name]
@@ -67,8 +65,12 @@ def _about(viewer: Viewer, shape: Mapping[str, Field]) -> Iterator[Node]:
 
 
 def _lines(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
+    below = {at.rpartition("/")[2]: one for at, one in subject.below.items() if viewer.may(one.list)}
     for name, field, inside in lines(subject.shape):
-        yield viewer.label(name, field), [node("table", source=f"${{{name}}}", columns=columns_of(viewer, inside))]
+        table = node("table", source=f"${{{name}}}", columns=columns_of(viewer, inside))
+        yield viewer.label(name, field), [listing(viewer, below.pop(name)) if name in below else table]
+    for one in below.values():
+        yield viewer.say(viewer.site.title_of(one)), [listing(viewer, one)]
 
 
 def _children(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]]]:
@@ -101,33 +103,22 @@ def _history(viewer: Viewer, subject: Subject) -> Iterator[tuple[str, list[Node]
     if route is None or not viewer.may(route):
         return
     # a state or choice is called what people call it, and a moment is shown in the business time zone
+    made = {name: viewer.say(ACTION_TITLES[name]) for name in ("create", "update", "delete", "restore")}
+    made |= {verb_of(one): viewer.say(viewer.site.action_title(one)) for one in subject.actions}
     called = {name: f"${{(labels[field] && labels[field][{name}]) || {name} | when}}" for name in ("before", "after")}
     shown = {"field": "${label}", **called}
     changes = [node("tpl", name=name, label=viewer.word(name), tpl=text) for name, text in shown.items()]
     columns = [
         node("tpl", name="at", label=viewer.word("at"), tpl="${at | moment}", className="nowrap"),
         node("text", name="user_name", label=viewer.word("by")),
-        node("mapping", name="action", label=viewer.word("actions"), map=_made(viewer, subject)),
+        node("mapping", name="action", label=viewer.word("actions"), map={**made, "*": "${action}"}),
         node("table", name="changes", label=viewer.word("changes"), source="${changes}", columns=changes),
     ]
-    yield viewer.word("history"), [rows(call("GET", route.path.replace("{id}", f"${{{ID}}}")), columns)]
-
-
-def _made(viewer: Viewer, subject: Subject) -> Node:
-    """What people call the actions that a history names."""
-    known = {name: viewer.say(ACTION_TITLES[name]) for name in ("create", "update", "delete", "restore")}
-    return {
-        **known,
-        **{verb_of(route): viewer.say(viewer.site.action_title(route)) for route in subject.actions},
-        "*": "${action}",
-    }
+    yield viewer.word("history"), [rows(call("GET", addressed(route.path)), columns)]
 
 
 def _buttons(viewer: Viewer, subject: Subject) -> Iterator[Node]:
-    edit, delete = edit_button(viewer, subject, ID), delete_button(viewer, subject, ID)
-    if edit is not None:
-        yield {**edit, "reload": PAGE}
-    for button in action_buttons(viewer, subject, ID):
+    for button in (*edit_button(viewer, subject, ID), *action_buttons(viewer, subject, ID)):
         yield {**button, "reload": PAGE}
-    if delete is not None:
-        yield {**delete, "redirect": f"#/{viewer.site.menu_of(subject)}"}
+    for button in delete_button(viewer, subject, ID):
+        yield {**button, "redirect": f"#/{viewer.site.menu_of(subject)}"}

@@ -16,15 +16,11 @@ def reports(viewer: Viewer, menu: Menu) -> Iterator[tuple[str, list[Node]]]:
     for route in viewer.site.reports_of(menu):
         if viewer.may(route):
             title = viewer.say(viewer.site.catalogue.permission_title(route.access))
-            yield title, [*_buttons(viewer, route), *_report(viewer, route)]
+            name = route.path.strip("/").replace("/", "-")  # by which the renderer loads it anew
+            yield title, [*_buttons(viewer, route, name), *_report(viewer, route, name)]
 
 
-def _name_of(route: Route) -> str:
-    """By what name the renderer finds the report, to load it anew."""
-    return route.path.strip("/").replace("/", "-")
-
-
-def _report(viewer: Viewer, route: Route) -> Iterator[Node]:
+def _report(viewer: Viewer, route: Route, name: str) -> Iterator[Node]:
     fields = route.returns.fields or {}
     listed = next((inside for name, _, inside in lines(fields) if name == "items"), {})
     asked = [*filter_controls(viewer, route.query, {**fields, **listed}, {})]
@@ -33,7 +29,7 @@ def _report(viewer: Viewer, route: Route) -> Iterator[Node]:
     if "page" in route.query and listed:
         yield _list(viewer, route, asked, listed)
         return
-    name, sent = _name_of(route), {one for one in route.query if one not in OF_PAGES}
+    sent = {one for one in route.query if one not in OF_PAGES}
     shown: list[Node] = [*figures(viewer, fields), *tables(viewer, fields)]
     if asked:
         button = node("submit", label=viewer.word("query"), level="primary")
@@ -59,7 +55,7 @@ def _list(viewer: Viewer, route: Route, asked: list[Node], inside: Mapping[str, 
     return rows(call("GET", route.path), columns_of(viewer, inside), **head)
 
 
-def _buttons(viewer: Viewer, route: Route) -> Iterator[Node]:
+def _buttons(viewer: Viewer, route: Route, name: str) -> Iterator[Node]:
     """What changes what the report shows: a form for what takes a body, else a button."""
     for one in viewer.site.catalogue.routes:
         here = one.path == route.path or (one.path.startswith(f"{route.path}/") and not one.parameters)
@@ -70,4 +66,4 @@ def _buttons(viewer: Viewer, route: Route) -> Iterator[Node]:
             if one.body is not None:
                 body = controls(viewer, one.body, route.returns.fields or {})
                 button = drawer(title, api, body, {}, initApi=call("GET", route.path))
-            yield {**button, "reload": _name_of(route)}
+            yield {**button, "reload": name}

@@ -16,10 +16,9 @@ OF_PAGES = ("page", "page_size", "cursor", "next_cursor", "total", "format")
 def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str] = ()) -> list[Node]:
     """The columns of a list: those in `first`, or else the first few; the others are there to be switched on."""
     order = [*(name for name in first if name in fields), *(name for name in fields if name not in first)]
-    made = list(details(viewer, {name: fields[name] for name in order}))
-    for place, column in enumerate(made):
-        name = str(column.pop("of"))
-        column["sortable"] = bool(fields[name].sort)
+    made: list[Node] = []
+    for place, (name, label, shown) in enumerate(details(viewer, {name: fields[name] for name in order})):
+        made.append(column := {**shown, "label": label, "sortable": bool(fields[name].sort)})
         if name not in first if first else place >= MOST_COLUMNS or _is_long(fields[name]):
             column["toggled"] = False
     return made
@@ -38,13 +37,14 @@ def grouped(
         yield "", [*rest.values()]
 
 
-def details(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
-    """The nodes of the fields that have a value of their own, each with its label; `of` names the field."""
+def details(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[tuple[str, str, Node]]:
+    """The fields that have a value of their own, each with its name, its label and the node of the value."""
     for name, field in fields.items():
         if name in _NEVER or field.secret or field.write_only or field.holds_fields or name == "children":
             continue
-        node = value(viewer, name, field)
-        yield {**node, "label": viewer.label(name, field), "of": name}
+        if f"{name.removesuffix('s')}_names" in fields:  # codes, beside what people call them
+            continue
+        yield name, viewer.label(name, field), value(viewer, name, field)
 
 
 def lines(fields: Mapping[str, Field]) -> Iterator[tuple[str, Field, Mapping[str, Field]]]:
@@ -57,7 +57,7 @@ def lines(fields: Mapping[str, Field]) -> Iterator[tuple[str, Field, Mapping[str
 
 def value(viewer: Viewer, name: str, field: Field) -> Node:
     """The node that shows the value of a field."""
-    beside = next((one for one in _siblings(name, field)), None)
+    beside = next((one.name for one in obj(None, {name: field}).siblings), None)
     if beside is not None:
         return _template(beside, "text") if field.kind == "array" else {"type": "text", "name": beside}
     several = field.items if field.kind == "array" else None
@@ -73,11 +73,6 @@ def value(viewer: Viewer, name: str, field: Field) -> Node:
         whole = {"className": "nowrap"} if field.kind == "timestamp" else aligned
         return {**_template(name, _TEMPLATES[field.kind]), **whole}
     return {"type": "text", "name": name}
-
-
-def _siblings(name: str, field: Field) -> Iterator[str]:
-    for sibling in obj(None, {name: field}).siblings:
-        yield sibling.name
 
 
 def _template(name: str, shown_as: str) -> Node:
@@ -105,10 +100,7 @@ def figures(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
 
 def properties(viewer: Viewer, fields: Mapping[str, Field]) -> list[Node]:
     """What a table of properties has of fields: each label, and the node of the value."""
-    return [
-        {"label": one["label"], "content": {name: part for name, part in one.items() if name not in ("label", "of")}}
-        for one in details(viewer, fields)
-    ]
+    return [{"label": label, "content": shown} for _, label, shown in details(viewer, fields)]
 
 
 def tables(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
@@ -121,4 +113,4 @@ def tables(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:
 
 def columns_of(viewer: Viewer, fields: Mapping[str, Field]) -> list[Node]:
     """The columns of a table of objects with these fields."""
-    return [{name: part for name, part in one.items() if name != "of"} for one in details(viewer, fields)]
+    return [{**shown, "label": label} for _, label, shown in details(viewer, fields)]

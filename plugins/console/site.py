@@ -20,17 +20,19 @@ class Subject:
     """Records of one kind, at one path: the routes that list, read and change them.
 
     `collection` is None for lists that are no collection's. `routes` are those at the path and below it, by name.
+    `key` is the parameter of one of them in paths; a list below a record has that record's in its own path.
     """
 
     at: str
     list: Route
     collection: Collection | None
     routes: Mapping[str, Route]
+    key: str = "id"
 
     @property
     def name(self) -> str:
         """Its name in addresses: `crm.customers`."""
-        return self.at.removeprefix("/api/").removeprefix("v1/").replace("/", ".")
+        return self.at.removeprefix("/api/").removeprefix("v1/").replace("/{id}", "").replace("/", ".")
 
     @cached_property
     def fields(self) -> Mapping[str, Field]:
@@ -53,7 +55,7 @@ class Subject:
 
     def route(self, method: str, below: str = "") -> Route | None:
         """The route of this method at `below` the path."""
-        return self.routes.get(f"{method} {self._base}{below}")
+        return self.routes.get(f"{method} {self._base}{below.replace('{id}', f'{{{self.key}}}')}")
 
     @property
     def read(self) -> Route | None:
@@ -66,9 +68,28 @@ class Subject:
         for one in self.routes.values():
             verb = one.path.rpartition("}/")[2]
             takes_json = one.writes and not one.streamed and not one.bare and one.method != "DELETE"
-            here = one.path == f"{self._base}/{{id}}/{verb}" and "{" not in verb
-            if here and takes_json and verb not in _NOT_ACTIONS:
+            here = one.path == f"{self._base}/{{{self.key}}}/{verb}" and "{" not in verb and one.path not in self.below
+            if here and takes_json and (verb not in _NOT_ACTIONS or self.nested):
                 yield one
+
+    @property
+    def nested(self) -> bool:
+        """Whether the list hangs below a record."""
+        return "{" in self.at
+
+    @cached_property
+    def below(self) -> Mapping[str, Subject]:
+        """The lists below one record, by their paths; its history is none."""
+        found = {}
+        for one in self.routes.values():
+            outer, _, last = one.path.rpartition("/")
+            if one.paged and outer == f"{self._base}/{{id}}" and last != "history":
+                routes = {
+                    name: route for name, route in self.routes.items() if f"{route.path}/".startswith(f"{one.path}/")
+                }
+                keys = {route.parameters[-1] for route in routes.values() if len(route.parameters) > 1}
+                found[one.path] = Subject(one.path, one, None, routes, next(iter(keys), "id"))
+        return found
 
     def refers_to(self, target: Collection) -> str | None:
         """The filter of the list by the records of `target` that its own refer to."""
@@ -90,9 +111,12 @@ class Site:
     @cached_property
     def subjects(self) -> Mapping[str, Subject]:
         """All lists, by name."""
-        named = {one.name: one for one in self.catalogue.routes}
-        found = [self._subject(one, named) for one in self.catalogue.routes if _lists(one, named)]
+        found = [self._subject(one) for one in self.catalogue.routes if _lists(one, self._named)]
         return {subject.name: subject for subject in found}
+
+    @cached_property
+    def _named(self) -> Mapping[str, Route]:
+        return {one.name: one for one in self.catalogue.routes}
 
     @cached_property
     def menus(self) -> Mapping[str, Menu]:
@@ -152,9 +176,8 @@ class Site:
     @cached_property
     def attachments(self) -> Subject | None:
         """The list of the files of a record, if a plugin has it."""
-        named = {one.name: one for one in self.catalogue.routes}
-        found = named.get(ATTACHMENTS)
-        return self._subject(found, named) if found is not None else None
+        found = self._named.get(ATTACHMENTS)
+        return self._subject(found) if found is not None else None
 
     @cached_property
     def biz_types(self) -> Mapping[str, str]:
@@ -180,6 +203,10 @@ class Site:
             referred = {field.ref for shape in shapes for _, field in fields_in(shape) if not field.read_only}
             for target in referred - {None}:
                 found.setdefault(str(target), []).append(one.name)
+        for known in self.catalogue.collections.values():
+            if known.alias:  # what some call `rbac_users`, others call `users`
+                both = [*found.get(known.name, ()), *found.get(known.alias, ())]
+                found[known.name] = found[known.alias] = both
         return found
 
     def title_of(self, subject: Subject) -> Message:
@@ -210,9 +237,9 @@ class Site:
             return self.catalogue.permission_title(action.access)
         return self.catalogue.summaries[action.name]
 
-    def _subject(self, listing: Route, named: Mapping[str, Route]) -> Subject:
+    def _subject(self, listing: Route) -> Subject:
         base = listing.path.removesuffix("/all")
-        below = {name: one for name, one in named.items() if one.path == base or one.path.startswith(f"{base}/")}
+        below = {name: one for name, one in self._named.items() if one.path == base or one.path.startswith(f"{base}/")}
         alike = (one for one in self.catalogue.collections.values() if one.read is listing.returns)
         collection = self.catalogue.collections.get(listing.collection) or next(alike, None)
         return Subject(listing.path, listing, collection, below)

@@ -22,8 +22,8 @@ class Viewer:
         return route is not None and route.name in self.allowed
 
     def may_pick(self, target: str | None) -> bool:
-        """Whether they may choose among the records of a collection."""
-        return any(name in self.allowed for name in self.site.writers.get(target or "", ()))
+        """Whether they may choose among the records of a collection, where there is one."""
+        return target is None or any(name in self.allowed for name in self.site.writers.get(target, ()))
 
     def say(self, message: Message) -> str:
         """A message in their language."""
@@ -41,7 +41,8 @@ class Viewer:
     def values(self, field: Field, name: str = "") -> Mapping[str, str]:
         """The labels of the values of a field that takes only some."""
         if name == "biz_type":
-            return {biz_type: self.noun(one) for biz_type, one in self.site.catalogue.biz_types.items()}
+            nouns = {biz_type: self.noun(one) for biz_type, one in self.site.catalogue.biz_types.items()}
+            return {**nouns, **{value: self.say(one.label) for value, one in self.entries.get(name, {}).items()}}
         known = labels_of(self.site.catalogue, self.entries, field)
         listed: tuple[str, ...] = tuple(known) or tuple(field.rules.get("enum") or ())
         return {value: self.say(known[value]) if value in known else plain(value) for value in listed}
@@ -58,12 +59,12 @@ class Viewer:
 
     def offered(self, field: Field) -> Mapping[str, str]:
         """The labels of those values that may be chosen now."""
-        entries = self.entries.get(field.dictionary or "", {})
-        enum = field.rules.get("enum")
+        entries, labels = self.entries.get(field.dictionary or "", {}), self.values(field)
+        allowed = field.rules.get("enum") or labels
         return {
-            value: label
-            for value, label in self.values(field).items()
-            if (value not in entries or entries[value].enabled) and (not enum or value in enum)
+            value: labels[value]
+            for value in labels
+            if value in allowed and getattr(entries.get(value), "enabled", True)
         }
 
 

@@ -51,3 +51,8 @@ NOT_FOR_YOU = Message(
     "公海中没有该客户，您的数据范围内也没有",
     "There is no such customer in the pool or within your data scope",
 )
+
+# what the jobs are for
+POOL_JOB = Message("将长期未跟进的客户退回公海", "Return neglected customers to the pool")
+REMINDERS_JOB = Message("提醒到期回款和跟进", "Remind of payments and follow-ups that are due")
+IMPORTS_JOB = Message("继续中断的客户导入", "Resume imports of customers")

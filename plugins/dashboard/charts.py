@@ -203,6 +203,7 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/dashboard/stock-value-by-warehouse",
         summary="Show the stock's value by warehouse",
         access="dashboard:chart:stock-value-by-warehouse",
+        departments=False,
         returns=_items(
             "WarehouseStock",
             {

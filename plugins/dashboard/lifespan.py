@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 
-from plugins.api import Catalogue, Field, Figures, Service
+from plugins.api import OF_A_DEPARTMENT, Catalogue, Field, Figures, Service
 from plugins.dashboard.rows import list_of
 from plugins.dashboard.settings import DashboardSettings
 from plugins.dashboard.sharing import Executions
@@ -30,6 +30,7 @@ async def start(service: Service) -> AsyncIterator[None]:
 def _figure_problems(catalogue: Catalogue) -> Iterator[str]:
     """A sentence for each declaration of figures that no response has."""
     shapes = {route.path: route.returns for route in catalogue.routes}
+    narrowed = {route.path for route in catalogue.routes if OF_A_DEPARTMENT.items() <= route.query.items()}
     for dashboard in catalogue.dashboards:
         path = f"/api/dashboard/{dashboard.name}"
         if dashboard.figures and f"{path}/rows" not in shapes:
@@ -37,6 +38,9 @@ def _figure_problems(catalogue: Catalogue) -> Iterator[str]:
         for figures in dashboard.figures:
             if list_of(catalogue, figures.collection) is None:
                 yield f"the dashboard {dashboard.name} has figures of {figures.collection.name}, which no route lists"
+            if path in narrowed and not figures.collection.scoped:
+                unscoped = f"has figures of {figures.collection.name}, which have no departments"
+                yield f"the dashboard {dashboard.name} {unscoped}: declare it with departments=False"
             known = {*_names(shapes[path], figures)}
             unknown = {*figures.sums, *((figures.by.name,) if figures.by is not None else ())} - known
             if unknown:

@@ -26,6 +26,7 @@ from plugins.api import (
     invalid,
     missing_permission,
     name_of,
+    narrow_to_department,
     period_of,
     refusal,
     route,
@@ -117,6 +118,7 @@ async def read_rows(req: Request, name: str, returned: Field) -> Row:
     cell, query = req.query["cell"], req.query
     skip, size = rows_before(query), query["page_size"]
     period = period_of(req, returned)
+    await narrow_to_department(req)
     behind = [*_behind(req, name, cell, period)]
     if not behind:
         raise invalid("cell", "cell")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from plugins.api import (
+    OF_A_DEPARTMENT,
     Catalogue,
     Dashboard,
     Field,
@@ -15,6 +16,7 @@ from plugins.api import (
     Request,
     Route,
     day_of,
+    narrow_to_department,
     period_of,
     reading_from_secondaries,
     route,
@@ -36,9 +38,12 @@ def dashboard_route(
     access: str,
     returns: Mapping[str, Field],
     query: Mapping[str, Field] | None = None,
+    departments: bool = False,
 ) -> Route:
     """Declare a dashboard whose figures are not sums over records; see `dashboard_routes`."""
-    (made, _) = dashboard_routes(endpoint, summary=summary, access=access, returns=returns, query=query)
+    (made, _) = dashboard_routes(
+        endpoint, summary=summary, access=access, returns=returns, query=query, departments=departments
+    )
     return made
 
 
@@ -49,11 +54,13 @@ def dashboard_routes(
     access: str,
     returns: Mapping[str, Field],
     query: Mapping[str, Field] | None = None,
+    departments: bool = True,
 ) -> tuple[Route, Route]:
     """Declare a dashboard: `*dashboard_routes("GET /api/dashboard/<name>", access="dashboard:chart:<name>", …)`.
 
     Its data are the parts that the loaded plugins declare under `<name>`, merged in the shape `returns`; below it,
-    `/rows` shows the records behind a figure. The permission is a button of the dashboards' page.
+    `/rows` shows the records behind a figure. The permission is a button of the dashboards' page. With `departments` both
+    take a department and read only its records; they must have a data scope.
     Raises ValueError for another path or another permission.
     """
     name = endpoint.removeprefix("GET /api/dashboard/")
@@ -67,7 +74,7 @@ def dashboard_routes(
         _make_handler(name, returned),
         summary=summary,
         access=access,
-        query=query or {},
+        query={**(query or {}), **(OF_A_DEPARTMENT if departments else {})},
         returns=returned,
     )
     return figures, rows_route(figures)
@@ -83,6 +90,7 @@ def _make_handler(name: str, returned: Field) -> Handler:
 
     async def serve(req: Request) -> Data:
         period_of(req)  # refuses an invalid period before anything is computed
+        await narrow_to_department(req)
         parts = [dashboard for dashboard in req.part(Catalogue).dashboards if dashboard.name == name]
         running = req.part(Executions)
         return await running.shared.run(_make_key(req, name, parts), lambda: compute(req, parts, running.seconds))

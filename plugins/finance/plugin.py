@@ -40,6 +40,8 @@ from plugins.finance.records import ACCOUNTS, PERIODS, VOUCHERS
 from plugins.finance.settings import FinanceSettings
 from plugins.finance.settled_entries import MARKING
 
+_AUDIT = Message("核对账目", "Audit the ledgers")
+
 plugin = Plugin(
     name="finance",
     title=Message("财务", "Finance"),
@@ -54,7 +56,7 @@ plugin = Plugin(
         *(OPEN_ITEMS, ENTRIES, PAYMENTS, LEDGER_AUDITS),
     ),
     biz_types={"EXPENSE": EXPENSE_CLAIMS, "VOUCHER": VOUCHERS, "INVOICE": INVOICES, entries.PAYMENT: PAYMENTS},
-    jobs=(Job("finance.audit", "finance_audit_resume_seconds", auditing.audit_if_due), MARKING),
+    jobs=(Job("finance.audit", "finance_audit_resume_seconds", auditing.audit_if_due, _AUDIT), MARKING),
     migrations=(filling.FILLING,),
     audits=(*AUDITS, *MONEY_AUDITS),
     debts=DEBTS,

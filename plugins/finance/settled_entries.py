@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from plugins.api import Job, Service, Store, exact, store_money
+from plugins.api import Job, Message, Service, Store, exact, store_money
 from plugins.finance.entries import ADVANCE, ENTRIES, ZERO
 
 _DOCUMENTS = 100  # that are looked at together
@@ -40,7 +40,7 @@ async def mark_settled(service: Service) -> None:
         await asyncio.sleep(time.monotonic() - started)  # uses at most half of the time
 
 
-MARKING = Job("finance.settled", 60, mark_settled)
+MARKING = Job("finance.settled", 60, mark_settled, Message("标记已结清的往来分录", "Mark the entries that are settled"))
 
 
 async def _find_unsettled(entries: Store, found: Iterable[Row]) -> list[Row]:

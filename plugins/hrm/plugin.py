@@ -33,6 +33,8 @@ from plugins.system.api import CONFIG_CHANGING_EVENT
 
 _SETTLE_SECONDS = 60
 
+_SETTLE = Message("结算考勤结果", "Settle attendance")
+
 plugin = Plugin(
     name="hrm",
     title=Message("人事考勤", "HRM"),
@@ -45,7 +47,7 @@ plugin = Plugin(
     dictionaries=DICTIONARIES,
     dashboards=DASHBOARDS,
     listens=(Listener(CONFIG_CHANGING_EVENT, refuse_closing_ahead, conflicts(NOT_OVER)),),
-    jobs=(Job("hrm.settle", _SETTLE_SECONDS, results.reconcile),),
+    jobs=(Job("hrm.settle", _SETTLE_SECONDS, results.reconcile, _SETTLE),),
     routes=routes_of(
         employees, positions, shifts, groups, places, punches, attendance, monthly, leaves, allowances, entries, tables
     ),

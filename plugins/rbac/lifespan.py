@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from plugins.api import Accounts, Authorizer, Service
+from plugins.api import Accounts, Authorizer, Departments, Service
 from plugins.rbac.directory import Directory
 from plugins.rbac.passwords import Passwords
 from plugins.rbac.policy import Policy
@@ -18,6 +18,7 @@ async def start(service: Service) -> AsyncIterator[None]:
     policy = Policy(service.database)
     passwords = Passwords(service.settings_of(RbacSettings))
     service.provide(Authorizer, policy)
+    service.provide(Departments, policy)
     service.provide(Policy, policy)
     directory = Directory(service.database, policy)
     service.provide(Directory, directory)

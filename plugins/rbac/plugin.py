@@ -1,6 +1,6 @@
 """The plugin rbac: users, roles, menus, departments."""
 
-from plugins.api import Authorizer, Holding, Job, Message, Plugin, routes_of
+from plugins.api import Authorizer, Departments, Holding, Job, Message, Plugin, routes_of
 from plugins.rbac import (
     demo,
     departments,
@@ -22,17 +22,19 @@ from plugins.rbac.lifespan import start
 from plugins.rbac.records import DEPARTMENTS, MENUS, ROLES, USERS
 from plugins.rbac.settings import RbacSettings
 
+_HANDOVERS = Message("继续中断的工作交接", "Resume handovers")
+
 plugin = Plugin(
     name="rbac",
     title=Message("权限管理", "Access control"),
     settings=RbacSettings,
-    provides=(Authorizer,),
+    provides=(Authorizer, Departments),
     start=start,
     prepare=prepare,
     demo=demo.load,
     collections=(DEPARTMENTS, ROLES, MENUS, USERS, HANDOVERS),
     holdings=(Holding(DEPARTMENTS, "leader_user_id"),),
-    jobs=(Job("rbac.handovers", "handover_resume_seconds", handover_running.resume),),
+    jobs=(Job("rbac.handovers", "handover_resume_seconds", handover_running.resume, _HANDOVERS),),
     routes=routes_of(menu_records, roles, users, handovers, departments, explain, rehearsal, matrix, tables),
     dictionaries=DICTIONARIES,
     menus=menus.MENUS,

@@ -129,7 +129,7 @@ async def load_rules(database: Database) -> Rules:
 
 
 class Policy:
-    """The port `Authorizer` of the core, over the current snapshot of the rules."""
+    """The ports `Authorizer` and `Departments` of the core, over the current snapshot of the rules."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -152,6 +152,10 @@ class Policy:
             return Scope(everything=True, user_id=actor.user_id)
         scope = (await self.rules()).scope(actor.roles, actor.user_id, actor.department_id)
         return await self._database.keeping.narrow(scope, actor.user_id)
+
+    async def below(self, id: int) -> frozenset[int]:
+        """Return the department and all below it."""
+        return (await self.rules()).below.get(id, frozenset({id}))
 
     async def holds(self, actor: Actor, permission: str) -> bool:
         """Return whether the actor has a permission code; super administrators have all."""

@@ -5,6 +5,7 @@ The change itself is made, by the handler that makes it, in a transaction that i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from plugins.api import (
     Catalogue,
     Handler,
+    Message,
     Request,
     Route,
     array,
@@ -41,11 +43,24 @@ _CHANGE = obj(
             nullable=False,
             description="The codes of the operations.",
         ),
+        "permission_names": array(
+            text(nullable=False),
+            label=("权限", "Permissions"),
+            max_items=5_000,
+            nullable=False,
+            description="What the operations are called, in the caller's language and the same order.",
+        ),
         "rows": mapping(
             integer(nullable=False),
             label=("可见数据行", "Rows"),
             nullable=False,
             description="How many rows by collection, by what the data scope shows, listable or not.",
+        ),
+        "row_names": mapping(
+            integer(nullable=False),
+            label=("可见数据行", "Rows"),
+            nullable=False,
+            description="The same by what the records are called, in the caller's language.",
         ),
     },
     nullable=False,
@@ -120,8 +135,8 @@ async def _describe(req: Request, outcome: _Outcome, rows: RowChanges) -> dict[s
         affected &= {user["id"] for user in await req.store(USERS).find(fields=["id"])}
     listed = sorted(affected)[:MOST_PEOPLE]
     return {
-        "gains": list(_list(listed, gained, rows.gains)),
-        "losses": list(_list(listed, lost, rows.losses)),
+        "gains": list(_list(req, listed, gained, rows.gains)),
+        "losses": list(_list(req, listed, lost, rows.losses)),
         "people": len(affected),
         "rows_counted": outcome.rows is not None,
     }
@@ -135,11 +150,25 @@ def _operations(there: Company, here: Company) -> dict[int, frozenset[Operation]
 
 
 def _list(
-    people: Iterable[int], operations: Mapping[int, frozenset[Operation]], rows: Mapping[int, Mapping[str, int]]
+    req: Request,
+    people: Iterable[int],
+    operations: Mapping[int, frozenset[Operation]],
+    rows: Mapping[int, Mapping[str, int]],
 ) -> Iterable[dict[str, Any]]:
+    catalogue = req.part(Catalogue)
+    known = {code: title.text(req.language) for code, title in catalogue.operations.items()}
     for id in people:
         if id in operations or id in rows:
-            yield {"user_id": id, "permissions": codes_of(operations.get(id, ())), "rows": dict(rows.get(id, {}))}
+            codes, counts, named = codes_of(operations.get(id, ())), rows.get(id, {}), Counter[str]()
+            for name, count in counts.items():
+                named[Message(*catalogue.collections[name].noun).text(req.language)] += count
+            yield {
+                "user_id": id,
+                "permissions": codes,
+                "permission_names": [known.get(code, code) for code in codes],
+                "rows": dict(counts),
+                "row_names": dict(named),
+            }
 
 
 def _rehearsal(endpoint: str, access: str, changing: Sequence[Route], noun: str) -> Route:

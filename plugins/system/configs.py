@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plugins.api import (
+    NOT_FOUND,
     PUBLIC,
     STALE,
     SUPER_ONLY,
@@ -27,9 +28,9 @@ from plugins.api import (
     mapping,
     route,
 )
-from plugins.system.messages import SETTING_OF_SUPERS
+from plugins.system.messages import NO_SETTING, SETTING_OF_SUPERS
 from plugins.system.pages import PAGING, page_of
-from plugins.system.records import CONFIG, CONFIG_BODY, CONFIGS
+from plugins.system.records import CONFIG, CONFIG_BODY, CONFIG_UPDATE, CONFIGS
 
 Record = dict[str, Any]
 CHANGING_EVENT = Event("system.config.changing", values=dict)
@@ -81,6 +82,25 @@ async def list_configs(req: Request) -> Page:
     return page_of([_present(req, option, stored) for option in configs.options.values()], req.query)
 
 
+async def read(req: Request) -> Record:
+    """Return one option with the value in force."""
+    configs = req.part(Configs)
+    return _present(req, _named(configs, req.path["id"]), await configs.stored())
+
+
+async def update_one(req: Request) -> Record:
+    """Set one option, and return it. Raises 40302 if only super administrators may change it."""
+    option = _named(req.part(Configs), req.path["id"])
+    try:
+        values = {option.key: option.check(req.body["value"])}
+    except ValidationFailed as failed:
+        raise ValidationFailed(
+            [FieldError(_fault_path("value", one.field), one.rule) for one in failed.errors]
+        ) from failed
+    versions = {option.key: req.body["version"]}
+    return _present(req, option, await req.transaction(lambda: change_configs(req, values, versions)))
+
+
 async def update(req: Request) -> list[Record]:
     """Set options, all or none, and return them. Raises 40302 if only super administrators may change one of them."""
     configs = req.part(Configs)
@@ -123,6 +143,13 @@ async def public(req: Request) -> Record:
     return {**await req.part(Configs).public(), "time_zone": req.service.settings.time_zone}
 
 
+def _named(configs: Configs, key: str) -> Option:
+    """The option of this key. Raises 40400 if no loaded plugin declares it."""
+    if key not in configs.options:
+        raise ApiError(NOT_FOUND)
+    return configs.options[key]
+
+
 def _validate(configs: Configs, given: Any) -> Record:
     if not isinstance(given, dict):
         raise invalid("values", "type")
@@ -136,7 +163,7 @@ def _validate(configs: Configs, given: Any) -> Record:
         try:
             values[key] = option.check(value)
         except ValidationFailed as failed:
-            faults += [FieldError(_fault_path(key, fault.field), fault.rule) for fault in failed.errors]
+            faults += [FieldError(_fault_path(f"values.{key}", one.field), one.rule) for one in failed.errors]
     if faults:
         raise ValidationFailed(faults[:_SHOWN])
     return values
@@ -158,8 +185,8 @@ def _validate_versions(given: Any, values: Record) -> dict[str, int]:
     return dict(given)
 
 
-def _fault_path(key: str, path: str) -> str:
-    return f"values.{key}{path}" if path.startswith("[") or not path else f"values.{key}.{path}"
+def _fault_path(at: str, path: str) -> str:
+    return f"{at}{path}" if path.startswith("[") or not path else f"{at}.{path}"
 
 
 def _effective_value(option: Option, stored: Mapping[str, Record]) -> Any:
@@ -169,6 +196,7 @@ def _effective_value(option: Option, stored: Mapping[str, Record]) -> Any:
 
 def _present(req: Request, option: Option, stored: Mapping[str, Record]) -> Record:
     return {
+        "id": option.key,
         "key": option.key,
         "value": _effective_value(option, stored),
         "public": option.public,
@@ -179,6 +207,8 @@ def _present(req: Request, option: Option, stored: Mapping[str, Record]) -> Reco
     }
 
 
+_OF_SUPERS = Refusal(SUPER_ONLY, SETTING_OF_SUPERS, exempt_super=True)
+_NO_SETTING = Refusal(NOT_FOUND, hint=NO_SETTING)
 ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/v1/system/configs",
@@ -198,7 +228,26 @@ ROUTES: tuple[Route, ...] = (
         returns=array(CONFIG, max_items=1000, nullable=False),
         events=(CHANGING_EVENT,),
         errors=(STALE,),
-        refusals=(Refusal(SUPER_ONLY, SETTING_OF_SUPERS, exempt_super=True),),
+        refusals=(_OF_SUPERS,),
+    ),
+    route(
+        "GET /api/v1/system/configs/{id}",
+        read,
+        summary="Read a setting",
+        access="system:config:list",
+        returns=CONFIG,
+        refusals=(_NO_SETTING,),
+    ),
+    route(
+        "PATCH /api/v1/system/configs/{id}",
+        update_one,
+        summary="Change a setting",
+        access="system:config:update",
+        body=CONFIG_UPDATE,
+        returns=CONFIG,
+        events=(CHANGING_EVENT,),
+        errors=(STALE,),
+        refusals=(_OF_SUPERS, _NO_SETTING),
     ),
     route(
         "GET /api/configs/public",

@@ -17,5 +17,7 @@ SETTING_OF_SUPERS = Message(
     "设置项 {keys} 仅超级管理员可更改", "Only a super administrator may change the setting {keys}"
 )
 
+NO_SETTING = Message("没有该设置项", "There is no such setting")
+
 # shown by GET /api/v1/system/authorization/explain
 NO_ITEM = Message("没有该字典，或字典没有这一项", "There is no such dictionary, or it has no such item")

@@ -1,7 +1,7 @@
 """The plugin system: dictionaries, settings, the operation log, data reset."""
 
 from plugins.api import Dictionary, Item, Message, OptionValues, Plugin, routes_of
-from plugins.system import configs, data_reset, dictionaries, dictionary_items, operation_logs
+from plugins.system import configs, data_reset, dictionaries, dictionary_items, jobs, operation_logs, processes
 from plugins.system.lifespan import prepare, start
 from plugins.system.menus import MENUS
 from plugins.system.options import OPTIONS
@@ -25,9 +25,9 @@ plugin = Plugin(
     collections=(DICTIONARIES, CONFIGS),
     start=start,
     prepare=prepare,
-    routes=routes_of(dictionaries, dictionary_items, configs, operation_logs, data_reset),
+    routes=routes_of(dictionaries, dictionary_items, configs, operation_logs, data_reset, jobs, processes),
     menus=MENUS,
     emits=(configs.CHANGING_EVENT,),
-    dictionaries=(STATUS,),
+    dictionaries=(STATUS, jobs.RESULTS),
     options=OPTIONS,
 )

@@ -95,6 +95,7 @@ CONFIGS = Collection(
 
 CONFIG = shape(
     "Config",
+    id=text(nullable=False, description="The key."),
     key=text(label=("参数键", "Key"), nullable=False),
     value=anything(label=("取值", "Value")),
     public=boolean(label=("公开", "Public"), nullable=False),
@@ -103,7 +104,7 @@ CONFIG = shape(
         nullable=False,
         description="Only super administrators change it.",
     ),
-    description=text(nullable=False),
+    description=text(label=("说明", "Description"), nullable=False),
     version=integer(minimum=1, nullable=False),
     schema=anything(label=("取值规则", "Schema"), nullable=False, description="The JSON Schema of the value."),
 )
@@ -114,6 +115,12 @@ CONFIG_BODY = shape(
         description='Key → the version that was read, of any of them: `{"site_name": 1}`. Another one is 40902.',
         example={},
     ),
+)
+
+CONFIG_UPDATE = shape(
+    "ConfigUpdate",
+    value=anything(label=("取值", "Value"), required=True, description="By the `schema` of the setting."),
+    version=integer(minimum=1, required=True, description="The version that was read; a stale one is 40902."),
 )
 
 RESET_BODY = shape(

@@ -59,6 +59,13 @@ async def data_reset(maker: Maker, route: Route) -> Exercise:
     return Exercise(maker.admin, route, route.path, {"modules": ["rbac"], "confirm": "RESET"}, code=40001)
 
 
+async def setting(maker: Maker, route: Route) -> Exercise:
+    path = path_with(route, "site_description")
+    known = expect(await maker.admin.get(path))
+    body = {"value": "a site", "version": known["version"]} if route.writes else None
+    return Exercise(maker.admin, route, path, body, record=known)
+
+
 async def claim(maker: Maker, route: Route) -> Exercise:
     in_pool = expect(await maker.admin.post(CUSTOMERS, {"name": "in the pool", "owner_id": None}))
     return Exercise(maker.admin, route, path_with(route, in_pool["id"]), record=in_pool)
@@ -104,6 +111,8 @@ HAND_MADE: Mapping[str, HandMade] = {
     f"POST {AUTH}/wecom/bind": wecom_off,
     "DELETE /api/v1/system/sessions/{id}": end_session,
     "POST /api/v1/system/data-reset": data_reset,
+    "GET /api/v1/system/configs/{id}": setting,
+    "PATCH /api/v1/system/configs/{id}": setting,
     f"POST {CUSTOMERS}/{{id}}/claim": claim,
     **_TABLES,
     **CRM,

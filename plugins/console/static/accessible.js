@@ -5,10 +5,7 @@ import { say } from "./words.js";
 const LINKS = "a:not([href])"; // the renderer's buttons that are no buttons
 const CONTROLS = `input:not([type=hidden]), textarea, button, a[href], [role=combobox], [role=button], [role=switch], ${LINKS}`;
 // buttons that are an icon, by what they are for
-const ICONS = [
-  ["close", "close"], ["prev", "previous"], ["next", "next"], ["refresh", "refresh"], ["clear", "clear"], ["columns", "columns"],
-  ["search", "search"],
-];
+const ICONS = { close: "close", prev: "previous", next: "next", refresh: "refresh", clear: "clear", columns: "columns", search: "search" };
 
 function isNamed(control) {
   const by = control.getAttribute("aria-labelledby");
@@ -23,7 +20,7 @@ function nameOf(control) {
   const hint = control.getAttribute("placeholder") || control.querySelector("[placeholder]")?.getAttribute("placeholder");
   const inside = control.firstElementChild;
   const look = `${control.className} ${inside?.getAttribute("class") ?? ""} ${inside?.getAttribute("icon") ?? ""}`.toLowerCase();
-  const icon = ICONS.find(([part]) => look.includes(part))?.[1];
+  const icon = Object.entries(ICONS).find(([part]) => look.includes(part))?.[1];
   return item || control.title || control.dataset.tooltip || hint || (icon && say(icon)) || control.textContent.trim();
 }
 

@@ -59,8 +59,8 @@ async function options(path, given) {
     known.push(...reply.data?.items ?? []);
   }
   const ids = new Set(known.map((one) => one.id));
-  const items = [...known, ...searched.data.items.filter((one) => !ids.has(one.id) && !one.disabled)];
-  return { ...searched, data: { ...searched.data, items } };
+  // by the one name that the renderer knows for what is loaded and for what is searched
+  return { ...searched, data: { options: [...known, ...searched.data.items.filter((one) => !ids.has(one.id) && !one.disabled)] } };
 }
 
 async function request(method, path, given, sent, config) {

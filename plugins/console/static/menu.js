@@ -33,8 +33,5 @@ export function firstPage(menus) {
 
 /** Mark the link of the page that is shown. */
 export function mark(code) {
-  for (const link of document.querySelectorAll("nav a[data-menu]")) {
-    if (link.dataset.menu === code) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
+  for (const link of document.querySelectorAll("nav a[data-menu]")) link.ariaCurrent = link.dataset.menu === code ? "page" : null;
 }

@@ -57,14 +57,10 @@ async function renewed(used) {
 }
 
 /** The access token, for what cannot be called by `call`. */
-export function bearer() {
-  return tokens?.accessToken;
-}
+export function bearer() { return tokens?.accessToken; }
 
 /** Be logged in: ask for name and password where there is no session. */
-export async function begin() {
-  if (!tokens) await login();
-}
+export async function begin() { if (!tokens) await login(); }
 
 /** End the session. */
 export async function end() {

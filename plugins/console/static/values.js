@@ -9,6 +9,7 @@ export const filters = {
     const [whole, part] = String(value).split(".");
     return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (part ? `.${part}` : "");
   },
+  schema: (value) => ({ ...value, type: [value?.type].flat()[0] }), // of a value that may be null
   text: (value) => {
     if (Array.isArray(value) && value.every((one) => typeof one !== "object")) {
       return value.slice(0, MOST).join(", ") + (value.length > MOST ? ` … (${value.length})` : "") || NOTHING;

@@ -182,6 +182,12 @@ def box_titles(code: str, allowed: frozenset[str] = EVERYTHING) -> list[str]:
     return [tab["title"] for node in nodes(page) if node.get("type") == "tabs" for tab in node["tabs"]]
 
 
+def test_a_business_type_that_is_no_record_has_its_label() -> None:
+    columns = [one for one in nodes(CHINESE["approval.instance"]) if one.get("name") == "biz_type" and "map" in one]
+    assert columns
+    assert {(one["map"]["GENERAL"], one["map"]["CUSTOMER"]) for one in columns} == {("通用", "客户")}
+
+
 def test_a_desk_has_a_tab_for_each_box_that_the_viewer_may_see() -> None:
     assert box_titles("approval.task")[:4] == ["To do", "Done", "Mine", "Copied to me"]
     without = EVERYTHING - {"GET /api/v1/approvals/instances"}
@@ -214,6 +220,39 @@ def test_a_response_that_is_no_record_is_shown() -> None:
     assert any({"gains", "losses"} <= {one.get("source", "")[2:-1] for one in nodes(shown)} for shown in feedback)
     users = texts([node["feedback"] for node in nodes(WHOLE["a record of system.users"]) if "feedback" in node])
     assert '"name": "password"' in users
+
+
+def test_a_rehearsal_shows_what_operations_and_rows_are_called_and_no_codes() -> None:
+    shown = [node["feedback"] for node in nodes(WHOLE["a record of system.roles"]) if "feedback" in node]
+    names = {node.get("name") for part in shown for node in nodes(part)}
+    assert {"permission_names", "row_names"} <= names
+    assert not {"permissions", "rows"} & names
+
+
+def test_the_items_of_a_dictionary_are_made_changed_and_deleted_one_by_one() -> None:
+    (items,) = [
+        one
+        for one in nodes(WHOLE["a record of system.dictionaries"])
+        if one.get("type") == "crud" and "items" in str(one["id"])
+    ]
+    sent = {(method, path) for method, path, _ in calls(items)}
+    at = "/api/v1/system/dictionaries/1/items"
+    assert {("GET", at), ("POST", at), ("PATCH", f"{at}/1"), ("DELETE", f"{at}/1")} <= sent
+
+
+def test_a_setting_has_a_control_by_its_schema() -> None:
+    form = next(one for one in nodes(WHOLE["system.config"]) if one.get("type") == "form" and "initApi" in one)
+    assert form["api"]["url"] == "/api/v1/system/configs/${id}"
+    assert [one["type"] for one in form["body"] if one["name"] == "value"] == ["json-schema"]
+
+
+def test_dashboards_offer_a_department_to_who_may_choose_one() -> None:
+    def offered(allowed: frozenset[str]) -> int:
+        page = menu_page(Viewer(SITE, "en", ENTRIES, allowed), "dashboard")
+        return sum(one.get("name") == "department_id" and "source" in one for one in nodes(page))
+
+    assert offered(EVERYTHING) == 12
+    assert offered(EVERYTHING - set(SITE.writers["departments"])) == 0
 
 
 def test_a_change_of_a_role_is_rehearsed_in_the_form_that_makes_it() -> None:

@@ -40,10 +40,15 @@ def cells_of(name: str, query: Mapping[str, str], data: Mapping[str, Any]) -> It
                     yield cell, row[figure]
 
 
-async def compared(person: Client, name: str, chance: random.Random, page_size: int = 200) -> int:
-    """Compare some cells of each figure of a dashboard with their records; return how many records there were."""
+async def compared(
+    person: Client, name: str, chance: random.Random, page_size: int = 200, also: Mapping[str, str] | None = None
+) -> int:
+    """Compare some cells of each figure of a dashboard with their records; return how many records there were.
+
+    `also` are further parameters of its queries.
+    """
     seen = 0
-    for query in QUERIES.get(name, ({},)):
+    for query in ({**one, **(also or {})} for one in QUERIES.get(name, ({},))):
         data = expect(await person.get(f"/api/dashboard/{name}?{urlencode(query)}"))
         for cell, figure in _chosen(dict(cells_of(name, query, data)), chance):
             rows = await rows_of(person, name, {**query, "cell": cell}, page_size)
@@ -57,9 +62,9 @@ async def compared(person: Client, name: str, chance: random.Random, page_size: 
     return seen
 
 
-async def figures_shown(person: Client, name: str) -> str:
-    """Every figure of a dashboard, as the person sees it."""
-    queries = QUERIES.get(name, ({},))
+async def figures_shown(person: Client, name: str, also: Mapping[str, str] | None = None) -> str:
+    """Every figure of a dashboard, as the person sees it; `also` are further parameters of its queries."""
+    queries = [{**one, **(also or {})} for one in QUERIES.get(name, ({},))]
     return repr([expect(await person.get(f"/api/dashboard/{name}?{urlencode(query)}")) for query in queries])
 
 

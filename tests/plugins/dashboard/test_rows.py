@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from urllib.parse import urlencode
 
 import pytest
@@ -13,7 +14,7 @@ from tornado.ioloop import IOLoop
 from plugins.registry import load_plugins
 from plugins.testing import Client, People, Reply, expect, serving, unique
 from tests.plugins.dashboard.cells import compared, figures_of, figures_shown, rows_of
-from tests.plugins.dashboard.trade import MODULES, founded
+from tests.plugins.dashboard.trade import MODULES, founded, listed
 from tests.support.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.gen_test(timeout=60)
@@ -22,9 +23,13 @@ NAMES = [name for name in NAMES if f"/api/dashboard/{name}/rows" in {route.path 
 OF_STAFF = {"employee-distribution", "headcount-trend", "attendance-summary"}  # compared in tests of hrm
 
 
+CATALOGUE_QUERIES = {route.path.removeprefix("/api/dashboard/"): route.query for route in CATALOGUE.routes}
+
+
 @dataclass
 class Company:
     people: list[Client]
+    departments: Sequence[int]
     chance: random.Random
 
 
@@ -39,7 +44,7 @@ def company(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPath
         admin = await Client(running.url).log_in("admin")
         company = await founded(admin, running.service.database, random.Random(3))
         await company.records(40)
-        return Company([*company.people][:6], company.chance)
+        return Company([*company.people][:6], company.departments, company.chance)
 
     yield io_loop.run_sync(made)
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
@@ -75,6 +80,48 @@ async def test_the_records_add_up_to_the_figure_for_people_of_every_scope(compan
     # people must see different figures, or the test would prove nothing
     assert max(seen) > 0
     assert len({await figures_shown(person, name) for person in company.people}) > 1
+
+
+DEPARTED = [name for name in NAMES if "department_id" in CATALOGUE_QUERIES[name]]
+
+
+def test_every_dashboard_whose_records_have_departments_takes_one() -> None:
+    scoped = {name for name in NAMES if all(one.collection.scoped for one in figures_of(name))}
+    assert set(DEPARTED) == scoped
+    assert len(scoped) == 12
+    for name in DEPARTED:
+        assert "department_id" in CATALOGUE_QUERIES[f"{name}/rows"]
+
+
+@pytest.mark.parametrize("name", [name for name in DEPARTED if name not in OF_STAFF])
+async def test_the_figures_of_a_department_are_of_its_records(company: Company, name: str) -> None:
+    top, _, lowest = company.departments
+    seen = {}
+    for id in (top, lowest):
+        queries = {"department_id": str(id)}
+        seen[id] = [await compared(person, name, company.chance, also=queries) for person in company.people[:4]]
+    assert seen[top][0] > 0
+    # of those below it and others
+    admin = company.people[0]
+    assert len({await figures_shown(admin, name, {"department_id": str(id)}) for id in (top, lowest)}) == 2
+
+
+@pytest.mark.parametrize(("figure", "lists"), [("customers", "crm/customers"), ("opportunities", "crm/opportunities")])
+async def test_a_figure_of_a_department_counts_what_is_listed_of_it(company: Company, figure: str, lists: str) -> None:
+    admin, lowest = company.people[0], company.departments[-1]
+    module, noun = lists.split("/")
+    of_it = [
+        one
+        async for one in listed(admin, module, noun)
+        if lowest in (one["creator_department_id"], one.get("owner_department_id"))
+    ]
+    told = expect(await admin.get(f"/api/dashboard/overview?department_id={lowest}"))
+    assert 0 < told[figure] == len(of_it) < expect(await admin.get("/api/dashboard/overview"))[figure]
+
+
+async def test_a_department_that_there_is_not_has_no_records(company: Company) -> None:
+    told = expect(await company.people[0].get("/api/dashboard/overview?department_id=987654"))
+    assert {Decimal(value) for value in told.values()} == {Decimal(0)}
 
 
 async def test_pages_have_every_record_once(company: Company) -> None:

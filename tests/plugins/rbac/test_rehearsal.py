@@ -45,7 +45,14 @@ async def test_menus_that_a_role_gets_are_gained_by_its_holders(admin: Client, p
     before = await stored(admin, "roles", role)
     reply = await asked(admin, "roles", role, {"menu_ids": [*held, read]})
     (gain,) = expect(reply)["gains"]
-    assert gain == {"user_id": holder["id"], "user_name": "Holder", "permissions": [READ], "rows": {}}
+    assert gain == {
+        "user_id": holder["id"],
+        "user_name": "Holder",
+        "permissions": [READ],
+        "permission_names": ["查看客户"],
+        "rows": {},
+        "row_names": {},
+    }
     assert (reply.data["losses"], reply.data["people"], reply.data["rows_counted"]) == ([], 1, True)
     assert await stored(admin, "roles", role) == before
 
@@ -177,3 +184,15 @@ async def test_people_out_of_the_callers_sight_are_left_out(admin: Client, peopl
     assert told(await admin.post(path, change), "losses")[watcher] == ([], {"rbac_users": 1})
     seen = await chief.post(path, change)
     assert (told(seen, "gains"), told(seen, "losses")) == ({}, {})
+
+
+async def test_a_rehearsal_says_what_operations_and_rows_are_called(admin: Client, people: People) -> None:
+    role = await people.role([LIST])
+    await people.account([role])
+    expect(await admin.post(CUSTOMERS, {"name": unique("Customer")}))
+    read = next(menu["id"] for menu in await people.menus() if menu["code"] == READ)
+    held = (await stored(admin, "roles", role))["menu_ids"]
+    change = {"menu_ids": [*held, read], "data_scope": "all"}
+    (gain,) = expect(await asked(admin, "roles", role, change, {"Accept-Language": "en"}))["gains"]
+    assert gain["permission_names"] == ["read customers"]
+    assert gain["row_names"]["customer"] == gain["rows"]["crm_customers"] > 0

@@ -73,6 +73,7 @@ async def value_of(client: Client, key: str) -> Any:
 async def test_every_setting_is_listed_with_its_value_and_what_it_is(pair: Pair) -> None:
     rows = {row["key"]: row for row in expect(await pair.admin.get(ALL, headers={"Accept-Language": "en"}))["items"]}
     assert rows["icp_number"] == {
+        "id": "icp_number",
         "key": "icp_number",
         "value": None,
         "public": True,
@@ -226,3 +227,30 @@ async def test_a_setting_that_somebody_else_changed_is_not_overwritten(admin: Cl
 async def test_versions_are_of_the_settings_that_are_changed(versions: Any, fields: set[str], admin: Client) -> None:
     reply = await admin.patch(CONFIGS, {"values": {"copyright": "c"}, "versions": versions})
     assert (reply.code, reply.fields) == (40001, fields)
+
+
+async def test_one_setting_is_read_and_changed_by_its_key(admin: Client) -> None:
+    at = f"{CONFIGS}/site_description"
+    before = expect(await admin.get(at))
+    assert (before["id"], before["key"]) == ("site_description", "site_description")
+    changed = expect(await admin.patch(at, {"value": "a site", "version": before["version"]}))
+    assert (changed["value"], changed["version"]) == ("a site", before["version"] + 1)
+    expect(await admin.patch(at, {"value": "another", "version": before["version"]}), 40902)
+    assert expect(await admin.get(at)) == changed
+
+
+async def test_a_wrong_value_of_one_setting_is_named_as_the_body_has_it(admin: Client) -> None:
+    at = f"{CONFIGS}/crm_claim_limit"
+    version = expect(await admin.get(at))["version"]
+    assert (await admin.patch(at, {"value": "many", "version": version})).fields == {"value"}
+    number = f"{CONFIGS}/crm_contract_number"
+    version = expect(await admin.get(number))["version"]
+    assert (await admin.patch(number, {"value": {"gapless": 1}, "version": version})).fields == {
+        "value.gapless",
+        "value.format",
+    }
+
+
+async def test_a_setting_that_no_plugin_declares_is_not_there(admin: Client) -> None:
+    expect(await admin.get(f"{CONFIGS}/nothing"), 40400)
+    expect(await admin.patch(f"{CONFIGS}/nothing", {"value": 1, "version": 1}), 40400)

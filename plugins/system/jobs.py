@@ -1,0 +1,87 @@
+"""The periodic jobs of all plugins: when each ran last on any instance, with what result, and when it is due."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plugins.api import (
+    Jobs,
+    LastRun,
+    Message,
+    Periodic,
+    Request,
+    Route,
+    array,
+    dictionary,
+    number,
+    route,
+    shape,
+    text,
+    timestamp,
+    utc_now,
+)
+
+RESULTS = dictionary(
+    "system_job_result",
+    ("任务结果", "Results of jobs"),
+    waiting=("尚未运行", "Not yet run", "gray"),
+    running=("运行中", "Running", "blue"),
+    succeeded=("成功", "Succeeded", "green"),
+    failed=("失败", "Failed", "red"),
+    killed=("中断", "Interrupted", "orange"),
+)
+JOB = shape(
+    "PeriodicJob",
+    name=text(label=("任务", "Job"), nullable=False, example="crm.pool"),
+    title=text(
+        label=("用途", "What it does"), description="In the caller's language; null where its plugin gives none."
+    ),
+    result=text(label=("结果", "Result"), nullable=False, dictionary=RESULTS.type, description="Of the last run."),
+    began_at=timestamp(label=("上次开始", "Began"), description="The last run, on any instance."),
+    seconds=number(label=("耗时（秒）", "Seconds"), description="How long the last run took; null until it ends."),
+    next_at=timestamp(label=("下次运行", "Next run"), description="When an instance takes it up again, if one runs."),
+    every_seconds=number(label=("间隔（秒）", "Every … seconds"), nullable=False),
+    fault=text(label=("错误", "Error"), description="The kind of the error; the log of the instance has the rest."),
+)
+
+
+async def list_jobs(req: Request) -> list[dict[str, Any]]:
+    """Return the jobs, by name."""
+    jobs = req.part(Jobs)
+    runs = await jobs.last_runs()
+    known = sorted(jobs.periodic, key=lambda job: job.name)
+    return [_present(req, job, runs.get(job.name, LastRun())) for job in known]
+
+
+def _present(req: Request, job: Periodic, last: LastRun) -> dict[str, Any]:
+    took = (last.ended - last.began).total_seconds() if last.began and last.ended else None
+    return {
+        "name": job.name,
+        "title": job.title.text(req.language) if isinstance(job.title, Message) else None,
+        "result": _result(last),
+        "began_at": last.began,
+        "seconds": took,
+        "next_at": last.due,
+        "every_seconds": job.seconds,
+        "fault": last.fault or None,
+    }
+
+
+def _result(last: LastRun) -> str:
+    if last.began is None:
+        return "waiting"
+    if last.ended is not None:
+        return "failed" if last.fault else "succeeded"
+    # the instance that runs it renews its lease
+    return "running" if last.due is not None and last.due > utc_now() else "killed"
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/system/jobs",
+        list_jobs,
+        summary="List the periodic jobs",
+        access="system:job:list",
+        returns=array(JOB, max_items=1000, nullable=False),
+    ),
+)

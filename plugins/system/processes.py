@@ -1,0 +1,78 @@
+"""The processes of this port: whether each answers, and its figures."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from plugins.api import (
+    Answer,
+    Processes,
+    Request,
+    Route,
+    array,
+    boolean,
+    integer,
+    number,
+    route,
+    shape,
+    text,
+    timestamp,
+)
+
+PROCESS = shape(
+    "ProcessFigures",
+    process=integer(label=("进程", "Process"), nullable=False, description="Its number on this port."),
+    answers=boolean(label=("响应", "Answers"), nullable=False, description="False: it hangs, and tells nothing else."),
+    pid=integer(label=("进程号", "Process ID"), description="On its machine."),
+    version=text(label=("版本", "Version"), nullable=False, description="Empty of one that hangs."),
+    milliseconds=number(label=("响应时间（毫秒）", "Answered in (ms)")),
+    started_at=timestamp(label=("启动时间", "Started")),
+    megabytes=number(label=("内存（兆字节）", "Memory (MiB)")),
+    requests=integer(label=("请求数", "Requests"), description="Since it started."),
+    failures=integer(label=("服务器错误", "Server errors"), description="Responses of 500 and above since it started."),
+    database_connections=integer(label=("数据库连接", "Database connections")),
+    slow_operations=integer(label=("慢查询", "Slow operations"), description="Of the database, since it started."),
+)
+
+
+async def list_processes(req: Request) -> list[dict[str, Any]]:
+    """Return the processes, by number."""
+    answers = await req.part(Processes).all_answers(b"metrics\n")
+    return [_present(one) for one in answers]
+
+
+def _present(answer: Answer) -> dict[str, Any]:
+    if not answer.pid:
+        return dict.fromkeys(PROCESS.fields or {}) | {"process": answer.number, "answers": False, "version": ""}
+    started, memory = answer.figure("process_start_time_seconds"), answer.figure("process_resident_memory_bytes")
+    return {
+        "process": answer.number,
+        "answers": True,
+        "pid": answer.pid,
+        "version": answer.version,
+        "milliseconds": round(answer.seconds * 1000, 1),
+        "started_at": datetime.fromtimestamp(started, UTC) if started else None,
+        "megabytes": round(memory / 2**20, 1) if memory else None,
+        "requests": _whole(answer.figure("tradewind_requests_total")),
+        "failures": _whole(answer.figure("tradewind_requests_total", 'status="5')),
+        "database_connections": _whole(answer.figure("tradewind_database_connections")),
+        "slow_operations": _whole(answer.figure("tradewind_database_slow_operations_total")),
+    }
+
+
+def _whole(number: float | None) -> int | None:
+    return None if number is None else int(number)
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "GET /api/v1/system/processes",
+        list_processes,
+        summary="List the processes of this port",
+        access="system:process:list",
+        returns=array(PROCESS, max_items=1000, nullable=False),
+        description="Those that share the port that the request came to, on one machine. One that hangs is listed after "
+        "two seconds.",
+    ),
+)
