@@ -1,4 +1,4 @@
-"""Prometheus metrics of one process, and their text (exposition format 0.0.4).
+"""Prometheus metrics of one process, and their text (exposition format 0.0.4, and OpenMetrics 1.0 for exemplars).
 
 The requests have a line for each route, status and duration bucket, which is 10,000 lines for 500 routes. They are
 formatted in pieces, between which the event loop serves others.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from config.database import DatabaseUnavailable
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _BOUNDS = (*map(str, _BUCKETS), "+Inf")
+_NO_EXEMPLARS: Mapping[int, str] = {}
 _READ_SECONDS = 0.5
 _PIECE = 50  # lines, or histograms, that are formatted before others have their turn
 PROCESS = "process"  # the label that tells the processes of a port apart
@@ -51,13 +53,14 @@ class Durations:
         self.counts[bisect_left(_BUCKETS, seconds)] += 1
         self.seconds += seconds
 
-    def lines(self, name: str, labels: str) -> str:
-        """Its lines with these labels, which are formatted already."""
+    def lines(self, name: str, labels: str, exemplars: Mapping[int, str] = _NO_EXEMPLARS) -> str:
+        """Its lines with these labels, which are formatted already, and with the exemplars of its buckets."""
         lead = f"{labels}," if labels else ""
         buckets = zip(_BOUNDS, accumulate(self.counts), strict=True)
+        shown = (f'{name}_bucket{{{lead}le="{bound}"}} {count}' for bound, count in buckets)
         return "".join(
             (
-                *(f'{name}_bucket{{{lead}le="{bound}"}} {count}\n' for bound, count in buckets),
+                *(f"{line}{exemplars.get(at, '')}\n" for at, line in enumerate(shown)),
                 f"{name}_count{{{labels}}} {sum(self.counts)}\n{name}_sum{{{labels}}} {self.seconds}\n",
             )
         )
@@ -101,6 +104,7 @@ class Metrics:
         self._figures: list[_Figure] = []
         self._shared: dict[_Shared, Mapping[str, float]] = {}
         self._histograms: list[tuple[str, str, Durations]] = []
+        self._exemplars: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
         self._system = ProcessCollector(registry=None)
 
     def observe(self, method: str, route: str, status: int, milliseconds: float) -> None:
@@ -112,6 +116,11 @@ class Metrics:
         seconds = milliseconds / 1000  # here, because a further call is a tenth of the cost of this method
         seen.counts[bisect_left(_BUCKETS, seconds)] += 1
         seen.seconds += seconds
+
+    def keep_exemplar(self, method: str, route: str, seconds: float, trace_id: str) -> None:
+        """Show the trace of a request beside the bucket of its duration, where OpenMetrics is asked for."""
+        shown = f' # {{trace_id="{trace_id}"}} {seconds:.6f} {time.time():.3f}'
+        self._exemplars[method, route][bisect_left(_BUCKETS, seconds)] = shown
 
     def figure(self, name: str, help: str, read: Count, label: str = "", kind: Kind = "gauge") -> None:
         """Show what `read` returns of this process, by the values of the label; by "" without one. It may not wait."""
@@ -152,10 +161,10 @@ class Metrics:
             for one, values in self._shared.items()
         ]
 
-    async def families(self, process: str = "") -> list[Family]:
-        """The metrics of this process, with its label if it is given."""
+    async def families(self, process: str = "", exemplars: bool = False) -> list[Family]:
+        """The metrics of this process, with its label if it is given, and with exemplars if they are asked for."""
         found = []
-        for name, help, kind, lines in self._sources(process):
+        for name, help, kind, lines in self._sources(process, exemplars):
             parts: list[str] = []
             for line in lines:
                 parts.append(line)
@@ -168,12 +177,12 @@ class Metrics:
         """The metrics of this process alone, all at once."""
         return exposition(Family(name, help, kind, "".join(lines)) for name, help, kind, lines in self._sources(""))
 
-    def _sources(self, process: str) -> Iterator[tuple[str, str, Kind, Iterable[str]]]:
+    def _sources(self, process: str, exemplars: bool = False) -> Iterator[tuple[str, str, Kind, Iterable[str]]]:
         own = f'{PROCESS}="{process}"' if process else ""
         lead = f"{own}," if own else ""
-        seen = list(self._seen.items())
+        seen, kept = list(self._seen.items()), self._exemplars if exemplars else {}
         yield "tradewind_requests_total", "Requests served", "counter", _request_lines(seen, lead)
-        yield "tradewind_request_seconds", "Time to the response", "histogram", _duration_lines(seen, lead)
+        yield "tradewind_request_seconds", "Time to the response", "histogram", _duration_lines(seen, lead, kept)
         for name, help, durations in self._histograms:
             yield name, help, "histogram", (durations.lines(name, own),)
         for name, help, kind, label, read in self._figures:
@@ -184,14 +193,16 @@ class Metrics:
             yield name, metric.documentation, kind, _lines(name, "", own, {"": metric.samples[0].value})
 
 
-def exposition(families: Iterable[Family]) -> bytes:
-    """The text of metrics; those of one name, from several processes, come together."""
+def exposition(families: Iterable[Family], open_metrics: bool = False) -> bytes:
+    """The text of metrics; those of one name, from several processes, come together. `open_metrics`: as OpenMetrics 1.0."""
     parts: dict[str, list[str]] = {}
     for name, help, kind, lines in families:
         if name not in parts:
-            parts[name] = [f"# HELP {name} {help}\n# TYPE {name} {kind}\n"]
+            family = name.removesuffix("_total") if open_metrics and kind == "counter" else name
+            parts[name] = [f"# HELP {family} {help}\n# TYPE {family} {kind}\n"]
         parts[name].append(lines)
-    return "".join(text for of_name in parts.values() for text in of_name).encode()
+    text = "".join(text for of_name in parts.values() for text in of_name)
+    return f"{text}# EOF\n".encode() if open_metrics else text.encode()
 
 
 def _request_lines(seen: Iterable[tuple[tuple[str, str, int], Durations]], lead: str) -> Iterator[str]:
@@ -200,14 +211,19 @@ def _request_lines(seen: Iterable[tuple[tuple[str, str, int], Durations]], lead:
         yield f"tradewind_requests_total{{{labels}}} {sum(durations.counts)}\n"
 
 
-def _duration_lines(seen: Iterable[tuple[tuple[str, str, int], Durations]], lead: str) -> Iterator[str]:
+def _duration_lines(
+    seen: Iterable[tuple[tuple[str, str, int], Durations]],
+    lead: str,
+    exemplars: Mapping[tuple[str, str], Mapping[int, str]],
+) -> Iterator[str]:
     by_route: dict[tuple[str, str], list[Durations]] = defaultdict(list)
     for (method, route, _), durations in seen:
         by_route[method, route].append(durations)
     for (method, route), of_statuses in by_route.items():
         counts = [sum(column) for column in zip(*(one.counts for one in of_statuses), strict=True)]
         total = Durations(counts, sum(one.seconds for one in of_statuses))
-        yield total.lines("tradewind_request_seconds", lead + _route_labels(method, route))
+        shown = exemplars.get((method, route), _NO_EXEMPLARS)
+        yield total.lines("tradewind_request_seconds", lead + _route_labels(method, route), shown)
 
 
 def _lines(name: str, label: str, own: str, values: Mapping[str, float]) -> Iterator[str]:

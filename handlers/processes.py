@@ -29,6 +29,7 @@ _FOLDER = "processes"
 _LOCK = re.compile(r"(\d{1,5})\.(\d{1,3})\.lock")
 _MOST = 1000
 _ANSWER_SECONDS = 2.0
+_METRICS, _EXEMPLARS = b"metrics\n", b"metrics with exemplars\n"
 _OPEN_FOLDERS = Path(
     "/proc/self/fd"
 )  # a path through it is short enough for a socket, whatever the data folder is called
@@ -89,19 +90,19 @@ class Processes:
         with suppress(OSError, TimeoutError, ValueError):
             async with asyncio.timeout(_ANSWER_SECONDS):
                 asked = await reader.readline()
-                families = await self._families() if asked == b"metrics\n" else []
+                families = await self._families(asked) if asked in (_METRICS, _EXEMPLARS) else []
                 told = {"pid": os.getpid(), "version": VERSION, "families": list(map(tuple, families))}
                 writer.write(orjson.dumps(told))
                 await writer.drain()
         writer.close()
 
-    async def _families(self) -> list[Family]:
+    async def _families(self, asked: bytes) -> list[Family]:
         """The metrics of this process. Those of number 0, which often is the only one, have no label of the process."""
-        return await self._metrics.families(str(self._number) if self._number else "")
+        return await self._metrics.families(str(self._number) if self._number else "", asked == _EXEMPLARS)
 
     async def all_answers(self, question: bytes = b"ping\n") -> list[Answer]:
         """The answers of all processes of the port, this one too, by their numbers."""
-        families = await self._families() if question == b"metrics\n" else []
+        families = await self._families(question) if question in (_METRICS, _EXEMPLARS) else []
         own = Answer(self._port, self._number, os.getpid(), VERSION, 0.0, tuple(families))
         if self._folder is None:
             return [own]
@@ -109,12 +110,13 @@ class Processes:
         asked = (_ask(self._folder, self._port, number, question) for number in others)
         return sorted((own, *await asyncio.gather(*asked)), key=lambda one: one.number)
 
-    async def exposition(self) -> bytes:
-        """The metrics of all processes of the port, and those of the whole service."""
-        answers, shared = await asyncio.gather(self.all_answers(b"metrics\n"), self._metrics.shared())
+    async def exposition(self, open_metrics: bool = False) -> bytes:
+        """The metrics of all processes of the port, and those of the whole service; in OpenMetrics with exemplars."""
+        question = _EXEMPLARS if open_metrics else _METRICS
+        answers, shared = await asyncio.gather(self.all_answers(question), self._metrics.shared())
         up = "".join(f'tradewind_process_up{{{PROCESS}="{one.number}"}} {int(one.pid > 0)}\n' for one in answers)
         told = Family("tradewind_process_up", "Whether a process of this port answers; 0: it hangs", "gauge", up)
-        return exposition((told, *(family for one in answers for family in one.families), *shared))
+        return exposition((told, *(family for one in answers for family in one.families), *shared), open_metrics)
 
 
 async def processes_of(data_dir: Path) -> list[Answer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import wraps
@@ -9,6 +10,7 @@ from typing import Any
 
 from config.tracing import Tracing, span
 from handlers.lifecycle import Response, respond
+from handlers.metrics import Metrics
 from handlers.request import Request
 from handlers.route import Route
 
@@ -20,13 +22,14 @@ async def respond_traced(request: Request) -> Response:
     carried = {name: value for name in _CARRIED if (value := request.headers.get(name))}
     with request.part(Tracing).root(request.method, "SERVER", carried) as root:
         request.trace_id = f"{root.get_span_context().trace_id:032x}"
+        began = time.perf_counter()
         response = await respond(request)
         if root.is_recording():
-            _describe(root, request, response.status)
+            _describe(root, request, response.status, time.perf_counter() - began)
         return response
 
 
-def _describe(root: Any, request: Request, status: int) -> None:
+def _describe(root: Any, request: Request, status: int, seconds: float) -> None:
     route = request.route if isinstance(request.route, Route) else None
     told: dict[str, str | int] = {
         "http.request.method": request.method,
@@ -38,6 +41,7 @@ def _describe(root: Any, request: Request, status: int) -> None:
     if route is not None:
         told["http.route"] = route.path
         root.update_name(f"{request.method} {route.path}")
+        request.part(Metrics).keep_exemplar(request.method, route.path, seconds, str(request.trace_id))
     root.set_attributes(told)
     if status >= 500:
         from opentelemetry.trace import StatusCode

@@ -29,6 +29,7 @@ from handlers.schema.messages import NOT_READY, SILENT, STOPPING, UNLISTED_ADDRE
 from handlers.service import ReadinessCheck
 
 log = logging.getLogger("tradewind.system")
+_OPEN_METRICS = "application/openmetrics-text"
 _READY_SECONDS = 2.0
 _READY_AGE_SECONDS = 1.0
 _PAGE_HEADERS = {
@@ -97,9 +98,15 @@ async def _passes(name: str, check: ReadinessCheck) -> bool:
     return True
 
 
-async def metrics(req: Request) -> bytes:
-    """Prometheus metrics, for the addresses in the setting, and not through a proxy that hides its clients."""
+async def metrics(req: Request) -> bytes | Response:
+    """Prometheus metrics, for the addresses in the setting, and not through a proxy that hides its clients.
+
+    Where requests are traced, and OpenMetrics is asked for, durations have exemplars with their traces.
+    """
     _require_listed(req)
+    if req.service.settings.traces and _OPEN_METRICS in req.headers.get("Accept", ""):
+        text = await req.part(Processes).exposition(open_metrics=True)
+        return Response(200, text, req.response_headers, f"{_OPEN_METRICS}; version=1.0.0; charset=utf-8")
     return await req.part(Processes).exposition()
 
 

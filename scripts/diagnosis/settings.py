@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import stat
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from config.listening import UNIX
 from config.settings import DESKTOP_ORIGINS, DEV_ORIGINS, EnvironmentSettings, Settings
+from config.tls import Certificate, check_certificate
+from config.tls_files import CertificateError
 from handlers.http.addresses import listed, networks
 from plugins.auth.settings import WECOM_NEEDS, AuthSettings
 from plugins.rbac.settings import RbacSettings
 from scripts.diagnosis.findings import Finding, Level
 
 LEAST_BCRYPT_COST = 10
+LEAST_DAYS = 14  # as the alert TradewindCertificateEnds
 _CHECK = "setting"
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s*]+")  # RFC 6454 section 6.2
 _OVER_HTTP: tuple[tuple[str, Level, str], ...] = (
@@ -32,6 +37,7 @@ def check_settings(
     yield from _exposure(settings)
     yield from _addresses(settings)
     yield from _database(settings)
+    yield from _certificate(settings)
     rbac: Any = of_plugins.get(RbacSettings)
     if rbac is not None and rbac.bcrypt_cost < LEAST_BCRYPT_COST:
         yield _finding("warning", "bcrypt_cost", f"{rbac.bcrypt_cost} is quickly guessed; 12 is the default")
@@ -112,8 +118,26 @@ def _database(settings: Settings) -> Iterator[Finding]:
         yield _finding("warning", "mongodb_uri", "the embedded MongoDB is for development and small installations")
     if uri:
         place = urlsplit(uri)
-        if place.username is None and not _is_loopback(place.hostname or ""):
+        known = place.username is not None or "MONGODB-X509" in place.query
+        if not known and not _is_loopback(place.hostname or ""):
             yield _finding("warning", "mongodb_uri", "no user name: the database answers whoever reaches it")
+
+
+def _certificate(settings: Settings) -> Iterator[Finding]:
+    if settings.tls_files is None:
+        return
+    try:
+        check_certificate(settings.tls_files)
+        ends = Certificate(settings.tls_files).ends
+    except CertificateError as error:
+        setting, _, advice = str(error).partition(": ")
+        yield Finding("error", _CHECK, setting, advice)
+        return
+    days = (ends - datetime.now(UTC)).days
+    if days < LEAST_DAYS:
+        yield _finding("warning", "tls_certificate", f"it ends in {days} days: write a new one over it")
+    if settings.tls_files.key.stat().st_mode & stat.S_IROTH:
+        yield _finding("error", "tls_key", "every user of this machine may read the key: mode 600 or 640")
 
 
 def _is_loopback(host: str) -> bool:

@@ -13,6 +13,7 @@ import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from config.tracing import Tracing, span, trace_headers
 from plugins.listening import StartError
@@ -133,6 +134,24 @@ async def test_other_services_are_told_of_the_current_span_and_of_nothing_outsid
     with span("nobody asked"):
         pass
     assert len(kept.get_finished_spans()) == 2
+
+
+async def test_openmetrics_has_exemplars_with_the_trace_of_a_request(
+    mongodb_uri: str, tmp_path: Path, exporter: InMemorySpanExporter
+) -> None:
+    async with traced(mongodb_uri, tmp_path) as service:
+        client = Client(service.url)
+        expect(await client.call("GET", "/api/health", headers=CARRIED))
+        expect(await client.call("GET", "/api/none"), 40400)
+        reply = await client.call("GET", "/metrics", headers={"Accept": "application/openmetrics-text; version=1.0.0"})
+        plain = await client.call("GET", "/metrics")
+    assert reply.headers["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    families = {one.name: one for one in text_string_to_metric_families(reply.body.decode())}
+    shown = [one.exemplar for one in families["tradewind_request_seconds"].samples if one.exemplar]
+    assert {"trace_id": TRACE} in [one.labels for one in shown]
+    assert families["tradewind_requests"].type == "counter"
+    assert plain.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    assert b"trace_id" not in plain.body
 
 
 async def test_log_lines_name_the_trace_that_is_begun_here(mongodb_uri: str, tmp_path: Path) -> None:

@@ -307,6 +307,8 @@ async def test_the_lack_of_a_super_administrator_is_found(tradewind: Running) ->
         ({"mongodb_uri": "", "demo": True}, {}),
         ({"mongodb_uri": "mongodb://db.example/"}, {"mongodb_uri": "warning"}),
         ({"mongodb_uri": "mongodb://127.0.0.1:27017/"}, {}),
+        ({"mongodb_uri": "mongodb://db.example/?tls=true&authMechanism=MONGODB-X509"}, {}),
+        ({"trusted_proxies": ("unix",), "metrics_clients": ("unix",)}, {}),
         ({"bcrypt_cost": 9}, {"bcrypt_cost": "warning"}),
         ({"admin_password": "Correct-horse-7"}, {"admin_password": "note"}),
         ({"wecom_api_base": "http://wecom.example"}, {"wecom_api_base": "error"}),
