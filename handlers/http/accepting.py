@@ -14,6 +14,7 @@ from tornado.netutil import add_accept_handler
 from config.listening import UNIX
 from handlers.http.addresses import Network, listed
 from handlers.http.proxy_protocol import NoHeader, read_client
+from handlers.tasks import end
 
 log = logging.getLogger("tradewind.http")
 Accepted = Callable[[socket.socket, str, bool], None]
@@ -45,6 +46,10 @@ class Acceptor:
         while self._sockets:
             self._sockets.pop().close()
 
+    async def end_reading(self) -> None:
+        """Close the connections that wait for their header."""
+        await end(self._reading)
+
     @property
     def reading(self) -> int:
         """How many connections wait for their header."""
@@ -64,11 +69,12 @@ class Acceptor:
     async def _read_header(self, connection: socket.socket, peer: str, local: bool) -> None:
         try:
             client = await read_client(connection)
-        except (NoHeader, TimeoutError):
-            log.warning("a trusted proxy sends no sound PROXY header", extra={"address": peer})
+        except BaseException as error:
             connection.close()
-        except OSError:
-            connection.close()
+            if isinstance(error, NoHeader | TimeoutError):
+                log.warning("a trusted proxy sends no sound PROXY header", extra={"address": peer})
+            elif not isinstance(error, OSError):
+                raise
         else:
             with suppress(OSError):  # it was closed meanwhile
                 self._hand_over(connection, client or peer, local)

@@ -20,6 +20,7 @@ from handlers.http.fast_connection import FastConnection, Front, Tornado
 from handlers.http.fast_head import HeadsCache
 from handlers.http.limits import Limits
 from handlers.schema.errors import ApiError
+from handlers.tasks import end
 
 _SWEEP_SECONDS = 1.0
 _NEW_SECONDS = 1.0  # what asyncio accepts is not known while it shakes hands, for which a client needs less than this
@@ -118,6 +119,9 @@ class FastServer:
 
     async def close_all_connections(self) -> None:
         """Close what is open, what was handed over to Tornado too."""
+        if self._acceptor is not None:
+            await self._acceptor.end_reading()
+        await end(self._shaking_hands)
         await self.tornado.close_all_connections()
         if self._sweeper is not None:
             self._sweeper.cancel()

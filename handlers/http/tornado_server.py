@@ -7,7 +7,7 @@ import math
 import secrets
 import socket
 import ssl
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
@@ -25,6 +25,7 @@ from handlers.http.response_head import field_lines, status_line
 from handlers.http.strict_heads import checked
 from handlers.schema.envelope import failed
 from handlers.schema.errors import BAD_REQUEST, ApiError
+from handlers.tasks import end
 
 _PARSER_RESPONSE = b"HTTP/1.1 400 Bad Request\r\n\r\n"
 
@@ -102,18 +103,28 @@ class Server(HTTPServer):
             connection.close()
             return
         stream = iostream.SSLIOStream(secured, **sizes)
-        task = asyncio.create_task(self._shake_hands(stream, Peer(peer_address, "https")), name="TLS handshake")
+        shaken = stream.wait_for_handshake()  # here, as it hears of no end that comes before
+        work = self._serve_shaken(stream, shaken, Peer(peer_address, "https"))
+        task = asyncio.create_task(work, name="TLS handshake")
         self._shaking_hands.add(task)
         task.add_done_callback(self._shaking_hands.discard)
 
-    async def _shake_hands(self, stream: iostream.SSLIOStream, peer: Peer) -> None:
+    async def _serve_shaken(self, stream: iostream.IOStream, shaken: Awaitable[object], peer: Peer) -> None:
         try:
             async with asyncio.timeout(HANDSHAKE_SECONDS):
-                await stream.wait_for_handshake()
-        except (OSError, TimeoutError):
+                await shaken
+        except BaseException as error:
             stream.close()
+            if not isinstance(error, OSError | TimeoutError):
+                raise
         else:
             self.serve_stream(stream, peer)
+
+    async def close_all_connections(self) -> None:
+        """Close every connection, whatever is under way."""
+        await self._acceptor.end_reading()
+        await end(self._shaking_hands)
+        await super().close_all_connections()
 
     def serve_stream(self, stream: iostream.IOStream, peer: Peer) -> None:
         """Serve what comes on a stream."""

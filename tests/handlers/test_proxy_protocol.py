@@ -154,6 +154,17 @@ async def test_it_comes_before_tls(mongodb_uri: str, tmp_path: Path, http: str) 
         assert await address_on(at) == "2001:db8::9"
 
 
+async def test_connections_that_end_before_their_handshake_hold_nothing_up(
+    mongodb_uri: str, tmp_path: Path, http: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = {"proxy_protocol": True, "trusted_proxies": ("127.0.0.1",), **Authority(tmp_path).issue().settings}
+    async with edge(mongodb_uri, tmp_path, http, **settings) as service:
+        for _ in range(20):
+            async with wire(service, first=SOUND["text, IPv4"][0]):
+                pass
+    assert "requests were still open when the time to drain was over" not in caplog.text
+
+
 async def test_it_comes_on_a_unix_socket_too(mongodb_uri: str, tmp_path: Path, http: str) -> None:
     path = tmp_path / "http.sock"
     settings = {"proxy_protocol": True, "trusted_proxies": ("unix",), "unix_socket": str(path)}
