@@ -139,10 +139,11 @@ class Migrations:
         """Why this version cannot use the database, as a sentence; None where it can."""
         return await find_newer(self._driver, self._plugins, [migration.name for _, migration in self._all])
 
-    async def run_due(self, *, contract: bool = False, tell: Tell | None = None) -> Progress:
+    async def run_due(self, *, contract: bool = False, again: bool = False, tell: Tell | None = None) -> Progress:
         """Run what is due, unless another instance is doing so. Raises `MigrationFailed`.
 
-        With `tell`, which gets the name of a stage after each batch, it waits for the other instance and rests never.
+        `again`: also the second look, now and not a day after the first. With `tell`, which gets the name of a stage
+        after each batch, it waits for the other instance and rests never.
         """
         progress, lease = Progress(), Lease(self._service.database, "migrations", _LEASE_SECONDS)
         while not await lease.acquire():
@@ -151,12 +152,12 @@ class Migrations:
             await asyncio.sleep(_WAIT_SECONDS)
         lease.keep()
         try:
-            await self._run_all(progress, contract, tell)
+            await self._run_all(progress, contract, ("due", "again") if again else ("due",), tell)
         finally:
             await lease.leave()
         return progress
 
-    async def _run_all(self, progress: Progress, contract: bool, tell: Tell | None) -> None:
+    async def _run_all(self, progress: Progress, contract: bool, wanted: Sequence[State], tell: Tell | None) -> None:
         kept = await self._kept()
         waiting: set[str] = set()  # plugins whose further migrations come after one that was not asked for
         earlier: dict[str, list[tuple[Migration, Stage]]] = defaultdict(list)
@@ -164,7 +165,7 @@ class Migrations:
             if plugin in waiting:
                 continue
             stages = list(migration.stages(self._service))
-            due = [stage for stage in stages if _state_of(migration, stage, kept) == "due"]
+            due = [stage for stage in stages if _state_of(migration, stage, kept) in wanted]
             if due and migration.contract and not contract:
                 waiting.add(plugin)
                 continue

@@ -30,12 +30,14 @@ _NAME = "migrate"
 _NOTICE = "Instances of an older version get a minute to notice, before what they cannot read."
 _EPILOG = """\
 The service does the same by itself, beside requests; here it runs at full speed. It waits for an instance that is doing
-so, and goes on from where that one, or an earlier run, has stopped. `--contract` also runs what older versions cannot
+so, and goes on from where that one, or an earlier run, has stopped. What older instances write meanwhile is looked for a
+day later, or by `--again` when the last of them has ended. `--contract` also runs what older versions cannot
 read afterwards: when none of them runs any more, and there is a backup.
 
 examples:
   {program} --plan                 # what is due, and on how many documents
   {program}
+  {program} --again                # after the last instance of the older version
   {program} --plan --json | jq .due
 
 exit codes: 0 nothing is due any more; 1 something is due (--plan, or it needs --contract) or failed; 2 settings or
@@ -61,6 +63,11 @@ def main(arguments: Sequence[str], program: str = "scripts/migrate") -> int:
     parser = command_parser(program, "Changes what older versions have stored into the form of this one.", _EPILOG)
     parser.add_argument("--plan", action="store_true", help="say what is due and on how many documents; write nothing")
     parser.add_argument("--contract", action="store_true", help="also what older versions cannot read afterwards")
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="look again for what older instances wrote now, not a day after the first time",
+    )
     parser.add_argument("--json", action="store_true", help="the state of each migration as JSON")
     parser.add_argument("--demo", action="store_true", help="with TRADEWIND_DEMO=true, as scripts/server starts it")
     chosen = parser.parse_args(arguments)
@@ -89,7 +96,7 @@ async def _run(settings: Settings, uri: str, chosen: argparse.Namespace) -> tupl
             if chosen.contract and not chosen.plan:
                 print(_NOTICE, file=sys.stderr)
             if not chosen.plan:
-                await migrations.run_due(contract=chosen.contract, tell=_Teller(chosen.json))
+                await migrations.run_due(contract=chosen.contract, again=chosen.again, tell=_Teller(chosen.json))
         except MigrationFailed as error:
             failure = str(error)
         return await migrations.states(count=True), failure

@@ -49,7 +49,7 @@ async def run(bench: Bench) -> None:
             _tell_lists(bench, before_lists, await _lists(load.admin))
             record = Folder(data).live_record()
             if record is not None:
-                seconds = await in_thread(wait_for_ledgers, new)
+                seconds = await in_thread(_fill, new)
                 bench.tell(NAME, "fields of later versions are filled in, in the background, after", f"{seconds:.0f} s")
                 await tell_books(bench, NAME, load, [new], record.uri)
             await in_thread(new.stop)
@@ -61,7 +61,7 @@ async def run(bench: Bench) -> None:
             await in_thread(server.stop)
 
 
-def wait_for_ledgers(server: Server) -> float:
+def _fill(server: Server) -> float:
     """How long it takes until the ledgers agree, at most a minute: what is not filled in yet counts as a difference."""
     began = time.monotonic()
     while server.ledgers() and time.monotonic() - began < _FILLED_SECONDS:

@@ -82,6 +82,15 @@ async def test_a_day_later_what_older_instances_wrote_is_looked_for_once(mongodb
         assert [one.state for one in await runner.states()] == ["done"]
 
 
+async def test_the_second_look_comes_at_once_where_it_is_asked_for(mongodb_uri: str) -> None:
+    async with tanks(mongodb_uri, 30) as kept:
+        runner = migrations(kept.first, measuring(kept.first))
+        await runner.run_due()
+        assert await runner.run_due(again=True) == Progress(30, 30)
+        assert [one.state for one in await runner.states()] == ["done"]
+        assert await runner.run_due(again=True) == Progress(0, 0)
+
+
 async def test_a_plan_writes_nothing(mongodb_uri: str) -> None:
     async with tanks(mongodb_uri, 5) as kept:
         await migrations(kept.first, measuring(kept.first)).states(count=True)
