@@ -34,7 +34,7 @@ class Panel:
 
 _LATENCY = "sum by (le) (rate(tradewind_request_seconds_bucket[5m]))"
 _LAG = "sum by (le, instance, process) (rate(tradewind_event_loop_lag_seconds_bucket[5m]))"
-_FAILED = 'sum(rate(tradewind_requests_total{status=~"5.."}[5m]))'
+_FAILED = '(sum(rate(tradewind_requests_total{status=~"5.."}[5m])) or vector(0))'  # no error yet: no series
 _ALL = "sum(rate(tradewind_requests_total[5m]))"
 _CERTIFICATE_LEFT = "min by (instance) (tradewind_tls_certificate_expiry_timestamp_seconds) - time()"
 _BACKUP_AGE = "time() - max(tradewind_backup_last_success_timestamp_seconds)"
