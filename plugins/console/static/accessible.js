@@ -16,7 +16,7 @@ function isNamed(control) {
 
 /** What people call a control: the label beside it, what it hints at, or what its icon stands for. */
 function nameOf(control) {
-  const item = control.closest(".antd-Form-item")?.querySelector(".antd-Form-label, label")?.textContent.trim();
+  const item = control.closest(":is(.antd-Form-item, .dark-Form-item)")?.querySelector("[class*=Form-label], label")?.textContent.trim();
   const hint = control.getAttribute("placeholder") || control.querySelector("[placeholder]")?.getAttribute("placeholder");
   const inside = control.firstElementChild;
   const look = `${control.className} ${inside?.getAttribute("class") ?? ""} ${inside?.getAttribute("icon") ?? ""}`.toLowerCase();
@@ -32,13 +32,13 @@ function act(part, role) {
 
 function mend() {
   for (const part of document.querySelectorAll("[role*='-']:not([role^='doc-'])")) part.removeAttribute("role"); // there are none
-  for (const tab of document.querySelectorAll(".antd-Tabs-link")) {
+  for (const tab of document.querySelectorAll(".antd-Tabs-link, .dark-Tabs-link")) {
     act(tab, "tab");
     tab.setAttribute("aria-selected", String(tab.classList.contains("is-active")));
   }
   for (const link of document.querySelectorAll(`${LINKS}:not([role])`)) if (!link.closest("[role=tab]")) act(link, "button");
   for (const dialog of document.querySelectorAll("[role=dialog]:not([aria-label])")) {
-    const title = dialog.querySelector(".antd-Drawer-title, .antd-Modal-title")?.textContent.trim();
+    const title = dialog.querySelector("[class*=Drawer-title], [class*=Modal-title]")?.textContent.trim();
     if (title) dialog.setAttribute("aria-label", title);
   }
   for (const control of document.querySelectorAll(CONTROLS)) {

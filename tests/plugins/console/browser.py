@@ -44,11 +44,12 @@ window.fetch = async (...given) => {
   try {
     const reply = await plain(...given);
     if (reply.status >= 400) window.refused.push(`${reply.status} ${given[1]?.method ?? "GET"} ${given[0]}`);
+    else if (given[1]?.method === "POST") reply.clone().json().then((body) => { window.made = body.data?.id; }, () => null);
     return reply;
   } finally { setTimeout(() => { window.waiting -= 1; }, 0); }
 };
 """
-AT_REST = "return window.waiting === 0 && document.querySelector('main .antd-Page') && !document.querySelector('main .antd-Spinner')"
+AT_REST = "return window.waiting === 0 && document.querySelector('main [class$=-Page]') && !document.querySelector('main [class*=-Spinner]')"
 QUIET_TIMES, MOST_TABS = 3, 300
 CLICK = """
 const parts = document.querySelectorAll("button, a, [role=tab]");
@@ -56,6 +57,9 @@ const found = [...parts].filter((one) => one.offsetParent && !one.disabled && on
 found.at(-1)?.click();
 return found.length > 0;
 """
+
+
+ROBOT = Path(__file__).with_name("robot.js").read_text()
 
 
 class Console:
@@ -92,6 +96,11 @@ class Console:
             return quiet >= QUIET_TIMES
 
         self.until(at_rest)
+
+    def robot(self, step: str, **given: Any) -> None:
+        """Do one step of a person's work at the page, by `robot.js`; AssertionError says what does not work."""
+        fault = self.browser.execute_async_script(ROBOT, step, given)
+        assert fault == "", fault
 
     def until(self, condition: Callable[[], object]) -> None:
         """Wait until `condition` holds."""

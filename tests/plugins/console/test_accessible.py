@@ -14,8 +14,9 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from plugins.runtime import Running
-from plugins.testing import Client, expect, serving, unique
+from plugins.testing import Client, People, expect, serving, unique
 from scripts.console_renderer import FetchProblem, fetch, home_of
+from tests.plugins.approval.flows import EVERYTHING, ask, define, node
 from tests.plugins.console.browser import Console, do, opened
 
 pytestmark = pytest.mark.gen_test(timeout=120)
@@ -61,8 +62,16 @@ def found(console: Console, axe: str) -> list[str]:
     ]
 
 
-async def test_nothing_serious_is_found_on_the_main_pages(console: Console, axe: str, site: Running) -> None:
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_nothing_serious_is_found_on_the_main_pages(
+    console: Console, axe: str, site: Running, theme: str
+) -> None:
+    await do(console.browser.execute_script, f"localStorage.setItem('tradewind.theme', '{theme}')")
+    await do(console.speak, "en")
     admin = await Client(site.url).log_in("admin")
+    staff = await People(admin).person(EVERYTHING)
+    flow = await define(admin, node("first", admin))
+    asked = await ask(staff, flow, title=unique("request"))
     lead = expect(await admin.post("/api/v1/crm/leads", {"name": unique("lead"), "company": "x"}))
     await do(console.until, lambda: console.count("dialog form"))
     faults = {"log-in": await do(found, console, axe)}
@@ -73,14 +82,24 @@ async def test_nothing_serious_is_found_on_the_main_pages(console: Console, axe:
         "list": "#/crm.lead",
         "record": f"#/records/crm.leads/{lead['id']}",
         "report": "#/finance.ageing",
+        "desk": "#/approval.task",
+        "request": f"#/records/approvals.instances/{asked['id']}",
+        "inbox": "#/notifications",
+        "dictionary": "#/records/system.dictionaries/1",
+        "jobs": "#/system.job",
     }
     for name, address in places.items():
         await do(console.open, address, "main .drawn")
         await do(console.rest)
         faults[name] = await do(found, console, axe)
-    await do(console.open, places["record"], "main .antd-Flex button")
-    await do(console.press, "main .antd-Flex button")
-    await do(console.until, lambda: console.count(".antd-Drawer input[name=name]"))
+    await do(console.open, places["record"], "main [class*=-Flex] button")
+    await do(console.press, "main [class*=-Flex] button")
+    await do(console.until, lambda: console.count("[class*=-Drawer] input[name=name]"))
     faults["form"] = await do(found, console, axe)
+    await do(console.open, places["desk"], "main tbody tr td button, main tbody tr td a")
+    await do(console.press, "main tbody tr td button, main tbody tr td a")
+    await do(console.until, lambda: console.count("[class*=-Drawer] [class*=-Property]"))
+    await do(console.rest)
+    faults["request beside the desk"] = await do(found, console, axe)
     serious = {name: one for name, one in faults.items() if one}
     assert serious == {}, json.dumps(serious, indent=1)
