@@ -17,7 +17,7 @@ from pymongo.errors import (
     ProtocolError,
     PyMongoError,
     ServerSelectionTimeoutError,
-    WTimeoutError,
+    WriteConcernError,
 )
 
 AWAY = (
@@ -26,7 +26,7 @@ AWAY = (
     NetworkTimeout,
     ServerSelectionTimeoutError,
     ExecutionTimeout,
-    WTimeoutError,
+    WriteConcernError,  # the write is there, but nobody knows whether it stays
     ProtocolError,
     InvalidBSON,
 )
@@ -131,7 +131,9 @@ def translate(error: BaseException) -> Exception | None:
     """The exception that callers see instead of `error`; None where they see `error` itself."""
     if isinstance(error, DuplicateKeyError | BulkWriteError):
         fields = _duplicate_fields(error)
-        return DuplicateKey(fields) if fields is not None else None
+        if fields is not None:
+            return DuplicateKey(fields)
+        return DatabaseUnavailable(str(error)) if _is_bulk_undone(error) else None
     if isinstance(error, AWAY):
         return DatabaseUnavailable(str(error))
     if isinstance(error, OperationFailure):
@@ -144,6 +146,13 @@ def translate(error: BaseException) -> Exception | None:
     if isinstance(error, TimeoutError):
         return DatabaseUnavailable("no reply within the time limit")
     return DatabaseUnavailable(str(error)) if isinstance(error, PyMongoError) and error.timeout else None
+
+
+def _is_bulk_undone(error: OperationFailure) -> bool:
+    """Whether a state of the server kept it from executing some of several writes, or from making them durable."""
+    details = error.details or {}
+    codes = {fault.get("code") for fault in details.get("writeErrors", ())}
+    return bool(details.get("writeConcernErrors")) or not AWAY_CODES.isdisjoint(codes)
 
 
 def _duplicate_fields(error: OperationFailure) -> list[str] | None:

@@ -32,14 +32,16 @@ class Waiting:
     """One request: when it began, and since when, monotonic, none of its own operations has had a reply.
 
     `behind` are the seconds that it waited until `behind_at` for transactions that write the same documents.
+    `found_away`: an operation of it, or a transaction that it waited for, found the database away.
     """
 
-    __slots__ = ("began", "behind", "behind_at", "silent_since")
+    __slots__ = ("began", "behind", "behind_at", "found_away", "silent_since")
 
     def __init__(self) -> None:
         self.began = time.monotonic()
         self.silent_since: float | None = None
         self.behind = self.behind_at = 0.0
+        self.found_away = False
 
 
 _waiting: ContextVar[Waiting | None] = ContextVar("database_waiting", default=None)
@@ -48,6 +50,11 @@ _waiting: ContextVar[Waiting | None] = ContextVar("database_waiting", default=No
 def begin_waiting() -> None:
     """Make the later operations of this context share their waits: they belong to one request or one task."""
     _waiting.set(Waiting())
+
+
+def current_waiting() -> Waiting | None:
+    """The waits of the current request; None outside of one."""
+    return _waiting.get()
 
 
 class Behind:
@@ -124,7 +131,13 @@ class Operations:
         return waiting is not None and time.monotonic() - waiting.began > self.seconds
 
     def silent_seconds(self, waiting: Waiting, now: float) -> float:
-        """How long the request has waited in silence until now."""
+        """How long the request has waited in silence until now; from its beginning on once it found the database away.
+
+        A server that fails may reply between two failures, as late as it likes: none of its requests takes longer for it.
+        """
+        age = now - waiting.began
+        if waiting.found_away and age < 2 * self.seconds:  # what is older is a task that the request started
+            return age
         silent = self.silence.within(waiting.began, now)
         if waiting.silent_since is None:
             return silent
@@ -227,6 +240,8 @@ class Operation:
             silence.note_failure(self._began, now)
         else:
             silence.note_reply(now)
+        if waiting is not None and silent:
+            waiting.found_away = True
         if waiting is not None and not silent:
             waiting.silent_since = None
         elif waiting is not None and waiting.silent_since is None:

@@ -15,7 +15,7 @@ from pymongo.errors import PyMongoError
 
 from config.database.errors import AWAY, DatabaseUnavailable, DuplicateKey, translate_errors
 from config.database.keyed_locks import DocumentKey, KeyedLocks, WriteConflict
-from config.database.operations import MARGIN_SECONDS, Behind, Operations
+from config.database.operations import MARGIN_SECONDS, Behind, Operations, current_waiting
 from config.database.sessions import OpenSession, Sessions
 
 Result = TypeVar("Result")
@@ -87,7 +87,7 @@ class Transactions:
             if keys or attempt:
                 behind.note()
             try:
-                return await self._attempt(session, work, commit)
+                return await self._attempt(session, work, commit, until)
             except WriteConflict as error:
                 if not error.keys <= keys or time.monotonic() + pause > until:
                     raise
@@ -97,7 +97,9 @@ class Transactions:
             await asyncio.sleep(pause)
         raise AssertionError("unreachable")
 
-    async def _attempt(self, session: OpenSession, work: Callable[[], Awaitable[Result]], commit: bool) -> Result:
+    async def _attempt(
+        self, session: OpenSession, work: Callable[[], Awaitable[Result]], commit: bool, until: float
+    ) -> Result:
         await self._start_transaction(session.handle)
         token = SESSION.set(session)
         try:
@@ -117,12 +119,11 @@ class Transactions:
         finally:
             SESSION.reset(token)
         if commit:
-            await self._commit(session)
+            await self._commit(session, until)
         return result  # the end of the session aborts what was not committed
 
-    async def _commit(self, session: OpenSession) -> None:
-        """Commit. While the outcome is unknown, the command is repeated, which never commits twice."""
-        until = time.monotonic() + self._seconds
+    async def _commit(self, session: OpenSession, until: float) -> None:
+        """Commit. While the outcome is unknown, the command is repeated `until` then, which never commits twice."""
         while True:
             try:
                 with self._operations():
@@ -145,7 +146,7 @@ class Transactions:
             return True
         left = max(_GONE_SECONDS, self._operations.remaining_seconds())
         most = _LATE_ABORT_SECONDS if self._operations.is_late() else _ABORT_SECONDS
-        seconds = _GONE_SECONDS if gone else min(most, left)
+        seconds, began = _GONE_SECONDS if gone else min(most, left), time.monotonic()
         try:
             async with asyncio.timeout(seconds + MARGIN_SECONDS):
                 await session.settle()
@@ -153,4 +154,8 @@ class Transactions:
                     await session.run(session.handle.abort_transaction())
         except TimeoutError:
             return False
+        finally:
+            # the library tells nobody that the server did not reply
+            if time.monotonic() - began >= seconds and (waiting := current_waiting()) is not None:
+                waiting.found_away = True
         return True

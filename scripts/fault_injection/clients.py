@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _SECONDS = 45.0
+_KEPT_SECONDS = 50.0  # less than the server keeps an idle connection
 LIVENESS_MS = 50  # what liveness may take without the wait for a processor
 
 
@@ -33,12 +34,13 @@ class Reply:
 
 
 class Connection:
-    """One connection at a time; a new one only after `Connection: close`, after a fault, or always."""
+    """One connection at a time; a new one only after `Connection: close`, a fault, or a long pause, or always."""
 
     def __init__(self, port: int, token: str = "", keep_alive: bool = True) -> None:
         self.port, self.token, self.keep_alive = port, token, keep_alive
         self.refresh_token = ""
         self.user_id = 0
+        self._used = 0.0
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def call(
@@ -52,6 +54,9 @@ class Connection:
     ) -> Reply:
         """Send one request once; `body` goes as JSON, `content` as it is."""
         began = time.monotonic()
+        if began - self._used > _KEPT_SECONDS:
+            self.drop()
+        self._used = began
         kind = "new connection" if self._streams is None else "kept connection"
         read = b""
         try:

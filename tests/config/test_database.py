@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from bson import Decimal128, ObjectId
-from pymongo.errors import OperationFailure, WriteConcernError, WriteError
+from pymongo.errors import BulkWriteError, OperationFailure, WriteConcernError, WriteError
 from tornado.ioloop import IOLoop
 
 from config.database import (
@@ -511,6 +511,19 @@ def test_a_state_of_the_server_is_no_fault_of_a_command(code: int) -> None:
     for error in (OperationFailure("state", code), WriteConcernError("state", code), WriteError("state", code)):
         with pytest.raises(DatabaseUnavailable), translate_errors:
             raise error
+
+
+@pytest.mark.parametrize("code", [64, 79, 100, 12345])
+def test_a_write_that_nobody_knows_to_be_durable_is_no_fault_of_a_command(code: int) -> None:
+    bulk = {"writeErrors": [], "writeConcernErrors": [{"code": code, "errmsg": "waiting"}], "nInserted": 2}
+    for error in (WriteConcernError("waiting", code), BulkWriteError(bulk)):
+        with pytest.raises(DatabaseUnavailable), translate_errors:
+            raise error
+
+
+def test_writes_that_a_state_of_the_server_kept_back_are_no_fault_of_a_command() -> None:
+    with pytest.raises(DatabaseUnavailable), translate_errors:
+        raise BulkWriteError({"writeErrors": [{"index": 1, "code": 11602, "errmsg": "state"}], "nInserted": 1})
 
 
 @pytest.mark.parametrize("code", [2, 9, 17, 40, 66, 72])

@@ -8,10 +8,11 @@ from functools import partial
 from typing import Any
 
 import pytest
+from pymongo.errors import AutoReconnect
 
 from config.database import DatabaseUnavailable, Driver, open_driver
 from config.database.keyed_locks import KeyedLocks, WriteConflict
-from config.database.operations import Operations
+from config.database.operations import Operations, begin_waiting
 
 pytestmark = pytest.mark.gen_test(timeout=30)
 AT_ONCE = 60
@@ -174,6 +175,34 @@ async def test_a_lock_that_is_not_free_in_time_raises_a_timeout() -> None:
                 pass
     async with locks.hold({key}, time.monotonic() + 5):
         pass
+
+
+@pytest.mark.parametrize(
+    ("error", "counts"), [(DatabaseUnavailable("away"), True), (AutoReconnect("away"), True), (LookupError(), False)]
+)
+async def test_the_wait_for_one_who_found_the_database_away_counts_as_time_without_reply(
+    error: Exception, counts: bool
+) -> None:
+    operations, key, waited = Operations(5), ("things", 1), 0.3
+    locks, until, held = KeyedLocks(operations), time.monotonic() + 5, asyncio.Event()
+
+    async def hold_after() -> float:
+        begin_waiting()
+        async with locks.hold({key}, until):
+            return operations.patience_seconds()
+
+    async def fail() -> None:
+        async with locks.hold({key}, until):
+            held.set()
+            await asyncio.sleep(waited)  # what it takes to find that out
+            raise error
+
+    failing = asyncio.create_task(fail())
+    await held.wait()
+    left = await asyncio.get_running_loop().create_task(hold_after(), context=Context())
+    with pytest.raises(type(error)):
+        await failing
+    assert (left < 5 - waited / 2) is counts
 
 
 async def test_a_write_to_a_locked_document_is_a_conflict_without_a_call_of_the_database() -> None:
