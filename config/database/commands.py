@@ -87,6 +87,11 @@ def _is_existing_id(fault: Mapping[str, Any]) -> bool:
     return fault.get("code") == DUPLICATE and list(fault.get("keyPattern", ())) == ["_id"]
 
 
+def writes(pipeline: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether an aggregation stores its results."""
+    return any({"$merge", "$out"} & stage.keys() for stage in pipeline)
+
+
 def find_options(options: FindOptions) -> dict[str, Any]:
     """The fields of the command `find` for these options, without those that say nothing."""
     given = {

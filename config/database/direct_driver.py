@@ -33,6 +33,7 @@ from config.database.commands import (
     find_options,
     has_failed,
     without_existing_ids,
+    writes,
 )
 from config.database.document_loader import DocumentLoader
 from config.database.driver import Change, Driver
@@ -44,7 +45,7 @@ from config.database.replies import failure, has_expired, number, required
 from config.database.scram import MECHANISM
 from config.database.slow_operations import SLOW_SECONDS, SlowOperations
 from config.database.transactions import SESSION
-from config.database.wire import X509, NotSent, Target, WirePool
+from config.database.wire import NO_PRIMARY_CODES, X509, NotSent, Target, WirePool
 from config.database.wire_tls import TLS_OPTIONS, tls_context
 
 Result = TypeVar("Result")
@@ -57,7 +58,6 @@ _MOST_BYTES = 16 << 20
 # commands that may take seconds although the database is well: all but those on single documents
 _BULK_COMMANDS = frozenset({"aggregate", "count", "delete", "getMore", "update"})
 _NO_COLLECTION = 26  # NamespaceNotFound: src/mongo/base/error_codes.yml
-_NOT_EXECUTED = frozenset({10107, 13435})  # NotWritablePrimary, NotPrimaryNoSecondaryOk
 _SUPPORTED_OPTIONS = frozenset(
     {
         "authsource",
@@ -91,7 +91,7 @@ class DirectDriver(Driver):
 
     def __init__(self, library: LibraryDriver, target: Target, timeout_ms: int) -> None:
         self.library = library
-        self._wire = WirePool(target, connect_seconds=timeout_ms / 2000)
+        self._wire = WirePool(target, connect_seconds=timeout_ms / 2000, elections=library.elections)
         self._operations = library.operations
         self.slow = SlowOperations(self._wire.run)
         self._limit: dict[str, Any] = {"maxTimeMS": timeout_ms}
@@ -234,7 +234,7 @@ class DirectDriver(Driver):
             **(NATURAL_ORDER if collection_scan else {}),
             **self._reading,
         }
-        by_library = self.library.spreads_reads or any({"$merge", "$out"} & stage.keys() for stage in pipeline)
+        by_library = self.library.spreads_reads or writes(pipeline)
         found = None if by_library else await self._fetch(collection, command)
         if found is None:
             return await self.library.aggregate(collection, pipeline, collection_scan=collection_scan)
@@ -296,15 +296,13 @@ class DirectDriver(Driver):
             except NotSent:
                 pass
             except AutoReconnect:
-                self._wire.forget()
                 if not reads:
                     raise
             code = reply.get("code") if reply is not None and not reply["ok"] else None
             operation.unanswered = reply is None or code in SILENT_CODES
         if operation.took >= SLOW_SECONDS:
             self.slow.note(command, operation.took)
-        if code in _NOT_EXECUTED:
-            self._wire.forget()
+        if code in NO_PRIMARY_CODES:
             return None
         return None if reads and code in REPEATED_CODES else reply
 
@@ -382,6 +380,6 @@ def target_of(uri: str, database: str) -> Target | None:
 
 def _outcome(fault: Document) -> _Outcome | OperationFailure:
     """The outcome of a document that the server reports a write error for."""
-    if fault.get("code") in _NOT_EXECUTED:
+    if fault.get("code") in NO_PRIMARY_CODES:
         return _Outcome.NOT_EXECUTED
     return failure({"ok": 1, "writeErrors": [fault]})

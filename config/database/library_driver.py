@@ -13,6 +13,7 @@ import pymongo
 from pymongo import ReadPreference, ReturnDocument, WriteConcern
 from pymongo.errors import BulkWriteError, OperationFailure
 
+from config.database.barrier import Barrier, Elections, barrier_command
 from config.database.commands import (
     CODEC,
     NATURAL_ORDER,
@@ -29,6 +30,7 @@ from config.database.commands import (
     has_failed,
     projection,
     without_existing_ids,
+    writes,
 )
 from config.database.document_loader import DocumentLoader
 from config.database.driver import Change, Driver
@@ -49,6 +51,7 @@ _SAME_INDEX = frozenset({85, 86})  # IndexOptionsConflict, IndexKeySpecsConflict
 _CLOSE_SECONDS = 0.5
 _MOST_CLOSE_SECONDS = 2.0
 _WATCH_WAIT_MS = 500
+_OF_A_CHANGE: Mapping[str, Any] = {"$project": {"ns": 1, "documentKey": 1, "operationType": 1}}
 _WATCH_SILENCE_MS = 2000
 _NOT_DURABLE = WriteConcern(w=1, j=False)
 _ROWS_AT_ONCE = 10_000
@@ -77,6 +80,8 @@ class LibraryDriver(Driver):
         self._database = self._client[database]
         self._watched = self._watcher[database]
         self._collections: dict[str, Any] = {}
+        self.elections = Elections(lambda: self._client.topology_description)
+        self._barrier = Barrier(self.elections, lambda: self._run(self._database.command(barrier_command())))
         self.operations = Operations(timeout_ms / 1000)
         self._loader = DocumentLoader(self, self.operations)
         self._figures = None if figures == "primary" else _PREFERENCES[figures]
@@ -98,14 +103,15 @@ class LibraryDriver(Driver):
         return found
 
     async def find(self, collection: str, filter: Filter, **options: Unpack[FindOptions]) -> list[Document]:
+        fetch = partial(self._fetch, collection, filter, options)
         with self.operations():
             try:
-                return await self._fetch(collection, filter, options)
+                return await self._barrier.read(fetch)
             except OperationFailure as error:
                 # PyMongo repeats neither `getMore` nor a query whose index was dropped
                 if self.in_transaction or error.code not in REPEATED_CODES:
                     raise
-            return await self._fetch(collection, filter, options)
+            return await self._barrier.read(fetch)
 
     async def _fetch(self, collection: str, filter: Filter, options: FindOptions) -> list[Document]:
         # in one reply: a query without an open cursor survives a dropped index
@@ -126,8 +132,8 @@ class LibraryDriver(Driver):
         with self.operations():
             sort = list(options.get("sort", ())) or None
             target = self._collection(collection)
-            found: Document | None = await self._run(
-                target.find_one(filter, projection(options), sort=sort, session=_session())
+            found: Document | None = await self._barrier.read(
+                lambda: self._run(target.find_one(filter, projection(options), sort=sort, session=_session()))
             )
             return found
 
@@ -137,31 +143,37 @@ class LibraryDriver(Driver):
     async def stream(
         self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000
     ) -> AsyncIterator[Document]:
-        cursor = self._collection(collection).find(filter, batch_size=batch, session=_session())
-        if sort:
-            cursor = cursor.sort(list(sort))
-        rows: list[Document] = []
+        cursor: Any = None
+
+        async def begin() -> list[Document]:
+            nonlocal cursor
+            order = list(sort) or None
+            cursor = self._collection(collection).find(filter, batch_size=batch, sort=order, session=_session())
+            return list(await self._run(cursor.to_list(batch)))
+
         try:
-            while True:
-                with self.operations(long=True):
-                    rows = await self._run(cursor.to_list(batch))
-                if not rows:
-                    return
+            with self.operations(long=True):
+                rows = await self._barrier.read(begin)
+            while rows:
                 for row in rows:
                     yield row
+                with self.operations(long=True):
+                    rows = await self._run(cursor.to_list(batch))
         finally:
-            await self._run(cursor.close())
+            if cursor is not None:
+                await self._run(cursor.close())
 
     async def count(self, collection: str, filter: Filter, **options: Unpack[CountOptions]) -> int:
         target = self._collection(collection)
         with self.operations(long=True):
             if not filter and not self.in_transaction:
-                return int(await self._run(target.estimated_document_count()))
+                return int(await self._barrier.read(lambda: self._run(target.estimated_document_count())))
             if self.in_transaction:
                 given = {name: value for name, value in options.items() if value}
                 return int(await self._run(target.count_documents(filter, session=_session(), **given)))
             # the library would use an aggregation, which counts half as fast
-            reply = await self._run(self._database.command(count_command(collection, filter, options)))
+            command = count_command(collection, filter, options)
+            reply = await self._barrier.read(lambda: self._run(self._database.command(command)))
             return int(reply["n"])
 
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
@@ -241,7 +253,8 @@ class LibraryDriver(Driver):
                 return rows
             if self.spreads_reads and not self.in_transaction:
                 return await self._aggregate_elsewhere(collection, pipeline, hint)
-            return await self._aggregate(self._collection(collection), pipeline, _session(), hint)
+            aggregate = partial(self._aggregate, self._collection(collection), pipeline, _session(), hint)
+            return await (aggregate() if writes(pipeline) else self._barrier.read(aggregate))
 
     async def _first_batch(
         self, collection: str, pipeline: Sequence[Mapping[str, Any]], hint: Mapping[str, Any]
@@ -342,12 +355,9 @@ class LibraryDriver(Driver):
 
     @asynccontextmanager
     async def watch(self, collections: Sequence[str]) -> AsyncIterator[AsyncIterator[Change]]:
-        pipeline = [
-            {"$match": {"ns.coll": {"$in": list(collections)}}},
-            {"$project": {"ns": 1, "documentKey": 1, "operationType": 1}},
-        ]
+        named = {"$match": {"ns.coll": {"$in": list(collections)}}}
         with translate_errors:
-            opened = self._watched.watch(pipeline, max_await_time_ms=_WATCH_WAIT_MS)
+            opened = self._watched.watch([named, _OF_A_CHANGE], max_await_time_ms=_WATCH_WAIT_MS)
             stream = await self._library.open_stream(opened)
             async with stream:  # the cursor is open on the server: every later write is seen
                 yield _changes(stream)

@@ -12,15 +12,18 @@ import struct
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from contextvars import Context
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from bson import Binary, decode, encode
+from bson import Binary, ObjectId, decode, encode
 from bson.errors import InvalidBSON
 from pymongo.errors import AutoReconnect
 
+from config.database.barrier import Elections, barrier_command, is_newer, note_refusal
 from config.database.commands import CODEC, Document, has_failed
+from config.database.errors import AWAY_CODES
 from config.database.scram import MECHANISM, Scram, ScramError
 
 Address = tuple[str, int]
@@ -36,11 +39,16 @@ _TLS_LIMIT = {"ssl_shutdown_timeout": 1.0}  # for the server's part of the end o
 X509 = "MONGODB-X509"
 # mongod truncates its error messages at a byte, even in the middle of a character
 _REPLACING = CODEC.with_options(unicode_decode_error_handler="replace")
+NO_PRIMARY_CODES = frozenset({10107, 13435})  # NotWritablePrimary, NotPrimaryNoSecondaryOk: nothing was executed
 _request_ids = count(1)
 
 
 class NotSent(Exception):
     """The command was not executed: there is no primary, or it could not be reached."""
+
+
+# ValueError: an invalid host name
+_UNREACHABLE = (OSError, TimeoutError, ValueError, AutoReconnect, NotSent, ScramError)
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,7 @@ class WireConnection(asyncio.Protocol):
         self._reply: asyncio.Future[Document] | None = None
         self.lost = False
         self.idle_since = 0.0
+        self.generation = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """asyncio: the connection is open."""
@@ -138,15 +147,25 @@ class WireConnection(asyncio.Protocol):
 
 
 class WirePool:
-    """Up to `most` connections to the primary; the one that was used last is used first."""
+    """Up to `most` connections to the primary; the one that was used last is used first.
 
-    def __init__(self, target: Target, connect_seconds: float, most: int = 100) -> None:
+    A primary that was looked for is used once it is past the barrier; so is none that is older than `elections` knows.
+    """
+
+    def __init__(
+        self, target: Target, connect_seconds: float, most: int = 100, elections: Elections | None = None
+    ) -> None:
         self._target = target
         self._connect_seconds = connect_seconds
+        self._elections = elections or Elections()
         self._idle: list[WireConnection] = []
         self.connections: set[WireConnection] = set()
         self._slots = asyncio.Semaphore(most)
         self._primary: Address | None = None
+        self._election: ObjectId | None = None  # that the primary has won
+        self._generation = 0  # of the connections that were opened since `forget`
+        self._looking: asyncio.Task[None] | None = None
+        self._closed = False
 
     async def run(self, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Document:
         """Return the reply to a command on the database.
@@ -155,12 +174,18 @@ class WirePool:
         """
         async with self._slots:
             connection = self._pop_idle() or await self._open()
+            gone = False
             try:
-                return await connection.run({**command, "$db": self._target.database}, documents)
+                reply = await connection.run({**command, "$db": self._target.database}, documents)
+                gone = not reply["ok"] and reply.get("code") in NO_PRIMARY_CODES
+            except AutoReconnect:
+                gone = True
+                raise
             finally:
-                if not connection.lost:
-                    connection.idle_since = time.monotonic()
-                    self._idle.append(connection)
+                if gone and connection.generation == self._generation:
+                    self.forget()
+                self._put_back(connection)
+            return reply
 
     @property
     def figures(self) -> dict[str, float]:
@@ -170,6 +195,8 @@ class WirePool:
 
     def _pop_idle(self) -> WireConnection | None:
         """The connection that was used last; one that was idle for long may be dead without notice."""
+        if self._primary is not None and is_newer(self._elections.current(), self._election):
+            self.forget()  # the library knows another primary, and an older one that was frozen may wake up
         while self._idle:
             connection = self._idle.pop()
             if not connection.lost and time.monotonic() - connection.idle_since < _MOST_IDLE_SECONDS:
@@ -177,29 +204,69 @@ class WirePool:
             connection.close()
         return None
 
+    def _put_back(self, connection: WireConnection) -> None:
+        if connection.generation != self._generation:
+            connection.close()
+        elif not connection.lost:
+            connection.idle_since = time.monotonic()
+            self._idle.append(connection)
+
     def forget(self) -> None:
-        """Close the idle connections and look for the primary again: it is another one, or gone."""
+        """Close the connections when they are idle, and look for the primary again: it is another one, or gone."""
         self._primary = None
+        self._generation += 1
         while self._idle:
             self._idle.pop().close()
 
     def close(self) -> None:
-        """Close every connection."""
+        """Close every connection, and open none any more."""
+        self._closed = True
         self.forget()
+        if self._looking is not None:
+            self._looking.cancel()
         for connection in list(self.connections):
             connection.close()
 
     async def _open(self) -> WireConnection:
-        for host in [self._primary] if self._primary else self._target.hosts:
-            # ValueError: an invalid host name
-            with suppress(OSError, TimeoutError, ValueError, AutoReconnect, NotSent, ScramError):
+        if self._closed:
+            raise NotSent("the pool is closed")
+        if self._primary is None:
+            await self._wait_for_primary()
+            if found := self._pop_idle():
+                return found
+        primary, generation = self._primary, self._generation
+        if primary is not None:
+            with suppress(*_UNREACHABLE):
                 async with asyncio.timeout(self._connect_seconds):
-                    return await self._connect(host, follow=True)
-        self._primary = None
+                    return await self._connect(primary)
+            if generation == self._generation:
+                self.forget()
         raise NotSent("no primary can be reached")
 
-    async def _connect(self, host: Address, follow: bool) -> WireConnection:
-        """Connect to the primary that `host` is or names. Raises `AutoReconnect` where it knows none, or `NotSent`."""
+    async def _wait_for_primary(self) -> None:
+        """Look for the primary, once for all that wait for it."""
+        if self._looking is None:
+            self._looking = asyncio.get_running_loop().create_task(self._look(), context=Context())
+            self._looking.add_done_callback(self._end_looking)
+        await asyncio.wait({self._looking})
+
+    def _end_looking(self, task: asyncio.Task[None]) -> None:
+        self._looking = None
+
+    async def _look(self) -> None:
+        # a frozen host takes its time limit: the one that the library knows comes first
+        for host in dict.fromkeys((*self._elections.addresses(), *self._target.hosts)):
+            with suppress(*_UNREACHABLE):
+                async with asyncio.timeout(self._connect_seconds):
+                    self._put_back(await self._connect(host, new=True))
+                    return
+
+    async def _connect(self, host: Address, new: bool = False, follow: bool = True) -> WireConnection:
+        """Connect to the primary, to a `new` one through the host that is it or names it.
+
+        Raises `NotSent`, or `AutoReconnect` where the host is not the primary and knows none.
+        """
+        generation = self._generation
         loop = asyncio.get_running_loop()
         secured: dict[str, Any] = {} if self._target.tls is None else {"ssl": self._target.tls, **_TLS_LIMIT}
         _, connection = await loop.create_connection(lambda: WireConnection(self.connections), *host, **secured)
@@ -207,16 +274,34 @@ class WirePool:
             hello = await connection.run({"hello": 1, "$db": "admin"})
             if hello.get("isWritablePrimary") or self._target.direct:
                 await self._log_in(connection)
-                self._primary = host
+                await self._check(connection, hello, new)
+                if generation != self._generation:
+                    raise AutoReconnect("another primary meanwhile")
+                self._primary, connection.generation = host, generation
                 return connection
         except BaseException:
             connection.close()
             raise
         connection.close()
         named = _address(hello.get("primary"))
-        if named is None or not follow:
+        if named is None or not follow or not new:
             raise AutoReconnect("no primary")
-        return await self._connect(named, follow=False)
+        return await self._connect(named, new, follow=False)
+
+    async def _check(self, connection: WireConnection, hello: Document, new: bool) -> None:
+        """Let a `new` primary pass the barrier. Raises `AutoReconnect` where it is not the latest one."""
+        election = hello.get("electionId") if isinstance(hello.get("electionId"), ObjectId) else None
+        if new and "setName" in hello:
+            limit = {"maxTimeMS": int(self._connect_seconds * 1000)}
+            reply = await connection.run({**barrier_command(), **limit, "$db": self._target.database})
+            if reply.get("code") in AWAY_CODES:
+                raise AutoReconnect(f"not past the barrier: {reply.get('errmsg')}")
+            if has_failed(reply):
+                note_refusal(reply.get("errmsg"))
+            self._elections.note_passed(election)
+            self._election = election
+        if election != self._election or is_newer(self._elections.current(), election):
+            raise AutoReconnect("no longer the primary")
 
     async def _log_in(self, connection: WireConnection) -> None:
         if self._target.mechanism == X509:

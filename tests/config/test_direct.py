@@ -142,6 +142,33 @@ async def test_a_cancelled_command_closes_its_connection(mongodb_uri: str, name:
     pool.close()
 
 
+async def test_a_connection_in_use_while_the_primary_is_forgotten_is_not_used_again(
+    mongodb_uri: str, name: str
+) -> None:
+    target = target_of(mongodb_uri, name)
+    assert target is not None
+    pool = WirePool(target, connect_seconds=2)
+    await pool.run({"ping": 1})
+    (before,) = pool.connections
+    running = asyncio.ensure_future(pool.run({"ping": 1}))
+    await asyncio.sleep(0)
+    pool.forget()
+    assert (await running)["ok"] == 1
+    assert before.lost
+    assert (await pool.run({"ping": 1}))["ok"] == 1
+    assert before not in pool.connections
+    pool.close()
+
+
+async def test_a_closed_pool_opens_no_connection(mongodb_uri: str, name: str) -> None:
+    target = target_of(mongodb_uri, name)
+    assert target is not None
+    pool = WirePool(target, connect_seconds=2)
+    pool.close()
+    with pytest.raises(NotSent):
+        await pool.run({"ping": 1})
+
+
 async def test_no_server_at_all_means_that_nothing_was_sent() -> None:
     pool = WirePool(Target((("127.0.0.1", 1),), "tradewind"), connect_seconds=1)
     with pytest.raises(NotSent):
