@@ -11,11 +11,19 @@ from tornado.ioloop import IOLoop
 
 from plugins.registry import load_plugins
 from plugins.runtime import Running
-from plugins.testing import PASSWORD, Client, People, expect, serving
+from plugins.testing import PASSWORD, Client, People, expect, serving, unique
 from tests.plugins.console.browser import Console, do, opened
+from tests.plugins.console.work import Work, work_of
 from tests.scripts.test_new_plugin import written
 
 pytestmark = pytest.mark.gen_test(timeout=180)
+# who works at which parts of the API, or at which lists, so that every list has somebody
+WORK = {
+    "admin": ("system", "finance", "hrm"),
+    "manager": ("approvals", "cms", "inventory"),
+    "sales": ("crm",),
+    "staff": ("finance.expense-claims", "approvals.instances"),
+}
 CODES = "return [...document.querySelectorAll('nav a[data-menu]')].map((link) => link.dataset.menu)"
 # what people read that is not data of records: heads of columns, buttons, tabs, labels of forms, what the page says
 SAID = """
@@ -49,10 +57,8 @@ def walk(console: Console) -> tuple[list[str], set[str]]:
     codes = console.browser.execute_script(CODES)
     said: set[str] = set()
     for code in codes:
-        link = f"nav a[data-menu='{code}']"
-        console.press(link)
-        console.until(lambda link=link: console.count(f"{link}[aria-current]") and console.count("main .drawn"))
-        console.rest()
+        console.robot("open", address=f"#/{code}")
+        assert console.count(f"nav a[data-menu='{code}'][aria-current=page]")
         if console.count("main .dashboard"):  # charts that it leaves behind would be drawn nowhere
             console.draw_all("main .dashboard", "canvas, .figure")
         said |= set(console.browser.execute_script(SAID))
@@ -68,15 +74,47 @@ def english(said: set[str]) -> list[str]:
     return sorted(text for text in said if _ENGLISH.search(_KNOWN.sub("", text)))
 
 
-@pytest.mark.parametrize("username", ["admin", "sales"])
+def password_of(company: Running, username: str) -> str:
+    return PASSWORD if username == "admin" else company.service.demo_password(username)
+
+
+@pytest.mark.parametrize("username", WORK)
 async def test_every_menu_opens_in_chinese(console: Console, company: Running, username: str) -> None:
-    password = PASSWORD if username == "admin" else company.service.demo_password(username)
     await do(console.speak, "zh")
-    await do(console.log_in, username, "main .drawn", password)
+    await do(console.log_in, username, "main .drawn", password_of(company, username))
     codes, said = await do(walk, console)
     assert len(codes) > 10
     assert "\n".join(await do(faults, console)) == ""
     assert english(said) == []
+
+
+def labour(console: Console, work: Work) -> None:
+    """Make a record, change it, and take an action with it or delete it."""
+    console.robot("open", address=f"#/{work.menu}", tab=work.tab)
+    console.robot("fill", button=work.create, values=dict(work.typed))
+    made = console.browser.execute_script("return window.made")
+    console.robot("open", address=f"#/records/{work.subject.name}/{made}")
+    if work.changed:
+        console.robot("change", button="Change", name=work.changed, value=unique("other"))
+    if work.action:
+        console.robot("confirm", button=work.action)
+    elif work.deletes:
+        console.robot("confirm", button="Delete")
+
+
+@pytest.mark.parametrize("username", WORK)
+async def test_records_are_made_changed_and_deleted_at_their_pages(
+    console: Console, company: Running, username: str
+) -> None:
+    person = await Client(company.url).log_in(username, password_of(company, username))
+    works = [*work_of(set(person.session["permissions"]), WORK[username])]
+    assert len(works) >= (2 if username == "staff" else 5)
+    await do(console.speak, "en")
+    await do(console.log_in, username, "main .drawn", password_of(company, username))
+    await do(console.watch)
+    for work in works:
+        await do(labour, console, work)
+        assert "\n".join(await do(faults, console)) == "", work.subject.name
 
 
 async def test_records_of_a_new_plugin_are_made_and_changed_by_its_user(
