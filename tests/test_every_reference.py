@@ -103,6 +103,10 @@ async def referred(holder: Holder, maker: Maker, running: Running) -> tuple[Coll
     changes = {name: document[name] for name in {holder.link.path.split(".")[0]}}
     await database.driver.update_one(collection.name, {"_id": held_by}, {"$set": changes})
     database.tell(collection.name, held_by)
+    if (collection.name, holder.link.path) == ("crm_payments", "contract_id"):
+        # its deletion takes it off what the contract has received
+        received = {"received_amount": document["amount"]}
+        await database.driver.update_one(target.name, {"_id": target.parse_id(id)}, {"$set": received})
     return target, id, held_by
 
 

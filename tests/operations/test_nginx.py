@@ -122,7 +122,7 @@ async def test_requests_websockets_and_large_files_pass_through_nginx(mongodb_ur
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
     """A folder that the user of nginx may enter, as that of a test run may not be."""
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
         Path(name).chmod(0o755)
         yield Path(name)
 

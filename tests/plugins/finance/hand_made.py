@@ -121,7 +121,8 @@ def credit(direction: str) -> HandMade:
         expect(await books.enter({"in": "out", "out": "in"}[direction], "100.00", (items[0], "100.00")))
         expect(await maker.admin.post(f"{INVOICES}/{credited['id']}/credit-notes", {"amount": "60.00"}))
         body = {"allocations": [{"open_item_id": items[1]["id"], "amount": "20.00"}], "reason": "客户同意抵扣"}
-        return Exercise(maker.admin, route, path_with(route, items[0]["id"]), body, record=items[0])
+        item = await books.item(credited)
+        return Exercise(maker.admin, route, path_with(route, item["id"]), body, record=item)
 
     return made
 
