@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from selenium.common.exceptions import TimeoutException
 from selenium.webdriver import ActionChains, Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -103,8 +104,12 @@ class Console:
         assert fault == "", fault
 
     def until(self, condition: Callable[[], object]) -> None:
-        """Wait until `condition` holds."""
-        WebDriverWait(self.browser, PATIENCE_SECONDS, poll_frequency=0.1).until(lambda _: condition())
+        """Wait until `condition` holds; AssertionError says what the page shows where it never does."""
+        try:
+            WebDriverWait(self.browser, PATIENCE_SECONDS, poll_frequency=0.1).until(lambda _: condition())
+        except TimeoutException as error:
+            shown = self.browser.find_element(By.TAG_NAME, "body").text
+            raise AssertionError(f"{self.browser.current_url} shows: {shown[:1000]}") from error
 
     def count(self, selector: str) -> int:
         """How many elements there are."""

@@ -12,11 +12,12 @@ from tornado.ioloop import IOLoop
 
 from plugins.console.site import Site, Subject
 from plugins.runtime import Running
-from plugins.testing import Client, People, expect, unique
+from plugins.testing import Client, People, expect, serving, unique
 from tests.plugins.approval.flows import EVERYTHING, ask, define, node
 from tests.plugins.cms.xss_vectors import HTML, MARKDOWN
 from tests.plugins.console.browser import Console, do, opened
 from tests.support.catalogue import CATALOGUE
+from tests.support.special_requests import HAND_MADE
 from tests.support.valid_requests import Maker
 
 pytestmark = pytest.mark.gen_test(timeout=180)
@@ -24,6 +25,29 @@ CUSTOMERS = [f"crm:customer:{action}" for action in ("list", "read", "create", "
 CONTRACTS = [f"crm:contract:{action}" for action in ("list", "read", "create", "update", "submit", "approve")]
 SHORT, MARKED, PAGE = 100, 20, 20  # characters of a short name, and of the mark before the vectors; rows of a page
 OPEN = "one.textContent.trim() === 'Open' && one.closest('tr').textContent.includes({})"
+
+
+@pytest.fixture(scope="module")
+def tradewind(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server with what these tests make, and no more: what others leave behind may be what a person sees first."""
+    block = serving(mongodb_uri, tmp_path_factory.mktemp("working"))
+    yield io_loop.run_sync(block.__aenter__)
+    io_loop.run_sync(lambda: block.__aexit__(None, None, None))
+
+
+@pytest.fixture(scope="module")
+def admin(io_loop: IOLoop, tradewind: Running) -> Client:
+    return io_loop.run_sync(lambda: Client(tradewind.url).log_in("admin"))
+
+
+@pytest.fixture(scope="module")
+def people(admin: Client) -> People:
+    return People(admin)
+
+
+@pytest.fixture(scope="module")
+def maker(admin: Client, tradewind: Running) -> Maker:
+    return Maker(admin, HAND_MADE, tradewind.catalogue)
 
 
 @pytest.fixture(scope="module")
