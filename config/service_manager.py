@@ -1,4 +1,4 @@
-"""What the service manager that started this process is told (sd_notify(3)); without one nothing happens."""
+"""Notes for the service manager that started this process (sd_notify(3)); without one nothing happens."""
 
 from __future__ import annotations
 

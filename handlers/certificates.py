@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 log = logging.getLogger("tradewind.tls")
 
 
-def tell_certificate(metrics: Metrics, certificate: Certificate | None) -> None:
+def show_certificate(metrics: Metrics, certificate: Certificate | None) -> None:
     """Show when the certificate ends; without one, that there is nothing to show."""
 
-    def told(value: float) -> dict[str, float]:
+    def figure(value: float) -> dict[str, float]:
         return {"": value}
 
     ends = "When the certificate in use ends, in seconds since 1970"
     name = "tradewind_tls_certificate_expiry_timestamp_seconds"
-    metrics.figure(name, ends, lambda: told(certificate.ends.timestamp()) if certificate else {})
+    metrics.figure(name, ends, lambda: figure(certificate.ends.timestamp()) if certificate else {})
     refused = "Whether the newest certificate cannot be used, so that the one before it stays"
     metrics.figure(
-        "tradewind_tls_certificate_refused", refused, lambda: told(bool(certificate.refused)) if certificate else {}
+        "tradewind_tls_certificate_refused", refused, lambda: figure(bool(certificate.refused)) if certificate else {}
     )
 
 
@@ -50,8 +50,8 @@ class CertificateWatch:
             try:
                 taken = await asyncio.to_thread(self._certificate.renew, unchanged)
             except CertificateError as error:
-                told = {"reason": str(error), "ends": self._certificate.ends.isoformat()}
-                log.error("a new certificate is not used, the one before stays", extra=told)
+                details = {"reason": str(error), "ends": self._certificate.ends.isoformat()}
+                log.error("a new certificate is not used, the one before stays", extra=details)
                 return
         if taken:
             log.info("a new certificate is used", extra={"ends": self._certificate.ends.isoformat()})

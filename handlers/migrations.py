@@ -182,8 +182,8 @@ class Migrations:
 
     async def _announce(self, plugin: str, migration: Migration) -> None:
         """Note that older versions cannot use the database from now on, and wait until they know."""
-        told = {"contract": True, "plugin": plugin, "summary": migration.summary, "version": VERSION}
-        await self._driver.insert_missing(MIGRATIONS, [{"_id": migration.name, **told, "at": utc_now()}])
+        facts = {"contract": True, "plugin": plugin, "summary": migration.summary, "version": VERSION}
+        await self._driver.insert_missing(MIGRATIONS, [{"_id": migration.name, **facts, "at": utc_now()}])
         (kept,) = await self._driver.find(MIGRATIONS, {"_id": migration.name}, limit=1)
         log.warning("older versions cannot use the database any more", extra={"migration": migration.name})
         await asyncio.sleep(max(0.0, _NOTICE_SECONDS - (utc_now() - kept["at"]).total_seconds()))

@@ -1,8 +1,8 @@
 """The processes of one port: each asks the others on Unix sockets, so that one scrape, and one probe, tells of all.
 
-Each takes the lowest free number, by a lock that the kernel frees when it ends, and answers on a socket of that number
+Each takes the lowest free number, by a lock that the kernel frees when it ends, and replies on a socket of that number
 in `processes` of the data folder, which only the user of the service can enter. One that hangs keeps its lock and does
-not answer.
+not reply.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ log = logging.getLogger("tradewind.processes")
 _FOLDER = "processes"
 _LOCK = re.compile(r"(\d{1,5})\.(\d{1,3})\.lock")
 _MOST = 1000
-_ANSWER_SECONDS = 2.0
+_REPLY_SECONDS = 2.0
 _METRICS, _EXEMPLARS = b"metrics\n", b"metrics with exemplars\n"
 _OPEN_FOLDERS = Path(
     "/proc/self/fd"
@@ -36,14 +36,14 @@ _OPEN_FOLDERS = Path(
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a process says of itself; without a `pid` it has not answered in time. `seconds`: how long that took."""
+class ProcessState:
+    """What a process says of itself; without a `pid` it has not replied in time. `seconds`: how long that took."""
 
     port: int
     number: int
     pid: int = 0
     version: str = ""
-    seconds: float = _ANSWER_SECONDS
+    seconds: float = _REPLY_SECONDS
     families: tuple[Family, ...] = ()
 
     def figure(self, name: str, having: str = "") -> float | None:
@@ -64,18 +64,18 @@ class Processes:
         self._server: asyncio.Server | None = None
 
     async def join(self, data_dir: Path, port: int) -> None:
-        """Answer the others from now on. Where the data folder cannot hold sockets, this process stays alone."""
+        """Reply to the others from now on. Where the data folder cannot hold sockets, this process stays alone."""
         self._port = port
         try:
             (data_dir / _FOLDER).mkdir(mode=0o700, parents=True, exist_ok=True)
             self._folder = folder = _Folder(data_dir / _FOLDER)
             self._number, self._lock = folder.take(port)
-            self._server = await asyncio.start_unix_server(self._answer, sock=folder.bind(port, self._number))
+            self._server = await asyncio.start_unix_server(self._reply, sock=folder.bind(port, self._number))
         except OSError as error:
             log.warning("metrics tell of this process alone", extra={"reason": str(error)})
 
     async def leave(self) -> None:
-        """Answer no more, and free the number."""
+        """Stop replying, and free the number."""
         if self._server is not None:
             self._server.close()
         if self._folder is not None:
@@ -86,13 +86,13 @@ class Processes:
             os.close(self._lock)
             self._lock = None
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _reply(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, TimeoutError, ValueError):
-            async with asyncio.timeout(_ANSWER_SECONDS):
+            async with asyncio.timeout(_REPLY_SECONDS):
                 asked = await reader.readline()
                 families = await self._families(asked) if asked in (_METRICS, _EXEMPLARS) else []
-                told = {"pid": os.getpid(), "version": VERSION, "families": list(map(tuple, families))}
-                writer.write(orjson.dumps(told))
+                state = {"pid": os.getpid(), "version": VERSION, "families": list(map(tuple, families))}
+                writer.write(orjson.dumps(state))
                 await writer.drain()
         writer.close()
 
@@ -100,10 +100,10 @@ class Processes:
         """The metrics of this process. Those of number 0, which often is the only one, have no label of the process."""
         return await self._metrics.families(str(self._number) if self._number else "", asked == _EXEMPLARS)
 
-    async def all_answers(self, question: bytes = b"ping\n") -> list[Answer]:
-        """The answers of all processes of the port, this one too, by their numbers."""
+    async def all_states(self, question: bytes = b"ping\n") -> list[ProcessState]:
+        """The states of all processes of the port, this one too, by their numbers."""
         families = await self._families(question) if question in (_METRICS, _EXEMPLARS) else []
-        own = Answer(self._port, self._number, os.getpid(), VERSION, 0.0, tuple(families))
+        own = ProcessState(self._port, self._number, os.getpid(), VERSION, 0.0, tuple(families))
         if self._folder is None:
             return [own]
         others = [number for port, number in self._folder.held() if port == self._port and number != self._number]
@@ -113,14 +113,14 @@ class Processes:
     async def exposition(self, open_metrics: bool = False) -> bytes:
         """The metrics of all processes of the port, and those of the whole service; in OpenMetrics with exemplars."""
         question = _EXEMPLARS if open_metrics else _METRICS
-        answers, shared = await asyncio.gather(self.all_answers(question), self._metrics.shared())
-        up = "".join(f'tradewind_process_up{{{PROCESS}="{one.number}"}} {int(one.pid > 0)}\n' for one in answers)
-        told = Family("tradewind_process_up", "Whether a process of this port answers; 0: it hangs", "gauge", up)
-        return exposition((told, *(family for one in answers for family in one.families), *shared), open_metrics)
+        states, shared = await asyncio.gather(self.all_states(question), self._metrics.shared())
+        up = "".join(f'tradewind_process_up{{{PROCESS}="{one.number}"}} {int(one.pid > 0)}\n' for one in states)
+        up_family = Family("tradewind_process_up", "Whether a process of this port replies; 0: it hangs", "gauge", up)
+        return exposition((up_family, *(family for one in states for family in one.families), *shared), open_metrics)
 
 
-async def processes_of(data_dir: Path) -> list[Answer]:
-    """The answers of the processes of all ports with this data folder."""
+async def processes_of(data_dir: Path) -> list[ProcessState]:
+    """The states of the processes of all ports with this data folder."""
     try:
         folder = _Folder(data_dir / _FOLDER)
     except OSError:
@@ -131,20 +131,20 @@ async def processes_of(data_dir: Path) -> list[Answer]:
         folder.close()
 
 
-async def _ask(folder: _Folder, port: int, number: int, question: bytes) -> Answer:
+async def _ask(folder: _Folder, port: int, number: int, question: bytes) -> ProcessState:
     began = time.monotonic()
     try:
-        async with asyncio.timeout(_ANSWER_SECONDS):
+        async with asyncio.timeout(_REPLY_SECONDS):
             reader, writer = await asyncio.open_unix_connection(folder.path(port, number))
             try:
                 writer.write(question)
-                told = orjson.loads(await reader.read())
+                reply = orjson.loads(await reader.read())
             finally:
                 writer.close()
-        families = tuple(Family(*one) for one in told["families"])
-        return Answer(port, number, told["pid"], told["version"], time.monotonic() - began, families)
+        families = tuple(Family(*one) for one in reply["families"])
+        return ProcessState(port, number, reply["pid"], reply["version"], time.monotonic() - began, families)
     except (OSError, TimeoutError, ValueError, LookupError, TypeError):
-        return Answer(port, number)
+        return ProcessState(port, number)
 
 
 class _Folder:
@@ -158,7 +158,7 @@ class _Folder:
         os.close(self._open)
 
     def path(self, port: int, number: int) -> str:
-        """Where the process with this number answers."""
+        """Where the process with this number listens."""
         folder = _OPEN_FOLDERS / str(self._open) if _OPEN_FOLDERS.exists() else self._path
         return str(folder / f"{port}.{number}.sock")
 
@@ -174,7 +174,7 @@ class _Folder:
         raise OSError(f"{_MOST} processes have a number of port {port}")
 
     def bind(self, port: int, number: int) -> socket.socket:
-        """A socket on which the process with this number answers."""
+        """A socket on which the process with this number listens."""
         self.remove(port, number)
         bound = socket.socket(socket.AF_UNIX)
         try:

@@ -31,7 +31,7 @@ async def respond_traced(request: Request) -> Response:
 
 def _describe(root: Any, request: Request, status: int, seconds: float) -> None:
     route = request.route if isinstance(request.route, Route) else None
-    told: dict[str, str | int] = {
+    attributes: dict[str, str | int] = {
         "http.request.method": request.method,
         "url.path": request.target[:500],
         "http.response.status_code": status,
@@ -39,10 +39,10 @@ def _describe(root: Any, request: Request, status: int, seconds: float) -> None:
         "tradewind.request_id": request.id,
     }
     if route is not None:
-        told["http.route"] = route.path
+        attributes["http.route"] = route.path
         root.update_name(f"{request.method} {route.path}")
         request.part(Metrics).keep_exemplar(request.method, route.path, seconds, str(request.trace_id))
-    root.set_attributes(told)
+    root.set_attributes(attributes)
     if status >= 500:
         from opentelemetry.trace import StatusCode
 

@@ -290,8 +290,8 @@ from handlers.jobs import (
     Periodic as Periodic,  # a periodic job
 )
 from handlers.processes import (
-    Answer as Answer,  # what a process says of itself
     Processes as Processes,  # the processes of this port
+    ProcessState as ProcessState,  # what a process says of itself
 )
 
 # -- Tables: what an import needs that writes rows in a way of its own; `tables` does without

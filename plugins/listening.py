@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from config.listening import CannotListen, close_sockets, open_sockets, open_unix_socket, port_of
 from config.settings import Settings
 from config.tls_files import CertificateError
-from handlers.certificates import CertificateWatch, tell_certificate
+from handlers.certificates import CertificateWatch, show_certificate
 from handlers.confined.pool import Confined
 from handlers.http.app import Front, listen
 from handlers.http.draining import drain
@@ -92,7 +92,7 @@ def _certificate(settings: Settings) -> Certificate | None:
 
 
 def _watch(service: Service, certificate: Certificate | None) -> CertificateWatch | None:
-    tell_certificate(service.part(Metrics), certificate)
+    show_certificate(service.part(Metrics), certificate)
     if certificate is None:
         return None
     watch = CertificateWatch(certificate, service.settings.tls_look_seconds)

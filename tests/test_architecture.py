@@ -139,7 +139,7 @@ PLUGIN_API = """
 
     ByTime ByValue Figures Filter end_of_month name_of split_cell summed
 
-    Answer Departments LastRun OF_A_DEPARTMENT Periodic Processes narrow_to_department
+    Departments LastRun OF_A_DEPARTMENT Periodic Processes ProcessState narrow_to_department
 """.split()  # noqa: SIM905  a list literal has a line for each of them
 
 

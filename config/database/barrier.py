@@ -119,7 +119,7 @@ class Barrier:
     def _end(self, task: asyncio.Task[None]) -> None:
         self._running = None
         if not task.cancelled():
-            task.exception()  # retrieved, so that asyncio does not log what nobody waits for any more
+            task.exception()  # retrieved, so that asyncio does not log an error without a waiter
 
 
 def is_newer(election: ObjectId | None, than: ObjectId | None) -> bool:

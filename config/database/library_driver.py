@@ -261,7 +261,7 @@ class LibraryDriver(Driver):
     ) -> list[Document] | None:
         """All results of an aggregation in a transaction, where they fit into one reply; None where they do not."""
         command = {"aggregate": collection, "pipeline": list(pipeline), "cursor": {"batchSize": _ROWS_AT_ONCE}, **hint}
-        # a command has other options than the database, unless it is told
+        # a command has other options than the database, unless they are given
         reply = await self._run(self._database.command(command, session=_session(), codec_options=CODEC))
         return None if reply["cursor"]["id"] else list(reply["cursor"]["firstBatch"])
 

@@ -130,14 +130,14 @@ def writes_of(event: Mapping[str, Any]) -> Iterator[Write]:
     elif kind != "update":
         yield ReplaceOne(key, event["fullDocument"], upsert=True)
     else:
-        told = event["updateDescription"]
+        described = event["updateDescription"]
         # first, because an array that was cut may have got other elements
-        if cut := told.get("truncatedArrays"):
+        if cut := described.get("truncatedArrays"):
             yield UpdateOne(key, {"$push": {one["field"]: {"$each": [], "$slice": one["newSize"]} for one in cut}})
         change: dict[str, Any] = {}
-        if set_fields := told["updatedFields"]:
+        if set_fields := described["updatedFields"]:
             change["$set"] = set_fields
-        if gone := told["removedFields"]:
+        if gone := described["removedFields"]:
             change["$unset"] = dict.fromkeys(gone, "")
         if change:
             yield UpdateOne(key, change)

@@ -106,8 +106,8 @@ class _Supervisor:
             if server.code == REFUSED and not self._proven:
                 return self._give_up(server.code)
             pause = place.restarts.pause_after(server.ready_seconds)
-            told = {"pid": server.pid, "exit_code": server.code, "pause_seconds": pause}
-            log.warning("a process ended and is started again", extra=told)
+            details = {"pid": server.pid, "exit_code": server.code, "pause_seconds": pause}
+            log.warning("a process ended and is started again", extra=details)
             await asyncio.sleep(pause)
 
     async def _start(self) -> Server:
@@ -200,7 +200,7 @@ class _Supervisor:
                 old, place.server = place.server, server
                 self._current = new
             if old is not None:
-                # a server that is not ready yet cannot be told more than to stop
+                # a server that is not ready yet understands no signal but the one to stop
                 await old.end(signal.SIGHUP if old.ready.is_set() else signal.SIGTERM, new.stop_seconds)
         self._note_ready()
 

@@ -111,14 +111,14 @@ async def metrics(req: Request) -> bytes | Response:
 
 
 async def processes(req: Request) -> dict[str, Any]:
-    """Report whether every process of this port answers. Raises 50300, naming those that do not within two seconds."""
+    """Report whether every process of this port responds. Raises 50300, naming those that do not within two seconds."""
     _require_listed(req)
-    answers = await req.part(Processes).all_answers()
-    silent = [str(one.number) for one in answers if not one.pid]
+    states = await req.part(Processes).all_states()
+    silent = [str(one.number) for one in states if not one.pid]
     if silent:
         raise unavailable(reason=SILENT.filled(processes=", ".join(silent)))
-    told = ({"process": str(one.number), "pid": one.pid, "version": one.version} for one in answers)
-    return {"status": "ok", "processes": list(told)}
+    found = ({"process": str(one.number), "pid": one.pid, "version": one.version} for one in states)
+    return {"status": "ok", "processes": list(found)}
 
 
 def _require_listed(req: Request) -> None:
@@ -294,7 +294,7 @@ CORE_ROUTES: tuple[Route, ...] = (
     route(
         "GET /api/health/processes",
         processes,
-        summary="Whether all processes of this port answer",
+        summary="Whether all processes of this port respond",
         access=PUBLIC,
         returns=_PROCESSES,
         tag="meta",

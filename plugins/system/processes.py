@@ -1,4 +1,4 @@
-"""The processes of this port: whether each answers, and its figures."""
+"""The processes of this port: whether each responds, and its figures."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from plugins.api import (
-    Answer,
     Processes,
+    ProcessState,
     Request,
     Route,
     array,
@@ -23,10 +23,12 @@ from plugins.api import (
 PROCESS = shape(
     "ProcessFigures",
     process=integer(label=("进程", "Process"), nullable=False, description="Its number on this port."),
-    answers=boolean(label=("响应", "Answers"), nullable=False, description="False: it hangs, and tells nothing else."),
+    responds=boolean(
+        label=("响应", "Responds"), nullable=False, description="False: it hangs, and tells nothing else."
+    ),
     pid=integer(label=("进程号", "Process ID"), description="On its machine."),
     version=text(label=("版本", "Version"), nullable=False, description="Empty of one that hangs."),
-    milliseconds=number(label=("响应时间（毫秒）", "Answered in (ms)")),
+    milliseconds=number(label=("响应时间（毫秒）", "Responded in (ms)")),
     started_at=timestamp(label=("启动时间", "Started")),
     megabytes=number(label=("内存（兆字节）", "Memory (MiB)")),
     requests=integer(label=("请求数", "Requests"), description="Since it started."),
@@ -38,26 +40,26 @@ PROCESS = shape(
 
 async def list_processes(req: Request) -> list[dict[str, Any]]:
     """Return the processes, by number."""
-    answers = await req.part(Processes).all_answers(b"metrics\n")
-    return [_present(one) for one in answers]
+    states = await req.part(Processes).all_states(b"metrics\n")
+    return [_present(one) for one in states]
 
 
-def _present(answer: Answer) -> dict[str, Any]:
-    if not answer.pid:
-        return dict.fromkeys(PROCESS.fields or {}) | {"process": answer.number, "answers": False, "version": ""}
-    started, memory = answer.figure("process_start_time_seconds"), answer.figure("process_resident_memory_bytes")
+def _present(state: ProcessState) -> dict[str, Any]:
+    if not state.pid:
+        return dict.fromkeys(PROCESS.fields or {}) | {"process": state.number, "responds": False, "version": ""}
+    started, memory = state.figure("process_start_time_seconds"), state.figure("process_resident_memory_bytes")
     return {
-        "process": answer.number,
-        "answers": True,
-        "pid": answer.pid,
-        "version": answer.version,
-        "milliseconds": round(answer.seconds * 1000, 1),
+        "process": state.number,
+        "responds": True,
+        "pid": state.pid,
+        "version": state.version,
+        "milliseconds": round(state.seconds * 1000, 1),
         "started_at": datetime.fromtimestamp(started, UTC) if started else None,
         "megabytes": round(memory / 2**20, 1) if memory else None,
-        "requests": _whole(answer.figure("tradewind_requests_total")),
-        "failures": _whole(answer.figure("tradewind_requests_total", 'status="5')),
-        "database_connections": _whole(answer.figure("tradewind_database_connections")),
-        "slow_operations": _whole(answer.figure("tradewind_database_slow_operations_total")),
+        "requests": _whole(state.figure("tradewind_requests_total")),
+        "failures": _whole(state.figure("tradewind_requests_total", 'status="5')),
+        "database_connections": _whole(state.figure("tradewind_database_connections")),
+        "slow_operations": _whole(state.figure("tradewind_database_slow_operations_total")),
     }
 
 

@@ -128,7 +128,7 @@ async def test_one_scrape_tells_of_two_processes_and_finds_the_one_that_hangs(tm
             }
     finally:
         await second.leave()
-    assert [one.number for one in await first.all_answers()] == [0]
+    assert [one.number for one in await first.all_states()] == [0]
     await first.leave()
 
 
@@ -138,7 +138,7 @@ async def test_the_number_of_a_process_that_ended_is_taken_again(tmp_path: Path)
     await second.join(tmp_path, 8000)
     await first.leave()
     await third.join(tmp_path, 8000)
-    assert [one.number for one in await second.all_answers()] == [0, 1]
+    assert [one.number for one in await second.all_states()] == [0, 1]
     await second.leave()
     await third.leave()
 
@@ -147,7 +147,7 @@ async def test_processes_of_another_port_are_no_matter(tmp_path: Path) -> None:
     first, second = Processes(Metrics()), Processes(Metrics())
     await first.join(tmp_path, 8000)
     await second.join(tmp_path, 8001)
-    assert [one.port for one in await first.all_answers()] == [8000]
+    assert [one.port for one in await first.all_states()] == [8000]
     assert sorted(one.port for one in await processes_of(tmp_path)) == [8000, 8001]
     await first.leave()
     await second.leave()
@@ -157,7 +157,7 @@ async def test_where_no_socket_can_be_made_a_process_tells_of_itself(tmp_path: P
     (tmp_path / "processes").write_text("in the way")
     alone = Processes(Metrics())
     await alone.join(tmp_path, 8000)
-    assert [one.number for one in await alone.all_answers()] == [0]
+    assert [one.number for one in await alone.all_states()] == [0]
     await alone.leave()
 
 
@@ -167,11 +167,11 @@ async def test_the_probe_names_the_process_that_hangs(mongodb_uri: str, tmp_path
         port, own = int(url.rpartition(":")[2]), Processes(Metrics())
         await own.join(tmp_path, port)
         try:
-            assert [one.pid for one in await own.all_answers()] == [hanging.process.pid, os.getpid()]
+            assert [one.pid for one in await own.all_states()] == [hanging.process.pid, os.getpid()]
             probed = expect(await Client(url).get("/api/health/processes"))
             assert [one["process"] for one in probed["processes"]] == ["0", "1"]
             hanging.process.send_signal(signal.SIGSTOP)
-            assert [one.pid for one in await own.all_answers()] == [0, os.getpid()]
+            assert [one.pid for one in await own.all_states()] == [0, os.getpid()]
         finally:
             hanging.process.send_signal(signal.SIGCONT)
             await own.leave()

@@ -117,7 +117,7 @@ async def test_who_may_not_list_jobs_or_processes_gets_none(people: People) -> N
 
 async def test_a_process_tells_its_figures(admin: Client) -> None:
     (own, *_) = expect(await admin.get("/api/v1/system/processes"))
-    assert own["answers"] is True
+    assert own["responds"] is True
     assert own["pid"] > 0
     assert own["requests"] > 0
     assert own["megabytes"] > 10
