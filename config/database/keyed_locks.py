@@ -113,7 +113,7 @@ class KeyedLocks:
                     del self._queues[key]
 
     def _tell_queue(self, keys: set[DocumentKey]) -> None:
-        """Tell who waits for these locks that their holder found the database away.
+        """Tell those waiting for these locks that their holder found the database away.
 
         Each of them would else try for a whole time limit of its own, one after the other.
         """
