@@ -12,16 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from config.database import (
-    RESTORING,
-    DatabaseRefused,
-    DatabaseUnavailable,
-    Driver,
-    TracedDriver,
-    missing_set,
-    missing_set_at,
-    open_driver,
-)
+from config.database import RESTORING, DatabaseRefused, DatabaseUnavailable, Driver, TracedDriver
 from config.embedded.diagnosis import explain_os_error
 from config.local_secrets import demo_password, local_secret
 from config.settings import Settings
@@ -56,6 +47,7 @@ from handlers.tables.records import TABLE_IMPORTS
 from handlers.tables.running import resume_imports
 from handlers.tracing import traced_routes
 from plugins.background import Job
+from plugins.connecting import connected
 from plugins.listening import StartError, start_listening
 from plugins.plugin import Plugin
 from plugins.protocols import PROTOCOLS
@@ -210,27 +202,8 @@ def _seconds(service: Service, plugin: Plugin, job: Job) -> float:
 
 
 async def _connect(settings: Settings, uri: str, stack: AsyncExitStack) -> Driver:
-    """Open a driver, and check that its server is reachable and belongs to a replica set. `stack` closes it."""
-    try:
-        driver = open_driver(
-            settings.mongodb_driver,
-            uri,
-            settings.mongodb_database,
-            settings.mongodb_timeout_ms,
-            settings.mongodb_dashboards,
-        )
-    except ValueError as error:
-        raise StartError(str(error)) from error
-    stack.push_async_callback(driver.close)
-    try:
-        missing = missing_set(await driver.command({"hello": 1}))
-    except DatabaseRefused as error:
-        raise StartError("MongoDB refuses the user or the password in TRADEWIND_MONGODB_URI.") from error
-    except DatabaseUnavailable as error:
-        out_of_reach = "MongoDB does not respond: check TRADEWIND_MONGODB_URI and that the server runs."
-        raise StartError(await missing_set_at(uri) or out_of_reach) from error
-    if missing is not None:
-        raise StartError(missing)
+    """Open a driver of a database that can be used. `stack` closes it."""
+    driver = await stack.enter_async_context(connected(settings, uri))
     if await driver.find(RESTORING, {}, limit=1):
         raise StartError(
             f"A restore into the database {settings.mongodb_database} is running or was killed: wait for its end, or drop "

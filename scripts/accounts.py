@@ -28,6 +28,7 @@ from handlers.schema.errors import ApiError, ValidationFailed
 from handlers.schema.messages import RULES
 from handlers.schema.validation import Checker
 from plugins.auth.records import SESSIONS
+from plugins.listening import StartError
 from plugins.rbac.passwords import Passwords
 from plugins.rbac.records import DEPARTMENTS, ROLES, USERS
 from plugins.rbac.settings import RbacSettings
@@ -203,7 +204,7 @@ def main(arguments: Sequence[str], program: str = "scripts/user") -> int:
             if uri is None:
                 raise EmbeddedError(f"there is no database in {settings.data_dir}")
             told = asyncio.run(_run(settings, uri, given))
-    except (ValidationError, EmbeddedError, ValueError, DatabaseUnavailable) as error:
+    except (ValidationError, EmbeddedError, StartError, ValueError, DatabaseUnavailable) as error:
         print(f"user: {error}", file=sys.stderr)
         return 2
     except (Refused, ApiError) as error:

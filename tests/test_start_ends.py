@@ -2,11 +2,12 @@
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import subprocess
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -28,7 +29,7 @@ NEVER_MS = "60000"  # who waits for the database waits for longer than the tests
 
 
 @contextmanager
-def mongod(folder: Path, *arguments: str) -> Iterator[str]:
+def mongod(folder: Path, *arguments: str, within: Sequence[str | Path] = ()) -> Iterator[str]:
     """A `mongod` that is no part of a replica set that works; its address."""
     folder.mkdir()
     with socket.socket() as probe:
@@ -36,7 +37,7 @@ def mongod(folder: Path, *arguments: str) -> Iterator[str]:
         port = probe.getsockname()[1]
     command = [find_mongod(), "--dbpath", folder, "--bind_ip", "127.0.0.1", "--port", str(port), "--nounixsocket"]
     log = folder / "log"
-    process = subprocess.Popen([*command, "--logpath", log, *arguments], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([*within, *command, "--logpath", log, *arguments], stdout=subprocess.DEVNULL)
     try:
         while not (log.exists() and b'"id":23016,' in log.read_bytes()):
             assert process.poll() is None
@@ -67,6 +68,37 @@ async def test_a_replica_set_that_was_not_initiated_is_reported_in_one_sentence(
     with mongod(tmp_path / "mongod", "--replSet", "rs0") as uri:
         line = await refusal(environment(uri, tmp_path / "data", MONGODB_TIMEOUT_MS="1000"), tmp_path)
     assert "has a replica set without members: run rs.initiate() once" in line
+
+
+async def test_another_replica_set_than_the_address_says_is_reported_in_one_sentence(
+    mongodb_uri: str, tmp_path: Path
+) -> None:
+    uri = re.sub(r"replicaSet=\w+", "replicaSet=other", mongodb_uri)
+    env = environment(uri, tmp_path / "data", MONGODB_TIMEOUT_MS="1000")
+    line = await refusal(env, tmp_path)
+    assert line.endswith("; the address says other.\n")
+
+
+async def test_a_primary_whose_name_is_not_known_here_is_reported_in_one_sentence(tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_text("127.0.0.1 localhost db-1.invalid\n")
+    # a machine of its own as far as names go
+    within = ("unshare", "-rm", "sh", "-ec", 'mount --bind "$0" /etc/hosts; exec "$@"', hosts)
+    if subprocess.run((*within, "true"), capture_output=True, check=False).returncode:
+        pytest.skip("`unshare -rm` is not permitted here")
+    with mongod(tmp_path / "mongod", "--replSet", "rs0", within=within) as uri:
+        name = uri.strip("/").replace("mongodb://127.0.0.1", "db-1.invalid")
+        with MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+            members = [{"_id": 0, "host": name}]
+            client.admin.command("replSetInitiate", {"_id": "rs0", "members": members})
+
+            async def is_primary() -> bool:
+                return bool(client.admin.command("hello")["isWritablePrimary"])
+
+            await eventually(is_primary, seconds=20)
+        env = environment(f"{uri}?replicaSet=rs0", tmp_path / "data", MONGODB_TIMEOUT_MS="1000")
+        line = await refusal(env, tmp_path)
+    assert f"calls its primary {name}, and nothing responds there" in line
 
 
 @pytest.mark.parametrize("place", ["a file", "below a file", "nowhere"])

@@ -66,6 +66,10 @@ class Elections:
         self.current()
         return self._addresses
 
+    def replica_set(self) -> str | None:
+        """The name of the replica set that the address or the primary says; None where neither has."""
+        return None if self._describe is None else self._describe().replica_set_name
+
     def is_passed(self) -> bool:
         """Whether the library may read from its primary."""
         current = self.current()

@@ -52,4 +52,10 @@ async def missing_set_at(uri: str) -> str | None:
     wanted, named = parsed["options"].get("replicaSet"), hello.get("setName")
     if wanted and named and wanted != named:
         return f"The MongoDB of TRADEWIND_MONGODB_URI is of the replica set {named}; the address says {wanted}."
+    primary = hello.get("primary")
+    if primary and primary not in [f"{host}:{port}" for host, port in parsed["nodelist"]]:
+        return (
+            f"The replica set {named} calls its primary {primary}, and nothing responds there from this machine: make that "
+            "name known here, or give the members names that everybody can reach (rs.reconfig)."
+        )
     return missing_set(hello)

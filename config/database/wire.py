@@ -289,7 +289,9 @@ class WirePool:
         return await self._connect(named, new, follow=False)
 
     async def _check(self, connection: WireConnection, hello: Document, new: bool) -> None:
-        """Let a `new` primary pass the barrier. Raises `AutoReconnect` where it is not the latest one."""
+        """Let a `new` primary pass the barrier. Raises `AutoReconnect` where it is not the latest one of our replica set."""
+        if (wanted := self._elections.replica_set()) is not None and hello.get("setName") != wanted:
+            raise AutoReconnect("the primary of another replica set")
         election = hello.get("electionId") if isinstance(hello.get("electionId"), ObjectId) else None
         if new and "setName" in hello:
             limit = {"maxTimeMS": int(self._connect_seconds * 1000)}

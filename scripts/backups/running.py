@@ -17,6 +17,8 @@ from config.embedded import EmbeddedError, acquire
 from config.embedded.folder import Folder
 from config.embedded.snapshot_history import snapshot_history
 from config.settings import Settings
+from plugins.connecting import check_connection
+from plugins.listening import StartError
 from plugins.registry import RegistryError
 from scripts.backups.errors import BackupError
 
@@ -30,7 +32,7 @@ def exit_code_of(name: str, work: Callable[[], int]) -> int:
         return work()
     except ValidationError as error:
         return _fail(name, "; ".join(map(_fault, error.errors())), UNREACHABLE)
-    except (EmbeddedError, RegistryError, ValueError) as error:
+    except (EmbeddedError, RegistryError, StartError, ValueError) as error:
         return _fail(name, str(error), UNREACHABLE)
     except DatabaseUnavailable as error:
         return _fail(name, f"MongoDB refuses or does not respond: {error}", UNREACHABLE)
@@ -69,6 +71,7 @@ def read_from(settings: Settings) -> Iterator[str]:
     """The address of the database, which keeps the state of a moment while the block runs; it is never made."""
     uri = settings.mongodb_uri.get_secret_value()
     if uri:
+        asyncio.run(check_connection(settings, uri))
         yield uri
     elif not Folder(settings.data_dir).database.exists():
         raise EmbeddedError(f"there is no database in {settings.data_dir}")
@@ -82,6 +85,7 @@ def written_to(settings: Settings) -> Iterator[str]:
     """The address of the MongoDB to restore into; the embedded one is made if there is none."""
     uri = settings.mongodb_uri.get_secret_value()
     if uri:
+        asyncio.run(check_connection(settings, uri))
         yield uri
     else:
         with _embedded(settings) as uri:

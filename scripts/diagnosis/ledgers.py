@@ -19,6 +19,7 @@ from config.settings import Settings
 from handlers.audits import audit_piece
 from handlers.data.database import Database
 from plugins.finance.ledger_audits import audits_of
+from plugins.listening import StartError
 from plugins.plugin import Plugin
 from plugins.registry import RegistryError, freeze, load_plugins
 from scripts.command_parser import command_parser
@@ -50,7 +51,7 @@ def main(arguments: Sequence[str], program: str = "scripts/verify-ledgers") -> i
             if uri is None:
                 raise EmbeddedError(f"there is no database in {settings.data_dir}")
             found = asyncio.run(_verified(settings, uri))
-    except (ValidationError, EmbeddedError, RegistryError, ValueError, DatabaseUnavailable) as error:
+    except (ValidationError, EmbeddedError, StartError, RegistryError, ValueError, DatabaseUnavailable) as error:
         print(f"verify-ledgers: {error}", file=sys.stderr)
         return 2
     agreed = "Stock, balances, voucher numbers and what was paid agree with their entries."

@@ -17,6 +17,8 @@ from config.settings import EnvironmentSettings, Settings
 from handlers.data.database import Database, utc_now
 from handlers.http.unnamed_proxies import KEPT, NOTES
 from plugins.auth.settings import AuthSettings
+from plugins.connecting import check_connection
+from plugins.listening import StartError
 from plugins.plugin import Plugin
 from plugins.rbac.policy import Policy
 from plugins.rbac.records import MENUS, USERS
@@ -74,7 +76,7 @@ def diagnose(given: dict[str, Any]) -> list[Finding]:
             if uri is None:
                 return [*findings, Finding("error", "database", str(settings.data_dir), _NEVER_STARTED)]
             return [*findings, *asyncio.run(_looked_into(settings, plugins, uri, default_roles))]
-    except (EmbeddedError, ValueError, DatabaseUnavailable) as error:
+    except (EmbeddedError, StartError, ValueError, DatabaseUnavailable) as error:
         advice = "MongoDB does not respond" if isinstance(error, DatabaseUnavailable) else str(error)
         return [*findings, Finding("error", "database", settings.mongodb_database, advice)]
 
@@ -94,9 +96,13 @@ def _invalid(fault: Any) -> Finding:
 
 @contextmanager
 def database_uri(settings: Settings) -> Iterator[str | None]:
-    """Where the database is; the embedded one is joined or started, but never made."""
+    """Where the database is; the embedded one is joined or started, but never made.
+
+    Raises `StartError` with a sentence where it cannot be used.
+    """
     uri = settings.mongodb_uri.get_secret_value()
     if uri:
+        asyncio.run(check_connection(settings, uri))
         yield uri
     elif not Folder(settings.data_dir).database.exists():
         yield None

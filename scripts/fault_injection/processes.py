@@ -53,9 +53,16 @@ class ReplicaSet:
     """A replica set with authentication whose members can be killed, frozen and started again."""
 
     def __init__(
-        self, folder: Path, members: int = 3, election_ms: int = 10_000, cache_gb: float = 0.3, failpoints: bool = False
+        self,
+        folder: Path,
+        members: int = 3,
+        election_ms: int = 10_000,
+        cache_gb: float = 0.3,
+        failpoints: bool = False,
+        name: str = "faults",
     ) -> None:
         self.folder = folder
+        self.name = name
         self.ports = free_ports(members)
         self.election_ms = election_ms
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
@@ -66,7 +73,7 @@ class ReplicaSet:
     def uri(self) -> str:
         """The connection string of the whole set."""
         hosts = ",".join(f"127.0.0.1:{port}" for port in self.ports)
-        return f"mongodb://{_USER}:{_SECRET}@{hosts}/?replicaSet=faults&authSource=admin"
+        return f"mongodb://{_USER}:{_SECRET}@{hosts}/?replicaSet={self.name}&authSource=admin"
 
     def start(self) -> ReplicaSet:
         """Start every member, initiate the set and wait for a primary."""
@@ -82,7 +89,7 @@ class ReplicaSet:
         members = [
             {"_id": n, "host": f"127.0.0.1:{port}", "priority": 2 if n == 0 else 1} for n, port in enumerate(self.ports)
         ]
-        config = {"_id": "faults", "members": members, "settings": {"electionTimeoutMillis": 2000}}
+        config = {"_id": self.name, "members": members, "settings": {"electionTimeoutMillis": 2000}}
         wait_until(lambda: first.admin.command("replSetInitiate", config), 30, every=0.3)
         wait_until(lambda: first.admin.command("hello")["isWritablePrimary"], 30)
         first.admin.command("createUser", _USER, pwd=_SECRET, roles=["root"])
@@ -97,7 +104,7 @@ class ReplicaSet:
         parameters = ["diagnosticDataCollectionEnabled=false"]
         parameters += ["enableTestCommands=1"] if self._failpoints else []
         arguments = [
-            *("--port", str(port), "--dbpath", str(folder), "--replSet", "faults", "--bind_ip", "127.0.0.1"),
+            *("--port", str(port), "--dbpath", str(folder), "--replSet", self.name, "--bind_ip", "127.0.0.1"),
             *("--keyFile", str(self.folder / "key"), "--auth", "--nounixsocket", "--oplogSize", "256"),
             *("--wiredTigerCacheSizeGB", str(self._cache_gb), "--networkMessageCompressors", "disabled"),
             *("--logpath", str(folder / "log"), "--logappend"),

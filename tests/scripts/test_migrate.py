@@ -61,6 +61,29 @@ async def test_what_is_due_is_planned_then_done(mongodb_uri: str, tmp_path: Path
             await driver.close()
 
 
+async def test_one_that_fails_in_the_middle_is_a_sentence_and_goes_on_when_it_is_mended(
+    mongodb_uri: str, tmp_path: Path
+) -> None:
+    async with empty_database(mongodb_uri) as name:
+        async with serving(mongodb_uri, tmp_path, mongodb_database=name):
+            pass
+        driver = open_driver("pymongo", mongodb_uri, name, 5000)
+        try:
+            await driver.delete_many(MIGRATIONS, {})
+            damaged = {"_id": "0", "deleted": False, "amount": "12.50"}  # it has lost what it belongs to
+            await driver.insert("finance_open_items", [damaged])
+            code, output, errors = await run(mongodb_uri, name, tmp_path)
+            told = "migrate: The migration 2026-11-open-items failed on finance_open_items (KeyError: 'biz_type')."
+            assert (code, errors.splitlines()[-1].startswith(told)) == (1, True), errors
+            assert "1 documents, failed: KeyError" in output
+            assert await driver.find("finance_open_items", {}) == [damaged]
+            await driver.delete_many("finance_open_items", {})
+            code, output, _ = await run(mongodb_uri, name, tmp_path)
+            assert (code, "0 of " in output) == (0, True), output
+        finally:
+            await driver.close()
+
+
 async def test_without_a_database_it_says_so(tmp_path: Path) -> None:
     code, _, errors = await run("", "tradewind", tmp_path / "none", "--plan")
     assert (code, "there is no database in" in errors) == (2, True)
