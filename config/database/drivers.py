@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 
 from pymongo.errors import PyMongoError
 
-from config.database.direct_driver import DirectDriver, target_of
+from config.database.direct_driver import DirectDriver
 from config.database.driver import Driver
 from config.database.libraries import AsyncPyMongo, Motor
 from config.database.library_driver import MOST_CONNECTIONS, LibraryDriver
+from config.database.wire_target import target_of
 
 _SWITCH_SECONDS = 0.001
 

@@ -35,10 +35,11 @@ from config.database.commands import (
 from config.database.document_loader import DocumentLoader
 from config.database.driver import Change, Driver
 from config.database.errors import REPEATED_CODES, DatabaseUnavailable, translate_errors
+from config.database.handshake import APP_NAME
 from config.database.indexes import IndexPlan, IndexSpec, are_in_place, index_model, plan
 from config.database.libraries import Library
 from config.database.operations import Operation, Operations
-from config.database.orphans import APP_NAME, end_orphans
+from config.database.orphans import end_orphans
 from config.database.replies import failure, number
 from config.database.secondaries import may_read_from_secondaries
 from config.database.transactions import SESSION, Transactions
@@ -48,7 +49,7 @@ Result = TypeVar("Result")
 
 _INDEX_SECONDS = 600.0  # a new index on a large collection takes its time
 _SAME_INDEX = frozenset({85, 86})  # IndexOptionsConflict, IndexKeySpecsConflict: src/mongo/base/error_codes.yml
-_CLOSE_SECONDS = 0.5
+CLOSE_SECONDS = 0.5
 _MOST_CLOSE_SECONDS = 2.0
 _WATCH_WAIT_MS = 500
 _OF_A_CHANGE: Mapping[str, Any] = {"$project": {"ns": 1, "documentKey": 1, "operationType": 1}}
@@ -340,6 +341,10 @@ class LibraryDriver(Driver):
             return True
         return False
 
+    async def find_primary(self) -> None:
+        """Return once there is a primary, or raise after the time limit of an operation."""
+        await self._run(self._client.admin.command("ping"))
+
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         return await work() if self.in_transaction else await self._transactions.run(work)
 
@@ -363,8 +368,8 @@ class LibraryDriver(Driver):
                 yield _changes(stream)
 
     async def close(self) -> None:
-        await self._transactions.sessions.close(_CLOSE_SECONDS)
-        with pymongo.timeout(_CLOSE_SECONDS):
+        await self._transactions.sessions.close(CLOSE_SECONDS)
+        with pymongo.timeout(CLOSE_SECONDS):
             closing = [asyncio.create_task(self._library.close(client)) for client in (self._client, self._watcher)]
             # not for ever: PyMongo's asynchronous client may have lost the lock of a pool with the end of a change stream
             await asyncio.wait(closing, timeout=_MOST_CLOSE_SECONDS)

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from config.database.commands import Document
+from config.database.handshake import APP_NAME
 
-APP_NAME = "tradewind"
 _IDLE_MICROSECONDS = 200_000  # two statements of a healthy transaction are closer together
 _BATCH = 1000
 _SUSPECTS: list[Mapping[str, Any]] = [

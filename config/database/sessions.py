@@ -7,10 +7,12 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextvars import Context
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import pymongo
 from pymongo.errors import PyMongoError
+
+Result = TypeVar("Result")
 
 log = logging.getLogger("tradewind.database")
 _END_SECONDS = 2.0  # an unreachable server ends the transaction by itself
@@ -31,13 +33,12 @@ class OpenSession:
         if self.running:
             await asyncio.wait(self.running)
 
-    async def run(self, command: Awaitable[Any]) -> None:
-        """Wait for a command of the session. Cancelling the caller does not cancel the command."""
+    async def run(self, command: Awaitable[Result]) -> Result:
+        """Return the result of a command of the session. Cancelling the caller does not cancel the command."""
         task = asyncio.ensure_future(command)
         self.running.add(task)
         task.add_done_callback(self._discard)
-        await asyncio.wait({task})
-        await task
+        return await asyncio.shield(task)
 
     def _discard(self, task: asyncio.Future[Any]) -> None:
         self.running.discard(task)

@@ -33,7 +33,10 @@ SESSION: ContextVar[OpenSession | None] = ContextVar("database_session", default
 
 
 class Transactions:
-    """The transactions of one driver; `start_session` opens a session and `start_transaction` starts one in it."""
+    """The transactions of one driver; `start_session` opens a session and `start_transaction` starts one in it.
+
+    Sessions are those of the library, or of the wire, which have the same methods.
+    """
 
     def __init__(
         self,
@@ -124,7 +127,7 @@ class Transactions:
 
     async def _commit(self, session: OpenSession, until: float) -> None:
         """Commit. While the outcome is unknown, the command is repeated `until` then, which never commits twice."""
-        while True:
+        for attempt in itertools.count():
             try:
                 with self._operations():
                     await session.settle()
@@ -134,8 +137,10 @@ class Transactions:
                 cause = error if isinstance(error, PyMongoError) else error.__cause__
                 if not isinstance(cause, PyMongoError):
                     raise
-                if not cause.has_error_label("UnknownTransactionCommitResult") or time.monotonic() > until:
+                pause = min(_BACK_OFF_SECONDS * 1.5**attempt, _MOST_BACK_OFF_SECONDS)
+                if not cause.has_error_label("UnknownTransactionCommitResult") or time.monotonic() + pause > until:
                     raise cause from None
+                await asyncio.sleep(pause)
 
     async def _abort(self, session: OpenSession, gone: bool) -> bool:
         """Abort the transaction; return whether the server confirmed it in time, so that the session can be used again.

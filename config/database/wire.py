@@ -24,6 +24,7 @@ from pymongo.errors import AutoReconnect
 from config.database.barrier import Elections, barrier_command, is_newer, note_refusal
 from config.database.commands import CODEC, Document, has_failed
 from config.database.errors import AWAY_CODES
+from config.database.handshake import HELLO, primary_of
 from config.database.scram import MECHANISM, Scram, ScramError
 
 Address = tuple[str, int]
@@ -167,8 +168,10 @@ class WirePool:
         self._looking: asyncio.Task[None] | None = None
         self._closed = False
 
-    async def run(self, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Document:
-        """Return the reply to a command on the database.
+    async def run(
+        self, command: Mapping[str, Any], documents: Sequence[bytes] = (), database: str | None = None
+    ) -> Document:
+        """Return the reply to a command, on the target's database where no other is given.
 
         Raises `NotSent`, or `AutoReconnect` where the command may have been executed.
         """
@@ -176,7 +179,7 @@ class WirePool:
             connection = self._pop_idle() or await self._open()
             gone = False
             try:
-                reply = await connection.run({**command, "$db": self._target.database}, documents)
+                reply = await connection.run({**command, "$db": database or self._target.database}, documents)
                 gone = not reply["ok"] and reply.get("code") in NO_PRIMARY_CODES
             except AutoReconnect:
                 gone = True
@@ -271,7 +274,7 @@ class WirePool:
         secured: dict[str, Any] = {} if self._target.tls is None else {"ssl": self._target.tls, **_TLS_LIMIT}
         _, connection = await loop.create_connection(lambda: WireConnection(self.connections), *host, **secured)
         try:
-            hello = await connection.run({"hello": 1, "$db": "admin"})
+            hello = await connection.run(HELLO)
             if hello.get("isWritablePrimary") or self._target.direct:
                 await self._log_in(connection)
                 await self._check(connection, hello, new)
@@ -283,7 +286,7 @@ class WirePool:
             connection.close()
             raise
         connection.close()
-        named = _address(hello.get("primary"))
+        named = primary_of(hello)
         if named is None or not follow or not new:
             raise AutoReconnect("no primary")
         return await self._connect(named, new, follow=False)
@@ -384,9 +387,3 @@ def _payload(reply: Document) -> bytes:
     if not reply["ok"] or not isinstance(payload, bytes):
         raise ScramError(str(reply.get("errmsg", "refused")))
     return payload
-
-
-def _address(primary: Any) -> Address | None:
-    host, _, port = primary.rpartition(":") if isinstance(primary, str) else ("", "", "")
-    sound = host and port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535
-    return (host.strip("[]"), int(port)) if sound else None

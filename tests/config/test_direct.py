@@ -11,9 +11,10 @@ import pytest
 from tornado.ioloop import IOLoop
 
 from config.database import AWAY_CODES, REPEATED_CODES, DatabaseUnavailable, DuplicateKey, IndexSpec, open_driver, scram
-from config.database.direct_driver import DirectDriver, target_of
+from config.database.direct_driver import DirectDriver
 from config.database.scram import Scram, ScramError
 from config.database.wire import NotSent, Target, WirePool
+from config.database.wire_target import target_of
 from tests.faults.proxy import Proxy
 
 pytestmark = pytest.mark.gen_test

@@ -93,7 +93,7 @@ async def test_a_wait_for_a_lock_ends_at_the_time_limit(
 
 def _transactions(database: Database) -> Any:
     driver: Any = database.driver
-    return getattr(driver, "library", driver)._transactions
+    return driver._transactions
 
 
 async def test_a_lock_leaves_the_record_as_it_is_and_notifies_nobody(

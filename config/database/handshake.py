@@ -1,0 +1,29 @@
+"""The first command on a connection of the wire, which tells who calls, and what its reply says."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from typing import Any
+
+from config.version import VERSION
+
+APP_NAME = "tradewind"
+# https://github.com/mongodb/specifications/blob/master/source/mongodb-handshake/handshake.md
+HELLO: Mapping[str, Any] = {
+    "hello": 1,
+    "client": {
+        "application": {"name": APP_NAME},
+        "driver": {"name": "tradewind", "version": VERSION},
+        "os": {"type": platform.system()},
+    },
+    "$db": "admin",
+}
+
+
+def primary_of(hello: Mapping[str, Any]) -> tuple[str, int] | None:
+    """The host and port of the primary that the reply names; None where it names none."""
+    primary = hello.get("primary")
+    host, _, port = primary.rpartition(":") if isinstance(primary, str) else ("", "", "")
+    sound = host and port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65535
+    return (host.strip("[]"), int(port)) if sound else None

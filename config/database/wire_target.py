@@ -1,0 +1,55 @@
+"""Which addresses of a database the wire can speak to."""
+
+from __future__ import annotations
+
+from pymongo.uri_parser import parse_uri
+
+from config.database.scram import MECHANISM
+from config.database.wire import X509, Target
+from config.database.wire_tls import TLS_OPTIONS, tls_context
+
+_SUPPORTED_OPTIONS = frozenset(
+    {
+        "authsource",
+        "directconnection",
+        "replicaset",
+        "appname",
+        "retrywrites",
+        "retryreads",
+        "w",
+        "journal",
+        "readconcernlevel",
+        "maxpoolsize",
+        "connecttimeoutms",
+        "serverselectiontimeoutms",
+        "authmechanism",
+        *TLS_OPTIONS,
+    }
+)
+
+
+def target_of(uri: str, database: str) -> Target | None:
+    """The target of the wire for this address; None for an address that the wire cannot speak to.
+
+    The names of `mongodb+srv` are looked up here. Raises `OSError` for files of TLS that cannot be used.
+    """
+    parsed = parse_uri(uri)
+    if any(port is None for _, port in parsed["nodelist"]):
+        return None
+    options = {name.lower(): value for name, value in parsed["options"].items()}
+    mechanism = options.get("authmechanism", MECHANISM)
+    if not _SUPPORTED_OPTIONS.issuperset(options) or mechanism not in (MECHANISM, X509):
+        return None
+    tls = tls_context(options)
+    if mechanism == X509 and tls is None:
+        return None
+    return Target(
+        hosts=tuple(parsed["nodelist"]),
+        database=database,
+        user=parsed["username"] or "",
+        password=parsed["password"] or "",
+        source=options.get("authsource") or parsed["database"] or "admin",
+        direct=bool(options.get("directconnection")),
+        mechanism=mechanism,
+        tls=tls,
+    )
