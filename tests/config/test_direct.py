@@ -191,7 +191,8 @@ async def test_single_inserts_that_come_at_once_are_few_commands(
     run = WirePool.run
 
     async def counted(pool: WirePool, command: Mapping[str, Any], documents: Sequence[bytes] = ()) -> Any:
-        sent.append(len(documents))
+        if "insert" in command:
+            sent.append(len(documents))
         return await run(pool, command, documents)
 
     monkeypatch.setattr(WirePool, "run", counted)
