@@ -92,19 +92,28 @@ def writes(pipeline: Sequence[Mapping[str, Any]]) -> bool:
     return any({"$merge", "$out"} & stage.keys() for stage in pipeline)
 
 
-def find_options(options: FindOptions) -> dict[str, Any]:
-    """The fields of the command `find` for these options, without those that say nothing."""
+def find_command(collection: str, filter: Filter, options: FindOptions, batch: int) -> dict[str, Any]:
+    """The command `find`, which returns up to `batch` documents at once."""
     given = {
         "sort": dict(options.get("sort", ())),
         "skip": options.get("skip"),
-        "limit": options.get("limit"),
+        "limit": (limit := options.get("limit", 0)),
         "projection": projection(options),
         "hint": options.get("hint"),
     }
-    return {name: value for name, value in given.items() if value}
+    further = {name: value for name, value in given.items() if value}
+    return {"find": collection, "filter": filter, "batchSize": min(limit or batch, batch), **further}
 
 
 def count_command(collection: str, filter: Filter, options: CountOptions) -> dict[str, Any]:
     """The command that counts the matching documents that a majority has committed."""
     further = {name: value for name, value in options.items() if value}
     return {"count": collection, "query": dict(filter), "readConcern": {"level": "majority"}, **further}
+
+
+def count_pipeline(collection: str, filter: Filter, options: CountOptions) -> dict[str, Any]:
+    """The command that counts in a transaction, where `count` is not allowed: `n` of its only row, if it has one."""
+    limited = [{"$limit": limit}] if (limit := options.get("limit")) else []
+    stages = [{"$match": filter}, *limited, {"$count": "n"}]
+    further = {"hint": hint} if (hint := options.get("hint")) else {}
+    return {"aggregate": collection, "pipeline": stages, "cursor": {}, **further}

@@ -27,7 +27,8 @@ from config.database.commands import (
     Update,
     UpdateOptions,
     count_command,
-    find_options,
+    count_pipeline,
+    find_command,
     has_failed,
     without_existing_ids,
     writes,
@@ -83,39 +84,26 @@ class DirectDriver(Driver):
     async def find(self, collection: str, filter: Filter, **options: Unpack[FindOptions]) -> list[Document]:
         found = None
         if self.in_transaction or 0 < options.get("limit", 0) <= _MOST_ROWS:
-            found = await self._fetch(collection, self._find_command(collection, filter, options))
+            found = await self._fetch(collection, find_command(collection, filter, options, _MOST_ROWS) | self._reading)
         return await self.library.find(collection, filter, **options) if found is None else found
 
     async def find_one(self, collection: str, filter: Filter, **options: Unpack[FindOneOptions]) -> Document | None:
         first: FindOptions = {"limit": 1, "sort": options.get("sort", ()), "without": options.get("without", ())}
-        found = await self._fetch(collection, self._find_command(collection, filter, first))
+        found = await self._fetch(collection, find_command(collection, filter, first, 1) | self._reading)
         if found is None:
             return await self.library.find_one(collection, filter, **options)
         return found[0] if found else None
-
-    def _find_command(self, collection: str, filter: Filter, options: FindOptions) -> dict[str, Any]:
-        given = find_options(options)
-        batch = min(given.get("limit", _MOST_ROWS), _MOST_ROWS)
-        return {"find": collection, "filter": filter, "batchSize": batch, **given, **self._reading}
 
     async def find_by_id(self, collection: str, id: Hashable, **options: Unpack[ReadOptions]) -> Document | None:
         return await self._loader.load(collection, id, options)
 
     async def count(self, collection: str, filter: Filter, **options: Unpack[CountOptions]) -> int:
         if self.in_transaction:
-            return await self._count_in_transaction(collection, filter, options)
+            rows = await self._fetch(collection, {**count_pipeline(collection, filter, options), **self._limit})
+            return number(rows[0], "n") if rows else 0
         command = count_command(collection, filter, options) if filter else {"count": collection}
         reply = await self._run({**command, **self._limit}, reads=True)
         return await self.library.count(collection, filter, **options) if reply is None else number(reply, "n")
-
-    async def _count_in_transaction(self, collection: str, filter: Filter, options: CountOptions) -> int:
-        # the command `count` is not allowed there
-        stages: list[Mapping[str, Any]] = [{"$match": filter}]
-        if limit := options.get("limit"):
-            stages.append({"$limit": limit})
-        command = {"aggregate": collection, "pipeline": [*stages, {"$count": "n"}], "cursor": {}, **self._limit}
-        rows = await self._fetch(collection, command | ({"hint": hint} if (hint := options.get("hint")) else {}))
-        return number(rows[0], "n") if rows else 0
 
     async def insert(self, collection: str, documents: Sequence[Document]) -> None:
         if (session := SESSION.get()) is not None:
@@ -238,7 +226,7 @@ class DirectDriver(Driver):
     def stream(self, collection: str, filter: Filter, *, sort: Sort = (), batch: int = 1000) -> AsyncIterator[Document]:
         if not self.in_transaction:
             return self.library.stream(collection, filter, sort=sort, batch=batch)
-        return self._rows(collection, {**self._find_command(collection, filter, {"sort": sort}), "batchSize": batch})
+        return self._rows(collection, find_command(collection, filter, {"sort": sort}, batch) | self._limit)
 
     async def _rows(self, collection: str, command: Mapping[str, Any]) -> AsyncIterator[Document]:
         """The documents of the cursor of a command in a transaction, which closes it at its end."""
