@@ -337,10 +337,6 @@ class DirectDriver(Driver):
         await self._transactions.locks.take_turn(*((collection, id) for id in ids))
 
     @property
-    def in_transaction(self) -> bool:
-        return SESSION.get() is not None
-
-    @property
     def open_sessions(self) -> list[bytes]:
         return self._transactions.sessions.ids
 

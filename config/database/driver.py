@@ -25,6 +25,7 @@ from config.database.commands import (
 )
 from config.database.indexes import IndexSpec
 from config.database.operations import Operation
+from config.database.transactions import SESSION
 
 Result = TypeVar("Result")
 
@@ -154,9 +155,9 @@ class Driver(ABC):
         """
 
     @property
-    @abstractmethod
     def in_transaction(self) -> bool:
         """Whether the caller runs inside `transaction` or `snapshot`."""
+        return SESSION.get() is not None
 
     @property
     @abstractmethod

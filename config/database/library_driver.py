@@ -92,10 +92,6 @@ class LibraryDriver(Driver):
     def time_limit(self) -> Operation:
         return self.operations()
 
-    @property
-    def in_transaction(self) -> bool:
-        return SESSION.get() is not None
-
     def _collection(self, name: str) -> Any:
         """The library's collection, which takes it as long to make as a small query to encode."""
         found = self._collections.get(name)

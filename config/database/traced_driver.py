@@ -117,10 +117,6 @@ class TracedDriver(Driver):
         await self._driver.synchronise_indexes(collection, specs)
 
     @property
-    def in_transaction(self) -> bool:
-        return self._driver.in_transaction
-
-    @property
     def open_sessions(self) -> list[bytes]:
         return self._driver.open_sessions
 
