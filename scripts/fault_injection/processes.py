@@ -101,7 +101,8 @@ class ReplicaSet:
         """Start one member, for the first time or again."""
         folder = self.folder / str(port)
         folder.mkdir(exist_ok=True)
-        parameters = ["diagnosticDataCollectionEnabled=false"]
+        # a primary that is to end waits so long for a secondary that can take over: here all end at once
+        parameters = ["diagnosticDataCollectionEnabled=false", "shutdownTimeoutMillisForSignaledShutdown=100"]
         parameters += ["enableTestCommands=1"] if self._failpoints else []
         arguments = [
             *("--port", str(port), "--dbpath", str(folder), "--replSet", self.name, "--bind_ip", "127.0.0.1"),
