@@ -60,9 +60,11 @@ class ReplicaSet:
         cache_gb: float = 0.3,
         failpoints: bool = False,
         name: str = "faults",
+        oplog_mb: int = 256,
     ) -> None:
         self.folder = folder
         self.name = name
+        self._oplog_mb = oplog_mb
         self.ports = free_ports(members)
         self.election_ms = election_ms
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
@@ -101,12 +103,12 @@ class ReplicaSet:
         """Start one member, for the first time or again."""
         folder = self.folder / str(port)
         folder.mkdir(exist_ok=True)
-        # a primary that is to end waits so long for a secondary that can take over: here all end at once
-        parameters = ["diagnosticDataCollectionEnabled=false", "shutdownTimeoutMillisForSignaledShutdown=100"]
+        parameters = ["diagnosticDataCollectionEnabled=false"]
         parameters += ["enableTestCommands=1"] if self._failpoints else []
         arguments = [
             *("--port", str(port), "--dbpath", str(folder), "--replSet", self.name, "--bind_ip", "127.0.0.1"),
-            *("--keyFile", str(self.folder / "key"), "--auth", "--nounixsocket", "--oplogSize", "256"),
+            *("--keyFile", str(self.folder / "key"), "--auth", "--nounixsocket"),
+            *("--oplogSize", str(self._oplog_mb)),
             *("--wiredTigerCacheSizeGB", str(self._cache_gb), "--networkMessageCompressors", "disabled"),
             *("--logpath", str(folder / "log"), "--logappend"),
             *(part for parameter in parameters for part in ("--setParameter", parameter)),

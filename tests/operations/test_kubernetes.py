@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import importlib
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from config.settings import Settings
 from handlers.route import PUBLIC
@@ -63,6 +67,19 @@ def test_the_kustomization_lists_every_manifest() -> None:
     assert [image["name"] for image in kustomization["images"]] == [CONTAINER["image"]]
     sources = [reference["name"] for source in CONTAINER["envFrom"] for reference in source.values()]
     assert sources == ["tradewind", "tradewind"]
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is missing: it has kustomize")
+def test_kustomize_builds_what_refers_to_what_it_builds() -> None:
+    yaml: Any = importlib.import_module("yaml")
+    built = subprocess.run(["kubectl", "kustomize", str(FOLDER)], capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    made = {one["kind"]: one for one in yaml.safe_load_all(built.stdout)}
+    assert made.keys() == {"ConfigMap", "Deployment", "PodDisruptionBudget", "Service"}
+    (container,) = made["Deployment"]["spec"]["template"]["spec"]["containers"]
+    assert container["envFrom"][0]["configMapRef"]["name"] == made["ConfigMap"]["metadata"]["name"] != "tradewind"
+    assert container["image"] == "registry.example.com/tradewind:1.0.0"
+    assert made["ConfigMap"]["data"] == CONFIG
 
 
 def test_every_port_is_the_one_of_the_service() -> None:
