@@ -322,11 +322,10 @@ async def name_references(request: Request, shape: Field, shown: Sequence[object
     """Put the names of what they refer to into these projected values of `shape`."""
     if not shape.holds_names:
         return
-    names, language = request.part(RecordNames), request.language
-    if not add_kept_names(shape, shown, names.in_memory(language)):
+    if not add_kept_names(shape, shown, request.part(RecordNames).in_memory(request.language)):
         found = References(set)
         collect(shape, shown, found)
-        add_names(shape, shown, await names.look_up(found, language))
+        add_names(shape, shown, await request.find_names(found))
 
 
 def conclude(request: Request, status: int, code: int, milliseconds: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
@@ -13,6 +13,7 @@ from handlers.data.collection import Collection
 from handlers.data.database import utc_now
 from handlers.data.passed_store import PassedStore
 from handlers.data.passes import Passage, Passes
+from handlers.data.record_names import RecordNames
 from handlers.data.scope import ALL_ROWS, Scope
 from handlers.data.store import Store
 from handlers.dictionaries import Dictionaries
@@ -22,6 +23,7 @@ from handlers.schema.calendar import day_of
 from handlers.schema.errors import FieldError, ValidationFailed
 from handlers.schema.fields import Field
 from handlers.schema.messages import Language
+from handlers.schema.naming import Names
 from handlers.schema.validation import (
     MAX_ERRORS,
     Checker,
@@ -94,6 +96,7 @@ class Request:
     `created_id`: the id of the record that the request created, for the operation log.
     `deleted`: the stores of this collection have its deleted records instead of the live ones.
     `trace_id`: that of the caller's trace (W3C Trace Context) or, where requests are traced, of our own, for log lines.
+    `names`: what records are called that the response refers to, as far as `note_names` was told.
     `left`: the client disconnected before its response. The handler runs to its end, so that nothing is half done.
     """
 
@@ -125,6 +128,7 @@ class Request:
     deleted: Collection | None = None
     left: bool = False
     behind_unnamed_proxy: bool = False
+    names: dict[str, Mapping[RecordId, str]] = field(default_factory=dict)
     _leaving: list[Callable[[], None]] | None = None
     _passage: Passage | None = None
 
@@ -201,6 +205,23 @@ class Request:
     def note_rows(self, count: int) -> None:
         """Note how many rows the request exports, imports or hands over, for the operation log."""
         self.rows = count
+
+    def note_names(self, names: Names) -> None:
+        """Note what records are called now that the response refers to, so that they are not looked up again.
+
+        For a handler that has read them anyway, or that looks them up while it waits for something else.
+        """
+        for target, called in names.items():
+            self.names[target] = {**self.names.get(target, {}), **called}
+
+    async def find_names(self, wanted: Mapping[str, Set[RecordId]]) -> Names:
+        """Return what records are called, by the name or alias of their collection: noted names, and others looked up."""
+        if not self.names:
+            return await self.part(RecordNames).look_up(wanted, self.language)
+        noted = {target: self.names.get(target, {}) for target in wanted}
+        missing = {target: rest for target, ids in wanted.items() if (rest := ids - noted[target].keys() - {None})}
+        found = await self.part(RecordNames).look_up(missing, self.language)
+        return {target: {**called, **found.get(target, {})} for target, called in noted.items()}
 
     async def transaction(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run `work` so that all its writes happen or none; it may run more than once."""

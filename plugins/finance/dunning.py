@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
@@ -81,8 +82,7 @@ async def list_overdue(req: Request) -> Record:
     """Return the customers with something past due on the day, the longest past due first."""
     on = day_asked(req)
     overdue = await req.service.database.snapshot(partial(read_overdue, req, on))
-    items = await _find_items(req, overdue.items.values())
-    contacts = await _find_contacts(req, overdue.rows)
+    items, contacts = await asyncio.gather(_find_items(req, overdue.items.values()), _find_contacts(req, overdue.rows))
     return {
         "day": on,
         "amount": rounded(overdue.amount),
@@ -109,6 +109,7 @@ async def _find_items(req: Request, rows: Iterable[Mapping[str, Any]]) -> Mappin
     ids = [one["open_item_id"] for row in rows for one in row["items"]]
     fields = ("biz_type", "resource_id", "number")
     found = await req.store(OPEN_ITEMS).find({"_id": {"$in": ids}}, fields=fields) if ids else []
+    req.note_names({OPEN_ITEMS.name: {item["id"]: item["number"] for item in found if item["number"]}})
     return {item["id"]: {name: item[name] for name in fields} for item in found}
 
 

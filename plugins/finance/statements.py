@@ -15,6 +15,7 @@ from plugins.api import (
     Field,
     Message,
     Page,
+    RecordNames,
     Request,
     Route,
     array,
@@ -137,7 +138,7 @@ async def _find_account(req: Request) -> _Account:
 async def read_statement(req: Request) -> Record:
     """Return a page of a statement, with the balances before the first day and after the last."""
     account = await _find_account(req)
-    page, sums = await _read_page(req, account)
+    page, sums = await _read_page(req, account, named=True)
     debit, credit = (sums["more"], -sums["less"]) if account.side == "out" else (-sums["less"], sums["more"])
     return {
         **{name: req.query.get(name) for name in _OF},
@@ -158,14 +159,15 @@ async def list_lines(req: Request) -> Page:
     return (await _read_page(req, await _find_account(req)))[0]
 
 
-async def _read_page(req: Request, account: _Account) -> tuple[Page, dict[str, Decimal]]:
-    entries, size = req.store(ENTRIES), req.query["page_size"]
+async def _read_page(req: Request, account: _Account, *, named: bool = False) -> tuple[Page, dict[str, Decimal]]:
+    """Return a page of lines, and the sums; `named`: the response shows names beside references."""
+    size = req.query["page_size"]
     place = _read_cursor(req.query.get("cursor"))
     later: Record = {"day": {"$gte": account.since}}
     if place is not None:
         later = {"$or": [{"day": {"$gt": place[0]}}, {"day": place[0], "_id": {"$gt": place[1]}}]}
     shown = {"$and": [account.entries, later, {"kind": {"$ne": RESCHEDULED}}]}
-    reading = entries.find(shown, sort="day,id", limit=size + 1, fields=_READ)
+    reading = _read_rows(req, shown, size, named)
     rows, sums = await asyncio.gather(reading, _sum_up(req, account, place))
     balance, items = sums["before"], []
     for row in rows[:size]:
@@ -177,6 +179,16 @@ async def _read_page(req: Request, account: _Account) -> tuple[Page, dict[str, D
     last = rows[size - 1] if len(rows) > size else None
     cursor = f"{last['day']}_{last['id']}" if last is not None else None
     return Page(items, None, 1, size, cursor), sums
+
+
+async def _read_rows(req: Request, shown: Record, size: int, named: bool) -> list[Record]:
+    """The rows of a page, and one more where there is one. Their names are looked up while the sums are computed."""
+    rows = await req.store(ENTRIES).find(shown, sort="day,id", limit=size + 1, fields=_READ)
+    if named:
+        wanted = {ENTRIES.references[name]: [req.query.get(name)] for name in _PARTIES}
+        wanted[OPEN_ITEMS.name] = [row["open_item_id"] for row in rows[:size]]
+        req.note_names(await req.part(RecordNames).look_up(wanted, req.language))
+    return rows
 
 
 async def _sum_up(req: Request, account: _Account, place: tuple[str, Any] | None) -> dict[str, Decimal]:

@@ -42,6 +42,7 @@ PRODUCTS = Collection(
     code="sku",
     title="Product",
     noun=Message("商品", "product"),
+    watched=True,
     fields={
         "sku": record_code(label=("商品编码", "SKU"), example="SKU-0001"),
         "name": record_name(label=("商品名称", "Product name"), example="铝合金支架"),
@@ -80,6 +81,7 @@ WAREHOUSES = Collection(
     name="inventory_warehouses",
     title="Warehouse",
     noun=Message("仓库", "warehouse"),
+    watched=True,
     keepers="keeper_ids",
     fields={
         "code": record_code(label=("仓库编码", "Warehouse code"), example="WH-01"),
@@ -108,6 +110,7 @@ SUPPLIERS = Collection(
     name="inventory_suppliers",
     title="Supplier",
     noun=Message("供应商", "supplier"),
+    watched=True,
     fields={
         "code": record_code(label=("供应商编码", "Supplier code"), example="SUP-0001"),
         "name": record_name(label=("供应商名称", "Supplier name"), example="华东金属"),

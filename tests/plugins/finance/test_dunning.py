@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from plugins.finance import overdue
+from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.entries import ENTRIES
 from plugins.finance.settled_entries import mark_settled
 from plugins.runtime import Running
@@ -167,3 +168,15 @@ async def test_where_all_is_added_up_one_entry_of_each_document_is_read_by_an_in
     assert all("'rest': {'$gt'" in str(read["command"]["pipeline"]) for read in sums)
     assert sums[0]["docsExamined"] == 0
     assert [row["amount"] for row in page["items"] if row["customer_id"] == party["customer_id"]] == ["70.00"]
+
+
+async def test_the_items_of_a_page_are_read_once_and_named(admin: Client, tradewind: Running) -> None:
+    party = await new_customer(admin)
+    numbers = [
+        (await billed(admin, party, "9.00", "2026-01-02", due))["number"] for due in ("2026-01-20", "2026-01-21")
+    ]
+    async with profiled(tradewind.service.database) as reads:
+        page = expect(await admin.get(f"{AT}/dunning?{urlencode({'day': '2031-01-01', **party})}"))
+    (row,) = page["items"]
+    assert [(item["number"], item["open_item_name"]) for item in row["items"]] == [(one, one) for one in numbers]
+    assert len([read for read in reads if read["ns"].endswith(f".{OPEN_ITEMS.name}")]) == 1

@@ -10,8 +10,8 @@ from handlers.migrations import MIGRATIONS
 from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.entries import ENTRIES
 from plugins.runtime import Running
-from plugins.testing import Client, expect
-from tests.plugins.crm.sales import PAYMENTS, in_force
+from plugins.testing import Client, expect, unique
+from tests.plugins.crm.sales import PAYMENTS, customer, in_force
 from tests.plugins.finance.accounts_of_parties import ageing, billed, new_customer, paid, statement
 from tests.plugins.finance.books import AT, Books
 from tests.plugins.finance.filled import fill
@@ -39,6 +39,19 @@ async def test_a_statement_has_invoices_payments_and_the_balance_after_each(admi
     assert [one["number"] for one in found["items"][:2]] == [first["number"]] * 2
     sums = (found["opening_balance"], found["debit"], found["credit"], found["closing_balance"])
     assert sums == ("0.00", "150.00", "30.00", "120.00")
+
+
+async def test_a_statement_names_its_party_and_its_items_as_they_are_called_now(admin: Client) -> None:
+    who = await customer(admin)
+    party, books = {"customer_id": who["id"]}, await Books.fresh(admin)
+    invoice = await billed(admin, party, "10.00", "2026-01-10", None)
+    advance = {"direction": "in", "account_id": books.account_id, "amount": "5.00", "day": "2026-01-11", **party}
+    expect(await admin.post(f"{AT}/payments", advance))
+    renamed = {"name": unique("远望"), "version": who["version"]}
+    expect(await admin.patch(f"/api/v1/crm/customers/{who['id']}", renamed))
+    found = await statement(admin, party, to="2026-12-31")
+    assert (found["customer_name"], found["supplier_name"]) == (renamed["name"], None)
+    assert [line["open_item_name"] for line in found["items"]] == [invoice["number"], None]
 
 
 async def test_the_opening_balance_is_what_was_open_before_the_first_day(admin: Client) -> None:
