@@ -12,6 +12,7 @@ from plugins.inventory.lines import Record, add_up, date_movement, find_products
 from plugins.inventory.messages import MORE_THAN_OPEN, NOTHING_OPEN
 from plugins.inventory.owed import find_live, is_untouched
 from plugins.inventory.shipments import Part, ship_lines
+from plugins.inventory.stock import take_turns
 from plugins.inventory.trades import Trade
 
 
@@ -25,6 +26,8 @@ def ship_with(trade: Trade) -> Hook:
         req, order = step.req, step.record
         # a disabled warehouse takes no goods in; its stock may leave
         warehouse_id = req.body.get("warehouse_id") or order["warehouse_id"]
+        lines = req.body.get("lines") or _list_unfinished(trade, order)
+        await take_turns(req, warehouse_id, [line["product_id"] for line in lines])
         warehouse = await find_warehouse(req, warehouse_id, where=trade.filter_orderable())
         wanted = await _choose_quantities(req, trade, order)
         shipment = {
@@ -47,10 +50,10 @@ def ship_with(trade: Trade) -> Hook:
 
 async def _choose_quantities(req: Request, trade: Trade, order: Record) -> dict[Any, Decimal]:
     """Map each product to the quantity that is shipped now. Raises 40901 for more than is open."""
-    unfinished = {line["product_id"]: exact(line["quantity"]) - exact(line[trade.shipped]) for line in order["lines"]}
+    unfinished = {line["product_id"]: _get_unfinished(trade, line) for line in order["lines"]}
     given = req.body.get("lines")
     if given is None:
-        return {id: quantity for id, quantity in unfinished.items() if quantity > 0}
+        return {line["product_id"]: unfinished[line["product_id"]] for line in _list_unfinished(trade, order)}
     await find_products(req, given)
     wanted = {line["product_id"]: exact(line["quantity"]) for line in given}
     for number, (id, quantity) in enumerate(wanted.items()):
@@ -61,6 +64,14 @@ async def _choose_quantities(req: Request, trade: Trade, order: Record) -> dict[
             shown = format(store_quantity(unfinished[id]).to_decimal(), "f")
             raise ApiError(CONFLICT, MORE_THAN_OPEN.filled(open=shown), data={"open": shown, "field": field})
     return wanted
+
+
+def _list_unfinished(trade: Trade, order: Record) -> list[Record]:
+    return [line for line in order["lines"] if _get_unfinished(trade, line) > 0]
+
+
+def _get_unfinished(trade: Trade, line: Record) -> Decimal:
+    return exact(line["quantity"]) - exact(line[trade.shipped])
 
 
 def _price_parts(trade: Trade, order: Record, wanted: dict[Any, Decimal], live: Sequence[Record]) -> list[Part]:

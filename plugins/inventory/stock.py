@@ -48,6 +48,14 @@ def _hold(row: Record | None) -> Holding:
     return Holding(row, exact(row["quantity"] if row else None), exact(row["value"] if row else None))
 
 
+async def take_turns(req: Request, warehouse_id: Any, product_ids: Iterable[Any]) -> None:
+    """Let the transactions that move these goods in a warehouse run one after the other.
+
+    The earlier in the transaction, the less one that has to wait has done in vain.
+    """
+    await req.service.database.take_turn(STOCK, *sorted(f"{warehouse_id}/{id}" for id in product_ids))
+
+
 class Movements:
     """The movements of one document in a warehouse, one after the other; `enter` writes the stock and its ledger."""
 
@@ -62,8 +70,7 @@ class Movements:
     async def read(self, product_ids: Iterable[Any]) -> None:
         """Read the stock of all products that will move, by one command, in the turn of those who move the same."""
         wanted = list(product_ids)
-        places = sorted(f"{self._warehouse['id']}/{id}" for id in wanted)
-        await self._req.service.database.take_turn(STOCK, *places)
+        await take_turns(self._req, self._warehouse["id"], wanted)
         those = {"product_id": {"$in": wanted}, "warehouse_id": self._warehouse["id"]}
         rows = {row["product_id"]: row for row in await self._req.system_store(STOCK).find(those)}
         self._held = {id: _hold(rows.get(id)) for id in wanted}

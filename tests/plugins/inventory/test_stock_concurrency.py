@@ -27,6 +27,16 @@ async def test_of_fifty_who_want_the_last_ten_pieces_ten_get_one(admin: Client) 
     assert len(await goods.ledger()) == 1 + 10
 
 
+async def test_deliveries_that_wait_for_their_turn_take_no_number_in_vain(admin: Client) -> None:
+    goods = await Goods.stocked(admin, 10)
+    orders = [await goods.sale(1) for _ in range(10)]
+    for reply in await asyncio.gather(*(goods.deliver(order) for order in orders)):
+        expect(reply)
+    made = [await admin.get(f"{AT}/deliveries?order_id={order['id']}") for order in orders]
+    numbers = sorted(int(expect(one)["items"][0]["number"].rpartition("-")[2]) for one in made)
+    assert numbers == list(range(numbers[0], numbers[0] + 10))
+
+
 async def test_of_two_hundred_transfers_of_the_last_ten_pieces_ten_go(admin: Client) -> None:
     goods, patient = await Goods.stocked(admin, 10), Person(admin, patience=60)
     line = {"product_id": goods.product_id, "quantity": "1"}
