@@ -87,9 +87,12 @@ class Office:
     model: Company = field(default_factory=Company)
     item_ids: dict[str, str] = field(default_factory=dict)  # of open items, by their documents
     opening: list[str] = field(default_factory=list)  # the counts of the opening stock
+    late: bool = False  # what is left may wait for a late day
 
     def day(self, since: str | None = None) -> str:
-        """A day of the last months, not before another one."""
+        """A day of the last months, not before another one; today when it is `late`."""
+        if self.late:
+            return self.today.isoformat()
         first = date.fromisoformat(since) if since else self.today - timedelta(days=_DAYS)
         return (first + timedelta(days=self.chance.randint(0, (self.today - first).days))).isoformat()
 

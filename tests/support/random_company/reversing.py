@@ -24,6 +24,7 @@ async def reverse_all(office: Office, tally: Tally) -> int:
     payments = await _match_payments(office)
     passes = fruitless = 0
     while waiting := list(_remaining(office, payments)) or list(_opening(office)):
+        office.late = fruitless >= _FRUITLESS_PASSES // 2
         before, passes, left = tally.made.total(), passes + 1, waiting
         office.chance.shuffle(waiting)
         while waiting:
