@@ -26,7 +26,7 @@ from scripts.monitoring import ALERTS, PANELS, metrics_in, metrics_told
 ROOT = Path(__file__).resolve().parent.parent
 OPERATIONS = ROOT / "docs" / "operations"
 MANUAL = OPERATIONS / "manual.md"
-_PORTS = (8000, 9090)
+_PORTS = (8000, 8001, 9090)
 _PROMETHEUS = "http://127.0.0.1:9090"
 _STEP_SECONDS = 600
 _SCRAPES_SECONDS = 60
@@ -37,6 +37,7 @@ _EPILOG = """\
 examples:
   {program}
   {program} --keep /tmp/afternoon     # the folder stays
+  {program} --rehearsals              # the disasters of docs/operations/rehearsals.md, four minutes
 
 exit codes: 0 every block ended well and every figure is there; 1 something is not, as lines say; 2 a port is in use
 """
@@ -54,17 +55,26 @@ def main(arguments: Sequence[str], program: str = "scripts/follow-manual") -> in
     """Follow the manual; the exit code."""
     parser = command_parser(program, __doc__, _EPILOG)
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="do it in this new folder, and leave it")
+    parser.add_argument("--rehearsals", action="store_true", help="follow the page of rehearsals instead")
     given = parser.parse_args(arguments)
     for port in _PORTS:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 print(f"{program}: port {port} of this machine is in use, and the manual takes it.", file=sys.stderr)
                 return 2
+    follow = _follow
+    if given.rehearsals:
+        from scripts.rehearsing import is_possible, rehearse  # late, because it needs the blocks of this module
+
+        if why := is_possible():
+            print(f"{program}: {why}", file=sys.stderr)
+            return 1
+        follow = rehearse
     if given.keep is not None:
         given.keep.mkdir(parents=True)
-        return _follow(given.keep.absolute())
+        return follow(given.keep.absolute())
     with tempfile.TemporaryDirectory(prefix="tradewind-manual-", ignore_cleanup_errors=True) as folder:
-        return _follow(Path(folder))
+        return follow(Path(folder))
 
 
 def blocks(text: str) -> Iterator[Block]:

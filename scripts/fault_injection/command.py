@@ -23,6 +23,7 @@ from scripts.fault_injection import (
     contention,
     disk,
     failpoints,
+    frozen,
     instances,
     proxy,
     replica_set,
@@ -43,6 +44,7 @@ _ROOM_BYTES = 8 << 30
 EXPERIMENTS: dict[str, Callable[[Bench], Coroutine[None, None, None]]] = {
     "replica-set": replica_set.run,
     "instances": instances.run,
+    "frozen": frozen.run,
     "rolling": rolling.run,
     "supervision": supervision.run,
     "disk": disk.run,

@@ -304,6 +304,15 @@ class Server:
             for child in _children(fork_server):
                 os.kill(child, signal.SIGKILL)
 
+    def freeze(self) -> None:
+        """Stop the process with SIGSTOP."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let the process go on, if it runs."""
+        if self.process is not None and self.process.poll() is None:
+            os.kill(self.pid, signal.SIGCONT)
+
     def hang_up(self) -> None:
         """Ask a supervisor to replace its servers."""
         os.kill(self.pid, signal.SIGHUP)

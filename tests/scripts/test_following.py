@@ -1,4 +1,4 @@
-"""`scripts/follow-manual` runs the blocks of the manual, all of them, as they are written."""
+"""`scripts/follow-manual` runs the blocks of the manual and of the rehearsals, all of them, as they are written."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import subprocess
 import pytest
 
 from scripts.following import MANUAL, Block, blocks
+from scripts.rehearsing import REHEARSALS
+
+PAGES = {page.stem: page for page in (MANUAL, REHEARSALS)}
+BY_HAND = "```text"  # what no script can do
 
 
 def test_the_blocks_of_a_shell_are_found_under_their_headings() -> None:
@@ -15,13 +19,19 @@ def test_the_blocks_of_a_shell_are_found_under_their_headings() -> None:
     assert list(blocks(text)) == [Block("One", "a\nb\n"), Block("Two", "c\n")]
 
 
-def test_no_block_of_the_manual_is_left_out() -> None:
-    text = MANUAL.read_text()
+@pytest.mark.parametrize(("page", "by_hand"), [("manual", 0), ("rehearsals", 1)])
+def test_no_block_of_a_page_is_left_out(page: str, by_hand: int) -> None:
+    text = PAGES[page].read_text()
     assert len(list(blocks(text))) == len(re.findall("^```sh$", text, re.MULTILINE)) > 5
-    assert text.count("```") == 2 * len(list(blocks(text)))
+    assert text.count(BY_HAND) == by_hand
+    assert text.count("```") == 2 * (len(list(blocks(text))) + by_hand)
 
 
-@pytest.mark.parametrize("block", list(blocks(MANUAL.read_text())), ids=lambda block: block.heading)
-def test_a_block_of_the_manual_is_shell(block: Block) -> None:
+@pytest.mark.parametrize(
+    "block",
+    [block for page in PAGES.values() for block in blocks(page.read_text())],
+    ids=lambda block: block.heading,
+)
+def test_a_block_of_a_page_is_shell(block: Block) -> None:
     checked = subprocess.run(("bash", "-n"), input=block.text, capture_output=True, text=True, check=False)
     assert (checked.returncode, checked.stderr) == (0, "")
