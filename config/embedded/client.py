@@ -57,6 +57,15 @@ class Embedded:
         """Return whether a supervisor runs `mongod`, which ends with a killed supervisor."""
         return self._folder.live_record() is not None
 
+    def acknowledge_at_once(self) -> None:
+        """Let writes be acknowledged before they are in the journal, for tests. Raises `EmbeddedError`."""
+        from config.embedded.replica_set import acknowledge_at_once  # late, as in `_let_in`
+
+        record = self._folder.live_record()
+        if record is None:
+            raise EmbeddedError(f"The database in {self._folder.path} has ended; see {self._folder.log}.")
+        acknowledge_at_once(self._folder, record.port)
+
     def supervise(self, given_up: threading.Event) -> None:
         """Start a new supervisor, as `acquire` does. Raises `EmbeddedError`, or `MovedError` for another address."""
         again = acquire(self._folder.path, given_up=given_up, database=self._database)

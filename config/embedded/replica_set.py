@@ -43,6 +43,14 @@ def make_ready(folder: Folder, port: int, deadline: float) -> None:
             raise EmbeddedError(f"mongod runs, but its replica set has no primary; its log is {folder.log}.")
 
 
+def acknowledge_at_once(folder: Folder, port: int) -> None:
+    """Let `mongod` acknowledge what its journal does not have yet; it may lose that if it is killed."""
+    with as_member(folder, port) as client:
+        config = client.admin.command("replSetGetConfig")["config"]
+        changed = {"version": config["version"] + 1, "writeConcernMajorityJournalDefault": False}
+        client.admin.command("replSetReconfig", {**config, **changed})
+
+
 def address(port: int) -> str:
     """Return the address of the set: the part of a URI after the user."""
     return f"{_member(port)}/?replicaSet={REPLICA_SET}"
