@@ -27,8 +27,16 @@ def take_back(office: Office, person: Person) -> Step | None:
     key, (item, most, since) = chance.choice(rows)
     amount = most if chance.random() < 0.6 else max((most * chance.randint(1, 99) / 100), CENT).quantize(CENT)
     amount += CENT if chance.random() < 0.05 else ZERO
-    day = office.day(since)
+    return _take_back(office, person, key, item, amount, office.day(since))
 
+
+def take_back_last(office: Office, person: Person, key: str) -> Step:
+    """Take back what a payment settled last."""
+    item, amount, since = office.model.payments[key]["parts"][-1]
+    return _take_back(office, person, key, item, amount, office.day(since))
+
+
+def _take_back(office: Office, person: Person, key: str, item: str, amount: Decimal, day: str) -> Step:
     async def send() -> Outcome:
         body = {"open_item_id": await find_item(office, person, item), "amount": str(amount), "day": day}
         reply = await person.post(f"{FINANCE}/payments/{key}/take-back", {**body, "reason": "random"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from tests.support.random_company import money, trading
+from tests.support.random_company import money, reallocating, trading
 from tests.support.random_company.comparing import list_items
 from tests.support.random_company.model import Company
 from tests.support.random_company.office import FINANCE, Office, Person, Record
@@ -89,6 +89,9 @@ def _of_money(office: Office, model: Company, payments: dict[str, Record]) -> It
         elif one["live"]:
             by_voucher = payments[key]["voucher_id"] if office.chance.random() < 0.3 else None
             yield partial(money.reverse_payment, key=key, id=payments[key]["id"], by_voucher=by_voucher)
+        if one["live"] and office.late and len(one["parts"]) > len({item for item, *_ in one["parts"]}):
+            # it paid a contract, was refunded, and paid the contract again: it and the refund wait for each other
+            yield partial(reallocating.take_back_last, key=key)
     for key, one in model.receipts.items():
         if one["live"] and one["payment"] is None:
             yield partial(money.reverse_receipt, key=key)
