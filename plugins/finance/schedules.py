@@ -7,12 +7,18 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.api import exact, store_money
+from plugins.finance.entries import split_by_due_day
 
 
 def pay_earliest(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `schedule` and `due_on` of an item whose payments name no part of it; nothing without a schedule."""
-    if not item.get("schedule") or item["paid_elsewhere"]:
+    """Return `schedule` and `due_on` of an item whose payments name no part of it; nothing without a schedule.
+
+    Where another plugin counts the payments, it has said which parts they paid: then `due_on` alone, as of the entries.
+    """
+    if not item.get("schedule"):
         return {}
+    if item["paid_elsewhere"]:
+        return {"due_on": next((due for due, left in split_by_due_day(item).items() if due and left > 0), None)}
     left, parts = exact(item["paid"]), []
     for part in sorted(item["schedule"], key=lambda one: one["due_on"]):
         paid = max(min(left, exact(part["amount"])), Decimal(0))

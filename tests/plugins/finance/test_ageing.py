@@ -81,6 +81,8 @@ async def test_a_payment_that_names_no_part_pays_the_earliest(admin: Client) -> 
     expect(await admin.post(PAYMENTS, body))
     party = {"customer_id": made["customer_id"]}
     assert await aged(admin, party, "2026-05-31") == ("0.00", "30.00", "0.00", "0.00", "0.00")
+    (item,) = expect(await admin.get(f"{AT}/receivables?resource_id={made['id']}"))["items"]
+    assert item["due_on"] == "2026-05-01"
 
 
 async def test_what_we_owe_suppliers_ages_by_itself(admin: Client) -> None:
