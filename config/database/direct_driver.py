@@ -113,7 +113,7 @@ class DirectDriver(Driver):
         raw = encode(documents[0])
         if len(raw) > _MOST_BATCHED_BYTES:
             return await self.library.insert(collection, documents)
-        with self._operations() as operation:
+        with self._operations.shared() as operation:
             outcome = await self._inserts.insert(collection, raw)
             operation.unanswered = outcome is not Outcome.INSERTED
         if outcome is Outcome.UNKNOWN:

@@ -32,7 +32,7 @@ class DocumentLoader:
             return found[0] if found else None
         fields = options.get("fields")
         reading = (collection, None if fields is None else tuple(fields), tuple(options.get("without", ())))
-        with self._operations():
+        with self._operations.shared():
             return await self._batcher.submit(reading, id)
 
     async def _load_batch(self, reading: _Reading, ids: Sequence[Hashable]) -> list[Document | None]:

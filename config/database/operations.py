@@ -91,6 +91,10 @@ class Operations:
         """
         return Operation(self, long)
 
+    def shared(self) -> Operation:
+        """As a call, around the wait for an operation that serves several callers under a time limit of its own."""
+        return Operation(self, False, shared=True)
+
     def wait_for_others(self) -> AbstractContextManager[None]:
         """`with operations.wait_for_others(): …` around a wait for what another request does, such as for its lock.
 
@@ -177,11 +181,13 @@ class _SilenceLimit:
 class Operation:
     """An operation. Set `unanswered` where the server did not reply and that is no error. `took`: seconds, at its end."""
 
-    __slots__ = ("_began", "_block", "_library", "_long", "_operations", "_waiting", "took", "unanswered")
+    __slots__ = ("_began", "_block", "_library", "_long", "_operations", "_shared", "_waiting", "took", "unanswered")
 
-    def __init__(self, operations: Operations, long: bool) -> None:
+    def __init__(self, operations: Operations, long: bool, shared: bool = False) -> None:
         self._operations = operations
         self._long = long
+        self._shared = shared
+        self._block: LimitedBlock | None = None
         self._library: Any = None
         self.took = 0.0
         self.unanswered = False
@@ -190,7 +196,9 @@ class Operation:
         self._began = time.monotonic()
         self._waiting = waiting = _waiting.get()
         spent = self._operations.spent_seconds(waiting, self._began) if waiting is not None else 0.0
-        self._block = self._remaining_time(spent) if spent else self._operations.limit()
+        if self._shared and not spent:
+            return self  # the limit of what is shared ends no later, and its replies are noted there
+        self._block = self._remaining_time(spent) if spent else LimitedBlock(self._operations.limit)
         self._block.__enter__()
         if not self._long:
             self._operations.silence.begin(self._began)
@@ -210,14 +218,10 @@ class Operation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self._long:
-            self._operations.silence.end()
-        if self._library is not None:
-            self._library.__exit__(kind, error, trace)
-        try:
-            self._block.__exit__(kind, error, trace)
-        except TimeoutError as late:
-            error = late
+        if self._block is not None:
+            error = self._leave(self._block, kind, error, trace)
+        elif error is None and not self.unanswered:
+            return
         if error is None:
             self._note(self.unanswered)
             return
@@ -232,6 +236,24 @@ class Operation:
         if isinstance(translated, DatabaseUnavailable):
             translated.silent = silent
         raise translated from error
+
+    def _leave(
+        self,
+        block: LimitedBlock,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> BaseException | None:
+        """End the time limits; return the error that the operation ended with."""
+        if not self._long:
+            self._operations.silence.end()
+        if self._library is not None:
+            self._library.__exit__(kind, error, trace)
+        try:
+            block.__exit__(kind, error, trace)
+        except TimeoutError as late:
+            return late
+        return error
 
     def _note(self, silent: bool) -> None:
         silence, waiting, now = self._operations.silence, self._waiting, time.monotonic()
