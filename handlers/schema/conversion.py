@@ -17,6 +17,7 @@ _CENT = Decimal("0.01")
 _BITS = struct.Struct("<QQ")  # a Decimal128 (IEEE 754-2008, binary encoding): sign, exponent and an integer
 _BIAS = 6176  # the exponent is stored with this offset
 _MOST_PLACES = 34
+_MOMENT = "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ"
 EXACT_DIGITS = 15  # a float represents any decimal number with so many digits uniquely (IEEE 754, DBL_DIG)
 _FIRST_MOMENT = datetime.fromisoformat(f"{FIRST_DAY}T00:00:00Z")
 _LAST_MOMENT = datetime.fromisoformat(f"{LAST_DAY}T23:59:59.999Z")
@@ -176,9 +177,9 @@ def encode(value: Any) -> Any:
 def encode_time(moment: datetime) -> str:
     """Format a moment as RFC 3339 in UTC with milliseconds. A moment without a zone, as MongoDB returns it, is UTC."""
     zone = moment.tzinfo
-    # the conversion is skipped for zones that are UTC, because it costs more than all the rest
     utc = moment if zone is None or zone is stored_utc or zone is UTC else moment.astimezone(UTC)
-    return utc.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+    # `isoformat` takes half as long again: it asks the zone, or needs a copy without one
+    return _MOMENT % (utc.year, utc.month, utc.day, utc.hour, utc.minute, utc.second, utc.microsecond // 1000)
 
 
 def encode_amount(amount: Decimal128) -> str:

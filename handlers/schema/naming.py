@@ -75,35 +75,33 @@ def add_names(shape: Field, values: Sequence[Any], names: Names) -> None:
 
 def add_kept_names(shape: Field, values: Sequence[Any], kept: NamesInMemory) -> bool:
     """Put names from memory into these projected values of `shape`; return whether all of them were there."""
-    given = [value for value in values if value is not None]
-    if not given or not shape.holds_names:
+    given = [value for value in values if value]
+    if not given:
         return True
     if shape.kind != "object":
         return shape.items is None or add_kept_names(
             shape.items, [item for value in given for item in _items(shape, value)], kept
         )
-    # loops rather than `all`: a generator costs as much as what it does here
+    # loops rather than calls and `all`: these cost as much as what they do here
     for sibling in shape.siblings:
         get = kept.get(sibling.target, _get_none)
-        if not (_add_lists_kept if sibling.many else _add_kept)(sibling, given, get):
-            return False
-    return not shape.named_fields or all(
-        add_kept_names(child, [value[name] for value in given], kept) for name, child in shape.named_fields
-    )
-
-
-def _add_kept(sibling: Sibling, values: Sequence[Record], get: Callable[[RecordId], str | None]) -> bool:
-    name, beside = sibling.name, sibling.beside
-    for value in values:
-        id = value[beside]
-        if id is None:
-            if not sibling.own:
-                value[name] = None
+        if sibling.many:
+            if not _add_lists_kept(sibling, given, get):
+                return False
             continue
-        called = get(id)
-        if called is None:
+        name, beside = sibling.name, sibling.beside
+        for value in given:
+            id = value[beside]
+            if id is not None:
+                called = get(id)
+                if called is None:
+                    return False
+                value[name] = called
+            elif not sibling.own:
+                value[name] = None
+    for name, child in shape.named_fields:  # noqa: SIM110 - as above
+        if not add_kept_names(child, [value[name] for value in given], kept):
             return False
-        value[name] = called
     return True
 
 

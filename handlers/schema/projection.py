@@ -15,7 +15,9 @@ def project(field: Field, value: Any) -> Any:
         get = value.get
         shown = {name: get(name) for name in field.response_fields}
         for name, child in field.nested_fields:
-            shown[name] = project(child, shown[name])
+            inner = shown[name]
+            if inner or isinstance(inner, dict):  # an empty list stays one; a call would cost more than it does
+                shown[name] = project(child, inner)
         return shown
     if field.items is None:
         return value

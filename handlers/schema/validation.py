@@ -145,12 +145,17 @@ def _decode(field: Field, value: Any, place: _Place, wrong: _Places | None, faul
     if field.kind == "object" and isinstance(value, dict):
         known = field.fields or {}
         # the store fills in the defaults of the body itself, because it knows whether the record is new
-        filled = {} if place is None else {name: decode(known[name], known[name].default) for name in field.defaulted}
-        return filled | {
-            name: _decode(known[name], item, (place, name), None if wrong is None else wrong.get(name), faults)
-            for name, item in value.items()
-            if name in known
-        }
+        decoded = {} if place is None else {name: decode(known[name], known[name].default) for name in field.defaulted}
+        for name, item in value.items():
+            child = known.get(name)
+            if child is None:
+                continue
+            if wrong is None and isinstance(item, str) and child.kind in PLAIN and "\x00" not in item:
+                decoded[name] = item  # as most are: a call would cost more
+            else:
+                inside = None if wrong is None else wrong.get(name)
+                decoded[name] = _decode(child, item, (place, name), inside, faults)
+        return decoded
     if field.kind == "array" and field.items is not None and isinstance(value, list):
         return [
             _decode(field.items, item, (place, i), None if wrong is None else wrong.get(i), faults)
