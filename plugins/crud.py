@@ -11,6 +11,7 @@ from typing import TypedDict, Unpack, cast
 
 from handlers.data.collection import Collection
 from handlers.data.listing import Page
+from handlers.data.visibility import decisive_fields
 from handlers.events import Event
 from handlers.request import Request
 from handlers.route import Handler, Refusal, Route, RouteOptions, conflicts, route
@@ -226,20 +227,28 @@ def with_version(collection: Collection, deletion: Route) -> Route:
 
 def lister(collection: Collection) -> Handler:
     """Make a handler that returns a page of `collection`."""
+    fields = _read_fields(collection)
 
     async def list_records(req: Request) -> Page:
-        return await req.store(collection).page(req.query)
+        return await req.store(collection).page(req.query, fields=fields)
 
     return list_records
 
 
 def reader(collection: Collection) -> Handler:
     """Make a handler that returns one record."""
+    fields = _read_fields(collection)
 
     async def read_record(req: Request) -> Record:
-        return await req.store(collection).get(req.path["id"])
+        return await req.store(collection).get(req.path["id"], fields=fields)
 
     return read_record
+
+
+def _read_fields(collection: Collection) -> tuple[str, ...]:
+    """What is read of records for a response: fields that none shows would cost as much as the others."""
+    shown = (name for name in collection.read.response_fields if name != "id")
+    return tuple(dict.fromkeys([*shown, *decisive_fields(collection)]))
 
 
 def creator(collection: Collection) -> Handler:

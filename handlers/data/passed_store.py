@@ -26,10 +26,10 @@ class PassedStore(Store):
         super().__init__(context, collection, actor, scope, now, False)
         self._passage = passage
 
-    async def get(self, id: RecordId) -> Document:
+    async def get(self, id: RecordId, *, fields: Sequence[str] | None = None) -> Document:
         """Return the record with this `id`; 40400 where the actor neither sees it nor is asked about it."""
         try:
-            return await super().get(id)
+            return await super().get(id, fields=fields)
         except ApiError as error:
             if error.kind is not NOT_FOUND:
                 raise

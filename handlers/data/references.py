@@ -9,8 +9,8 @@ from handlers.data.collection import Collection
 from handlers.data.context import DataContext
 from handlers.data.links import Link
 from handlers.data.locks import share_records
-from handlers.data.scope import ALL_ROWS, OWNER_DEPARTMENT, Scope
-from handlers.data.visibility import Visibility
+from handlers.data.scope import ALL_ROWS, Scope
+from handlers.data.visibility import Visibility, decisive_fields
 from handlers.schema.errors import CONFLICT, ApiError, FieldError, ValidationFailed
 from handlers.schema.messages import REFERENCES_GONE, Message
 from handlers.schema.values import Values
@@ -104,9 +104,7 @@ class References:
             return False
         driver, visibility = self._context.driver, Visibility(collection, self._scope)
         if not isinstance(value, list):
-            further = (collection.follows,) if collection.follows else ()
-            fields = ("deleted", collection.scope_department, collection.scope_person, "shared_with", OWNER_DEPARTMENT)
-            found = await driver.find_by_id(collection.name, value, fields=(*fields, *further))
+            found = await driver.find_by_id(collection.name, value, fields=decisive_fields(collection))
             return found is not None and visibility.admits(found)
         wanted = list(dict.fromkeys(value))
         return await driver.count(collection.name, visibility.filter({"_id": {"$in": wanted}})) == len(wanted)

@@ -50,10 +50,13 @@ class Store(SeveralUpdates):
 
     # -- reading
 
-    async def get(self, id: RecordId) -> Document:
-        """Return the record with this `id`; 40400 where the actor sees none."""
+    async def get(self, id: RecordId, *, fields: Sequence[str] | None = None) -> Document:
+        """Return the record with this `id`; 40400 where the actor sees none.
+
+        Only `fields` are read, where they are given: `decisive_fields` must be among them, or nobody sees the record.
+        """
         rules = self.collection
-        found = await self._driver.find_by_id(rules.name, rules.parse_id(id), without=rules.hidden)
+        found = await self._driver.find_by_id(rules.name, rules.parse_id(id), fields=fields, without=rules.hidden)
         if found is None or not self._visibility.admits(found):
             raise ApiError(NOT_FOUND)
         return self._record(found)

@@ -9,8 +9,14 @@ from typing import Any
 from config.database import Document, Filter
 from handlers.data.collection import Collection
 from handlers.data.index import DELETED, LIVE
-from handlers.data.scope import ALL_ROWS, Scope
+from handlers.data.scope import ALL_ROWS, OWNER_DEPARTMENT, Scope
 from handlers.schema.values import Record
+
+
+def decisive_fields(collection: Collection) -> tuple[str, ...]:
+    """The stored fields, besides `_id`, by which `Visibility.admits` decides."""
+    further = (collection.follows,) if collection.follows else ()
+    return ("deleted", collection.scope_department, collection.scope_person, "shared_with", OWNER_DEPARTMENT, *further)
 
 
 class Visibility:
