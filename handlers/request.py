@@ -134,10 +134,11 @@ class Request:
 
     def store(self, collection: Collection) -> Store:
         """A store of `collection` with the caller's data scope; writes carry the caller's audit stamp."""
-        passage = None if self.scope.everything or collection is self.deleted else self.passage
-        if passage is not None and passage.concerns(collection):
-            return PassedStore(self.service.database, collection, self.actor, self.scope, self.now, passage)
-        return self._store(collection, self.scope)
+        scope, route = self.scope, self.route
+        narrow = not scope.everything and route is not None and route.reads and collection is not self.deleted
+        if narrow and collection.name in self.service.passed_collections and self.passage is not None:
+            return PassedStore(self.service.database, collection, self.actor, scope, self.now, self.passage)
+        return self._store(collection, scope)
 
     def system_store(self, collection: Collection) -> Store:
         """A store without data scope, with the caller's audit stamp: for what a rule needs to look up."""

@@ -23,18 +23,22 @@ class Router:
     def __init__(self, routes: Iterable[Route]) -> None:
         self._root = _Node()
         self._exact: dict[tuple[str, str], Route] = {}
+        self._above: dict[str, _Node] = {}  # by path, what is above a last segment that alone is a parameter
         for route in routes:
             self._add(route)
 
     def _add(self, route: Route) -> None:
-        node = self._root
+        above = node = self._root
         for segment in route.path.strip("/").split("/"):
+            above = node
             if segment.startswith("{"):
                 node.parameter = node.parameter or _Node()
                 node = node.parameter
             else:
                 node = node.literal.setdefault(segment, _Node())
         node.routes[route.method] = route
+        if node is above.parameter and len(route.parameters) == 1:
+            self._above[route.path.rpartition("/")[0]] = above
         if "{" not in route.path:
             self._exact[route.method, route.path] = route
 
@@ -44,6 +48,12 @@ class Router:
         exact = self._exact.get((method, path))
         if exact is not None:
             return exact, {}
+        literal, _, last = path.rpartition("/")
+        above = self._above.get(literal)
+        if above is not None and above.parameter and last and last not in above.literal and "%" not in last:
+            only = above.parameter.routes.get(method)
+            if only is not None:
+                return only, {only.parameters[0]: last}
         node, values = self._find(path)
         if node is None:
             raise ApiError(NOT_FOUND)

@@ -9,7 +9,9 @@ from typing import TypeVar
 
 from config.settings import EnvironmentSettings, Settings
 from config.time_limits import TimeLimit
+from handlers.actor import ANONYMOUS
 from handlers.data.database import Database
+from handlers.data.passes import Passage, Passes
 from handlers.events import Events
 from handlers.schema.values import Parts
 
@@ -42,6 +44,15 @@ class Service:
     def request_limit(self) -> TimeLimit:
         """The time that a request may take."""
         return TimeLimit(self.settings.request_seconds)
+
+    @cached_property
+    def passed_collections(self) -> frozenset[str]:
+        """The names of the collections of which a pass can admit a record. Not before all plugins have started."""
+        passes: Passes | None = self.parts.get(Passes)
+        if passes is None:
+            return frozenset()
+        anybodys = Passage(passes, ANONYMOUS, self.database.parents)
+        return frozenset(one.name for one in self.database.collections.values() if anybodys.concerns(one))
 
     def provide(self, kind: type[Part], part: Part) -> None:
         """Register a running object under its type, or under a port."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -314,8 +313,10 @@ class Collection:
             if (digits := str(value)).isascii() and digits.isdigit() and len(digits) < 16:
                 return int(digits)
         elif isinstance(value, str):
-            with suppress(InvalidId):
+            try:
                 return ObjectId(value)
+            except InvalidId as error:
+                raise ApiError(NOT_FOUND) from error
         elif isinstance(value, ObjectId):
             return value
         raise ApiError(NOT_FOUND)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Container, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Container, Coroutine, Sequence
 from datetime import datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
@@ -49,7 +48,9 @@ def keeps_references(
     ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, Result]]:
         @wraps(write)
         async def keeping(store: S, /, *args: P.args, **options: P.kwargs) -> Result:
-            rows = rows_of(*args, **options) if store.collection.acting_links else ()
+            if not store.collection.acting_links:
+                return await write(store, *args, **options)
+            rows = rows_of(*args, **options)
             return await store._references().keep(rows, lambda: write(store, *args, **options))
 
         return keeping
@@ -83,11 +84,18 @@ def releases_holders(
     return releasing
 
 
-@contextmanager
-def refusing_duplicates(collection: Collection) -> Iterator[None]:
-    """Raise 40900 with the field whose value another record has."""
-    try:
-        yield
-    except DuplicateKey as error:
-        names = [name for name in error.fields if name in collection.all_fields] or ["id"]
-        raise ApiError(DUPLICATE, data={"field": names[-1]}) from error
+class refusing_duplicates:  # noqa: N801 - reads as a function
+    """`with refusing_duplicates(collection): …` raises 40900 with the field whose value another record has."""
+
+    __slots__ = ("_collection",)
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, DuplicateKey):
+            names = [name for name in error.fields if name in self._collection.all_fields] or ["id"]
+            raise ApiError(DUPLICATE, data={"field": names[-1]}) from error
