@@ -11,6 +11,7 @@ from handlers.data.database import Database
 from handlers.data.scope import Scope
 from handlers.data.store import Store
 from handlers.data.transitions import try_transition
+from handlers.data.visibility import decisive_fields
 from handlers.schema.errors import ApiError
 from handlers.tables.records import TABLE_IMPORTS
 from plugins.testing import unique
@@ -40,6 +41,16 @@ async def test_a_new_record_has_its_creator_and_creation_time(database: Database
 async def test_a_record_reads_back_as_it_was_made(database: Database) -> None:
     made = await database.store(WIDGETS, ANNA).create({"name": "a"})
     assert await database.store(WIDGETS).get(made["id"]) == made
+
+
+async def test_a_record_that_is_read_in_part_is_seen_by_whom_the_whole_one_is(database: Database) -> None:
+    made = await database.store(WIDGETS, ANNA).create({"name": "a", "rank": 1})
+    fields = ("name", *decisive_fields(WIDGETS))
+    own = await as_seen_by(database, ANNA, Scope(creator_id=101)).get(made["id"], fields=fields)
+    assert (own["name"], own["rank"]) == ("a", None)
+    with pytest.raises(ApiError) as error:
+        await as_seen_by(database, BORIS, Scope(creator_id=102)).get(made["id"], fields=fields)
+    assert code_of(error) == 40400
 
 
 async def test_a_change_raises_the_version_and_names_its_author(database: Database) -> None:
