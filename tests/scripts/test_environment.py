@@ -301,9 +301,10 @@ def test_a_script_goes_on_in_the_environment(root: Path) -> None:
 
 # scripts/test
 
+RUNNERS = min(len(os.sched_getaffinity(0)) + 1, 8)
 BOTH_RUNS = [
     "pytest -m alone --reruns 1 -rfER",
-    "pytest -m not alone -n 3 --dist loadfile --no-loadscope-reorder --durations=20 --reruns 1 -rfER",
+    f"pytest -m not alone -n {RUNNERS} --dist loadfile --no-loadscope-reorder --durations=20 --reruns 1 -rfER",
 ]
 
 
