@@ -125,13 +125,15 @@ class _Account:
 
 
 async def _find_account(req: Request) -> _Account:
-    """Return the account that is asked for. Raises 40001 without any."""
+    """Return the account that is asked for. Raises 40001 without any, and for a last day before the first."""
     customer_id, supplier_id, item_id = (req.query.get(name) for name in _OF)
     if customer_id is None and supplier_id is None and item_id is None:
         raise invalid("customer_id", "required")
     item = await req.store(OPEN_ITEMS).find_one({"_id": item_id}) if item_id is not None else None
     direction = item["direction"] if item is not None else None
     since, until = req.query.get("from") or "", req.query.get("to") or day_asked(req)
+    if until < since and req.query.get("to"):
+        raise invalid("to", "minimum")
     return _Account(customer_id, supplier_id, item_id, direction, since, until)
 
 

@@ -63,6 +63,11 @@ async def test_the_opening_balance_is_what_was_open_before_the_first_day(admin: 
     assert lines(found) == [("2026-02-15", "paid", "0.00", "30.00", "70.00")]
 
 
+async def test_a_last_day_before_the_first_is_refused(admin: Client) -> None:
+    reply = await admin.get(f"{AT}/statements?customer_id={'0' * 24}&from=2026-02-15&to=2026-02-14")
+    assert (reply.code, reply.fields) == (40001, {"to"})
+
+
 async def test_a_statement_has_pages_whose_balances_go_on(admin: Client) -> None:
     party = await new_customer(admin)
     for number in range(5):
