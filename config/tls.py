@@ -60,6 +60,15 @@ def check_certificate(files: TlsFiles) -> None:
     _read(files, refuse_ended=True)
 
 
+def check_dates(setting: str, path: Path) -> None:
+    """Raise `CertificateError` unless the certificate in a file that a setting names is valid now."""
+    try:
+        (certificate, *_) = x509.load_pem_x509_certificates(_content(setting, path))
+    except ValueError as error:
+        raise CertificateError(f"{setting}: {path} holds no certificate in PEM form.") from error
+    _check_dates(certificate, f"{setting}: the certificate in {path}")
+
+
 def _read(files: TlsFiles, refuse_ended: bool = False) -> tuple[ssl.SSLContext, datetime]:
     """A context with the certificate, and when that ends."""
     setting, path = "TRADEWIND_TLS_CERTIFICATE", files.certificate

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 from config.database import (
     DatabaseRefused,
@@ -14,7 +17,11 @@ from config.database import (
     open_driver,
 )
 from config.settings import Settings
+from config.tls_files import CertificateError
 from plugins.listening import StartError
+
+_SETTING = "TRADEWIND_MONGODB_URI"
+_NOT_BELIEVED = re.compile(r"certificate verify failed: ([^(\]]+)")
 
 
 @asynccontextmanager
@@ -44,9 +51,25 @@ async def _check(driver: Driver, uri: str) -> None:
         raise StartError("MongoDB refuses the user or the password in TRADEWIND_MONGODB_URI.") from error
     except DatabaseUnavailable as error:
         out_of_reach = "MongoDB does not respond: check TRADEWIND_MONGODB_URI and that the server runs."
-        raise StartError(await missing_set_at(uri) or out_of_reach) from error
+        why = _unusable_certificate(uri, str(error)) or await missing_set_at(uri)
+        raise StartError(why or out_of_reach) from error
     if missing is not None:
         raise StartError(missing)
+
+
+def _unusable_certificate(uri: str, failure: str) -> str | None:
+    """A sentence where the failure is that of a certificate: of MongoDB, or of our own, which MongoDB does not explain."""
+    if found := _NOT_BELIEVED.search(failure):
+        return f"The certificate of MongoDB is not accepted, {found[1].strip()}: check it, and tlsCAFile in {_SETTING}."
+    options = {name.lower(): value for name, value in parse_qsl(urlsplit(uri).query)}
+    if own := options.get("tlscertificatekeyfile"):
+        from config.tls import check_dates  # late, because few starts need it
+
+        try:
+            check_dates(_SETTING, Path(own))
+        except CertificateError as error:
+            return str(error)
+    return None
 
 
 async def check_connection(settings: Settings, uri: str) -> None:

@@ -20,6 +20,8 @@ from config.database import DatabaseUnavailable, Driver, open_driver
 from config.database.direct_driver import DirectDriver
 from config.database.wire_target import target_of
 from config.embedded.binary import find_mongod
+from config.settings import Settings
+from plugins.connecting import check_connection
 from plugins.listening import StartError
 from plugins.testing import Client, expect, serving
 from scripts.fault_injection.processes import free_ports
@@ -158,6 +160,24 @@ async def test_a_server_of_another_authority_is_not_believed(secured: Secured, t
         assert sum(at.connections().values()) == 0
 
 
+@pytest.mark.parametrize("driver", DRIVERS)
+async def test_a_start_says_that_the_certificate_of_mongodb_is_not_accepted(
+    secured: Secured, tmp_path: Path, driver: str
+) -> None:
+    uri = secured.uri(tlsCAFile=str(Authority(tmp_path).certificate))
+    chosen: dict[str, Any] = {
+        "mongodb_driver": driver,
+        "mongodb_database": NAME,
+        "mongodb_timeout_ms": 1000,
+        "demo": True,
+    }
+    settings = Settings(_env_file=None, data_dir=tmp_path, **chosen)
+    with pytest.raises(
+        StartError, match=r"^The certificate of MongoDB is not accepted, .*: check it, and tlsCAFile in "
+    ):
+        await check_connection(settings, uri)
+
+
 async def test_a_name_that_the_certificate_does_not_have_is_not_believed(secured: Secured) -> None:
     context = ssl.create_default_context(cafile=str(secured.authority.certificate))
     assert context.check_hostname
@@ -168,7 +188,7 @@ async def test_a_name_that_the_certificate_does_not_have_is_not_believed(secured
 
 
 async def test_a_certificate_that_has_ended_does_not_get_in(secured: Secured, tmp_path: Path) -> None:
-    with pytest.raises(StartError, match="MongoDB does not respond"):
+    with pytest.raises(StartError, match=r"TRADEWIND_MONGODB_URI: the certificate in \S+ended\.both ended on 2"):
         async with serving(secured.uri(own=secured.ended), tmp_path, mongodb_database=NAME, mongodb_timeout_ms=1000):
             pass
 
