@@ -29,6 +29,11 @@ class CachedSnapshot(Generic[Value]):
         """Make the next reader load the value again; the result of a running load does not serve it."""
         self._wanted += 1
 
+    @property
+    def latest(self) -> Value | None:
+        """The value, if no change came after its load; what `current` returns then, without a coroutine."""
+        return self._value if self._loaded >= self._wanted else None
+
     async def current(self) -> Value:
         """Return the value, no older than the last `invalidate`. A load that fails fails for all waiting callers."""
         wanted = self._wanted

@@ -51,7 +51,8 @@ class Keeping:
         """Return the data scope without what follows records of other keepers; that of all rows as it is."""
         if scope.everything or not self._collections:
             return scope
-        withheld = (await self._kept.current()).withheld(user_id)
+        kept = self._kept.latest or await self._kept.current()
+        withheld = kept.withheld(user_id)
         return replace(scope, withheld=withheld) if withheld else scope
 
     async def _load(self) -> _Kept:
