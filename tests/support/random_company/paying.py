@@ -93,21 +93,26 @@ class Payments(Goods):
 
     def take_back(self, key: str, item_key: str, amount: Decimal, day: str) -> Row:
         """A payment settles less of an item, of its latest allocations first, and is an advance again."""
-        payment, left, kept = self.payments[key], amount, []
+        payment, left, kept, gone = self.payments[key], amount, [], []
         for id, part, since in reversed(payment["parts"]):
             taken = min(part, left) if id == item_key else ZERO
             ensure(not taken or day >= since)
             ensure(taken in (ZERO, part) or not self.items[item_key]["is_contract"])
             left -= taken
             kept += [(id, part - taken, since)] if taken < part else []
+            gone += [taken] if taken else []
         ensure(payment["live"] and amount > 0 and not left)
         self.unsettle(key, item_key, amount, day)
         self.change("payments", key, parts=tuple(reversed(kept)))
         self.advance(key, amount, day)
-        for receipt, one in list(self.receipts.items()):
-            if one["payment"] == key and one["contract"] == item_key and one["live"]:
-                self.forget(receipt, day)
+        for part in gone if self.items[item_key]["is_contract"] else ():
+            self.forget(self.find_receipt(key, item_key, self.sign(key, item_key) * part), day)
         return {"unallocated": self.payments[key]["unallocated"]}
+
+    def find_receipt(self, key: str, contract: str, amount: Decimal) -> str:
+        """What a contract has received by an allocation of a payment."""
+        wanted = {"payment": key, "contract": contract, "amount": amount, "live": True}
+        return next(id for id, one in self.receipts.items() if wanted.items() <= one.items())
 
     def payers(self, item_key: str) -> list[str]:
         """The payments that settle an item."""
