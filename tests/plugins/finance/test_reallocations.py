@@ -178,6 +178,17 @@ async def test_what_finance_allocated_to_a_contract_is_taken_back_whole(admin: C
     assert (await received(admin, made), await item_now(books, item)) == ("0.00", ("0.00", "open"))
 
 
+async def test_of_two_allocations_to_a_contract_one_is_taken_back(admin: Client) -> None:
+    books, made = await Books.fresh(admin), await in_force(admin, "100.00")
+    item = await books.item(made)
+    payment = expect(await books.enter("in", "90.00", (item, "60.00"), customer_id=made["customer_id"]))
+    expect(await books.allocate(payment, item, "30.00"))
+    assert expect(await take_back(books, payment, item, amount="30.00"))["allocated"] == "60.00"
+    rows = expect(await admin.get(f"{RECEIPTS}?contract_id={made['id']}"))["items"]
+    assert sorted(row["amount"] for row in rows) == ["-30.00", "30.00", "60.00"]
+    assert await received(admin, made) == "60.00"
+
+
 # -- credits between items
 
 
