@@ -12,6 +12,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,8 @@ examples:
 exit codes: 0 it is there; 1 the registry is out of reach, or sent something else
 """
 LEVEL = 9
+_TO_THE_NEXT = rb".*?(?=;/\*![\w./@-]+\*/|\Z)"  # module of a script
+_BY_STATE = re.compile(rb"[^{}]*\\:[^{}]*\{[^{}]*\}")  # such as `.hover\:bg-white:hover {…}`
 
 
 class FetchProblem(Exception):
@@ -115,7 +118,7 @@ def _pinned(pins: str = "") -> "dict[str, Any]":
 
 
 def _folder(home: str, pinned: "dict[str, Any]") -> str:
-    return os.path.join(home, "{}-{}".format(pinned["package"], pinned["version"]))
+    return os.path.join(home, "{}-{}-{}".format(pinned["package"], pinned["version"], pinned.get("edition", 0)))
 
 
 def _is_complete(home: str, pinned: "dict[str, Any]") -> bool:
@@ -146,7 +149,7 @@ def _fetch(pinned: "dict[str, Any]", home: str, folder: str) -> None:
             raise FetchProblem("damaged")
         unpacked = os.path.join(work, "files")
         os.mkdir(unpacked)
-        _unpack(tarball, pinned.get("folder", "sdk"), pinned["files"], unpacked)
+        _unpack(tarball, pinned, unpacked)
         shutil.rmtree(folder, ignore_errors=True)  # of an older list of files
         os.rename(unpacked, folder)  # all at once
 
@@ -195,16 +198,27 @@ def _digest(path: str) -> str:
     return "sha512-" + base64.b64encode(digest.digest()).decode()
 
 
-def _unpack(tarball: str, inside: str, names: "list[str]", folder: str) -> None:
-    """Store these files of a folder inside the release in `folder`, each compressed."""
-    wanted = {os.path.join("package", inside, name): name for name in names}
+def _unpack(tarball: str, pinned: "dict[str, Any]", folder: str) -> None:
+    """Store the needed files of the release in `folder`, each without what no page uses, and compressed."""
+    wanted = {os.path.join("package", pinned.get("folder", "sdk"), name): name for name in pinned["files"]}
     with tarfile.open(tarball, "r:gz") as archive:
         for member in archive:
             if member.name in wanted:
                 content = archive.extractfile(member)
                 if content is None:
                     raise FetchProblem("damaged")
+                kept = _trimmed(member.name, content.read(), pinned.get("emptied", []))
                 with open(os.path.join(folder, wanted.pop(member.name) + ".gz"), "wb") as file:
-                    file.write(gzip.compress(content.read(), LEVEL, mtime=0))
+                    file.write(gzip.compress(kept, LEVEL, mtime=0))
     if wanted:
         raise FetchProblem("damaged")
+
+
+def _trimmed(name: str, content: bytes, emptied: "list[str]") -> bytes:
+    """A script in which these modules are empty; a style sheet without the classes that are named by a state or width."""
+    if name.endswith(".css"):
+        return _BY_STATE.sub(b"", content)
+    for module in emptied:
+        start = b'amis.define("%s",' % module.encode()
+        content = re.sub(re.escape(start) + _TO_THE_NEXT, start + b"(function(){}));", content, flags=re.DOTALL)
+    return content

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from plugins.api import ACTION_TITLES, Field, Route, StateMachine, transitions_of
 from plugins.console.forms import controls
-from plugins.console.nodes import Node, addressed, call, known, node, values_of
+from plugins.console.nodes import VARIABLE, Node, addressed, call, node, values_of
 from plugins.console.shown import figures, lines, tables
 from plugins.console.site import Subject
 from plugins.console.viewer import Viewer
@@ -13,7 +13,8 @@ from plugins.console.viewer import Viewer
 def drawer(title: str, api: Node, body: list[Node], knows: Mapping[str, object], **more: object) -> Node:
     """A button with a form. The form knows these values of what is around it, those in its address, and no others."""
     form = node("form", api=api, body=body, mode="horizontal", **more)
-    opened = {"title": title, "size": "lg", "closeOnEsc": True, "data": {**known(api["url"]), **knows}, "body": form}
+    data = {**values_of(dict.fromkeys(VARIABLE.findall(str(api["url"])))), **knows}
+    opened = {"title": title, "size": "lg", "closeOnEsc": True, "data": data, "body": form}
     return node("button", label=title, actionType="drawer", drawer=opened)
 
 

@@ -4,24 +4,8 @@ import asyncio
 from importlib.resources import files
 from pathlib import PurePath
 
-from plugins.api import (
-    NOT_FOUND,
-    PUBLIC,
-    ApiError,
-    Handler,
-    Message,
-    Refusal,
-    Request,
-    Response,
-    Route,
-    array,
-    choice,
-    route,
-    shape,
-    text,
-)
-from plugins.console.pages import Pages
-from plugins.console.renderer import MEDIA, STATES, Renderer
+from plugins.api import NOT_FOUND, PUBLIC, ApiError, Message, Refusal, Request, Response, Route, route
+from plugins.console.renderer import MEDIA, Renderer
 
 _STATIC = files("plugins.console") / "static"
 OWN = tuple(sorted(one.name for one in _STATIC.iterdir() if PurePath(one.name).suffix in MEDIA))
@@ -30,81 +14,47 @@ POLICY = (
     "font-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _HTML = "text/html; charset=utf-8"
-_FILES = "text/javascript, text/css"
 _CHECKED = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
-_KEPT = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+_KEPT = {**_CHECKED, "Cache-Control": "public, max-age=31536000, immutable", "Content-Encoding": "gzip"}
 
 
 async def shell(req: Request) -> Response:
-    """The page that everything else is drawn in."""
-    body = await asyncio.to_thread(_read, "console.html")
+    """The page that everything else is drawn in. It names the scripts, which come while somebody types a password."""
+    renderer = req.part(Renderer)
+    body, state = await asyncio.to_thread(lambda: (_read("console.html"), renderer.state()))
+    links = [f'<link rel="modulepreload" href="console/{name}">' for name in OWN if name.endswith(".js")]
+    if state == "ready":
+        of_renderer = f'<link rel="preload" as="script" href="console/renderer/{renderer.version}/'
+        links += [f'{of_renderer}{name}">' for name in renderer.pinned["files"] if name.endswith(".js")]
+    body = body.replace(b"<!-- links -->", "\n  ".join(links).encode())
     return Response(200, body, {**_CHECKED, "Content-Security-Policy": POLICY}, _HTML)
 
 
-async def own_file(req: Request) -> Response:
-    """One of our own files. Raises 40400."""
-    name = req.path["file"]
-    if name not in OWN:
-        raise ApiError(NOT_FOUND)
-    return Response(200, await asyncio.to_thread(_read, name), _CHECKED, MEDIA[PurePath(name).suffix])
-
-
-async def renderer_file(req: Request) -> Response:
-    """One of the renderer's files, compressed for clients that take it. Raises 40400 for others, and before it came."""
-    renderer, name = req.part(Renderer), req.path["file"]
-    compressed = "gzip" in req.headers.get("Accept-Encoding", "")
-    read = renderer.compressed if compressed else renderer.whole
-    body = await asyncio.to_thread(read, name) if req.path["version"] == renderer.version else None
+async def file(req: Request) -> Response:
+    """One of our own files, or one of the renderer's, which every browser takes compressed. Raises 40400."""
+    renderer, name, version = req.part(Renderer), req.path["file"], req.path.get("version")
+    if version is None and name in OWN:
+        return Response(200, await asyncio.to_thread(_read, name), _CHECKED, MEDIA[PurePath(name).suffix])
+    body = await asyncio.to_thread(renderer.compressed, name) if version == renderer.version else None
     if body is None:
         raise ApiError(NOT_FOUND)
-    encoding = {"Content-Encoding": "gzip"} if compressed else {}
-    return Response(200, body, {**_KEPT, "Vary": "Accept-Encoding", **encoding}, MEDIA[PurePath(name).suffix])
-
-
-async def renderer_state(req: Request) -> dict[str, object]:
-    """How far the renderer's files are; the page asks until they are there."""
-    renderer, inbox = req.part(Renderer), req.part(Pages).site.inbox
-    state = await asyncio.to_thread(renderer.state)
-    return {
-        "state": state,
-        "message": STATES[state].text(req.language),
-        "version": renderer.version,
-        "files": renderer.names,
-        "time_zone": req.service.settings.time_zone,
-        "inbox": inbox.at if inbox is not None else "",
-        "zones": renderer.pinned["zones"],
-    }
+    return Response(200, body, _KEPT, MEDIA[PurePath(name).suffix])
 
 
 def _read(name: str) -> bytes:
     return (_STATIC / name).read_bytes()
 
 
-_NO_FILE = Refusal(
-    NOT_FOUND, hint=Message("没有这样的文件，或尚未下载", "There is no such file, or it has not come yet")
-)
-_STATE = shape(
-    "ConsoleRenderer",
-    state=choice(*STATES, nullable=False),
-    message=text(nullable=False, description="For the person who waits."),
-    version=text(nullable=False),
-    files=array(text(nullable=False), nullable=False),
-    zones=text(nullable=False, description="The module of the renderer that knows time zones."),
-    inbox=text(nullable=False, description="The path of the list with a WebSocket for its news; empty without one."),
-    time_zone=text(nullable=False, description="The business time zone, in which the page shows moments."),
-)
-_IS_THERE = "Whether the console's renderer is there"
-
-
-def _file_route(name: str, handler: Handler, summary: str) -> Route:
-    return route(name, handler, summary=summary, access=PUBLIC, bare=_FILES, refusals=(_NO_FILE,), tag="console")
+def _file_route(name: str, summary: str) -> Route:
+    hint = Message("没有这样的文件，或尚未下载", "There is no such file, or it has not come yet")
+    refused = (Refusal(NOT_FOUND, hint=hint),)
+    return route(
+        name, file, summary=summary, access=PUBLIC, bare="text/javascript, text/css", refusals=refused, tag="console"
+    )
 
 
 ROUTES: tuple[Route, ...] = (
     route("GET /console", shell, summary="The console", access=PUBLIC, bare=_HTML, tag="console"),
-    _file_route("GET /console/{file}", own_file, "A file of the console"),
-    _file_route("GET /console/renderer/{version}/{file}", renderer_file, "A file of the console's renderer"),
-    route(
-        "GET /api/v1/console/renderer", renderer_state, summary=_IS_THERE, access=PUBLIC, returns=_STATE, tag="console"
-    ),
+    _file_route("GET /console/{file}", "A file of the console"),
+    _file_route("GET /console/renderer/{version}/{file}", "A file of the console's renderer"),
 )

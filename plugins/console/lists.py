@@ -27,14 +27,17 @@ def listing(viewer: Viewer, subject: Subject, fixed: Mapping[str, str] | None = 
         shown.append(node("operation", label=viewer.word("actions"), fixed="right", buttons=buttons))
     filters = [*filter_controls(viewer, subject.list.query, subject.fields, fixed)]
     toggler = ["filter-toggler"] if filters else []
-    views = node("button", label=viewer.word("views"), actionType="url", url=f"view:{id}", blank=False)  # of the shell
-    bar = [*_toolbar(viewer, subject, fixed), *toggler, "columns-toggler", views]
     path = addressed(subject.list.path)
     api = call("GET", f"{path}?{query}" if query else path)
+    of_shell = (
+        {"views": "view"} if not subject.list.paged or "$" in str(api["url"]) else {"views": "view", "rows": "sheet"}
+    )
+    opens = [link(viewer.word(word), f"{verb}:{id}", level="default") for word, verb in of_shell.items()]
+    bar = [*_toolbar(viewer, subject, fixed), *toggler, "columns-toggler", *opens]
     more: Node = {"id": id, "columnsTogglable": True, "headerToolbar": bar}
     if filters:
         more |= {"filter": {**FILTER, "body": filters}, "filterTogglable": True, "filterDefaultVisible": False}
-    if subject.tree:  # one response, without pages to ask for
+    if not subject.list.paged:  # a tree, whole in one response
         more |= {"loadDataOnce": True, "expandConfig": {"expand": "first"}, "syncLocation": False}
         return node("crud", api={**api, "data": {}}, columns=shown, **more)
     sizes = ["statistics", "pagination", "switch-per-page"]

@@ -8,7 +8,7 @@ from plugins.api import Message
 Node = dict[str, object]
 # what begins a template, a variable, a tag or an entity; a space without width after it ends that
 _BEGINNING = re.compile(r"[$<&\\](?=\S)")
-_PARAMETER, _VARIABLE = re.compile(r"\{(\w+)\}"), re.compile(r"\$\{(\w+)\}")
+_PARAMETER, VARIABLE = re.compile(r"\{(\w+)\}"), re.compile(r"\$\{(\w+)\}")
 _NO_SPACE = "\u200b"
 RECORD_PAGE = "/api/v1/console/records/{list}"
 PAGE_SIZES = (20, 50, 100, 200)
@@ -31,7 +31,7 @@ def page(title: str, *body: Node, **more: object) -> Node:
 
 def link(title: str, address: str, **more: object) -> Node:
     """A button that goes to another page."""
-    return node("button", label=title, level="link", actionType="url", url=address, blank=False, **more)
+    return node("button", label=title, actionType="url", url=address, blank=False, **{"level": "link", **more})
 
 
 def rows(api: Node, columns: Sequence[Node], **more: object) -> Node:
@@ -53,11 +53,6 @@ def addressed(path: str, id: str = "record_id") -> str:
     for name in outer:
         path = path.replace(f"{{{name}}}", "${record_id}")
     return path.replace(f"{{{last}}}", f"${{{id if last == 'id' else last}}}")
-
-
-def known(address: object) -> dict[str, object]:
-    """What the templates in an address need to know."""
-    return values_of(dict.fromkeys(_VARIABLE.findall(str(address))))
 
 
 def values_of(names: Mapping[str, object]) -> dict[str, object]:
@@ -100,6 +95,7 @@ WORDS: Mapping[str, Message] = {
     "period": Message("日期", "Period"),
     "query": Message("查询", "Show"),
     "result": Message("结果", "Result"),
+    "rows": Message("全表浏览", "All rows"),
     "search": Message("搜索", "Search"),
     "sure": Message("确定{action}吗？", "{action}: are you sure?"),
     "template": Message("下载模板", "Template"),

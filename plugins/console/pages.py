@@ -1,6 +1,6 @@
 """Makes the page of a menu, and the page of a record, for one person; what two people share is made once."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from cachetools import LRUCache
 
@@ -9,6 +9,7 @@ from plugins.api import (
     SIGNED_IN,
     ApiError,
     Catalogue,
+    Collection,
     Dictionaries,
     Entries,
     Message,
@@ -22,13 +23,13 @@ from plugins.api import (
 from plugins.console.dashboards import dashboards_page
 from plugins.console.lists import boxes, listing
 from plugins.console.nodes import Node, node, page, tabs
-from plugins.console.own import own_tabs
 from plugins.console.records import record_page
 from plugins.console.reports import reports
 from plugins.console.site import DASHBOARDS, Site
 from plugins.console.viewer import Viewer, view
 
 _KEPT = 64
+_REQUESTS = ("api", "initApi", "source")  # of a part of a page
 _PAGE = mapping(anything(), nullable=False, description="A page as the renderer takes it; what it holds may change.")
 _NO_PAGE = Message("没有这样的页面，或没有查看权限", "There is no such page, or nothing on it is permitted")
 
@@ -73,8 +74,34 @@ def menu_page(viewer: Viewer, code: str) -> Node | None:
     named: list[tuple[str, list[Node]]] = []
     for one in shown:
         named += [*boxes(viewer, one)] or [(viewer.say(viewer.site.title_of(one)), [listing(viewer, one)])]
-    named += own_tabs(viewer, [subject.collection for subject in shown])
+    named += _own_tabs(viewer, [subject.collection for subject in shown])
     return _with_tabs(title, named)
+
+
+def _own_tabs(viewer: Viewer, collections: Sequence[Collection | None]) -> Iterator[tuple[str, list[Node]]]:
+    """The tabs that views of these collections add, but for those of which nothing is left for the viewer."""
+    found = [view for one in collections if (view := viewer.site.view_of(one)) is not None]
+    for view in {view.collection.name: view for view in found}.values():
+        for heading, part in view.tabs.items():
+            if _permitted(viewer, part):
+                yield viewer.say(Message(*heading)), [{name: _said(viewer, one) for name, one in part.items()}]
+
+
+def _permitted(viewer: Viewer, part: Mapping[str, object]) -> bool:
+    """Whether the viewer may send every request that the part itself makes."""
+    requests = [one for name in _REQUESTS if isinstance(one := part.get(name), Mapping)]
+    return all(viewer.may(viewer.site.called(str(one["method"]), str(one["url"]))) for one in requests)
+
+
+def _said(viewer: Viewer, part: object) -> object:
+    if isinstance(part, Message):
+        return viewer.say(part)
+    if isinstance(part, Mapping):
+        return {name: _said(viewer, one) for name, one in part.items()}
+    if isinstance(part, (list, tuple)):
+        kept = (one for one in part if not isinstance(one, Mapping) or _permitted(viewer, one))
+        return [_said(viewer, one) for one in kept]
+    return part
 
 
 def _with_tabs(title: str, named: Sequence[tuple[str, list[Node]]]) -> Node:

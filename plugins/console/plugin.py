@@ -4,15 +4,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from plugins.api import Catalogue, Message, Plugin, Service
-from plugins.console import files, pages
-from plugins.console.renderer import Renderer
+from plugins.console import files, pages, renderer
 
 
 @asynccontextmanager
 async def _start(service: Service) -> AsyncIterator[None]:
     """Provide the pages, which are made when somebody asks for them, and the files of the renderer."""
     service.provide(pages.Pages, pages.Pages(service.part(Catalogue)))
-    service.provide(Renderer, Renderer())
+    service.provide(renderer.Renderer, renderer.Renderer())
     yield
 
 
@@ -20,6 +19,6 @@ plugin = Plugin(
     name="console",
     title=Message("控制台", "Console"),
     requires=("auth", "rbac"),
-    routes=(*files.ROUTES, *pages.ROUTES),
+    routes=(*files.ROUTES, *pages.ROUTES, *renderer.ROUTES),
     start=_start,
 )

@@ -1,14 +1,16 @@
 """The files of the renderer: where they are, and how far their arrival is. `scripts/fetch-console` brings them."""
 
-import gzip
+import asyncio
 import json
 import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-from plugins.api import Message
+from plugins.api import PUBLIC, Message, Request, array, choice, route, shape, text
+from plugins.console.pages import Pages
 
 MEDIA = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 _RUN = "scripts/fetch-console"
@@ -34,21 +36,15 @@ class Renderer:
     home: Path = field(default_factory=lambda: Path(sys.prefix) / "share" / "tradewind-console")
 
     @cached_property
-    def pinned(self) -> dict[str, object]:
-        """What is pinned: package, version, integrity and files."""
-        found: dict[str, object] = json.loads((files("plugins.console") / "renderer.json").read_bytes())
+    def pinned(self) -> dict[str, Any]:
+        """What is pinned: package, version and integrity, files, and modules by what they are for."""
+        found: dict[str, Any] = json.loads((files("plugins.console") / "renderer.json").read_bytes())
         return found
 
     @property
     def version(self) -> str:
-        """The pinned version."""
-        return str(self.pinned["version"])
-
-    @property
-    def names(self) -> list[str]:
-        """The files that are needed."""
-        listed = self.pinned["files"]
-        return [str(name) for name in listed] if isinstance(listed, list) else []
+        """The pinned version, and which of what is kept of it."""
+        return f"{self.pinned['version']}-{self.pinned['edition']}"
 
     @property
     def folder(self) -> Path:
@@ -57,7 +53,7 @@ class Renderer:
 
     def state(self) -> str:
         """How far the files are: one of `STATES`."""
-        if all((self.folder / f"{name}.gz").exists() for name in self.names):
+        if all((self.folder / f"{name}.gz").exists() for name in self.pinned["files"]):
             return "ready"
         try:
             noted = (self.home / "state").read_text().strip()
@@ -67,14 +63,37 @@ class Renderer:
 
     def compressed(self, name: str) -> bytes | None:
         """One of the files, compressed with gzip; None for another name, or before it came."""
-        if name not in self.names:
-            return None
         try:
-            return (self.folder / f"{name}.gz").read_bytes()
+            return (self.folder / f"{name}.gz").read_bytes() if name in self.pinned["files"] else None
         except OSError:
             return None
 
-    def whole(self, name: str) -> bytes | None:
-        """One of the files as it is."""
-        found = self.compressed(name)
-        return found if found is None else gzip.decompress(found)
+
+async def renderer_state(req: Request) -> dict[str, object]:
+    """How far the renderer's files are; the page asks until they are there."""
+    renderer, inbox = req.part(Renderer), req.part(Pages).site.inbox
+    state = await asyncio.to_thread(renderer.state)
+    return {
+        "state": state,
+        "message": STATES[state].text(req.language),
+        "version": renderer.version,
+        "files": renderer.pinned["files"],
+        "time_zone": req.service.settings.time_zone,
+        "inbox": inbox.at if inbox is not None else "",
+        **renderer.pinned["modules"],
+    }
+
+
+_STATE = shape(
+    "ConsoleRenderer",
+    state=choice(*STATES, nullable=False),
+    message=text(nullable=False, description="For the person who waits."),
+    version=text(nullable=False),
+    files=array(text(nullable=False), nullable=False),
+    zones=text(nullable=False, description="The module of the renderer that knows time zones."),
+    charts=text(nullable=False, description="The module of the renderer that draws charts."),
+    inbox=text(nullable=False, description="The path of the list with a WebSocket for its news; empty without one."),
+    time_zone=text(nullable=False, description="The business time zone, in which the page shows moments."),
+)
+_AT, _SUMMARY = "GET /api/v1/console/renderer", "Whether the console's renderer is there"
+ROUTES = (route(_AT, renderer_state, summary=_SUMMARY, access=PUBLIC, returns=_STATE, tag="console"),)

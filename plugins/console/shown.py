@@ -19,7 +19,8 @@ def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str] = 
     made: list[Node] = []
     for place, (name, label, shown) in enumerate(details(viewer, {name: fields[name] for name in order})):
         made.append(column := {**shown, "label": label, "sortable": bool(fields[name].sort)})
-        if name not in first if first else place >= MOST_COLUMNS or _is_long(fields[name]):
+        is_long = fields[name].kind == "text" and int(fields[name].rules.get("maxLength") or 0) > _LONG
+        if name not in first if first else place >= MOST_COLUMNS or is_long:
             column["toggled"] = False
     return made
 
@@ -40,7 +41,8 @@ def grouped(
 def details(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[tuple[str, str, Node]]:
     """The fields that have a value of their own, each with its name, its label and the node of the value."""
     for name, field in fields.items():
-        if name in _NEVER or field.secret or field.write_only or field.holds_fields or name == "children":
+        hidden = name in _NEVER or (name == "schema" and field.kind == "any")  # by which a form takes a value
+        if hidden or field.secret or field.write_only or field.holds_fields or name == "children":
             continue
         if f"{name.removesuffix('s')}_names" in fields:  # codes, beside what people call them
             continue
@@ -78,10 +80,6 @@ def value(viewer: Viewer, name: str, field: Field) -> Node:
 def _template(name: str, shown_as: str) -> Node:
     """A value through one of the filters that `api.js` registers."""
     return {"type": "tpl", "name": name, "tpl": f"${{{name} | {shown_as}}}"}
-
-
-def _is_long(field: Field) -> bool:
-    return field.kind == "text" and int(field.rules.get("maxLength") or 0) > _LONG
 
 
 def figures(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[Node]:

@@ -48,11 +48,6 @@ class Subject:
         """The fields of a record that is read by itself."""
         return (self.read.returns.fields if self.read is not None else None) or {}
 
-    @property
-    def tree(self) -> bool:
-        """Whether the list is a tree, whole in one response."""
-        return not self.list.paged
-
     def route(self, method: str, below: str = "") -> Route | None:
         """The route of this method at `below` the path."""
         return self.routes.get(f"{method} {self._base}{below.replace('{id}', f'{{{self.key}}}')}")

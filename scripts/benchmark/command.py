@@ -16,7 +16,7 @@ from scripts.benchmark.finance import finance
 from scripts.benchmark.report import RESULTS, chart, table, write_document
 from scripts.benchmark.versions import versions
 
-_OTHERS = ("dashboards", "finance", "chain")
+_OTHERS = ("dashboards", "finance", "chain", "console")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -26,7 +26,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="one short round")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3.0, help="of each work in each round")
-    parser.add_argument("--only", default="", help="works, comma separated: W1,W4w; for chain: invoice,delivery")
+    works = "works, comma separated: W1,W4w; for chain: invoice,delivery; for console one of clone, login, lists"
+    parser.add_argument("--only", default="", help=works)
     parser.add_argument("--servers", default="", help=f"of {', '.join((*EVERYBODY, *OURS))}")
     parser.add_argument(
         "--before", type=Path, help="an older checkout of Tradewind to measure beside, in place of peers"
@@ -46,7 +47,8 @@ def main(arguments: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended too
     rounds, seconds = (1, 0.3) if given.quick else (given.rounds, given.seconds)
     if given.what in _OTHERS:
-        return {"dashboards": _dashboards, "finance": _finance, "chain": _chain}[given.what](given)
+        run = {"dashboards": _dashboards, "finance": _finance, "chain": _chain, "console": _console}
+        return run[given.what](given)
     customers = given.customers or 100_000
     if given.before:
         figures = versions(given.before.resolve(), _names(given.only), rounds, seconds, customers)
@@ -63,6 +65,16 @@ def main(arguments: Sequence[str]) -> int:
     if given.write:
         (RESULTS / "bench.svg").write_text(chart(figures))
         write_document(figures)
+    return 0
+
+
+def _console(given: argparse.Namespace) -> int:
+    from scripts.benchmark.console import console  # late: it needs a browser, and the packages of the tests
+
+    rounds = 1 if given.quick else given.rounds
+    figures = console(given.only, given.customers or (2_000 if given.quick else 1_000_000), rounds)
+    if not given.quick:
+        (RESULTS / f"console-{figures['when'][:10]}.json").write_text(json.dumps(figures, indent=1) + "\n")
     return 0
 
 

@@ -43,6 +43,16 @@ RECORDS = Collection(
 )
 
 
+WIDE = Collection(
+    name="bench_wide",
+    title="BenchWide",
+    noun=Message("宽表", "wide record"),
+    fields={
+        f"field_{number}": text(label=(f"字段 {number}", f"Field {number}"), max_length=64) for number in range(40)
+    },
+)
+
+
 async def answer(req: Request) -> dict[str, str]:
     """Nothing but the lifecycle: token, session, permission, projection, log."""
     return {"status": "ok"}
@@ -52,7 +62,7 @@ BENCH = Plugin(
     name="bench",
     title=Message("基准", "Bench"),
     requires=("rbac", "auth"),
-    collections=(RECORDS,),
+    collections=(RECORDS, WIDE),
     routes=(
         route(
             "GET /api/v1/bench/ping",
@@ -63,10 +73,12 @@ BENCH = Plugin(
             returns=obj("BenchAnswer", {"status": text(nullable=False)}, nullable=False),
         ),
         *crud(RECORDS, at="/api/v1/bench/records", resource="bench:record", noun="record", only=("create",)),
+        *crud(WIDE, at="/api/v1/bench/wide", resource="bench:wide", noun="wide record", only=("list",)),
     ),
     menus=(
         Menu("bench", Message("基准", "Bench"), resource="bench:ping"),
         Menu("bench.record", Message("记录", "Records"), resource="bench:record"),
+        Menu("bench.wide", Message("宽表", "Wide records"), resource="bench:wide"),
     ),
 )
 

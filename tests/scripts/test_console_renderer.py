@@ -40,9 +40,10 @@ class Registry:
                 member.size = len(content)
                 archive.addfile(member, io.BytesIO(content))
 
-    def pin(self, integrity: str) -> None:
+    def pin(self, integrity: str, **more: object) -> None:
         names = ["sdk.js", "antd.css"]
         pinned = {"package": "amis", "version": "1.2.3", "integrity": integrity, "files": names, "npm": "nothing==0"}
+        pinned |= more
         self._pinned.write_text(json.dumps(pinned))
 
     def install(self, program: str) -> None:
@@ -109,3 +110,23 @@ def test_the_start_fetches_only_for_a_service_with_the_console(
     monkeypatch.setattr(console_renderer.subprocess, "Popen", lambda command, **options: started.append(command))
     start_fetching(str(tmp_path / "bin" / "python"))
     assert bool(started) is wanted
+
+
+SCRIPT = b"""amis.define("aaa",(function(e){return ";/* no module"}));
+;/*!node_modules/huge/dist/huge.js*/
+amis.define("bbb",(function(e){return 1}));
+;/*!node_modules/last/index.js*/
+amis.define("ccc",(function(e){return 2}));
+"""
+STYLES = b".card{color:red;}@media (min-width: 1px){.pc\\:hidden{display:none;}.row:hover{top:0}}.hover\\:red:hover,.x\\:y{top:1px}.end{left:0}"
+
+
+def test_what_no_page_uses_is_left_out(registry: Registry) -> None:
+    registry.serve({"sdk.js": SCRIPT, "antd.css": STYLES})
+    registry.pin(console_renderer._digest(str(registry.release)), emptied=["bbb", "ccc"])
+    folder = Path(fetch(str(registry.home)))
+    script, styles = (gzip.decompress((folder / f"{name}.gz").read_bytes()) for name in ("sdk.js", "antd.css"))
+    assert b'amis.define("bbb",(function(){}));;/*!node_modules/last/index.js*/' in script
+    assert script.endswith(b'amis.define("ccc",(function(){}));')
+    assert SCRIPT.startswith(script[:50])
+    assert styles == b".card{color:red;}@media (min-width: 1px){.row:hover{top:0}}.end{left:0}"

@@ -3,11 +3,12 @@
 import { change, differs } from "./conflict.js";
 import { call } from "./session.js";
 import { noteRefusal } from "./told.js";
-import { say } from "./words.js";
+import { element, say } from "./words.js";
 
 const read = new Map();
 const following = new Map(); // the cursors of the pages that follow those that were read, by what was asked
-const INVALID = 40001, MOST_IDS = 100;
+const asking = new Map();
+const INVALID = 40001, MOST_IDS = 100, SHARED_MILLISECONDS = 1000;
 
 /** The parameters of the API for those that the renderer sends; what is empty is left out. */
 function query(asked) {
@@ -36,22 +37,27 @@ function changes(path, body) {
   return Object.fromEntries(kept.map((name) => [name, blank(body[name]) ? null : body[name]]));
 }
 
-const filled = (body) => Object.fromEntries(Object.entries(body).filter(([, value]) => !blank(value)));
-
 function save(reply) {
   const named = /filename\*=UTF-8''([^;]+)/i.exec(reply.headers.get("Content-Disposition") ?? "");
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(reply.file);
-  link.download = named ? decodeURIComponent(named[1]) : "export";
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  const href = URL.createObjectURL(reply.file);
+  element("a", { href, download: named ? decodeURIComponent(named[1]) : "export" }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+}
+
+/** Call by GET. Who asks the same a moment later, as the pickers of thirteen dashboards do, gets the same reply. */
+function shared(path) {
+  if (!asking.has(path)) {
+    setTimeout(() => asking.delete(path), SHARED_MILLISECONDS);
+    asking.set(path, call(path));
+  }
+  return asking.get(path);
 }
 
 /** The options of a picker: those that were searched for, and those that are chosen, of which the renderer makes `chosen[0]`, …. */
 async function options(path, given) {
   const ofChosen = ([name]) => name.startsWith("chosen");
   const chosen = Object.entries(given).filter(ofChosen).map(([, id]) => id).filter(Boolean);
-  const searched = await call(`${path}?${query(Object.fromEntries(Object.entries(given).filter((one) => !ofChosen(one))))}`);
+  const searched = await shared(`${path}?${query(Object.fromEntries(Object.entries(given).filter((one) => !ofChosen(one))))}`);
   if (searched.code !== 0) return searched;
   const known = [];
   for (let at = 0; at < chosen.length; at += MOST_IDS) {
@@ -62,6 +68,9 @@ async function options(path, given) {
   // by the one name that the renderer knows for what is loaded and for what is searched
   return { ...searched, data: { options: [...known, ...searched.data.items.filter((one) => !ids.has(one.id) && !one.disabled)] } };
 }
+
+/** The rows of a list, as the renderer asks for them. */
+export const ask = (path, given) => request("GET", path, given, {}, {});
 
 async function request(method, path, given, sent, config) {
   const data = typeof sent === "string" ? JSON.parse(sent) : sent;
@@ -85,7 +94,7 @@ async function request(method, path, given, sent, config) {
   }
   if (method === "PATCH") return change(path, { method, body: changes(path, data ?? {}) }, path, read.get(path));
   const record = path.slice(0, path.lastIndexOf("/")); // of an action
-  return change(path, { method, body: filled(data ?? {}) }, record, read.get(record));
+  return change(path, { method, body: Object.fromEntries(Object.entries(data ?? {}).filter(([, value]) => !blank(value))) }, record, read.get(record));
 }
 
 /** What the renderer calls for every request. */

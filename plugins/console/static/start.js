@@ -3,15 +3,14 @@
 import { mendControls } from "./accessible.js";
 import { fetcher } from "./api.js";
 import { remember } from "./conflict.js";
-import { firstPage, mark, navigation } from "./menu.js";
-import { inbox } from "./inbox.js";
 import { base, begin, call, end } from "./session.js";
-import { notify } from "./told.js";
+import { inbox, notify } from "./told.js";
 import { filters, useZone } from "./values.js";
-import { chooseView } from "./views.js";
-import { button, element, language, say, switchLanguage } from "./words.js";
+import { chooseView, openSheet } from "./views.js";
+import { button, choose, element, language, say } from "./words.js";
 
-const WAIT_MILLISECONDS = 1500, VIEWS = "view:";
+const WAIT_MILLISECONDS = 1500, LEAVE_MILLISECONDS = 3000;
+const OF_LISTS = { view: chooseView, sheet: openSheet }; // what its buttons open, by their addresses
 const root = document.getElementById("console");
 let drawn = null;
 
@@ -26,28 +25,20 @@ async function renderer() {
   }
 }
 
-function load(address) {
-  return new Promise((resolve, reject) => {
-    const script = address.endsWith(".js");
-    const part = script ? element("script", { src: address, async: false }) : element("link", { rel: "stylesheet", href: address });
-    part.addEventListener("load", resolve);
-    part.addEventListener("error", () => reject(new Error(address)));
-    document.head.append(part);
-  });
-}
+const load = (address) => new Promise((onload, onerror) => document.head.append(address.endsWith(".js")
+  ? element("script", { src: address, async: false, onload, onerror })
+  : element("link", { rel: "stylesheet", href: address, onload, onerror })));
 
 /** Load the renderer, and tell it how we show values. */
 async function loadRenderer() {
-  const { version, time_zone: timeZone, files, zones, inbox: box } = await renderer();
-  const at = `${base}/console/renderer/${version}`;
+  const { version, time_zone: timeZone, files, zones, charts, inbox: box } = await renderer();
   const other = theme() === "dark" ? "antd.css" : "dark.css";
-  const styles = files.filter((name) => name.endsWith(".css") && name !== other).map((name) => load(`${at}/${name}`));
-  await Promise.all([...styles, load(`${at}/sdk.js`)]);
+  await Promise.all(files.filter((name) => name !== other).map((name) => load(`${base}/console/renderer/${version}/${name}`)));
   const library = window.amisRequire("amis");
   useZone(timeZone);
   for (const [name, filter] of Object.entries(filters)) library.registerFilter(name, filter);
   // dates that people choose are in the business time zone too
-  const moment = await new Promise((resolve) => window.amisRequire([zones], resolve));
+  const moment = await new Promise((resolve) => window.amisRequire([zones, charts], resolve));
   moment.tz.setDefault(timeZone);
   return { embed: window.amisRequire("amis/embed"), box };
 }
@@ -57,15 +48,34 @@ function theme() {
   return localStorage.getItem("tradewind.theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 }
 
-/** Change to the other theme; the page is made anew, with the renderer's files for it. */
-function switchTheme() {
-  localStorage.setItem("tradewind.theme", theme() === "dark" ? "light" : "dark");
-  location.reload();
+function entry(menu) {
+  if (menu.type === "link") {
+    const link = element("a", { href: menu.meta.link ?? "#", target: "_blank", rel: "noopener", textContent: menu.meta.title });
+    return element("li", {}, link);
+  }
+  if (menu.type === "directory" || menu.children.some((child) => !child.meta.hideInMenu)) {
+    const children = menu.children.filter((child) => !child.meta.hideInMenu).map(entry);
+    const folded = element("details", { open: true }, element("summary", { textContent: menu.meta.title }), element("ul", {}, ...children));
+    return element("li", {}, folded);
+  }
+  return element("li", {}, element("a", { href: `#/${menu.code}`, "data-menu": menu.code, textContent: menu.meta.title }));
+}
+
+/** The navigation of a tree of menus. */
+function navigation(menus, label) {
+  const shown = menus.filter((menu) => !menu.meta.hideInMenu).map(entry);
+  return element("nav", { "aria-label": label }, element("ul", {}, ...shown));
+}
+
+/** Mark the link of the page that is shown. */
+function mark(code) {
+  for (const link of document.querySelectorAll("nav a[data-menu]")) link.ariaCurrent = link.dataset.menu === code ? "page" : null;
 }
 
 function frame(user, menus, box) {
-  const paint = button(say(theme() === "dark" ? "light" : "dark"), switchTheme);
-  const choices = [paint, button(say("language"), switchLanguage), button(say("logout"), end)];
+  const other = theme() === "dark" ? "light" : "dark";
+  const choices = [button(say(other), () => choose("theme", other)),
+    button(say("language"), () => choose("language", language === "en" ? "zh" : "en")), button(say("logout"), end)];
   const name = element("span", { textContent: user.realName || user.username });
   const header = element("header", {}, element("strong", { textContent: "Tradewind" }), box ? inbox(box) : null, name, ...choices);
   const skip = element("a", { className: "skip", href: "#content", textContent: say("skip") });
@@ -75,15 +85,16 @@ function frame(user, menus, box) {
 }
 
 /** Draw the page of the address: `#/<menu>`, or `#/records/<list>/<id>`. */
-async function show(embed, menus, me) {
-  const [first, list, id] = location.hash.replace(/^#\//, "").split("/").map(decodeURIComponent);
-  const code = first || firstPage(menus);
+async function show(embed, me) {
+  const { hash } = location, [first, list, id] = hash.replace(/^#\//, "").split("/").map(decodeURIComponent);
+  const code = first || document.querySelector("nav a[data-menu]")?.dataset.menu;
   const content = document.getElementById("content");
   if (!code) return content.replaceChildren(element("p", { className: "notice", textContent: say("empty") }));
   const path = first === "records" ? `records/${encodeURIComponent(list)}` : `pages/${encodeURIComponent(code)}`;
   if (first !== "records") mark(code);
   const reply = await call(`/api/v1/console/${path}`).catch(() => null);
-  drawn?.unmount();
+  if (hash !== location.hash) return null; // another page has been chosen meanwhile
+  setTimeout((left) => left?.unmount(), LEAVE_MILLISECONDS, drawn); // what it still waits for ends first
   drawn = null;
   content.setAttribute("aria-busy", "false");
   if (reply?.code !== 0) {
@@ -98,8 +109,8 @@ async function show(embed, menus, me) {
     theme: theme() === "dark" ? "dark" : "antd",
     notify,
     jumpTo: (to) => {
-      const list = to.startsWith(VIEWS) && drawn.getComponentById(to.slice(VIEWS.length));
-      if (list) chooseView(list, to.slice(VIEWS.length), me);
+      const [verb, id] = to.split(/:(.*)/);
+      if (verb in OF_LISTS) OF_LISTS[verb](drawn.getComponentById(id), id, me);
       else location.hash = to.replace(/^.*#/, "#");
     },
     updateLocation: () => undefined,
@@ -117,7 +128,7 @@ async function start() {
   const [{ data: profile }, { data: menus }] = await Promise.all([call("/api/v1/auth/profile"), call("/api/v1/system/menus")]);
   const { embed, box } = await loading;
   frame(profile.user, menus, box);
-  const draw = () => show(embed, menus, profile.user.userId);
+  const draw = () => show(embed, profile.user.userId);
   addEventListener("hashchange", draw);
   await draw();
 }

@@ -9,15 +9,15 @@ const WORDS = {
   failed: ["服务暂时无法访问，正在重试", "The service is out of reach; trying again"], field: ["字段", "Field"],
   first: ["首次登录请先修改密码", "Change your password before you go on"], inbox: ["消息", "Inbox"],
   keep: ["保存当前视图", "Save the present view"], language: ["English", "中文"], light: ["浅色", "Light"],
-  locked: ["账号已锁定，请在 {minutes} 分钟后再试", "The account is locked; try again in {minutes} minutes"],
-  login: ["登录", "Log in"], logout: ["退出登录", "Log out"], menu: ["菜单", "Menu"], mine: ["我填写的", "Mine"],
+  locked: ["账号已锁定，请在 {minutes} 分钟后再试", "The account is locked; try again in {minutes} minutes"], login: ["登录", "Log in"],
+  logout: ["退出登录", "Log out"], menu: ["菜单", "Menu"], mine: ["我填写的", "Mine"],
   missing: ["没有这个页面，或没有查看权限", "There is no such page, or you may not see it"], name: ["名称", "Name"],
   newPassword: ["新密码", "New password"], next: ["下一页", "Next page"], no: ["否", "No"], nothing: ["（空）", "(empty)"],
   oldPassword: ["当前密码", "Current password"], open: ["查看", "Open"], password: ["密码", "Password"],
-  previous: ["上一页", "Previous page"], refresh: ["刷新", "Refresh"], remove: ["删除", "Delete"],
+  previous: ["上一页", "Previous page"], refresh: ["刷新", "Refresh"], remove: ["删除", "Delete"], rows: ["全表浏览", "All rows"],
   same: ["未修改", "Not changed"], save: ["保存所选内容", "Save what is chosen"], search: ["搜索", "Search"],
-  skip: ["跳到内容", "Skip to the content"], theirs: ["对方修改后", "Theirs"], username: ["用户名", "User name"],
-  views: ["视图", "Views"], was: ["原来的值", "Before"], why: ["为什么？", "Why?"], yes: ["是", "Yes"],
+  skip: ["跳到内容", "Skip to the content"], theirs: ["对方修改后", "Theirs"], username: ["用户名", "User name"], views: ["视图", "Views"],
+  was: ["原来的值", "Before"], why: ["为什么？", "Why?"], yes: ["是", "Yes"],
 };
 
 /** The language of the page: the one that was chosen, else the browser's. */
@@ -29,9 +29,9 @@ export function say(name, values = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, key) => String(values[key] ?? whole));
 }
 
-/** Change to the other language; the page is made anew. */
-export function switchLanguage() {
-  localStorage.setItem("tradewind.language", language === "en" ? "zh" : "en");
+/** Choose a language or a theme; the page is made anew, with the renderer's files for it. */
+export function choose(name, value) {
+  localStorage.setItem(`tradewind.${name}`, value);
   location.reload();
 }
 

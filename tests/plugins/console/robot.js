@@ -37,11 +37,11 @@ function type(field, text) {
   field.dispatchEvent(new FocusEvent("focusout", { bubbles: true }));
 }
 
-/** Choose the first of what a select offers. One that is drawn anew meanwhile is closed again: it is opened once more. */
-async function choose(item) {
+/** Choose one of what a select offers, counted from 0. One that is drawn anew meanwhile is closed again: it is opened once more. */
+async function choose(item, place) {
   let opened = 0;
   const option = await until(() => {
-    const found = all(".antd-Select-option").find((one) => !one.classList.contains("is-disabled"));
+    const found = all(".antd-Select-option").filter((one) => !one.classList.contains("is-disabled"))[place];
     if (!found && performance.now() - opened > PATIENCE / 20 && !all(".antd-Select-menu").length) {
       (item.querySelector(".antd-Select-valueWrap") ?? item.querySelector(".antd-Select")).click();
       opened = performance.now();
@@ -78,7 +78,7 @@ async function fill(item, values) {
   const select = item.querySelector(".antd-Select");
   if (select) {
     if (select.querySelector(".antd-Select-value")) return false;
-    await choose(item);
+    await choose(item, values[item.dataset.amisName] ?? 0);
     return true;
   }
   const picker = item.querySelector(".antd-DatePicker");
@@ -111,7 +111,6 @@ async function submit(box) {
   all(".antd-Button--primary", box.querySelector(".antd-Drawer-footer, .antd-Modal-footer") ?? box).at(-1).click();
   await until(() => !box.isConnected || !box.getClientRects().length, "the form stays");
   await rest();
-  await sleep(SETTLED); // nobody leaves a page in the moment in which its form closes
 }
 
 const steps = {

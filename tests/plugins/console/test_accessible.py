@@ -25,15 +25,15 @@ SERIOUS = ("serious", "critical")
 RUN = "const done = arguments[0]; axe.run(document, { resultTypes: ['violations'] }).then(done, (error) => done(String(error)))"
 
 
-@pytest.fixture
-def site(io_loop: IOLoop, mongodb_uri: str, tmp_path: Path) -> Iterator[Running]:
-    """A server with what this test makes, and no more."""
-    block = serving(mongodb_uri, tmp_path)
+@pytest.fixture(scope="module")
+def site(io_loop: IOLoop, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server with what these tests make, and no more."""
+    block = serving(mongodb_uri, tmp_path_factory.mktemp("site"))
     yield io_loop.run_sync(block.__aenter__)
     io_loop.run_sync(lambda: block.__aexit__(None, None, None))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def console(io_loop: IOLoop, site: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
     with opened(io_loop, site.url, tmp_path_factory.mktemp("chromium")) as console:
         yield console

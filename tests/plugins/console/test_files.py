@@ -10,6 +10,7 @@ import pytest
 
 from plugins.console.files import OWN
 from plugins.console.renderer import Renderer
+from plugins.runtime import Running
 from plugins.testing import Client, expect
 
 pytestmark = pytest.mark.gen_test(timeout=20)
@@ -50,7 +51,22 @@ async def test_other_files_are_not_there(anonymous: Client) -> None:
 async def test_the_page_is_told_how_far_the_renderer_is(anonymous: Client) -> None:
     told = expect(await anonymous.get("/api/v1/console/renderer"))
     assert told["message"]
-    assert told["files"] == Renderer().names
+    assert told["files"] == Renderer().pinned["files"]
+
+
+async def test_the_page_names_the_scripts_so_that_they_come_while_somebody_logs_in(
+    anonymous: Client, tradewind: Running
+) -> None:
+    renderer = tradewind.service.part(Renderer)
+    named = re.findall(
+        r'<link rel="(?:modulepreload|preload)"[^>]* href="([^"]+)"', (await anonymous.get("/console")).body.decode()
+    )
+    own = [f"console/{name}" for name in OWN if name.endswith(".js")]
+    scripts = [name for name in renderer.pinned["files"] if name.endswith(".js")]
+    at = f"console/renderer/{renderer.version}"
+    assert named == [*own, *(f"{at}/{name}" for name in scripts if renderer.state() == "ready")]
+    for address in named:
+        assert (await anonymous.get(f"/{address}")).status == 200
 
 
 @pytest.mark.parametrize("state", ["fetching", "unreachable", "damaged"])
@@ -66,7 +82,7 @@ def test_a_renderer_that_never_came_is_missing_and_one_that_came_is_ready(tmp_pa
     assert renderer.state() == "missing"
     renderer.folder.mkdir()
     assert renderer.state() == "missing"
-    for name in renderer.names:
+    for name in renderer.pinned["files"]:
         (renderer.folder / f"{name}.gz").touch()
     assert renderer.state() == "ready"
     assert renderer.compressed("../state") is None

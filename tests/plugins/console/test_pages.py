@@ -246,6 +246,12 @@ def test_a_setting_has_a_control_by_its_schema() -> None:
     assert [one["type"] for one in form["body"] if one["name"] == "value"] == ["json-schema"]
 
 
+def test_the_list_of_settings_shows_their_values_and_no_schema() -> None:
+    names = {one.get("name") for one in nodes(WHOLE["system.config"]["body"][0]["columns"])}
+    assert {"key", "value", "description"} <= names
+    assert "schema" not in names
+
+
 def test_dashboards_offer_a_department_to_who_may_choose_one() -> None:
     def offered(allowed: frozenset[str]) -> int:
         page = menu_page(Viewer(SITE, "en", ENTRIES, allowed), "dashboard")

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.gen_test(timeout=180)
 CUSTOMERS = [f"crm:customer:{action}" for action in ("list", "read", "create", "update", "delete")]
 CONTRACTS = [f"crm:contract:{action}" for action in ("list", "read", "create", "update", "submit", "approve")]
 SHORT, MARKED, PAGE = 100, 20, 20  # characters of a short name, and of the mark before the vectors; rows of a page
+MOST_OF_A_PAGE = 200
 OPEN = "one.textContent.trim() === 'Open' && one.closest('tr').textContent.includes({})"
 
 
@@ -262,6 +263,28 @@ async def test_a_view_of_a_list_is_kept_and_its_second_page_begins_at_a_cursor(
     await do(console.until, lambda: f"{mark} 0" in shown(console))
     asked = "return performance.getEntriesByType('resource').map((one) => one.name).filter((one) => /page=2/.test(one))"
     assert ["cursor=" in one for one in await do(console.browser.execute_script, asked)] == [True]
+
+
+async def test_all_rows_of_a_list_are_one_sheet_that_draws_what_is_in_sight(console: Console, admin: Client) -> None:
+    mark, count, attack = unique("sheet"), MOST_OF_A_PAGE + 10, min(HTML, key=len)
+    for at in range(count):
+        expect(await admin.post("/api/v1/crm/leads", {"name": f"{mark} {attack}", "company": f"row {at}"}))
+    await do(console.speak, "en")
+    await do(console.log_in, "admin", "main .drawn")
+    await do(console.open, "#/crm.lead", "main .antd-SearchBox input")
+    console.browser.find_element(By.CSS_SELECTOR, "main .antd-SearchBox input").send_keys(mark, Keys.ENTER)
+    await do(console.until, lambda: shown(console).count(mark) == PAGE)
+    await do(console.click, "All rows")
+    await do(console.until, lambda: f"row {count - 1}" in shown(console))
+    sheet = console.browser.find_element(By.CSS_SELECTOR, ".sheet")
+    assert f"All rows ({count})" in shown(console)
+    assert spaced(f"{mark} {attack}") in spaced(sheet.text)
+    await do(console.browser.execute_script, "arguments[0].scrollTop = 1e6", sheet)
+    await do(console.until, lambda: "row 0" in sheet.text.splitlines())
+    assert console.count(".sheet [role=row]") < count / 2
+    await do(console.press, ".sheet [role=row] a")
+    await do(console.until, lambda: console.count("main .antd-Property"))
+    assert await do(console.complaints) == []
 
 
 async def test_a_refusal_can_be_asked_for_its_reasons(console: Console, people: People, admin: Client) -> None:

@@ -17,19 +17,19 @@ from tests.support.sample_values import text as sample_text
 SITE = Site(CATALOGUE)
 _TYPED = ("text", "integer", "number", "money", "quantity")
 _PLAIN = {"pattern", "format", "enum"}
-# what examples do not tell: a beginning and an end
-_SPECIAL: Mapping[str, Mapping[str, str]] = {"hrm.shifts": {"start": "09:00", "end": "18:00"}}
+# what examples do not tell: a beginning and an end; which choice is taken, where it is not the first one
+_SPECIAL: Mapping[str, Mapping[str, str]] = {
+    "hrm.shifts": {"start": "09:00", "end": "18:00"},
+    "hrm.leaves": {"starts_at": "2031-03-03 09:00:00", "ends_at": "2031-03-04 18:00:00"},
+    "inventory.transfers": {"to_warehouse_id": "1"},
+}
 # forms that the first choice of everything does not fill in
 _NOT_BY_THE_FIRST_CHOICE = {
     "approvals.definitions",  # approvers, of whom none must be chosen in particular
-    "approvals.delegations",  # an end after the beginning
+    "approvals.delegations",  # an end after the beginning, and somebody else
     "crm.payment-plans",  # a contract with something that is not planned
     "crm.payments",  # a contract with something open
-    "hrm.leave-allowances",  # one for each kind and year
-    "hrm.leaves",  # an end after the beginning
     "hrm.punches",  # the position of a device
-    "inventory.stock-counts",  # a warehouse with stock
-    "inventory.transfers",  # two warehouses
     "notifications",  # several people
 }
 

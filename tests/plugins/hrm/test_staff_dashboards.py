@@ -18,7 +18,7 @@ from plugins.testing import Client, People, expect
 from tests.plugins.dashboard import cells
 from tests.plugins.hrm.staff import AT
 
-pytestmark = pytest.mark.gen_test(timeout=60)
+pytestmark = pytest.mark.gen_test(timeout=3600 if cells.WHOLE else 60)
 SEES = [f"dashboard:chart:{name}" for name in ("employee-distribution", "headcount-trend", "attendance-summary")]
 SEES += ["hrm:employee:list", "hrm:attendance:list"]
 FIRST, LAST = "2024-02-28", "2024-03-02"  # days that nobody else has results of
