@@ -44,6 +44,7 @@ LONGEST = (
     "test_secondaries.py",
     "test_environment.py",
     "test_backups.py",
+    "test_restore_limits.py",
     "test_books_after_kill.py",
     "test_typescript_client.py",
     "test_server.py",

@@ -82,6 +82,7 @@ AWAY_CODES = frozenset(_STATES)
 # a read that fails with one of these is repeated once: those of PyMongo's retryable reads, and dropped indexes
 REPEATED_CODES = frozenset({6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436, 43, 175, 237, 246})
 _AWAY_LABELS = ("TransientTransactionError", "RetryableWriteError", "RetryableError", "SystemOverloadedError")
+_TRIED_TOO_OFTEN = "int too large to convert to float"  # PyMongo's back-off, after 1,024 refusals of one command
 BAD_VALUE, BAD_HINT = 2, "hint provided does not correspond"
 REFUSED_CODES = frozenset({13, 18})  # Unauthorized, AuthenticationFailed: src/mongo/base/error_codes.yml
 
@@ -145,6 +146,8 @@ def translate(error: BaseException) -> Exception | None:
         return DatabaseUnavailable(str(error)) if away else None
     if isinstance(error, TimeoutError):
         return DatabaseUnavailable("no reply within the time limit")
+    if isinstance(error, OverflowError) and str(error) == _TRIED_TOO_OFTEN:
+        return DatabaseUnavailable("the database refuses a command again and again")
     return DatabaseUnavailable(str(error)) if isinstance(error, PyMongoError) and error.timeout else None
 
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from bson import decode, encode
 from pymongo.errors import AutoReconnect
+from pymongo.helpers_shared import _RetryPolicy
 from tornado.ioloop import IOLoop
 
 from config.database import DatabaseUnavailable, open_driver
@@ -39,6 +40,15 @@ def test_documents_that_exist_do_not_hide_that_the_others_may_be_lost() -> None:
     assert has_failed(remaining)
     assert isinstance(translate(failure(remaining)), DatabaseUnavailable)
     assert not has_failed(without_existing_ids({"ok": 1.0, "n": 0, "writeErrors": [exists]}))
+
+
+def test_a_command_that_is_refused_too_often_for_the_librarys_pauses_is_an_absent_database() -> None:
+    with pytest.raises(OverflowError) as refused:
+        _RetryPolicy().backoff(1024)
+    assert isinstance(translate(refused.value), DatabaseUnavailable)
+    with pytest.raises(OverflowError) as too_large:
+        encode({"number": 1 << 64})
+    assert translate(too_large.value) is None
 
 
 class Wire(asyncio.Transport):
