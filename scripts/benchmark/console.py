@@ -32,6 +32,7 @@ from scripts.benchmark.world import audited, batches, make_world, new_secret, re
 PATIENCE_SECONDS = 300
 TYPING_SECONDS = 3  # what it takes to type name and password
 WIDE_ROWS = 10_000
+_SLOW_PIXELS, _FAST_PIXELS = 280, 4000  # for each frame: ten rows, and several screens
 _ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--window-size=1400,900", "--lang=en-GB")
 _WATCH = """
 const first = { dialog: "dialog form", frame: "nav", page: "main .drawn", chart: "main .dashboard canvas", row: "main .antd-Table-table tbody td .antd-TplField, main .antd-Table-table tbody td .antd-PlainField" };
@@ -182,7 +183,7 @@ def _sheet(chrome: Chrome) -> Figures:
         "[...document.querySelectorAll('main button')].find((one) => one.textContent === 'All rows').click()"
     )
     _wait(chrome, "return document.querySelector('.sheet [role=rowgroup] [role=row]')")
-    slow, fast = (chrome.execute_async_script(_SCROLL, ".sheet", step) for step in (0, 4000))
+    slow, fast = (chrome.execute_async_script(_SCROLL, ".sheet", step) for step in (_SLOW_PIXELS, _FAST_PIXELS))
     return {"slow": _frames(slow), "fast": _frames(fast)}
 
 
