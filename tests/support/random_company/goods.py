@@ -113,6 +113,10 @@ class Goods:
         self.owe_order(shipment["order"], day)
         return {"amount": amount, **{id: (one[0], one[1] if refund else ZERO, one[3]) for id, one in lines.items()}}
 
+    def list_written_off(self) -> set[str]:
+        """The deliveries of which something was written off: it is lost where they are reversed before its return."""
+        return {one["of"] for one in self.returns.values() if one["live"] and not one["restock"]}
+
     def undo_return(self, key: str, day: str) -> Row:
         made = self.returns[key]
         shipment = self.shipments[made["of"]]

@@ -60,12 +60,11 @@ def _is(office: Office, payment: Record, row: Record) -> bool:
 def _remaining(office: Office, payments: dict[str, Record]) -> Iterator[Reverse]:
     """What is still to be reversed."""
     model = office.model
-    written_off = {one["of"] for one in model.returns.values() if one["live"] and not one["restock"]}
+    written_off = model.list_written_off()
     for key, one in model.returns.items():
         if one["live"] and model.shipments[one["of"]]["live"]:
             yield partial(trading.reverse_return, key=key)
     for key, one in model.shipments.items():
-        # what was written off would be lost: its return is reversed first
         if one["live"] and key not in written_off and not _is_returned(one):
             yield partial(trading.reverse_shipment, key=key)
     for key, one in model.moves.items():

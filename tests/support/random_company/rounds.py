@@ -86,7 +86,11 @@ def reverse_some(office: Office, person: Person) -> Step | None:
         (model.vouchers, money.reverse_voucher),
     )
     table, reverse = chance.choice(kinds)
-    keys = [key for key, one in table.items() if one["live"] and _is_reversed_by_its_id(office, key)]
+    # in the end everything is reversed, so nothing may be lost
+    kept = model.list_written_off()
+    keys = [
+        key for key, one in table.items() if one["live"] and key not in kept and _is_reversed_by_its_id(office, key)
+    ]
     return reverse(office, person, chance.choice(keys[-15:])) if keys else None
 
 
