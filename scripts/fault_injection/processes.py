@@ -61,10 +61,12 @@ class ReplicaSet:
         failpoints: bool = False,
         name: str = "faults",
         oplog_mb: int = 256,
+        checkpoint_seconds: int = 60,
     ) -> None:
         self.folder = folder
         self.name = name
         self._oplog_mb = oplog_mb
+        self._checkpoint_seconds = checkpoint_seconds
         self.ports = free_ports(members)
         self.election_ms = election_ms
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
@@ -108,7 +110,7 @@ class ReplicaSet:
         arguments = [
             *("--port", str(port), "--dbpath", str(folder), "--replSet", self.name, "--bind_ip", "127.0.0.1"),
             *("--keyFile", str(self.folder / "key"), "--auth", "--nounixsocket"),
-            *("--oplogSize", str(self._oplog_mb)),
+            *("--oplogSize", str(self._oplog_mb), "--syncdelay", str(self._checkpoint_seconds)),
             *("--wiredTigerCacheSizeGB", str(self._cache_gb), "--networkMessageCompressors", "disabled"),
             *("--logpath", str(folder / "log"), "--logappend"),
             *(part for parameter in parameters for part in ("--setParameter", parameter)),

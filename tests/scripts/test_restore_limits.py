@@ -68,7 +68,9 @@ async def test_a_full_disk_of_the_embedded_database_is_a_sentence_and_with_room_
 
 
 async def test_an_oplog_that_rolled_over_is_a_sentence_and_a_whole_backup_begins_anew(tmp_path: Path) -> None:
-    replica_set, folder = ReplicaSet(tmp_path / "set", members=1, oplog_mb=8), tmp_path / "backups"
+    # the server keeps the oplog since its last checkpoint
+    replica_set = ReplicaSet(tmp_path / "set", members=1, oplog_mb=8, checkpoint_seconds=1)
+    folder = tmp_path / "backups"
     folder.mkdir()
     settings = {"MONGODB_URI": replica_set.uri, "MONGODB_DATABASE": "rolling", "DATA_DIR": str(tmp_path)}
 
@@ -88,6 +90,7 @@ async def test_an_oplog_that_rolled_over_is_a_sentence_and_a_whole_backup_begins
                 oplog, number = client.local["oplog.rs"], 0
                 while (oplog.find_one(sort=[("$natural", 1)]) or {})["ts"] <= moment:
                     number += 1
+                    assert number < 2000, "the oplog does not roll over"
                     await driver.insert("test_things", [{"_id": number, "bytes": os.urandom(1_000_000)}])
         finally:
             await driver.close()
