@@ -59,9 +59,10 @@ async def test_a_full_disk_of_the_embedded_database_is_a_sentence_and_with_room_
     command = (*within, sys.executable, COMMAND.format("restore"), backup)
     _, output = await run(command, tmp_path, DATA_DIR=str(disk))
     full, again, other = output.split("exit code")[:3]
-    assert full.count("\n") == 1
-    assert full.startswith(f"restore: There is no room for the restored database: {disk} has ")
-    assert full.endswith("Make room, drop what was begun, and restore again.\n")
+    *progress, told = full.splitlines()
+    assert all(line.startswith("Restore: ") for line in progress)
+    assert told.startswith(f"restore: There is no room for the restored database: {disk} has ")
+    assert told.endswith("Make room, drop what was begun, and restore again.")
     assert "A restore into first was killed, or is running: drop that database, or choose another name." in again
     assert "second has 10,000 documents in 1 collections" in other, other
     assert output.splitlines()[-1] == "exit code 0"
