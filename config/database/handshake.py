@@ -1,4 +1,4 @@
-"""The first command on a connection of the wire, which tells who calls, and what its reply says."""
+"""The first command on a connection of the wire, which identifies the client, and the primary that its reply names."""
 
 from __future__ import annotations
 

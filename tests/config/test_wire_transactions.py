@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -130,7 +131,7 @@ async def test_transactions_use_a_session_again(
     monkeypatch.setattr(WirePool, "run", noted)
     driver = open_driver("direct", mongodb_uri, database_name, LIMIT_MS)
     for number in range(3):
-        await driver.transaction(lambda id=number: driver.insert(things, [{"_id": id}]))  # type: ignore[misc]
+        await driver.transaction(partial(driver.insert, things, [{"_id": number}]))
     assert [number for _, number in seen] == [1, 2, 3]
     assert len({session for session, _ in seen}) == 1
     assert driver.open_sessions == []
