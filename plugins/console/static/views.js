@@ -51,7 +51,7 @@ function textOf({ name, map, tpl }, record) {
   return (filters[/\| (\w+)/.exec(tpl)?.[1]] ?? filters.text)(value);
 }
 
-/** Open the rows of a list, filtered and sorted as it is, with all columns: they come when reached, and those in sight are drawn. */
+/** Open the rows of a list, filtered and sorted as it is, with all columns: they come when reached, and those that are visible are drawn. */
 export function openSheet({ props }) {
   const columns = props.columns.filter((one) => one.name);
   const address = props.columns.flatMap((one) => one.buttons ?? []).find((one) => one.actionType === "url")?.url;
