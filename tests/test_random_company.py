@@ -9,18 +9,24 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tornado.ioloop import IOLoop
 
-from plugins.testing import Client, serving
+from plugins.testing import Client, Reply, serving
+from tests.support.random_company import trading
 from tests.support.random_company.comparing import differences
 from tests.support.random_company.listing import Listed
-from tests.support.random_company.office import Office, open_office
+from tests.support.random_company.model import Company
+from tests.support.random_company.office import Office, Person, open_office
 from tests.support.random_company.reversing import reverse_all
 from tests.support.random_company.rounds import Tally, open_stock, trade
+from tests.support.random_company.steps import Outcome
 
 pytestmark = pytest.mark.gen_test(timeout=60)
 DOCUMENTS = 75
@@ -110,3 +116,21 @@ async def test_reversed_in_random_order_nothing_is_left(traded: Traded) -> None:
     assert {held for pair in model.stock.values() for held in pair} == {0}
     assert {amount for one in model.items.values() for amount in (one["amount"], one["paid"])} == {0}
     assert set(model.accounts.values()) == {0}
+
+
+def test_the_reply_to_the_reversal_of_a_return_tells_whether_goods_came_before_it() -> None:
+    """Ten pieces, all the stock, are taken out for what it is worth; of fifteen they are taken for what they had cost."""
+    model, line = Company(), {"product_id": "product", "cost": "-20.00"}
+    model.put("product", "place", Decimal(10), Decimal(100))
+    model.orders["order"] = {"incoming": False, "owes": False, "shipments": ("delivery",)}
+    moved = (Decimal(10), Decimal(30), Decimal(20), Decimal(20))
+    shipped = {"order": "order", "place": "place", "live": True, "returned": Decimal(30)}
+    model.shipments["delivery"] = {**shipped, "lines": {"product": {"back": moved[:3]}}}
+    made = {"of": "delivery", "lines": {"product": moved}, "amount": Decimal(30), "restock": True, "live": True}
+    model.returns["return"] = {**made, "day": "2026-11-01"}
+    office = cast(Office, SimpleNamespace(model=model, day=lambda since: since))
+    step = trading.reverse_return(office, cast(Person, None), "return")
+    outcome = Outcome(Reply(200, {}, b'{"code": 0}'), [{"id": "reversal", "amount": "-30.00", "lines": [line]}])
+    assert not step.fits(Company(model), outcome)
+    model.put("product", "place", Decimal(5), Decimal(10))
+    assert step.fits(Company(model), outcome)

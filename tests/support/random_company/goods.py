@@ -121,15 +121,17 @@ class Goods:
         made = self.returns[key]
         shipment = self.shipments[made["of"]]
         ensure(made["live"] and shipment["live"])
+        costs = {}
         for id, (quantity, _, _, moved) in made["lines"].items():
             if self.orders[shipment["order"]]["incoming"]:
                 self.put(id, shipment["place"], quantity, moved)
             elif made["restock"]:
-                self.take(id, shipment["place"], quantity, moved)
+                moved = self.take(id, shipment["place"], quantity, moved)
+            costs[id] = -moved
         self.change("returns", key, live=False)
         self.mark(made["of"], made["lines"], made["amount"], -1)
         self.owe_order(shipment["order"], day)
-        return {"amount": -made["amount"]}
+        return {"amount": -made["amount"], **costs}
 
     def mark(self, of: str, lines: Mapping[str, Any], amount: Decimal, sign: int) -> None:
         shipment, after = self.shipments[of], dict(self.shipments[of]["lines"])

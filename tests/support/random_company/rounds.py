@@ -139,7 +139,19 @@ async def perform(office: Office, steps: Sequence[Step], tally: Tally) -> list[O
         f"{step.kind} {step.about}: {outcome.reply.body.decode()[:1000]}"
         for step, outcome in zip(steps, outcomes, strict=True)
     ]
-    raise Disagreement("\n".join(told))
+    raise Disagreement("\n".join((*told, _explain(office, steps, outcomes))))
+
+
+def _explain(office: Office, steps: Sequence[Step], outcomes: Sequence[Outcome]) -> str:
+    """In which order of the steps the model goes furthest, and what it says to the next one."""
+    furthest, found = -1, ""
+    for order in itertools.permutations(range(len(steps))):
+        trial = Company(office.model)
+        stop = next(n for n, place in enumerate(order) if not steps[place].fits(trial, outcomes[place]))
+        if stop > furthest:
+            place = order[stop]
+            furthest, found = stop, f"{order[: stop + 1]}: {steps[place].tell_difference(trial, outcomes[place])}"
+    return found
 
 
 def _fitting(office: Office, steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterator[tuple[int, Company]]:

@@ -48,6 +48,13 @@ class Step:
             return self._apply(model, {"id": "refused"}) is None
         return any(self._fits(model, made) for made in outcome.made)
 
+    def tell_difference(self, model: Company, outcome: Outcome) -> str:
+        """What the model and the service say, where the outcome does not fit."""
+        made = outcome.made if not outcome.refused else ({"id": "refused"},)
+        expected = [self._apply(Company(model), one) for one in made]
+        said = "refused" if outcome.refused else [self.seen(one) for one in made]
+        return f"{self.kind}: the model says {expected}, the service {said}"
+
     def _fits(self, model: Company, made: Record) -> bool:
         trial = Company(model)
         expected = self._apply(trial, made)

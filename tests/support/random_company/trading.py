@@ -170,7 +170,7 @@ def reverse_return(office: Office, person: Person, key: str) -> Step:
         f"reversal of a {'purchase' if incoming else 'sales'} return",
         send,
         lambda model, _: model.undo_return(key, day),
-        lambda one: amounts(one, "amount"),
+        lambda one: amounts(one, "amount") | {line["product_id"]: Decimal(line["cost"]) for line in one["lines"]},
     )
 
 
@@ -228,9 +228,13 @@ def counted(office: Office, person: Person, product: str, place: str, counted: D
     def apply(model: Company, made: Record) -> Mapping[str, Any]:
         found = counted - model.stock.get((product, place), (ZERO, ZERO))[0]
         rows = ((product, place, found, cents(Fraction(found * Decimal("7.31"))) if found > 0 else None),)
-        return {"value": sum(model.move(made["id"], "stock-counts", rows, body["day"])["values"], ZERO)}
+        value = sum(model.move(made["id"], "stock-counts", rows, body["day"])["values"], ZERO)
+        return {"value": value, "difference": found}
 
-    return Step("stock count", send, apply, lambda made: amounts(made, "value"))
+    def seen(made: Record) -> Mapping[str, Any]:
+        return amounts(made, "value") | amounts(made["lines"][0], "difference")
+
+    return Step("stock count", send, apply, seen)
 
 
 def reverse_move(office: Office, person: Person, key: str) -> Step:
