@@ -70,7 +70,9 @@ class DirectDriver(Driver):
         self._inserts = InsertBatches(self._send, timeout_ms)
         self._loader = DocumentLoader(self, self._operations)
         sessions = WireSessions(self._wire, library.find_primary, timeout_ms)
-        self._transactions = Transactions(self._operations, sessions.open, WireSession.start_transaction)
+        self._transactions = Transactions(
+            self._operations, sessions.open, WireSession.start_transaction, library.kill_sessions
+        )
 
     def connections(self) -> dict[str, float]:
         return self._wire.figures

@@ -39,7 +39,7 @@ from config.database.handshake import APP_NAME
 from config.database.indexes import IndexPlan, IndexSpec, are_in_place, index_model, plan
 from config.database.libraries import Library
 from config.database.operations import Operation, Operations
-from config.database.orphans import end_orphans
+from config.database.orphans import end_orphans, kill_sessions
 from config.database.replies import failure, number
 from config.database.secondaries import may_read_from_secondaries
 from config.database.transactions import SESSION, Transactions
@@ -87,7 +87,8 @@ class LibraryDriver(Driver):
         self._loader = DocumentLoader(self, self.operations)
         self._figures = None if figures == "primary" else _PREFERENCES[figures]
         start_session = partial(library.start_session, self._client)
-        self._transactions = Transactions(self.operations, start_session, library.start_transaction)
+        self.kill_sessions = partial(kill_sessions, self._run, self._client.admin.command, self.operations)
+        self._transactions = Transactions(self.operations, start_session, library.start_transaction, self.kill_sessions)
 
     def time_limit(self) -> Operation:
         return self.operations()
@@ -227,12 +228,11 @@ class LibraryDriver(Driver):
             raise RuntimeError("several changes are made by one command within a transaction only")
         updates = [{"q": filter, "u": change} for filter, change in changes]
         guard = self._transactions.locks.guard_write(collection, *(filter for filter, _ in changes))
-        with self.operations(long=True):
-            with guard:
-                command = {"update": collection, "updates": updates}
-                reply: Document = await self._run(self._database.command(command, session=_session()))
-                if has_failed(reply):
-                    raise failure(reply)
+        with self.operations(long=True), guard:
+            command = {"update": collection, "updates": updates}
+            reply: Document = await self._run(self._database.command(command, session=_session()))
+            if has_failed(reply):
+                raise failure(reply)
             return number(reply, "n")
 
     async def delete_many(self, collection: str, filter: Filter) -> int:

@@ -262,12 +262,17 @@ class Operation:
             silence.note_failure(self._began, now)
         else:
             silence.note_reply(now)
-        if waiting is not None and silent:
+        if waiting is not None and (silent or self._was_repeated()):
             waiting.found_away = True
         if waiting is not None and not silent:
             waiting.silent_since = None
         elif waiting is not None and waiting.silent_since is None:
             waiting.silent_since = self._began
+
+    def _was_repeated(self) -> bool:
+        """Whether it succeeded only late, after a library had asked again, while others had no reply at all."""
+        late = not self._long and self.took > _NOTICED_SECONDS
+        return late and self._operations.silence.last_failure > self._began
 
 
 def _is_silence(error: BaseException) -> bool:

@@ -1,17 +1,20 @@
-"""Transactions of processes that were killed: they block the documents that they changed until
+"""Transactions that nobody ends. Those of processes that were killed block the documents that they changed until
 `transactionLifetimeLimitSeconds` are over.
 
-MongoDB can identify them: the transaction is open, no statement of it is running, and its last connection is closed. A
+MongoDB can identify these: the transaction is open, no statement of it is running, and its last connection is closed. A
 live process that merely lost that connection runs its transaction again, as after any write conflict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
+
+from bson.binary import UUID_SUBTYPE, Binary
 
 from config.database.commands import Document
 from config.database.handshake import APP_NAME
+from config.database.operations import Operations
 
 _IDLE_MICROSECONDS = 200_000  # two statements of a healthy transaction are closer together
 _BATCH = 1000
@@ -50,6 +53,17 @@ async def end_orphans(run: AdminCommand) -> int:
     if orphans:
         await run({"killSessions": orphans})
     return len(orphans)
+
+
+async def kill_sessions(
+    call: Callable[[Awaitable[Document]], Awaitable[Document]],
+    run: AdminCommand,
+    operations: Operations,
+    ids: Sequence[bytes],
+) -> None:
+    """End the sessions with these ids, and the transactions that are open in them; `call` awaits what `run` returns."""
+    with operations():
+        await call(run({"killSessions": [{"id": Binary(id, UUID_SUBTYPE)} for id in ids]}))
 
 
 async def _rows(run: AdminCommand, pipeline: list[Mapping[str, Any]]) -> list[Document]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -12,21 +13,31 @@ from typing import Any, TypeVar
 import pymongo
 from pymongo.errors import PyMongoError
 
+from config.database.errors import DatabaseUnavailable
+
 Result = TypeVar("Result")
 
 log = logging.getLogger("tradewind.database")
 _END_SECONDS = 2.0  # an unreachable server ends the transaction by itself
+_LIFETIME_SECONDS = 60.0  # `transactionLifetimeLimitSeconds` of the server
+_AGAIN_SECONDS = 0.5
 
 
 @dataclass(eq=False)
 class OpenSession:
     """A session: `handle` is the library's own, `running` are the commands in it that have not ended.
 
-    It runs one command at a time: whoever ends its transaction must `settle` it first.
+    `in_doubt`: the server may still have its transaction open, as it has confirmed neither a commit nor an abort. It runs one command at a time: whoever ends its transaction must `settle` it first.
     """
 
     handle: Any
     running: set[asyncio.Future[Any]] = field(default_factory=set)
+    in_doubt: bool = False
+
+    @property
+    def id(self) -> bytes:
+        """Its `lsid.id`: a UUID."""
+        return bytes(self.handle.session_id["id"])
 
     async def settle(self) -> None:
         """Wait for the commands whose callers were cancelled."""
@@ -47,22 +58,26 @@ class OpenSession:
 
 
 class Sessions:
-    """The sessions of one driver; `start` opens one.
+    """The sessions of one driver; `start` opens one, and `kill` lets the server end those with these ids.
 
     To end a session with an open transaction, a library calls the server to abort it; Motor does so on the event loop
     (`AgnosticClientSession.__aexit__`), which then blocks until a primary is found. So such a session ends in a
-    background task, after the commands whose callers were cancelled.
+    background task, after the commands whose callers were cancelled. And a transaction that the server may still have
+    open would block the documents that it changed for a minute: its session is killed, which changes nothing that is
+    committed.
     """
 
-    def __init__(self, start: Callable[[], Awaitable[Any]]) -> None:
+    def __init__(self, start: Callable[[], Awaitable[Any]], kill: Callable[[Sequence[bytes]], Awaitable[None]]) -> None:
         self._start = start
+        self._kill = kill
+        self._in_doubt: set[bytes] = set()
         self._open: set[OpenSession] = set()
         self._ending: set[asyncio.Task[None]] = set()
 
     @property
     def ids(self) -> list[bytes]:
         """The `lsid.id` of each open session: a UUID."""
-        return [bytes(session.handle.session_id["id"]) for session in self._open]
+        return [session.id for session in self._open]
 
     async def open(self) -> OpenSession:
         """Open a session. The caller must `end` it."""
@@ -72,7 +87,7 @@ class Sessions:
 
     async def end(self, session: OpenSession) -> None:
         """End `session`. Does not wait for the server."""
-        if session.running or session.handle.in_transaction:
+        if session.running or session.handle.in_transaction or session.in_doubt:
             # in an empty context, outside any request, transaction or time limit
             task = asyncio.get_running_loop().create_task(self._end_later(session), context=Context())
             self._ending.add(task)
@@ -82,6 +97,7 @@ class Sessions:
             await session.handle.__aexit__(None, None, None)
 
     async def _end_later(self, session: OpenSession) -> None:
+        id = session.id
         try:
             await session.settle()
             with pymongo.timeout(_END_SECONDS):
@@ -90,8 +106,26 @@ class Sessions:
             log.info("a session could not be ended", extra={"reason": str(error)[:200]})
         finally:
             self._open.discard(session)
+        if session.in_doubt:
+            self._in_doubt.add(id)
+            if len(self._in_doubt) == 1:
+                await self._kill_in_doubt()
+
+    async def _kill_in_doubt(self) -> None:
+        """Ask the server until it replies, or until it has ended the transactions by itself."""
+        until = time.monotonic() + _LIFETIME_SECONDS
+        while self._in_doubt and time.monotonic() < until:
+            ids = list(self._in_doubt)
+            try:
+                await self._kill(ids)
+                self._in_doubt.difference_update(ids)
+            except (DatabaseUnavailable, PyMongoError):
+                await asyncio.sleep(_AGAIN_SECONDS)
+        self._in_doubt.clear()
 
     async def close(self, seconds: float) -> None:
         """Wait for the sessions that are ending, for `seconds` at most."""
         if self._ending:
-            await asyncio.wait(self._ending, timeout=seconds)
+            _, late = await asyncio.wait(self._ending, timeout=seconds)
+            for task in late:
+                task.cancel()

@@ -18,6 +18,7 @@ class Silence:
 
     A silence lasts from the start of an operation to the next reply to any operation, including the pauses between
     attempts. It is forgotten after twice the time limit: work that takes longer is not a single request.
+    `last_failure` is when the latest operation ended without a reply.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -26,6 +27,7 @@ class Silence:
         self._since: float | None = None
         self._failed_at: float | None = None  # the latest operation that ended without a reply
         self._outstanding = 0
+        self.last_failure = 0.0
         self._past: deque[tuple[float, float]] = deque()
 
     @property
@@ -54,7 +56,7 @@ class Silence:
     def note_failure(self, began: float, now: float) -> None:
         """Note that an operation ended without a reply."""
         self._since = began if self._since is None else min(began, self._since)
-        self._failed_at = now
+        self._failed_at = self.last_failure = now
 
     def _close_if_nobody_asks(self, now: float) -> None:
         if self._failed_at is not None and not self._outstanding and now - self._failed_at > self._seconds:

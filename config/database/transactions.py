@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import random
 import time
-from collections.abc import Awaitable, Callable, Set
+from collections.abc import Awaitable, Callable, Sequence, Set
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -35,6 +35,8 @@ SESSION: ContextVar[OpenSession | None] = ContextVar("database_session", default
 class Transactions:
     """The transactions of one driver; `start_session` opens a session and `start_transaction` starts one in it.
 
+    `kill_sessions` lets the server end sessions, by their ids, and the transactions that are open in them.
+
     Sessions are those of the library, or of the wire, which have the same methods.
     """
 
@@ -43,9 +45,10 @@ class Transactions:
         operations: Operations,
         start_session: Callable[[], Awaitable[Any]],
         start_transaction: Callable[[Any], Awaitable[None]],
+        kill_sessions: Callable[[Sequence[bytes]], Awaitable[None]],
     ) -> None:
         self.locks = KeyedLocks(operations)
-        self.sessions = Sessions(start_session)
+        self.sessions = Sessions(start_session, kill_sessions)
         self._operations = operations
         self._seconds = operations.seconds - MARGIN_SECONDS
         self._start_transaction = start_transaction
@@ -127,18 +130,21 @@ class Transactions:
 
     async def _commit(self, session: OpenSession, until: float) -> None:
         """Commit. While the outcome is unknown, the command is repeated `until` then, which never commits twice."""
+        session.in_doubt = True
         for attempt in itertools.count():
             try:
                 with self._operations():
                     await session.settle()
                     await session.run(session.handle.commit_transaction())
+                session.in_doubt = False
                 return
             except (DatabaseUnavailable, PyMongoError) as error:
                 cause = error if isinstance(error, PyMongoError) else error.__cause__
                 if not isinstance(cause, PyMongoError):
                     raise
                 pause = min(_BACK_OFF_SECONDS * 1.5**attempt, _MOST_BACK_OFF_SECONDS)
-                if not cause.has_error_label("UnknownTransactionCommitResult") or time.monotonic() + pause > until:
+                session.in_doubt = cause.has_error_label("UnknownTransactionCommitResult")
+                if not session.in_doubt or time.monotonic() + pause > until:
                     raise cause from None
                 await asyncio.sleep(pause)
 
@@ -152,11 +158,13 @@ class Transactions:
         left = max(_GONE_SECONDS, self._operations.remaining_seconds())
         most = _LATE_ABORT_SECONDS if self._operations.is_late() else _ABORT_SECONDS
         seconds, began = _GONE_SECONDS if gone else min(most, left), time.monotonic()
+        session.in_doubt = True
         try:
             async with asyncio.timeout(seconds + MARGIN_SECONDS):
                 await session.settle()
                 with pymongo.timeout(seconds):
                     await session.run(session.handle.abort_transaction())
+            session.in_doubt = gone  # the libraries tell nobody that an abort failed
         except TimeoutError:
             return False
         finally:

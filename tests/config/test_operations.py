@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from motor.motor_asyncio import AsyncIOMotorCursor
 from pymongo.asynchronous.cursor import AsyncCursor
-from pymongo.errors import OperationFailure
+from pymongo.errors import AutoReconnect, OperationFailure
 from tornado.ioloop import IOLoop
 
 from config.database import DRIVERS, MARGIN_SECONDS, DatabaseUnavailable, Driver, begin_waiting, open_driver
@@ -265,6 +265,26 @@ async def test_a_primary_that_replies_once_and_falls_silent_again_costs_one_time
     assert time.monotonic() - started == pytest.approx(operations.seconds - 0.8, abs=0.2)
 
 
+async def test_an_operation_that_is_late_while_others_get_no_reply_counts_as_silence() -> None:
+    operations = Operations(2)
+
+    async def fail_and_succeed() -> None:
+        with suppress(DatabaseUnavailable), operations():
+            raise AutoReconnect("connection closed")
+        await asyncio.sleep(0.3)
+        with operations():
+            pass
+
+    begin_waiting()
+    with operations():
+        await in_a_request(fail_and_succeed)
+        await asyncio.sleep(1.0)
+    started = time.monotonic()
+    with pytest.raises(DatabaseUnavailable), operations():
+        await asyncio.sleep(5)
+    assert time.monotonic() - started == pytest.approx(operations.seconds - 1.3, abs=0.2)
+
+
 async def test_an_aggregation_that_takes_long_is_not_silence() -> None:
     operations = Operations(1)
     begin_waiting()
@@ -277,10 +297,10 @@ async def test_an_aggregation_that_takes_long_is_not_silence() -> None:
 async def test_a_transaction_that_gets_no_session_spends_what_remains_of_the_time_limit() -> None:
     operations = Operations(LIMIT_MS / 1000)
 
-    async def never() -> Any:
+    async def never(*_: object) -> Any:
         await asyncio.Event().wait()
 
-    transactions = Transactions(operations, never, never)
+    transactions = Transactions(operations, never, never, never)
 
     async def ask_twice() -> None:
         with pytest.raises(DatabaseUnavailable), operations():

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -29,20 +29,21 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
         made.stop()
 
 
+def hurt_commits(server: ReplicaSet, mode: str | Mapping[str, int], **fault: Any) -> None:
+    """Let the server hurt commits from now on."""
+    with server.client(server.ports[0]) as client:
+        data = {"failCommands": ["commitTransaction"], **fault}
+        client.admin.command({"configureFailPoint": "failCommand", "mode": mode, "data": data})
+
+
 @contextmanager
 def commits(server: ReplicaSet, mode: str | Mapping[str, int], **fault: Any) -> Iterator[None]:
     """The server hurts commits while the block runs."""
-
-    def switch(to: object) -> None:
-        with server.client(server.ports[0]) as client:
-            data = {"failCommands": ["commitTransaction"], **fault}
-            client.admin.command({"configureFailPoint": "failCommand", "mode": to, "data": data})
-
-    switch(mode)
+    hurt_commits(server, mode, **fault)
     try:
         yield
     finally:
-        switch("off")
+        hurt_commits(server, "off")
 
 
 @DRIVER_NAMES
@@ -59,6 +60,32 @@ async def test_a_commit_that_is_always_refused_ends_with_the_time_limit(
             await driver.transaction(lambda: driver.insert(things, [{"_id": 1}]))
         assert time.monotonic() - began < LATE_SECONDS
     await driver.close()
+
+
+@DRIVER_NAMES
+async def test_a_commit_that_hangs_and_is_never_executed_blocks_its_documents_for_seconds_only(
+    driver_name: str, failing: ReplicaSet, things: str
+) -> None:
+    driver = open_driver(driver_name, failing.uri, "hanging", LIMIT_MS)
+    await driver.insert(things, [{"_id": 0}])
+    change = partial(driver.update_one, things, {"_id": 0}, {"$inc": {"n": 1}})
+    # not switched off: the server would wait for what hangs
+    hurt_commits(failing, {"times": 1}, blockConnection=True, blockTimeMS=LIMIT_MS + 1000)
+    assert await went_wrong(driver, change)
+    began = time.monotonic()
+    while await went_wrong(driver, change):
+        assert time.monotonic() - began < LATE_SECONDS + 1
+    await driver.close()
+
+
+async def went_wrong(driver: Driver, work: Callable[[], Awaitable[Any]]) -> bool:
+    """Whether a transaction, as a request of its own, found the database away."""
+    begin_waiting()
+    try:
+        await driver.transaction(work)
+    except DatabaseUnavailable:
+        return True
+    return False
 
 
 # the libraries wait seconds for news of a server that says that it ends
