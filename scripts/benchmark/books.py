@@ -22,9 +22,8 @@ from plugins.finance.documents import OPEN_ITEMS
 from plugins.finance.entries import ADVANCE, ENTRIES, OWED, PAID, PAYMENT
 from plugins.finance.payment_records import PAYMENTS
 from plugins.inventory.records import SUPPLIERS
-from scripts.benchmark.company import unindexed
 from scripts.benchmark.servers import DATABASE
-from scripts.benchmark.world import audited
+from scripts.benchmark.world import audited, unindexed
 
 SUPPLIER_COUNT = 500
 _LARGEST_ONE_IN = 20

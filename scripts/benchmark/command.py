@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--folder", type=Path, help="for dashboards, finance, chain: where the data set is kept")
     parser.add_argument(
-        "--seed-only", action="store_true", help="for dashboards, finance: make the data set, measure nothing"
+        "--seed-only", action="store_true", help="for dashboards, finance, console: make the data set, measure nothing"
     )
     parser.add_argument("--write", action="store_true", help="write the table into docs/speed.md")
     given = parser.parse_args(arguments)
@@ -72,9 +72,11 @@ def _console(given: argparse.Namespace) -> int:
     from scripts.benchmark.console import console  # late: it needs a browser, and the packages of the tests
 
     rounds = 1 if given.quick else given.rounds
-    figures = console(given.only, given.customers or (2_000 if given.quick else 1_000_000), rounds)
-    if not given.quick:
-        (RESULTS / f"console-{figures['when'][:10]}.json").write_text(json.dumps(figures, indent=1) + "\n")
+    figures = console(given.only, given.customers or (2_000 if given.quick else 1_000_000), rounds, given.seed_only)
+    if not given.quick and not given.seed_only:
+        path = RESULTS / f"console-{figures['when'][:10]}.json"
+        known = json.loads(path.read_text()) if path.exists() else {}
+        path.write_text(json.dumps({**known, **figures}, indent=1) + "\n")  # beside the other parts of the same day
     return 0
 
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -27,7 +26,7 @@ from plugins.hrm.records import EMPLOYEES
 from plugins.inventory.documents import PURCHASE_ORDERS, SALES_ORDERS
 from plugins.inventory.records import STOCK, WAREHOUSES
 from scripts.benchmark.servers import DATABASE
-from scripts.benchmark.world import audited, batches, make_payments, make_world
+from scripts.benchmark.world import audited, batches, make_payments, make_world, unindexed
 
 WAREHOUSE_COUNT = 20
 ATTENDED_DAYS = 120
@@ -46,18 +45,6 @@ def make_company(port: int, uri: str, admin_password: str, customers: int, payme
             make_payments(database, owners, payments)
         _Company(database, owners).fill()
     return world | {"payments": payments}
-
-
-@contextmanager
-def unindexed(database: Database[Row], name: str) -> Iterator[None]:
-    """Without indexes until the block is left: many documents are inserted several times as fast."""
-    kept = [dict(index) for index in database[name].list_indexes() if index["name"] != "_id_"]
-    database[name].drop_indexes()
-    yield
-    for index in kept:
-        keys = list(index.pop("key").items())
-        index.pop("v")
-        database[name].create_index(keys, **index)
 
 
 class _Company:
