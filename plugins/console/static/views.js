@@ -5,7 +5,7 @@ import { tell } from "./told.js";
 import { filters } from "./values.js";
 import { button, dialogue, element, say } from "./words.js";
 
-const OF_PAGES = ["page", "perPage"], ROW_PIXELS = 28, PAGE = 200, AROUND = 8, MOST = 10_000; // of the sheet; the API counts pages in so many rows
+const OF_PAGES = ["page", "perPage"], ROW_PIXELS = 28, COLUMN_PIXELS = 150, PAGE = 200, AROUND = 8, BESIDE = 2, MOST = 10_000; // of the sheet; the API counts pages in so many rows
 
 /** The columns of a list that can be switched on and off. */
 function columnsOf(list) {
@@ -51,26 +51,27 @@ function textOf({ name, map, tpl }, record) {
   return (filters[/\| (\w+)/.exec(tpl)?.[1]] ?? filters.text)(value);
 }
 
-/** Open the rows of a list, filtered and sorted as it is, with all columns: they come when reached, and those that are visible are drawn. */
+/** Open the rows of a list, filtered and sorted as it is, with all columns: they come when reached, and what is visible is drawn. */
 export function openSheet({ props }) {
   const columns = props.columns.filter((one) => one.name);
   const address = props.columns.flatMap((one) => one.buttons ?? []).find((one) => one.actionType === "url")?.url;
   const [path, fixed] = props.api.url.split("?");
   const asked = { ...Object.fromEntries(new URLSearchParams(fixed)), ...props.store.query, perPage: PAGE };
   const pages = new Map(), drawn = new Map();
-  let total = 1;
-  const row = (cells, role) => element("div", { role: "row" }, ...cells.map((cell) => element("span", { role }, cell)));
+  let total = 1, busy = false, left = 0, right = 0;
+  const row = (cells, role, more) => element("div", { role: "row", ...more }, ...cells.map((one, at) => element("span", { role, ariaColIndex: left + at + 1 }, one)));
   const body = element("div", { role: "rowgroup" });
   const table = element("div", { className: "sheet", role: "table", tabIndex: 0, ariaColCount: columns.length, onscroll: draw },
     row(columns.map((one) => one.label), "columnheader"), body);
   const dialog = dialogue("asked whole", say("rows"), table, button(say("close"), () => dialog.remove()));
-  table.style.setProperty("--columns", columns.length);
   draw();
 
   function draw() {
     const first = Math.max(0, Math.floor(table.scrollTop / ROW_PIXELS) - AROUND);
     const last = Math.min(total, first + Math.ceil(table.clientHeight / ROW_PIXELS) + 2 * AROUND);
-    for (const [at, one] of drawn) if (at < first || at >= last) { one.remove(); drawn.delete(at); }
+    const from = Math.max(0, Math.floor(table.scrollLeft / COLUMN_PIXELS) - BESIDE), aside = from !== left;
+    [left, right] = [from, from + Math.ceil(table.clientWidth / COLUMN_PIXELS) + 2 * BESIDE];
+    for (const [at, one] of drawn) if (aside || at < first || at >= last) { one.remove(); drawn.delete(at); }
     for (let at = first; at < last; at += 1) {
       const page = Math.floor(at / PAGE), record = pages.get(page)?.[at % PAGE];
       if (!pages.has(page)) load(page);
@@ -79,20 +80,19 @@ export function openSheet({ props }) {
   }
 
   function make(record, at) {
-    const [first, ...others] = columns.map((one) => textOf(one, record));
-    const href = address?.replace("${id}", record.id);
-    const link = href ? element("a", { href, textContent: first, onclick: () => dialog.remove() }) : first;
-    const made = Object.assign(row([link, ...others], "cell"), { ariaRowIndex: at + 2 });
-    made.style.top = `${at * ROW_PIXELS}px`;
-    body.append(made);
-    return made;
+    const cells = columns.slice(left, right).map((one) => textOf(one, record)), href = address?.replace("${id}", record.id);
+    if (left === 0 && href) cells[0] = element("a", { href, textContent: cells[0], onclick: () => dialog.remove() });
+    const style = `transform: translate(${left * COLUMN_PIXELS}px, ${at * ROW_PIXELS}px)`;
+    return body.appendChild(row(cells, "cell", { ariaRowIndex: at + 2, style }));
   }
 
-  async function load(page) {
-    pages.set(page, []);
-    const reply = await ask(path, { ...asked, page: page + 1, with_total: page === 0 });
+  async function load(page) { // one at a time: a page that is out of sight when its turn comes is not asked for
+    if (busy) return;
+    busy = true;
+    const reply = await ask(path, { ...asked, page: page + 1, with_total: page === 0 }).catch(() => ({}));
+    busy = false;
+    pages.set(page, reply.data?.items ?? []);
     if (reply.code !== 0) return tell(reply.msg ?? say("failed"));
-    pages.set(page, reply.data.items);
     if (page === 0) {
       total = Math.min(reply.data.total, MOST);
       table.ariaRowCount = total + 1;
