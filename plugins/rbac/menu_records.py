@@ -183,7 +183,7 @@ ROUTES: tuple[Route, ...] = (
         MENUS,
         at="/api/v1/system/menus",
         resource="system:menu",
-        only=("create", "update", "delete"),
+        only=("read", "create", "update", "delete"),
         without=("restore",),  # its place in the tree may have moved
         create=create,
         update=update,
