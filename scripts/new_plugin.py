@@ -102,7 +102,7 @@ ROUTES: tuple[Route, ...] = (
         "GET /api/dashboard/$plugin-$nouns",
         summary="Show the $nouns by month",
         access="dashboard:chart:$plugin-$nouns",
-        query={"months": integer(minimum=1, maximum=36, default=12, nullable=False, example=12)},
+        query={"months": integer(label=("月数", "Months"), minimum=1, maximum=36, default=12, nullable=False, example=12)},
         returns={"items": array(obj("$NounMonth", MONTH, nullable=False), nullable=False)},
     ),
 )
@@ -113,7 +113,12 @@ _CHANGES = {
         ("import records", "import dashboards, records"),
         ('requires=("rbac",)', 'requires=("rbac", "dashboard")'),
         ("routes=records.ROUTES", "routes=(*records.ROUTES, *dashboards.ROUTES)"),
-        ("    menus=", "    dashboards=dashboards.DASHBOARDS,\n    menus="),
+        (
+            "    menus=",
+            "    dashboards=dashboards.DASHBOARDS,\n"
+            '    permissions={"dashboard:chart:$plugin-$nouns": Message("$Noun：按月", "$Noun by month")},\n'
+            "    menus=",
+        ),
     ),
     _TEST: (
         ('("rbac", "auth")', '("rbac", "auth", "dashboard")'),
