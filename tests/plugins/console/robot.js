@@ -26,6 +26,8 @@ async function rest() {
   }, "the page does not come to rest");
 }
 
+/** Where the buttons of a record are: its page, or its row in a list. */
+const around = (row) => row ? all("main tbody tr").find((one) => said(one).includes(row)) : document.querySelector("main");
 const top = () => all(".antd-Drawer, .antd-Modal").filter((one) => one.querySelector("form, .antd-Modal-body")).at(-1);
 const buttonOf = (text, within) => all("button, a, [role=button]", within).find((one) => said(one) === text && !one.disabled);
 
@@ -37,18 +39,19 @@ function type(field, text) {
   field.dispatchEvent(new FocusEvent("focusout", { bubbles: true }));
 }
 
-/** Choose one of what a select offers, counted from 0. One that is drawn anew meanwhile is closed again: it is opened once more. */
+/** Choose one of what a select offers, counted from 0 or by what it says. One that is drawn anew meanwhile is closed again: it is opened once more. */
 async function choose(item, place) {
   let opened = 0;
   const option = await until(() => {
-    const found = all(".antd-Select-option").filter((one) => !one.classList.contains("is-disabled"))[place];
+    const offered = all(".antd-Select-option").filter((one) => !one.classList.contains("is-disabled"));
+    const found = offered[place] ?? offered.find((one) => said(one).includes(place));
     if (!found && performance.now() - opened > PATIENCE / 20 && !all(".antd-Select-menu").length) {
       (item.querySelector(".antd-Select-valueWrap") ?? item.querySelector(".antd-Select")).click();
       opened = performance.now();
     }
     return found;
   }, `nothing to choose for ${item.dataset.amisName}`);
-  option.click();
+  (option.querySelector("input[type=checkbox]") ?? option).click();
   await sleep(50);
   if (all(".antd-Select-menu").length) document.querySelector("header strong").click();
   await rest();
@@ -113,6 +116,10 @@ async function submit(box) {
   await rest();
 }
 
+async function press(button, row) {
+  (await until(() => around(row) && buttonOf(button, around(row)), `no button ${button}`)).click();
+}
+
 const steps = {
   async open({ address, tab }) {
     location.hash = address;
@@ -124,15 +131,15 @@ const steps = {
       await rest();
     }
   },
-  async fill({ button, values }) {
-    (await until(() => buttonOf(button, document.querySelector("main")), `no button ${button}`)).click();
+  async fill({ button, values, row }) {
+    await press(button, row);
     const box = await until(top, "no form");
     await rest();
     await fillAll(box, values);
     await submit(box);
   },
-  async change({ button, name, value }) {
-    (await until(() => buttonOf(button, document.querySelector("main")), `no button ${button}`)).click();
+  async change({ button, name, value, row }) {
+    await press(button, row);
     const box = await until(top, "no form");
     await rest();
     await until(() => all("input, textarea", box).some((one) => one.value), "the record is not read");
@@ -141,8 +148,8 @@ const steps = {
     await sleep(50);
     await submit(box);
   },
-  async confirm({ button }) {
-    (await until(() => buttonOf(button, document.querySelector("main")), `no button ${button}`)).click();
+  async confirm({ button, row }) {
+    await press(button, row);
     const box = await until(top, "nobody asks");
     all(".antd-Button--danger, .antd-Button--primary", box).at(-1).click();
     await until(() => !box.isConnected || !box.getClientRects().length, "the question stays");

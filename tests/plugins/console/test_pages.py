@@ -17,6 +17,7 @@ from plugins.console.site import Site
 from plugins.console.viewer import Viewer
 from plugins.testing import Client, People, expect
 from tests.plugins.console.walk import calls, nodes, routes_of, texts
+from tests.plugins.console.work import made_by_hand
 from tests.support.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.gen_test(timeout=30)
@@ -72,6 +73,19 @@ def test_a_page_offers_only_what_the_viewer_may_do(seed: int) -> None:
     lost = set(random.Random(seed).sample(names, len(names) // 2))
     offered = {one.name for page in pages_for(EVERYTHING - lost).values() for one in routes_of(page, ROUTER)}
     assert offered & lost == set()
+
+
+def test_a_list_whose_records_only_the_service_makes_offers_no_form_to_anybody() -> None:
+    by_hand = {subject.at for subject in made_by_hand(SITE)}
+    posted = {one.path for page in WHOLE.values() for one in routes_of(page, ROUTER) if one.method == "POST"}
+    listed = {subject.at for subject in SITE.subjects.values()}
+    created = {one.path for one in CATALOGUE.routes if one.method == "POST" and one.guarded and one.body is not None}
+    # `/all` lists what is made at the path above it
+    assert {at.removesuffix("/all") for at in by_hand} == {at.removesuffix("/all") for at in listed} & created
+    assert (listed - by_hand) & posted == set()
+    assert {"finance.credit-notes", "inventory.receipts", "system.login-logs"} <= SITE.subjects.keys() - {
+        subject.name for subject in made_by_hand(SITE)
+    }
 
 
 def test_every_dashboard_has_a_chart_or_figures() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from handlers.declarations import ACTION_TITLES
 from handlers.route import Route
@@ -11,32 +11,57 @@ from handlers.schema.fields import Field
 from plugins.console.site import Site, Subject
 from plugins.testing import unique
 from tests.support.catalogue import CATALOGUE
-from tests.support.sample_values import scalar
+from tests.support.sample_values import accepts, scalar
 from tests.support.sample_values import text as sample_text
 
 SITE = Site(CATALOGUE)
+# who works at which parts of the API, or at which lists, so that every list has somebody
+PEOPLE: Mapping[str, tuple[str, ...]] = {
+    "admin": ("system", "finance", "hrm"),
+    "manager": ("approvals", "cms", "inventory", "notifications", "hrm.punches"),
+    "sales": ("crm",),
+    "staff": ("finance.expense-claims", "approvals.instances"),
+}
+_EMPLOYED = "hrm.punches"  # which only employees make
 _TYPED = ("text", "integer", "number", "money", "quantity")
-_PLAIN = {"pattern", "format", "enum"}
-# what examples do not tell: a beginning and an end; which choice is taken, where it is not the first one
+# what examples do not tell: which choice is taken, where it is not the first one, and what depends on it
 _SPECIAL: Mapping[str, Mapping[str, str]] = {
+    "approvals.definitions": {"users": "0"},
+    "approvals.delegations": {
+        "delegate_id": "李销售",
+        "starts_at": "2031-03-03 09:00:00",
+        "ends_at": "2031-03-04 18:00:00",
+    },
     "hrm.shifts": {"start": "09:00", "end": "18:00"},
     "hrm.leaves": {"starts_at": "2031-03-03 09:00:00", "ends_at": "2031-03-04 18:00:00"},
+    "hrm.punches": {"lng": "121.47", "lat": "31.23"},
     "inventory.transfers": {"to_warehouse_id": "1"},
+    "notifications": {"user_ids": "王经理"},
 }
-# forms that the first choice of everything does not fill in
-_NOT_BY_THE_FIRST_CHOICE = {
-    "approvals.definitions",  # approvers, of whom none must be chosen in particular
-    "approvals.delegations",  # an end after the beginning, and somebody else
-    "crm.payment-plans",  # a contract with something that is not planned
-    "crm.payments",  # a contract with something open
-    "hrm.punches",  # the position of a device
-    "notifications",  # several people
+# an action that a new record allows, where no state says which, and what is typed into its form
+_ACTIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "approvals.instances": ("submit", {}),
+    "cms.manage.articles": ("publish", {}),
+    "crm.customers": ("release", {}),
+    "crm.leads": ("convert", {"customer_name": "A new customer"}),
+    "crm.opportunities": ("lose", {}),
+    "crm.payments": ("reverse", {}),
+    "finance.payments": ("reverse", {}),
+    "finance.vouchers": ("reverse", {}),
+    "inventory.stock-counts": ("reverse", {}),
+    "inventory.transfers": ("reverse", {}),
+    "notifications": ("read", {}),
+    "system.roles": ("menus", {}),
+    "system.users": ("unlock", {}),
 }
 
 
 @dataclass(frozen=True)
 class Work:
-    """A list whose records somebody makes: the buttons that they press, and what they type."""
+    """A list whose records somebody makes: the buttons that they press, and what they type.
+
+    `told` is typed into the form of the action, which is None where it has no form.
+    """
 
     subject: Subject
     menu: str
@@ -45,23 +70,40 @@ class Work:
     typed: Mapping[str, str]
     changed: str
     action: str
+    told: Mapping[str, str] | None
     deletes: bool
 
+    @property
+    def shown_as(self) -> str:
+        """What a row of the list shows of the record, which has no page of its own."""
+        return "" if self.subject.read is not None else self.typed[_label_of(self.subject)]
 
-def work_of(permissions: set[str], modules: tuple[str, ...]) -> Iterator[Work]:
+    def again(self) -> Work:
+        """The same with another record."""
+        return replace(self, typed=_typed(self.subject))
+
+
+def made_by_hand(site: Site = SITE) -> Iterator[Subject]:
+    """The lists in which somebody makes records by a form."""
+    for subject in site.subjects.values():
+        create = subject.route("POST")
+        if create is not None and create.body is not None and site.menu_of(subject):
+            yield subject
+
+
+def work_of(permissions: set[str], modules: tuple[str, ...], site: Site = SITE) -> Iterator[Work]:
     """What somebody with these permissions does in these parts of the API, or at these lists."""
-    for name, subject in SITE.subjects.items():
-        create, menu = subject.route("POST"), SITE.menu_of(subject)
-        here = name.partition(".")[0] in modules or name in modules
-        if not here or create is None or create.body is None or not menu or name in _NOT_BY_THE_FIRST_CHOICE:
-            continue
-        if _may(permissions, create) and _may(permissions, subject.read):
-            lists = SITE.of_menu(SITE.menus[menu])
-            title = CATALOGUE.permission_titles.get(create.access, ACTION_TITLES["create"])
+    for subject in made_by_hand(site):
+        create, menu = subject.route("POST"), site.menu_of(subject)
+        here = subject.name in modules or (subject.name.partition(".")[0] in modules and subject.name != _EMPLOYED)
+        if here and create is not None and _may(permissions, create):
+            lists = site.of_menu(site.menus[menu])
+            title = site.catalogue.permission_titles.get(create.access, ACTION_TITLES["create"])
             deletes = _may(permissions, subject.route("DELETE", "/{id}"))
             changed = _changed(subject) if _may(permissions, subject.route("PATCH", "/{id}")) else ""
-            tab = SITE.title_of(subject).en if len(lists) > 1 else ""
-            yield Work(subject, menu, tab, title.en, _typed(subject), changed, _action(subject, permissions), deletes)
+            tab = site.title_of(subject).en if len(lists) > 1 else ""
+            action, told = _action(site, subject, permissions)
+            yield Work(subject, menu, tab, title.en, _typed(subject), changed, action, told, deletes)
 
 
 def _may(permissions: set[str], route: Route | None) -> bool:
@@ -79,9 +121,14 @@ def _typed(subject: Subject) -> dict[str, str]:
         name: sample_text(field, fresh=True) if name in fresh and field.kind == "text" else str(scalar(field))
         for name, field in fields.items()
     }
-    label = collection.label_field if collection is not None else ""
-    named = {label: unique(label)} if label in fields and not _PLAIN & fields[label].rules.keys() else {}
+    label = _label_of(subject)
+    named = {label: unique(label)} if label in fields and _is_any(fields[label]) else {}
     return {**made, **named, **_SPECIAL.get(subject.name, {})}
+
+
+def _label_of(subject: Subject) -> str:
+    """The field by which a record is called."""
+    return subject.collection.label_field if subject.collection is not None else ""
 
 
 def _written(shape: Field) -> Iterator[tuple[str, Field]]:
@@ -98,21 +145,27 @@ def _is_choice(field: Field, inside: Field) -> bool:
 
 
 def _changed(subject: Subject) -> str:
-    """The text by which a record is called, if people may change it."""
-    update, label = subject.route("PATCH", "/{id}"), subject.collection.label_field if subject.collection else ""
-    field = (update.body.fields or {}).get(label) if update is not None and update.body is not None else None
-    is_plain = field is not None and field.kind == "text" and not _PLAIN & field.rules.keys() and not field.ref
-    return label if is_plain else ""
+    """The text by which a record is called, if people may change it, or else the first other text that they may."""
+    update, label = subject.route("PATCH", "/{id}"), _label_of(subject)
+    fields = (update.body.fields or {}) if update is not None and update.body is not None else {}
+    free = [name for name, field in fields.items() if _is_any(field)]
+    return label if label in free else next(iter(free), "")
 
 
-def _action(subject: Subject, permissions: set[str]) -> str:
-    """The button of the first action that asks for nothing and that a new record allows."""
+def _is_any(field: Field) -> bool:
+    """Whether people may write there what they like."""
+    return field.kind == "text" and not field.ref and not field.dictionary and accepts(field, unique("any"))
+
+
+def _action(site: Site, subject: Subject, permissions: set[str]) -> tuple[str, Mapping[str, str] | None]:
+    """The button of the first action that a new record allows, and what its form is told."""
     machine = subject.collection.states if subject.collection is not None else None
+    chosen, told = _ACTIONS.get(subject.name, ("", {}))
     for route in subject.actions:
         asks = set((route.body.fields or {}) if route.body is not None else {}) - {"version"}
         verb = route.action or route.path.rpartition("/")[2]
         known = machine.transitions.get(verb) if machine is not None else None
-        starts = known is not None and machine is not None and machine.initial in known.sources
-        if not asks and starts and _may(permissions, route):
-            return SITE.action_title(route).en
-    return ""
+        starts = known is not None and machine is not None and machine.initial in known.sources and not asks
+        if (verb == chosen or (starts and not chosen)) and _may(permissions, route):
+            return site.action_title(route).en, told if asks else None
+    return "", None
