@@ -103,12 +103,12 @@ def _phases(bench: Bench, replica_set: ReplicaSet) -> list[Phase]:
     def tune() -> None:
         replica_set.reconfigure(electionTimeoutMillis=2000, heartbeatIntervalMillis=500)
 
-    slow = [Phase("primary killed, election 10 s", kill, 13, restart)] * bench.times(7)
-    frozen = [Phase("primary frozen 20 s", freeze_primary, 20, thaw, 8)] * bench.times(5)
+    slow = [Phase("primary killed, election 10 s", kill, 13, restart)] * bench.times(10)
+    frozen = [Phase("primary frozen 20 s", freeze_primary, 20, thaw, 8)] * bench.times(10)
     frozen += [Phase("secondary frozen 20 s", freeze_secondary, 20, thaw)] * bench.times(3)
-    lost = [Phase("no majority 15 s", kill_majority, 15, restart, 8)] * bench.times(3)
-    steps = [Phase("primary steps down", replica_set.step_down, 4, settle=2)] * bench.times(13)
-    quick = [Phase("primary killed, election 2 s", kill, 6, restart, 2)] * bench.times(18)
+    lost = [Phase("no majority 15 s", kill_majority, 15, restart, 8)] * bench.times(5)
+    steps = [Phase("primary steps down", replica_set.step_down, 4, settle=2)] * bench.times(50)
+    quick = [Phase("primary killed, election 2 s", kill, 6, restart, 2)] * bench.times(40)
     return [*slow, *frozen, *lost, *steps, Phase("election tuned to 2 s", tune, 1), *quick]
 
 
