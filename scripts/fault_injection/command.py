@@ -25,6 +25,7 @@ from scripts.fault_injection import (
     failpoints,
     frozen,
     instances,
+    memory,
     proxy,
     replica_set,
     rolling,
@@ -48,6 +49,7 @@ EXPERIMENTS: dict[str, Callable[[Bench], Coroutine[None, None, None]]] = {
     "rolling": rolling.run,
     "supervision": supervision.run,
     "disk": disk.run,
+    "memory": memory.run,
     "failpoints": failpoints.run,
     "proxy": proxy.run,
     "twins": twins.run,
@@ -95,6 +97,9 @@ def _run(name: str, bench: Bench) -> bool:
     print(f"\n{name}", flush=True)
     if name == "disk" and not disk.is_possible():
         bench.tell(disk.NAME, "run", "left out: only root may mount a small disk")
+        return True
+    if name == "memory" and not memory.is_possible():
+        bench.tell(memory.NAME, "run", "left out: only root may limit the memory of processes")
         return True
     try:
         asyncio.run(EXPERIMENTS[name](bench))
