@@ -12,6 +12,7 @@ from handlers.data.history import CHANGES
 from handlers.schema.errors import CONFLICT, STALE, ApiError
 from plugins.testing import eventually, unique
 from tests.handlers.data.records import NOTES
+from tests.support.slow_reads import resting_at, until_resting
 
 pytestmark = pytest.mark.gen_test
 
@@ -33,6 +34,20 @@ async def test_what_a_transaction_writes_is_there_together(database: Database) -
 
     await database.transaction(work)
     assert await store.count({"title": title}) == 2
+
+
+async def test_an_aggregation_is_of_one_moment_also_where_the_server_keeps_no_past(
+    database: Database, mongodb_uri: str
+) -> None:
+    store, title = database.store(NOTES), unique("moment")
+    made = [await store.create({"title": title, "likes": 1}) for _ in range(2)]
+    of_both = {"$match": {"_id": {"$in": [one["id"] for one in made]}}}
+    stages = [of_both, {"$sort": {"_id": 1}}, resting_at(made[0]["id"]), {"$project": {"likes": 1}}]
+    reading = asyncio.create_task(store.aggregate(stages, snapshot=True))
+    await until_resting(mongodb_uri, made[0]["id"])
+    await store.update_many({"title": title}, {"$set": {"likes": 2}})
+    first, last = await reading
+    assert first["likes"] == last["likes"]
 
 
 async def test_a_transaction_that_fails_writes_nothing(database: Database) -> None:

@@ -52,6 +52,14 @@ async def test_entries_are_settled_by_the_last_of_those_that_add_up_to_zero(admi
     assert overdue["amount"] == "100.00"
 
 
+async def test_ageing_reads_the_entries_as_they_are_at_one_moment(admin: Client, tradewind: Running) -> None:
+    party = await new_customer(admin)
+    async with profiled(tradewind.service.database) as reads:
+        await ageing(admin, party, "2026-02-15")
+    sent = [read["command"] for read in reads if ENTRIES.name in read["ns"]]
+    assert sent[0]["readConcern"]["level"] == "snapshot"
+
+
 async def test_what_is_open_again_after_a_reversal_is_so_on_every_day(admin: Client, tradewind: Running) -> None:
     party, books = await new_customer(admin), await Books.fresh(admin)
     invoice = await billed(admin, party, "100.00", "2026-02-01", "2026-03-01")
