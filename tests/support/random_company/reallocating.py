@@ -30,9 +30,10 @@ def take_back(office: Office, person: Person) -> Step | None:
     return _take_back(office, person, key, item, amount, office.day(since))
 
 
-def take_back_last(office: Office, person: Person, key: str) -> Step:
-    """Take back what a payment settled last."""
-    item, amount, since = office.model.payments[key]["parts"][-1]
+def take_back_part(office: Office, person: Person, key: str, place: int) -> Step:
+    """Take back one of the allocations of a payment, of which others may be gone meanwhile."""
+    parts = office.model.payments[key]["parts"]
+    item, amount, since = parts[place % len(parts)]
     return _take_back(office, person, key, item, amount, office.day(since))
 
 

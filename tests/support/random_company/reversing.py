@@ -88,9 +88,10 @@ def _of_money(office: Office, model: Company, payments: dict[str, Record]) -> It
         elif one["live"]:
             by_voucher = payments[key]["voucher_id"] if office.chance.random() < 0.3 else None
             yield partial(money.reverse_payment, key=key, id=payments[key]["id"], by_voucher=by_voucher)
-        if one["live"] and office.late and len(one["parts"]) > len({item for item, *_ in one["parts"]}):
-            # it paid a contract, was refunded, and paid the contract again: it and the refund wait for each other
-            yield partial(reallocating.take_back_last, key=key)
+        if one["live"] and office.late and len(one["parts"]) > 1:
+            # what paid contracts, was refunded, and paid them again, waits for the refunds, and they for it
+            for place in range(len(one["parts"])):
+                yield partial(reallocating.take_back_part, key=key, place=place)
     for key, one in model.receipts.items():
         if one["live"] and one["payment"] is None:
             yield partial(money.reverse_receipt, key=key)
