@@ -39,7 +39,8 @@ exit codes: 0 it is there; 1 the registry is out of reach, or sent something els
 """
 LEVEL = 9
 _TO_THE_NEXT = rb".*?(?=;/\*![\w./@-]+\*/|\Z)"  # module of a script
-_BY_STATE = re.compile(rb"[^{}]*\\:[^{}]*\{[^{}]*\}")  # such as `.hover\:bg-white:hover {…}`
+_RULE = re.compile(rb"(?<![^{}])([^{}]*)\{[^{}]*\}")  # of a style sheet, tried at the beginnings of rules alone
+_STATE = b"\\:"  # in `.hover\:bg-white:hover`
 
 
 class FetchProblem(Exception):
@@ -217,7 +218,7 @@ def _unpack(tarball: str, pinned: "dict[str, Any]", folder: str) -> None:
 def _trimmed(name: str, content: bytes, emptied: "list[str]") -> bytes:
     """A script in which these modules are empty; a style sheet without the classes that are named by a state or width."""
     if name.endswith(".css"):
-        return _BY_STATE.sub(b"", content)
+        return _RULE.sub(lambda rule: b"" if _STATE in rule[1] else rule[0], content)
     for module in emptied:
         start = b'amis.define("%s",' % module.encode()
         content = re.sub(re.escape(start) + _TO_THE_NEXT, start + b"(function(){}));", content, flags=re.DOTALL)

@@ -130,3 +130,11 @@ def test_what_no_page_uses_is_left_out(registry: Registry) -> None:
     assert script.endswith(b'amis.define("ccc",(function(){}));')
     assert SCRIPT.startswith(script[:50])
     assert styles == b".card{color:red;}@media (min-width: 1px){.row:hover{top:0}}.end{left:0}"
+
+
+def test_a_long_text_in_a_style_sheet_takes_no_time() -> None:
+    rest = b".a{b:c}@media x{.d{e:f}}/*" + b"x" * 1_000_000
+    assert (
+        console_renderer._trimmed("a.css", rb".hover\:a:hover{b:c}@media x{.sm\:a{b:c}}" + rest, [])
+        == b"@media x{}" + rest
+    )
