@@ -69,7 +69,7 @@ def verb_of(route: Route) -> str:
 
 def _action(viewer: Viewer, subject: Subject, route: Route, id: str) -> Node:
     title = viewer.say(viewer.site.action_title(route))
-    path = addressed(route.path, id)
+    path = addressed(route.path if subject.nested else route.path.replace(f"{{{subject.key}}}", "{id}"), id)
     fields = (route.body.fields or {}) if route.body is not None else {}
     feedback = _feedback(viewer, subject, route, title)
     if set(fields) - {"version"}:

@@ -17,7 +17,7 @@ def columns(viewer: Viewer, fields: Mapping[str, Field], first: Sequence[str] = 
     """The columns of a list: those in `first`, or else the first few; the others are there to be switched on."""
     order = [*(name for name in first if name in fields), *(name for name in fields if name not in first)]
     made: list[Node] = []
-    for place, (name, label, shown) in enumerate(details(viewer, {name: fields[name] for name in order})):
+    for place, (name, label, shown) in enumerate(details(viewer, {name: fields[name] for name in order}, first)):
         made.append(column := {**shown, "label": label, "sortable": bool(fields[name].sort)})
         is_long = fields[name].kind == "text" and int(fields[name].rules.get("maxLength") or 0) > _LONG
         if name not in first if first else place >= MOST_COLUMNS or is_long:
@@ -38,10 +38,10 @@ def grouped(
         yield "", [*rest.values()]
 
 
-def details(viewer: Viewer, fields: Mapping[str, Field]) -> Iterator[tuple[str, str, Node]]:
+def details(viewer: Viewer, fields: Mapping[str, Field], also: Sequence[str] = ()) -> Iterator[tuple[str, str, Node]]:
     """The fields that have a value of their own, each with its name, its label and the node of the value."""
     for name, field in fields.items():
-        hidden = name in _NEVER or (name == "schema" and field.kind == "any")  # by which a form takes a value
+        hidden = (name in _NEVER and name not in also) or (name == "schema" and field.kind == "any")  # of forms
         if hidden or field.secret or field.write_only or field.holds_fields or name == "children":
             continue
         if f"{name.removesuffix('s')}_names" in fields:  # codes, beside what people call them

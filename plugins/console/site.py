@@ -237,7 +237,8 @@ class Site:
         below = {name: one for name, one in self._named.items() if one.path == base or one.path.startswith(f"{base}/")}
         alike = (one for one in self.catalogue.collections.values() if one.read is listing.returns)
         collection = self.catalogue.collections.get(listing.collection) or next(alike, None)
-        return Subject(listing.path, listing, collection, below)
+        keys = (one.parameters[0] for one in below.values() if one.path.startswith(f"{base}/{{"))
+        return Subject(listing.path, listing, collection, below, next(keys, "id"))
 
 
 def _leads(path: Sequence[str], steps: Sequence[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.api import Job, Message, Plugin, routes_of
+from plugins.api import Job, Message, Plugin, View, routes_of
 from plugins.finance import (
     accounts,
     ageing,
@@ -68,6 +68,7 @@ plugin = Plugin(
         *routes_of(statements, ageing, dunning, audits, tables),
     ),
     menus=MENUS,
+    views=(View(PERIODS, columns=("id", "closed", "closed_at", "closed_by", "last_number")),),  # the id is the month
     permissions=PERMISSIONS,
     options=(claims.CLAIM_NUMBERS.option, credit_notes.CREDIT_NOTE_NUMBERS.option, PAYMENT_NUMBERS.option),
 )

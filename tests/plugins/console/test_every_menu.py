@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 from tornado.ioloop import IOLoop
 
-from plugins.console.site import Site
+from plugins.console.site import Site, Subject
 from plugins.plugin import Plugin
 from plugins.registry import load_plugins
 from plugins.runtime import Running
 from plugins.testing import PASSWORD, Client, People, expect, serving, unique
 from tests.plugins.console.browser import Console, do, opened
-from tests.plugins.console.work import PEOPLE, Work, made_by_hand, work_of
+from tests.plugins.console.work import PEOPLE, SITE, TAKEN, Work, made_by_hand, taken_at, work_of
 from tests.scripts.test_new_plugin import written
+from tests.support.special_requests import HAND_MADE
+from tests.support.valid_requests import Maker
 from tests.test_readme import plugin_of_the_readme
 
 pytestmark = pytest.mark.gen_test(timeout=180)
@@ -143,6 +145,44 @@ async def test_every_list_with_a_form_is_worked_at_by_somebody(company: Running)
         person = await Client(company.url).log_in(username, password_of(company, username))
         worked |= {work.subject.name for work in work_of(set(person.session["permissions"]), modules)}
     assert worked == {subject.name for subject in made_by_hand()}
+
+
+async def row_to_act_on(name: str, admin: Client, maker: Maker) -> tuple[str, str]:
+    """A record that nobody makes by a form: its id where it has a page, or what its row shows."""
+    if name == "system.sessions":
+        return "", (await maker.person()).user["username"]
+    if name == "finance.payables":  # the demo has some
+        return "", ""
+    if name == "finance.periods":
+        months = expect(await admin.get("/api/v1/finance/periods?closed=false&page_size=200"))["items"]
+        return "", min(month["id"] for month in months)
+    collection = SITE.subjects[name].collection
+    assert collection is not None
+    return str((await maker.record(collection.name))["id"]), ""
+
+
+def act(console: Console, subject: Subject, record: str, row: str) -> None:
+    """Take the action of a list at the page of a record, or in its row."""
+    button, asks = taken_at(subject)
+    tab = SITE.title_of(subject).en if len(SITE.of_menu(SITE.menus[SITE.menu_of(subject)])) > 1 else ""
+    at = f"#/records/{subject.name}/{record}" if record else f"#/{SITE.menu_of(subject)}"
+    console.robot("open", address=at, tab="" if record else tab)
+    if asks:
+        console.robot("fill", button=button, values={}, row=row)
+    else:
+        console.robot("confirm", button=button, row=row)
+
+
+@pytest.mark.parametrize("name", TAKEN)
+async def test_records_that_nobody_makes_by_a_form_are_acted_on(console: Console, company: Running, name: str) -> None:
+    admin = await Client(company.url).log_in("admin")
+    record, row = await row_to_act_on(name, admin, Maker(admin, HAND_MADE, company.catalogue))
+    await do(console.browser.get, f"{company.url}/console")
+    await do(console.speak, "en")
+    await do(console.log_in, "admin", "main .drawn")
+    await do(console.watch)
+    await do(act, console, SITE.subjects[name], record, row)
+    assert "\n".join(await do(faults, console)) == ""
 
 
 async def worked_at(console: Console, running: Running, plugin: Plugin) -> tuple[Client, set[str]]:

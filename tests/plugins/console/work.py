@@ -55,6 +55,18 @@ _ACTIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "system.users": ("unlock", {}),
 }
 
+# what is done at the lists in which nobody makes records by a form: an action, or `DELETE`
+TAKEN: Mapping[str, str] = {
+    "finance.credit-notes": "reverse",
+    "finance.payables": "pay",
+    "finance.periods": "close",
+    "inventory.receipts": "reverse",
+    "inventory.deliveries": "reverse",
+    "inventory.purchase-returns": "reverse",
+    "inventory.sales-returns": "reverse",
+    "system.sessions": "DELETE",
+}
+
 
 @dataclass(frozen=True)
 class Work:
@@ -89,6 +101,17 @@ def made_by_hand(site: Site = SITE) -> Iterator[Subject]:
         create = subject.route("POST")
         if create is not None and create.body is not None and site.menu_of(subject):
             yield subject
+
+
+def taken_at(subject: Subject) -> tuple[str, bool]:
+    """The button of what is done at a list of `TAKEN`, and whether it opens a form."""
+    taken = TAKEN[subject.name]
+    for route in subject.actions:
+        if route.path.endswith(f"/{taken}"):
+            return SITE.action_title(route).en, bool(
+                set((route.body.fields if route.body else None) or {}) - {"version"}
+            )
+    return ACTION_TITLES["delete"].en, False
 
 
 def work_of(permissions: set[str], modules: tuple[str, ...], site: Site = SITE) -> Iterator[Work]:
