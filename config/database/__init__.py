@@ -5,7 +5,7 @@
 """
 
 from config.database.batcher import Batcher
-from config.database.commands import RESTORING, AggregateOptions, Document, Filter, Update, count_command
+from config.database.commands import RESTORING, Document, Filter, Update, count_command
 from config.database.driver import Change, Driver
 from config.database.drivers import DRIVERS, open_driver
 from config.database.errors import (
@@ -15,7 +15,6 @@ from config.database.errors import (
     DatabaseUnavailable,
     DuplicateKey,
     NoSuchIndex,
-    SnapshotGone,
     translate_errors,
 )
 from config.database.indexes import IndexSpec, differences
@@ -31,7 +30,6 @@ __all__ = [
     "MARGIN_SECONDS",
     "REPEATED_CODES",
     "RESTORING",
-    "AggregateOptions",
     "Batcher",
     "Change",
     "DatabaseRefused",
@@ -42,7 +40,6 @@ __all__ = [
     "Filter",
     "IndexSpec",
     "NoSuchIndex",
-    "SnapshotGone",
     "TracedDriver",
     "Update",
     "WriteConflict",

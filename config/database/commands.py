@@ -48,17 +48,6 @@ class CountOptions(TypedDict, total=False):
     hint: str | None
 
 
-class AggregateOptions(TypedDict, total=False):
-    """How an aggregation reads.
-
-    `collection_scan`: without any index, where it needs most documents and fields that no index holds; that takes a
-    third of the time. `snapshot`: all documents as they are at one moment; a transaction does so anyway.
-    """
-
-    collection_scan: bool
-    snapshot: bool
-
-
 class UpdateOptions(TypedDict, total=False):
     """How `update_one` changes a document.
 

@@ -17,7 +17,6 @@ from pymongo.errors import AutoReconnect
 from config.database.commands import (
     CODEC,
     NATURAL_ORDER,
-    AggregateOptions,
     CountOptions,
     Document,
     Filter,
@@ -68,7 +67,6 @@ class DirectDriver(Driver):
         self.slow = SlowOperations(self._wire.run)
         self._limit: dict[str, Any] = {"maxTimeMS": timeout_ms}
         self._reading: dict[str, Any] = {"readConcern": {"level": "majority"}, **self._limit}
-        self._reading_at_once: dict[str, Any] = {"readConcern": {"level": "snapshot"}, **self._limit}
         self._inserts = InsertBatches(self._send, timeout_ms)
         self._loader = DocumentLoader(self, self._operations)
         sessions = WireSessions(self._wire, library.find_primary, timeout_ms)
@@ -197,19 +195,19 @@ class DirectDriver(Driver):
         return await self.library.delete_many(collection, filter) if reply is None else number(reply, "n")
 
     async def aggregate(
-        self, collection: str, pipeline: Sequence[Mapping[str, Any]], **options: Unpack[AggregateOptions]
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, collection_scan: bool = False
     ) -> list[Document]:
         command = {
             "aggregate": collection,
             "pipeline": list(pipeline),
             "cursor": {"batchSize": _MOST_ROWS},
-            **(NATURAL_ORDER if options.get("collection_scan") else {}),
-            **(self._reading_at_once if options.get("snapshot") else self._reading),
+            **(NATURAL_ORDER if collection_scan else {}),
+            **self._reading,
         }
         by_library = not self.in_transaction and (self.library.spreads_reads or writes(pipeline))
         found = None if by_library else await self._fetch(collection, command)
         if found is None:
-            return await self.library.aggregate(collection, pipeline, **options)
+            return await self.library.aggregate(collection, pipeline, collection_scan=collection_scan)
         return found
 
     async def list_indexes(self, collection: str) -> list[Document]:

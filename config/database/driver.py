@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeVar, Unpack
 
 from config.database.commands import (
-    AggregateOptions,
     CountOptions,
     Document,
     Filter,
@@ -25,7 +23,6 @@ from config.database.commands import (
     Update,
     UpdateOptions,
 )
-from config.database.errors import SnapshotGone
 from config.database.indexes import IndexSpec
 from config.database.operations import Operation
 from config.database.transactions import SESSION
@@ -105,20 +102,9 @@ class Driver(ABC):
 
     @abstractmethod
     async def aggregate(
-        self, collection: str, pipeline: Sequence[Mapping[str, Any]], **options: Unpack[AggregateOptions]
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, collection_scan: bool = False
     ) -> list[Document]:
-        """Return all results of an aggregation.
-
-        Raises `SnapshotGone` where it asks for a `snapshot`, the server keeps no past, and something changed meanwhile.
-        """
-
-    async def aggregate_at_once(
-        self, collection: str, pipeline: Sequence[Mapping[str, Any]], **options: Unpack[AggregateOptions]
-    ) -> list[Document]:
-        """`aggregate` with a `snapshot`, also where the server keeps no past: in a transaction then."""
-        with suppress(SnapshotGone):
-            return await self.aggregate(collection, pipeline, **options)
-        return await self.snapshot(partial(self.aggregate, collection, pipeline, **options))
+        """Return all results of an aggregation; `collection_scan` reads the collection without any index."""
 
     @abstractmethod
     async def command(self, command: Mapping[str, Any]) -> Document:

@@ -83,7 +83,6 @@ AWAY_CODES = frozenset(_STATES)
 REPEATED_CODES = frozenset({6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436, 43, 175, 237, 246})
 _AWAY_LABELS = ("TransientTransactionError", "RetryableWriteError", "RetryableError", "SystemOverloadedError")
 _TRIED_TOO_OFTEN = "int too large to convert to float"  # PyMongo's back-off, after 1,024 refusals of one command
-_SNAPSHOT_CODES = frozenset({239, 246})
 BAD_VALUE, BAD_HINT = 2, "hint provided does not correspond"
 REFUSED_CODES = frozenset({13, 18})  # Unauthorized, AuthenticationFailed: src/mongo/base/error_codes.yml
 
@@ -96,10 +95,6 @@ class DatabaseUnavailable(Exception):
 
 class DatabaseRefused(DatabaseUnavailable):
     """The database refuses our user, password or rights."""
-
-
-class SnapshotGone(DatabaseUnavailable):
-    """The database no longer keeps the moment that is read outside a transaction; a transaction would keep its own."""
 
 
 class DuplicateKey(Exception):
@@ -147,8 +142,6 @@ def translate(error: BaseException) -> Exception | None:
             return DatabaseRefused(str(error))
         if error.code == BAD_VALUE and BAD_HINT in str(error):
             return NoSuchIndex(str(error))
-        if error.code in _SNAPSHOT_CODES:
-            return SnapshotGone(str(error))
         away = error.code in AWAY_CODES or any(map(error.has_error_label, _AWAY_LABELS))
         return DatabaseUnavailable(str(error)) if away else None
     if isinstance(error, TimeoutError):

@@ -12,13 +12,11 @@ from typing import Any, TypeVar, Unpack
 import pymongo
 from pymongo import ReadPreference, ReturnDocument, WriteConcern
 from pymongo.errors import BulkWriteError, OperationFailure
-from pymongo.read_concern import ReadConcern
 
 from config.database.barrier import Barrier, Elections, barrier_command
 from config.database.commands import (
     CODEC,
     NATURAL_ORDER,
-    AggregateOptions,
     CountOptions,
     Document,
     Filter,
@@ -57,7 +55,6 @@ _WATCH_WAIT_MS = 500
 _OF_A_CHANGE: Mapping[str, Any] = {"$project": {"ns": 1, "documentKey": 1, "operationType": 1}}
 _WATCH_SILENCE_MS = 2000
 _NOT_DURABLE = WriteConcern(w=1, j=False)
-_SNAPSHOT = ReadConcern("snapshot")
 _ROWS_AT_ONCE = 10_000
 MOST_CONNECTIONS = 100
 _PREFERENCES = {"secondaryPreferred": ReadPreference.SECONDARY_PREFERRED, "nearest": ReadPreference.NEAREST}
@@ -244,17 +241,17 @@ class LibraryDriver(Driver):
             return int(result.deleted_count)
 
     async def aggregate(
-        self, collection: str, pipeline: Sequence[Mapping[str, Any]], **options: Unpack[AggregateOptions]
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, collection_scan: bool = False
     ) -> list[Document]:
         with self.operations(long=True):
-            hint = NATURAL_ORDER if options.get("collection_scan") else {}
+            hint = NATURAL_ORDER if collection_scan else {}
             # by one call of the library, whose cursors take one to open and one to read
             if self.in_transaction and (rows := await self._first_batch(collection, pipeline, hint)) is not None:
                 return rows
-            if self.spreads_reads and not (self.in_transaction or options.get("snapshot")):
+            if self.spreads_reads and not self.in_transaction:
                 return await self._aggregate_elsewhere(collection, pipeline, hint)
-            read = partial(self._aggregate, _reading(self._collection(collection), options), pipeline, _session(), hint)
-            return await (read() if writes(pipeline) else self._barrier.read(read))
+            aggregate = partial(self._aggregate, self._collection(collection), pipeline, _session(), hint)
+            return await (aggregate() if writes(pipeline) else self._barrier.read(aggregate))
 
     async def _first_batch(
         self, collection: str, pipeline: Sequence[Mapping[str, Any]], hint: Mapping[str, Any]
@@ -378,12 +375,6 @@ def _session() -> Any:
     """The library's session of the current transaction; None outside one."""
     session = SESSION.get()
     return None if session is None else session.handle
-
-
-def _reading(collection: Any, options: AggregateOptions) -> Any:
-    """The library's collection as these options read it: a transaction is of one moment anyway."""
-    snapshot = options.get("snapshot") and SESSION.get() is None
-    return collection.with_options(read_concern=_SNAPSHOT) if snapshot else collection
 
 
 async def _changes(stream: Any) -> AsyncIterator[Change]:

@@ -7,7 +7,6 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, TypeVar, Unpack
 
 from config.database.commands import (
-    AggregateOptions,
     CountOptions,
     Document,
     Filter,
@@ -85,10 +84,10 @@ class TracedDriver(Driver):
             return await self._driver.delete_many(collection, filter)
 
     async def aggregate(
-        self, collection: str, pipeline: Sequence[Mapping[str, Any]], **options: Unpack[AggregateOptions]
+        self, collection: str, pipeline: Sequence[Mapping[str, Any]], *, collection_scan: bool = False
     ) -> list[Document]:
         with _span("aggregate", collection):
-            return await self._driver.aggregate(collection, pipeline, **options)
+            return await self._driver.aggregate(collection, pipeline, collection_scan=collection_scan)
 
     async def command(self, command: Mapping[str, Any]) -> Document:
         with _span(next(iter(command)), ""):

@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Container, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Unpack
+from typing import Any
 
 from bson import ObjectId
 
-from config.database import AggregateOptions, Document, Filter
+from config.database import Document, Filter
 from handlers.actor import Actor
 from handlers.data.cause import CAUSE
 from handlers.data.collection import HISTORY, Collection
@@ -123,13 +123,15 @@ class Store(SeveralUpdates):
     def _pager(self) -> Pager:
         return Pager(self._context, self.collection, self._visibility)
 
-    async def aggregate(self, pipeline: Sequence[Operators], **options: Unpack[AggregateOptions]) -> list[Document]:
-        """Return the results of an aggregation over the records that the actor may see."""
+    async def aggregate(self, pipeline: Sequence[Operators], *, collection_scan: bool = False) -> list[Document]:
+        """Return the results of an aggregation over the records that the actor may see.
+
+        Set `collection_scan` where it needs most records and fields that no index holds. For actors who see every row
+        the collection is then read without an index, in a third of the time.
+        """
         visible = {"$match": self._visibility.filter()}
-        if self.row_filter:  # its index finds fewer records than there are
-            options = {**options, "collection_scan": False}
-        read = self._driver.aggregate_at_once if options.get("snapshot") else self._driver.aggregate
-        return await read(self.collection.name, [visible, *pipeline], **options)
+        scan = collection_scan and not self.row_filter
+        return await self._driver.aggregate(self.collection.name, [visible, *pipeline], collection_scan=scan)
 
     # -- writing
 

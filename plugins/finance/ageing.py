@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from plugins.api import (
@@ -120,12 +121,19 @@ def page_fields(req: Request, total: int) -> dict[str, Any]:
     }
 
 
+async def sum_in_snapshot(req: Request, pipeline: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The one row that a pipeline makes of the entries as they are at one moment, while others are being marked.
+
+    With the read concern `snapshot` alone a server that keeps no past, as the embedded one, could not read for long.
+    """
+    (found,) = await req.service.database.snapshot(partial(req.store(ENTRIES).aggregate, pipeline))
+    return found
+
+
 async def read_ageing(req: Request) -> dict[str, Any]:
     """Return what is open on the day for each party, the largest sums first, and the totals of all."""
     on = day_asked(req)
-    pipeline = _pipeline(req, DIRECTIONS[req.query["kind"]], on)
-    # the entries of a document are marked as settled together
-    (found,) = await req.store(ENTRIES).aggregate(pipeline, snapshot=True)
+    found = await sum_in_snapshot(req, _pipeline(req, DIRECTIONS[req.query["kind"]], on))
     totals = found["totals"][0] if found["totals"] else {}
     return {
         "kind": req.query["kind"],
