@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="scripts/faults",
         description="Break things under load, on this machine only, and count what clients noticed. "
-        f"Experiments: {', '.join(EXPERIMENTS)}. All of them take about two hours.",
+        f"Experiments: {', '.join(EXPERIMENTS)}. All of them take two to three hours.",
     )
     parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help="which ones; all of them without any")
     parser.add_argument("--quick", action="store_true", help="a tenth of everything; the result is not kept")

@@ -14,6 +14,7 @@ from scripts.fault_injection.load import Load
 from scripts.fault_injection.processes import ReplicaSet, Server, free_ports
 
 NAME = "replica set"
+_TOKEN_MINUTES = "120"  # it takes more than half an hour
 RESPONSE_SECONDS = 6.5  # six, and what a loaded client adds
 
 
@@ -46,9 +47,9 @@ async def run(bench: Bench) -> None:
     replica_set = await in_thread(ReplicaSet(folder / "mongo").start)
     shared, other = free_ports(2)
     servers = [
-        Server(folder, "direct-a", shared, replica_set.uri),
-        Server(folder, "direct-b", shared, replica_set.uri),
-        Server(folder, "motor", other, replica_set.uri, mongodb_driver="motor"),
+        Server(folder, "direct-a", shared, replica_set.uri, access_token_minutes=_TOKEN_MINUTES),
+        Server(folder, "direct-b", shared, replica_set.uri, access_token_minutes=_TOKEN_MINUTES),
+        Server(folder, "motor", other, replica_set.uri, mongodb_driver="motor", access_token_minutes=_TOKEN_MINUTES),
     ]
     try:
         for server in servers:
