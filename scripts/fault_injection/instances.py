@@ -14,17 +14,24 @@ from scripts.fault_injection.processes import ReplicaSet, Server, free_ports
 NAME = "instance killed"
 _EVERY_SECONDS = 5.0
 _BACK_SECONDS = 1.0
+_TOKEN_MINUTES = "120"  # with 360 kills it takes more than half an hour
+_MOST_WITHOUT_LOAD = 15
 
 
 async def run(bench: Bench) -> None:
-    """Kill the process of two servers in turn, 15 times, with 16 workers; then without load, with and without supervisor.
+    """Kill the process of two servers in turn every five seconds with 16 workers; then without load, with and without supervisor.
 
-    Under load each server is one process under a supervisor, as `--processes 1` starts it.
+    Under load each server is one process under a supervisor, as `--processes 1` starts it. There are 15 kills, or as many
+    as `--option kills=` says: 360 of them take half an hour.
     """
     folder = bench.subfolder("instances")
     replica_set = await in_thread(ReplicaSet(folder / "mongo", members=1, election_ms=2000, cache_gb=0.5).start)
-    servers = [Server(folder, f"two-{port}", port, replica_set.uri) for port in free_ports(2)]
+    servers = [
+        Server(folder, f"two-{port}", port, replica_set.uri, access_token_minutes=_TOKEN_MINUTES)
+        for port in free_ports(2)
+    ]
     kills = bench.times(int(bench.options.get("kills", "15")))
+    alone_kills = min(kills, _MOST_WITHOUT_LOAD)
     back: list[float] = []
     noticed: list[str] = []
     try:
@@ -42,9 +49,8 @@ async def run(bench: Bench) -> None:
                 noticed += [outcome for outcome in load.outcomes(began, other.port).elements() if outcome != "0"]
             await load.stop()
             _tell_back(bench, "back after, under load", back)
-            _tell_back(
-                bench, "back after, without load", [await _kill_stable(servers[turn % 2]) for turn in range(kills)]
-            )
+            rested = [await _kill_stable(servers[turn % 2]) for turn in range(alone_kills)]
+            _tell_back(bench, "back after, without load", rested)
             responses = sum(load.outcomes(port=server.port).total() for server in servers)
             failures = f"{len(noticed)} of {responses} {sorted(set(noticed))}"
             bench.tell(NAME, "failures at the other instance", failures, "0", not noticed)
@@ -53,7 +59,7 @@ async def run(bench: Bench) -> None:
         await in_thread(alone.stop)
         alone.arguments = ()
         await in_thread(alone.start)
-        back = [await _kill_stable(alone) for _ in range(kills)]
+        back = [await _kill_stable(alone) for _ in range(alone_kills)]
         # a whole start, most of it imports: --processes exists to save them
         bench.tell(NAME, "back after, without load or supervisor", _figure(back))
     finally:

@@ -1,6 +1,7 @@
 """`Store`: stamps, versions, soft delete, unique keys, references, data scope."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -55,9 +56,10 @@ async def test_a_record_that_is_read_in_part_is_seen_by_whom_the_whole_one_is(da
 
 async def test_a_change_raises_the_version_and_names_its_author(database: Database) -> None:
     made = await database.store(WIDGETS, ANNA).create({"name": "a"})
-    changed = await database.store(WIDGETS, BORIS).update(made["id"], {"rank": 1}, version=1)
+    later = made["created_at"] + timedelta(seconds=1)
+    changed = await database.store(WIDGETS, BORIS, now=later).update(made["id"], {"rank": 1}, version=1)
     assert (changed["version"], changed["creator_id"], changed["updater_id"]) == (2, 101, 102)
-    assert changed["updated_at"] > made["updated_at"]
+    assert (changed["created_at"], changed["updated_at"]) == (made["created_at"], later)
 
 
 async def test_a_stale_version_changes_nothing(database: Database) -> None:
