@@ -103,6 +103,7 @@ from plugins.steps import (
     change_state as change_state,  # make a transition that no request asks for
 )
 from plugins.transitions import (
+    bars_of as bars_of,  # the fields of a record that forbid the action of such a route, with the reasons
     transitions as transitions,  # the routes of the actions of a state machine
     transitions_of as transitions_of,  # the transitions that such a route may make
 )

@@ -7,7 +7,7 @@ store the new state with `values`; run `after`; emit the event of the transition
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from handlers.data.collection import Collection
@@ -18,6 +18,7 @@ from handlers.request import Request
 from handlers.route import Refusal
 from handlers.schema.errors import ErrorKind
 from handlers.schema.fields import Field, integer, obj
+from handlers.schema.messages import Message
 from handlers.schema.values import Payload, ReadOnlyRecord, Record, RecordId
 from handlers.service import Service
 from plugins.approvals import Approval, is_about, refer_to
@@ -40,7 +41,8 @@ class Action:
     with `$` are update operators. `before` may refuse, once the state is known to allow the action; `after` sees the
     changed record. `within` runs the transaction, for what must be done outside it. `respond` makes the response of
     the shape `returns`, which otherwise is the record. `waits`: it is refused while the record is on hold, also where an
-    approval asks for it.
+    approval asks for it. `unless` maps boolean fields of the record to messages: where one is true, the action is 40901
+    with its message, and the console says so at the button.
     """
 
     endpoint: str
@@ -59,6 +61,7 @@ class Action:
     refusals: tuple[Refusal, ...] = ()
     events: tuple[Event | str, ...] = ()
     waits: bool = False
+    unless: Mapping[str, Message] = field(default_factory=dict)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -95,8 +98,7 @@ class Lifecycle:
         if any(self.collection.machine.transitions[name].decides for name in action.names):
             await refuse_own(req, people_behind(record))
         step.require(*action.names)
-        if action.waits:
-            step.refuse_on_hold()
+        step.refuse_barred(action.unless, waits=action.waits)
         await self._make(step, action)
         if self.approval is not None and step.action == self.approval.submit:
             await self.approval.ask(step)
@@ -143,8 +145,8 @@ class Lifecycle:
             record = await first.store(self.collection).get(payload["resource_id"])
             if approval.is_pending(record, self.collection):
                 step, action = replace(first, record=record, payload=dict(given)), self._action(name)
-                if action is not None and action.waits:
-                    step.refuse_on_hold()
+                if action is not None:
+                    step.refuse_barred(action.unless, waits=action.waits)
                 await self._make(step, action)
 
         await service.database.transaction(work)
@@ -163,6 +165,10 @@ class ActionHandler:
     def names_of(self, collection: Collection) -> tuple[str, ...]:
         """The transitions of this collection that it may make."""
         return self.action.names if self.life.collection is collection else ()
+
+    def bars_of(self, collection: Collection) -> Mapping[str, Message]:
+        """The boolean fields of a record of this collection that forbid the action, each with the reason."""
+        return self.action.unless if self.life.collection is collection else {}
 
     async def __call__(self, req: Request) -> object:
         """Make the transition and return the response."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -70,9 +70,12 @@ class Step:
         if not any(machine.permits(self.record, action) for action in actions):
             raise machine.refuse(actions[0])
 
-    def refuse_on_hold(self) -> None:
-        """Raise 40901 with the reason for a record that is on hold."""
-        if self.record["on_hold"]:
+    def refuse_barred(self, unless: Mapping[str, Message], *, waits: bool) -> None:
+        """Raise 40901 where a field of `unless` is true, with its message; with `waits` also for a record on hold."""
+        for name, message in unless.items():
+            if self.record[name]:
+                raise ApiError(CONFLICT, message)
+        if waits and self.record["on_hold"]:
             raise ApiError(CONFLICT, ON_HOLD.filled(reason=self.record["hold_reason"]))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from inspect import iscoroutinefunction, unwrap
 from typing import TypeVar
@@ -72,6 +72,9 @@ def _faults(life: Lifecycle) -> Iterator[str]:
             yield f"{action.endpoint} does {' or '.join(action.names)}, and nothing chooses"
         if action.waits and "on_hold" not in life.collection.fields:
             yield f"{action.names[0]} waits, but no record is ever on hold: the collection has no hold_fields"
+        for flag in action.unless:
+            if flag not in life.collection.fields or life.collection.fields[flag].kind != "boolean":
+                yield f"{action.names[0]} depends on {flag}, which is no boolean field"
         if done in action.names and not action.waits and "on_hold" in life.collection.fields:
             yield f"{done} approves records that may be on hold, so it needs waits=True"
 
@@ -89,13 +92,13 @@ def _declare(life: Lifecycle, action: Action, errors: tuple[ErrorKind, ...], ref
     refused = [machine.refuse(name) for name in action.names]
     decides = (REFUSES_OWN,) if any(move.decides for move in moves) else ()
     asks = (APPROVAL_REQUESTED,) if life.approval is not None and life.approval.submit in action.names else ()
-    waits = conflicts(ON_HOLD) if action.waits else ()
+    barred = (*conflicts(*action.unless.values()), *(conflicts(ON_HOLD) if action.waits else ()))
     in_other_states = [Refusal(error.kind, error.reason) for error in refused]
     options: RouteOptions = {
         "record": life.collection,
         "body": _body(life.collection, action),
         "errors": _once((*errors, *action.errors, STALE)),
-        "refusals": _once((*refusals, *in_other_states, *action.refusals, *waits, *decides)),
+        "refusals": _once((*refusals, *in_other_states, *action.refusals, *barred, *decides)),
         "events": _once((*action.events, *filter(None, (move.event for move in moves)), *asks)),
     }
     if action.returns is not None:
@@ -137,6 +140,11 @@ def transitions_of(route: Route, collection: Collection) -> tuple[str, ...]:
     return route.handler.names_of(collection) if isinstance(route.handler, ActionHandler) else ()
 
 
+def bars_of(route: Route, collection: Collection) -> Mapping[str, Message]:
+    """The boolean fields of a record of `collection` that forbid the action of a route, each with the reason."""
+    return route.handler.bars_of(collection) if isinstance(route.handler, ActionHandler) else {}
+
+
 def action_titles(routes: Iterable[Route]) -> dict[str, Message]:
     """The titles of the permissions of actions: the labels of their transitions."""
     titles: dict[str, Message] = {}
@@ -155,6 +163,7 @@ def refusals_of_outcomes(routes: Iterable[Route]) -> Iterator[Refusal]:
         approval = handler.life.approval
         if approval is not None and set(handler.action.names) & {approval.done, approval.refused, approval.withdrawn}:
             yield from handler.action.refusals
+            yield from conflicts(*handler.action.unless.values())
             yield from conflicts(ON_HOLD) if handler.action.waits else ()
 
 

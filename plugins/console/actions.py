@@ -1,8 +1,9 @@
 """The buttons that change a record, and those of its actions."""
 
+import json
 from collections.abc import Iterator, Mapping
 
-from plugins.api import ACTION_TITLES, Field, Route, StateMachine, transitions_of
+from plugins.api import ACTION_TITLES, Field, Route, StateMachine, bars_of, transitions_of
 from plugins.console.forms import controls
 from plugins.console.nodes import VARIABLE, Node, addressed, call, node, values_of
 from plugins.console.shown import figures, lines, tables
@@ -101,7 +102,14 @@ def _where(viewer: Viewer, subject: Subject, route: Route) -> Node:
     allowed = " || ".join(f"{machine.field} == '{state}'" for state in sources)
     states = "、" if viewer.language == "zh" else ", "
     said = viewer.word("only_in", states=states.join(viewer.say(machine.states[state]) for state in sources))
-    return {"disabledOn": f"${{!({allowed})}}", "disabledTip": said}
+    bars = bars_of(route, subject.collection)
+    reasons = "".join(f"{flag} ? {_quoted(viewer.say(reason))} : " for flag, reason in bars.items())
+    tip = f"${{{reasons}{_quoted(said)}}}" if bars else said
+    return {"disabledOn": f"${{{' || '.join((f'!({allowed})', *bars))}}}", "disabledTip": tip}
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _asked(viewer: Viewer, subject: Subject, route: Route) -> str:

@@ -14,7 +14,7 @@ NOT_EDITABLE = Message("当前状态不能修改", "It cannot be changed in this
 NOT_DELETABLE = Message("当前状态不能删除", "It cannot be deleted in this state")
 NOT_IN_STATE = Message("当前状态不允许该操作", "Its state does not allow this")
 PAID_ELSEWHERE = Message(
-    "请在来源单据中登记付款", "Payments are entered at its source: the contract, the order or the invoice"
+    "请在来源单据中登记付款", "Payments are entered at the source: the contract, order, invoice or expense claim"
 )
 MORE_THAN_OPEN = Message("金额超过未结金额：{open}", "More than the open amount: {open}")
 MORE_THAN_ADVANCE = Message("金额超过未核销金额：{open}", "More than what is not allocated: {open}")

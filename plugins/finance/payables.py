@@ -28,9 +28,9 @@ from plugins.finance.vouchers import Record
 
 
 async def _find_payable(req: Request, _: Collection, id: Any) -> Record:
-    """Return the item, with its `bills`. Raises 40901 if it is not paid here."""
+    """Return the item, with its `bills`. Raises 40901 for a receivable."""
     item = await get_with_bills(req, id)
-    if item["direction"] != "in" or item["paid_elsewhere"]:
+    if item["direction"] != "in":
         raise ApiError(CONFLICT, PAID_ELSEWHERE)
     return item
 
@@ -75,6 +75,7 @@ ROUTES: tuple[Route, ...] = transitions(
         values=_get_values,
         after=_enter_payment,
         within=in_books,
+        unless={"paid_elsewhere": PAID_ELSEWHERE},
         refusals=conflicts(PAID_ELSEWHERE, MORE_THAN_OPEN, PERIOD_CLOSED),
     ),
     find=_find_payable,

@@ -17,6 +17,8 @@ from plugins.api import (
     ErrorKind,
     Message,
     Step,
+    bars_of,
+    boolean,
     conflicts,
     obj,
     text,
@@ -24,6 +26,7 @@ from plugins.api import (
 )
 
 AT = "/api/v1/acme/letters/{id}"
+SEALED = Message("已封存", "It is sealed")
 OPEN_ONLY = Message("仅限打开的信件", "Only open letters")
 WORN_OUT = ErrorKind("acme.worn_out", 60001, 409, Message("已磨损", "Worn out"))
 STATES = StateMachine(
@@ -39,7 +42,7 @@ STATES = StateMachine(
 LETTERS = Collection(
     name="acme_letters",
     title="OpenLetter",
-    fields={"text": text(), "status": STATES.choice()},
+    fields={"text": text(), "sealed": boolean(), "status": STATES.choice()},
     states=STATES,
 )
 
@@ -86,6 +89,12 @@ def test_a_body_that_is_an_object_already_gets_the_version_too() -> None:
     assert (opened.needs_body, sent.needs_body) == (False, True)
 
 
+def test_an_action_that_a_field_forbids_declares_its_refusal() -> None:
+    opened, sent = transitions(LETTERS, act("open", unless={"sealed": SEALED}), act("send"))
+    assert opened.refusals == conflicts(STATES.refusal, SEALED)
+    assert (bars_of(opened, LETTERS), bars_of(sent, LETTERS)) == ({"sealed": SEALED}, {})
+
+
 def test_an_action_that_asks_for_approval_says_so() -> None:
     approval = Approval(submit="open", done="send", refused="lose", withdrawn="lose")
     opened, sent = transitions(LETTERS, act("open"), act("send"), approval=approval)
@@ -103,6 +112,8 @@ def test_an_action_that_asks_for_approval_says_so() -> None:
         (LETTERS, [act("open", within=not_async)], {}, "within of open is no async function"),
         (LETTERS, [act("open", before=nothing)], {"after": not_async}, "after of all actions is no async function"),
         (LETTERS, [act("open", does=("open", "send"))], {}, f"POST {AT}/open does open or send, and nothing chooses"),
+        (LETTERS, [act("open", unless={"text": SEALED})], {}, "open depends on text, which is no boolean field"),
+        (LETTERS, [act("open", unless={"torn": SEALED})], {}, "open depends on torn, which is no boolean field"),
         (replace(LETTERS, states=None), [act("open")], {}, "the collection has no states"),
     ],
 )
