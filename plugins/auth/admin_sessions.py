@@ -20,7 +20,7 @@ async def list_sessions(req: Request) -> Page:
 
 
 async def end_session(req: Request) -> None:
-    """End a session of a user. It stops on every instance."""
+    """End one session of a user; all instances refuse its access tokens from then on."""
     session = await req.system_store(SESSIONS).find_one({"_id": req.path["id"], **live_filter(req.now)})
     if session is None:
         raise ApiError(NOT_FOUND)
@@ -37,7 +37,7 @@ async def kick_out(req: Request) -> None:
 
 
 async def list_logins(req: Request) -> Page:
-    """Return a page of the log-in log, for users in the caller's data scope; `code` 0 is a success.
+    """Return a page of the log-in log, for users in the caller's data scope. A `code` of 0 is a success.
 
     Only callers who see all users see the entries of unknown names.
     """
@@ -45,7 +45,7 @@ async def list_logins(req: Request) -> Page:
 
 
 async def _get_manageable_user(req: Request, user_id: Any) -> dict[str, Any]:
-    """Return the user. Raises 40400 outside the caller's data scope, 40300 or 40302 if they are out of bounds."""
+    """Return the user. Raises 40400 outside the caller's data scope, 40300 or 40302 if the caller may not manage it."""
     user = await req.store(USERS).get(user_id)
     await may_manage(req, user)
     return user

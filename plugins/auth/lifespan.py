@@ -25,7 +25,7 @@ log = logging.getLogger("tradewind.auth")
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Provide the sessions, and what log-in with WeCom needs."""
+    """Provide the sessions, the limits and metrics of log-ins, and what log-in with WeCom needs."""
     settings = service.settings_of(AuthSettings)
     tokens = Tokens(
         service.signing_secrets,
@@ -59,7 +59,7 @@ def _provide_wecom(service: Service, settings: AuthSettings) -> Iterator[None]:
 
 
 async def _write_last_seen(sessions: Sessions, seconds: float) -> None:
-    """Write `last_seen_at` periodically; every instance writes the sessions that it serves."""
+    """Write `last_seen_at` periodically; each instance writes it for the sessions that it has served."""
     while True:
         await asyncio.sleep(seconds)
         try:

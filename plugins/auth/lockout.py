@@ -1,4 +1,4 @@
-"""The lock of an account after failed log-ins, counted over all instances."""
+"""Locks accounts after failed log-ins, which are counted over all instances."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOBODY = 0
 
 
 def unlocked_filter(req: Request) -> dict[str, Any]:
-    """Return the filter of accounts that are not locked."""
+    """Return the filter for accounts that are not locked."""
     return {"$or": [{"locked_until": None}, {"locked_until": {"$lte": req.now}}]}
 
 
@@ -30,10 +30,10 @@ def refuse_locked(req: Request, user: dict[str, Any] | None) -> None:
 
 
 async def count_failure(req: Request, user: dict[str, Any] | None, typed: str) -> ApiError | None:
-    """Count a failure. Returns the 42300 of an account that was locked while this password was checked, else None.
+    """Count a failed log-in. Returns a 42300 if the account was locked while the password was checked, else None.
 
-    The right password gets the same 42300 then, so many guesses at once learn nothing from the difference. An unknown
-    name takes the same work.
+    The right password gets the same 42300 in that case, so an attacker learns nothing from many guesses at the same
+    time. An unknown name costs the same work.
     """
     store, id = _find_counter(req, user, typed)
     if await _increase_failures(req, user, typed) or id == _NOBODY:
@@ -60,7 +60,7 @@ async def _increase_failures(req: Request, user: dict[str, Any] | None, typed: s
     earlier: Any = {"$ifNull": ["$failures", 0]}
     if alike:
         await unknown_names.begin(req, typed, until)
-        # the failures of an unknown name expire after that time, so those of an account do as well
+        # the failures of an unknown name expire after `life`, so those of an account must expire as well
         earlier = {"$cond": [{"$gt": ["$failed_at", req.now - life]}, earlier, 0]}
     counted = {"$add": [earlier, 1]}
     full = {"$gte": [counted, settings.lockout_failures]}

@@ -83,10 +83,10 @@ async def admit(
     *,
     username: str,
 ) -> dict[str, Any]:
-    """Begin the session of a log-in that passed every check and return its response; the log names `username`.
+    """Begin a session for a log-in that passed every check, and return the response; the log names `username`.
 
-    Sets `values` in the user record, which must still match `unchanged`, be enabled and not be locked. It is one
-    transaction, so an account that is disabled or gets a new password at this moment keeps no session.
+    Sets `values` in the user record, which must still match `unchanged`, be enabled and not be locked. Both are written
+    in one transaction, so an account that is disabled or gets a new password at the same time keeps no session.
     """
 
     async def work() -> Issued:
@@ -128,7 +128,7 @@ async def refresh(req: Request) -> dict[str, Any]:
 
 
 async def logout(req: Request) -> None:
-    """End this session."""
+    """End the session of this request."""
     await req.part(Sessions).end({"_id": req.actor.session_id}, "logout")
     await note(req, "logout", req.actor.username, {"id": req.actor.user_id}, 0, req.actor.session_id)
 

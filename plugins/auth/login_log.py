@@ -1,7 +1,7 @@
 """The log of log-ins, log-outs and other events of sessions.
 
-Users sometimes type a password into the field of the user name. So an unknown name is logged as a keyed hash: attempts
-with one name share a hash, a filter by the name finds them, and nobody can read it.
+Users sometimes type a password into the user name field, so an unknown name is logged as a keyed hash: attempts with
+the same name have the same hash, a filter by the name finds them, and nobody can read the name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MASK_DIGITS = 8
 async def note(
     req: Request, event: str, username: str, user: Mapping[str, Any] | None, code: int, session_id: str | None = None
 ) -> None:
-    """Write one entry, and count it; `code` 0 is a success."""
+    """Write one entry, and count it in the metrics. A `code` of 0 is a success."""
     req.part(LoginMetrics).count(event, code)
     await req.system_store(LOGIN_LOGS).create(
         {
@@ -41,7 +41,7 @@ async def note(
 
 
 async def note_typed(req: Request, event: str, typed: str, user: Mapping[str, Any] | None, code: int) -> None:
-    """Write one entry about a typed name; `user` None: the name is unknown."""
+    """Write one entry about a typed name. `user` is None if the name is unknown."""
     await note(req, event, user["username"] if user else mask_name(req, typed), user, code)
 
 
@@ -51,7 +51,7 @@ def mask_name(req: Request, typed: str) -> str:
 
 
 async def page_of_logins(req: Request) -> Page:
-    """Return a page of the entries that the query selects; a `username` finds its masked form too."""
+    """Return a page of the entries that the query selects; a filter by `username` also finds its masked form."""
     query = dict(req.query)
     wanted = await log_filter(req)
     typed = query.pop("username", None)

@@ -1,4 +1,4 @@
-"""How log-ins ended, for monitoring."""
+"""Metrics of log-ins by their result."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _RESULTS: Mapping[int, str] = {
     LOGIN_REFUSED.code: "refused",
     LOCKED.code: "locked",
     ACCOUNT_DISABLED.code: "disabled",
-    RATE_LIMITED.code: "limited",  # once a minute for each address
+    RATE_LIMITED.code: "limited",  # counted once a minute for each address
 }
 _OTHER = "other"
 
 
 class LoginMetrics:
-    """Counts the log-ins of this process by their result, and the accounts that they locked."""
+    """Counts the log-ins of this process by their result, and the lockouts that they caused."""
 
     def __init__(self, metrics: Metrics) -> None:
         results = (*_RESULTS.values(), _OTHER)
@@ -27,7 +27,7 @@ class LoginMetrics:
         )
 
     def count(self, event: str, code: int) -> None:
-        """Count an event of the log of log-ins, if it is one of these."""
+        """Count an event of the log-in log if it is a log-in or a lockout."""
         if event == "login":
             self._logins.add(_RESULTS.get(code, _OTHER))
         elif event == "lockout":

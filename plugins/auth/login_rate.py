@@ -1,4 +1,4 @@
-"""The limit of log-in attempts by address, over all instances."""
+"""The limit on log-in attempts per address, counted over all instances."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REFUSED_ADDRESSES = 10_000
 
 
 class LoginRate(RateLimit):
-    """Limits log-in attempts by address, so that nobody tries one password with many users."""
+    """Limits log-in attempts per address, so that nobody can try one password against many users."""
 
     def __init__(self, database: Database, per_minute: int, on: bool = True) -> None:
         super().__init__(per_minute, on)
@@ -24,7 +24,7 @@ class LoginRate(RateLimit):
         self._refused: TTLCache[str, bool] = TTLCache(_REFUSED_ADDRESSES, 60)
 
     async def attempt(self, key: str) -> None:
-        """Count an attempt, in the process and over all instances. Raises 42900 with `Retry-After`."""
+        """Count an attempt, in the process and over all instances. Raises 42900 with `Retry-After` above the limit."""
         self.take(key)  # first, so that a flood costs no database access
         if self._most is None:
             return
@@ -44,7 +44,7 @@ class LoginRate(RateLimit):
 
 
 async def take_attempt(req: Request) -> None:
-    """Count a log-in attempt before its body is checked. Raises 42900 and logs one entry a minute and address."""
+    """Count a log-in attempt before its body is checked. Raises 42900, which is logged once per minute and address."""
     rate, address = req.part(LoginRate), network_of(req.remote_ip)
     try:
         await rate.attempt(address)
@@ -57,7 +57,7 @@ async def take_attempt(req: Request) -> None:
 
 
 def _read_username(req: Request) -> str:
-    """Return the user name of a body that has not been validated, or an empty text."""
+    """Return the user name of a body that has not been validated, or an empty string."""
     try:
         sent = req.sent() if len(req.raw_body) <= req.service.settings.max_public_body_bytes else None
     except ApiError:

@@ -1,4 +1,4 @@
-"""Change of the caller's own password."""
+"""Changing the caller's own password."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plugins.rbac.api import USERS, Passwords, new_credentials
 
 
 async def change_password(req: Request) -> None:
-    """Change the caller's password and end every session of the user."""
+    """Change the caller's password and end all of the caller's sessions."""
     user = await req.system_store(USERS).get(req.actor.user_id)
     try:
         await _change_password(req, user)

@@ -1,4 +1,4 @@
-"""The caller's own sessions: list them, end one."""
+"""The caller's own sessions: listing them, and ending one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The caller's own profile. `user` here and `userInfo` of a log-in have one shape, the one that vben-admin expects."""
+"""The caller's own profile. Its `user` has the same shape as the `userInfo` of a log-in, which vben-admin expects."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def read(req: Request) -> dict[str, Any]:
 
 
 async def update(req: Request) -> dict[str, Any]:
-    """Change the caller's name, addresses and avatar."""
+    """Change the caller's name, e-mail address, mobile number and avatar."""
     user = await req.system_store(USERS).update(req.actor.user_id, req.body)
     return {"user": await user_info(req, user, req.actor), "permissions": await codes(req)}
 

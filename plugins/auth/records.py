@@ -93,7 +93,7 @@ LOGIN_ATTEMPTS = Collection(
     internal=("count",),
 )
 
-# unknown names, by keyed hash, while a failure counts or a lock lasts
+# unknown names, stored as keyed hashes for as long as a failed log-in counts or a lock lasts
 UNKNOWN_NAMES = Collection(
     name="auth_unknown_names",
     title="UnknownName",
@@ -113,7 +113,7 @@ LOGIN_BODY = shape(
 REFRESH_BODY = shape(
     "RefreshBody",
     refreshToken=text(max_length=4096, secret=True, example="eyJ…"),
-    # an alias; undocumented, as generators of clients would give both the same name
+    # an alias; not in the OpenAPI document, because client generators would give both fields the same name
     refresh_token=text(max_length=4096, secret=True, documented=False),
 )
 PASSWORD_BODY = shape(

@@ -1,7 +1,7 @@
 """Sessions: begun at log-in, rotated at refresh, looked up for every request.
 
-The rotation is one conditional update. Reuse of a rotated token ends the session (RFC 9700 section 4.14.2), except
-within a short grace period, in which two tabs that refresh at once get the same successor.
+A refresh token is rotated by one conditional update. Reuse of a rotated token ends the session (RFC 9700 section
+4.14.2), except within a short grace period, in which two tabs that refresh at once get the same successor.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Issued:
 
 
 class TokenReused(ApiError):
-    """A refresh token was used twice; its session was ended."""
+    """Raised when a refresh token is used twice; its session has been ended."""
 
     def __init__(self, session: dict[str, Any]) -> None:
         super().__init__(REFRESH_REFUSED)
@@ -45,7 +45,7 @@ class TokenReused(ApiError):
 
 
 class Sessions:
-    """All sessions, cached by id. A change on any instance invalidates the entry."""
+    """All sessions, cached by id. A change of a session on any instance invalidates its entry."""
 
     def __init__(
         self, database: Database, directory: Directory, policy: Policy, tokens: Tokens, settings: AuthSettings
@@ -64,7 +64,10 @@ class Sessions:
         return self._database.store(SESSIONS)
 
     async def authenticate(self, token: str) -> Actor:
-        """Return the actor of an access token. Raises 40100 or 40101 unless session and account are live."""
+        """Return the actor of an access token.
+
+        Raises 40101 if the token expired, and 40100 if it is invalid or its session or account is not live.
+        """
         claims = self.tokens.read_access(token)
         session = await self._live.get(claims["sid"])
         if session is None or session["user_id"] != claims["user_id"]:
@@ -104,7 +107,7 @@ class Sessions:
         return await self._issue(user, jti, {"id": session_id, "created_at": now, "rotated_at": now})
 
     async def refresh(self, token: str) -> Issued:
-        """Rotate a refresh token. Raises 40102, and `TokenReused` for one that was used before."""
+        """Rotate a refresh token. Raises 40102 if it is refused, as `TokenReused` if it was used before."""
         claims = self.tokens.read_refresh(token)
         user = await self._directory.user(claims["user_id"])
         if user is None or user["status"] != "enabled":
@@ -142,7 +145,7 @@ class Sessions:
         raise TokenReused(session)
 
     def _find_issued(self, successors: Sequence[str], session: dict[str, Any]) -> str:
-        """Return the successor that was issued, maybe by an instance with another current key."""
+        """Return the successor that was issued, possibly by an instance with another current key."""
         issued = next((jti for jti in successors if _hash(jti) == session["current_hash"]), None)
         if issued is None:
             raise ApiError(REFRESH_REFUSED)
@@ -159,7 +162,7 @@ class Sessions:
         return Issued(user, actor, access, refresh, access_end - now, refresh_end - rotated_at)
 
     def _end_of(self, since: datetime, life: timedelta, created_at: datetime) -> datetime:
-        """Return the end of a lifetime, at the latest the end of the session."""
+        """Return `since` plus `life`, but no later than the end of a session that began at `created_at`."""
         return since + life if self._longest is None else min(since + life, created_at + self._longest)
 
     async def _find_beginning(self, live: dict[str, Any], now: datetime) -> datetime:
@@ -171,7 +174,7 @@ class Sessions:
         return began
 
     async def end(self, filter: dict[str, Any], reason: str) -> int:
-        """End the live sessions that match; every instance refuses their access tokens from then on."""
+        """End the live sessions that match, and return how many. All instances then refuse their access tokens."""
         ended = {"$set": {"ended_at": utc_now(), "end_reason": reason}}
         return await self._store().update_many({"$and": [{"ended_at": None}, filter]}, ended)
 
@@ -184,5 +187,5 @@ def _hash(jti: str) -> str:
 
 
 def live_filter(now: datetime) -> dict[str, Any]:
-    """Return the filter of live sessions."""
+    """Return the filter for live sessions."""
     return {"ended_at": None, "expires_at": {"$gt": now}}

@@ -1,4 +1,4 @@
-"""Access and refresh tokens: JWT by PyJWT, HS256 pinned, keys named by `kid`."""
+"""Access and refresh tokens: JWTs made by PyJWT. HS256 is the only algorithm, and `kid` names the key."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Tokens:
     def __init__(self, secrets: Sequence[str], access: timedelta, refresh: timedelta) -> None:
         self._keys = {key_id(secret): secret for secret in secrets}
         self._current = key_id(secrets[0])
-        # verified signatures; whether the session is live is checked elsewhere, for every request
+        # the claims of tokens with a verified signature; `Sessions` checks for each request that the session is live
         self._verified: LRU[str, dict[str, Any]] = LRU(VERIFIED_TOKENS)
         self.access_life = access
         self.refresh_life = refresh
@@ -42,7 +42,7 @@ class Tokens:
         return self._sign({"user_id": user_id, "jti": jti, "sid": session_id, "exp": int(until.timestamp())})
 
     def successors(self, jti: str) -> list[str]:
-        """Return the possible identifiers of the token after `jti`, that of the current key first.
+        """Return the identifiers that the successor of `jti` may have, one for each key, that of the current key first.
 
         They are keyed hashes, so only a holder of the keys can compute them.
         """

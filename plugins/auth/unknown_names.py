@@ -1,7 +1,7 @@
-"""Unknown user names, locked like accounts if a setting hides which names exist.
+"""Unknown user names, which are locked like accounts if the setting `lock_unknown_names` hides which names exist.
 
-An existing name takes the same work, so neither the response nor its time differs. A typed name is stored as a keyed
-hash, for as long as a failure counts.
+Unknown and existing names cost the same work, so neither the response nor its time differs. A typed name is stored as
+a keyed hash, for as long as a failed log-in counts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from plugins.auth.settings import AuthSettings
 
 
 def are_locked(req: Request) -> bool:
-    """Return whether the setting is on."""
+    """Return whether unknown names are locked."""
     return req.service.settings_of(AuthSettings).lock_unknown_names
 
 
@@ -28,11 +28,11 @@ def key_of(req: Request, typed: str) -> str:
 
 
 async def find(req: Request, typed: str) -> dict[str, Any] | None:
-    """Return the record of the failures of a name, or None."""
+    """Return the record that counts the failed log-ins with a name, or None."""
     return await req.system_store(UNKNOWN_NAMES).find_one({"_id": key_of(req, typed)})
 
 
 async def begin(req: Request, typed: str, until: datetime) -> None:
-    """Create the record that counts the failures of a name. It expires by itself."""
+    """Create the record that counts the failed log-ins with a name, unless it exists. It expires by itself."""
     fresh = {"failures": 0, "locked_until": None, "failed_at": req.now, "expires_at": until}
     await req.system_store(UNKNOWN_NAMES).upsert(key_of(req, typed), {}, {"$setOnInsert": fresh})

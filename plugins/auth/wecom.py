@@ -38,13 +38,13 @@ log = logging.getLogger("tradewind.auth")
 
 
 class QrRate(RateLimit):
-    """Limits requests for the QR page by address, as each stores a state in the database."""
+    """Limits requests for the QR page per address, because each one stores a state in the database."""
 
 
 async def qr(req: Request) -> dict[str, Any]:
-    """Return the address of WeCom's QR page and the state that it returns. Raises 40011 if WeCom is not configured.
+    """Return the address of WeCom's QR page and a new state. Raises 40011 if WeCom is not configured.
 
-    A request with a valid token binds the state to its session.
+    WeCom sends the state back with the code. A request with a valid token binds the state to its session.
     """
     req.part(QrRate).take(network_of(req.remote_ip))
     settings = _require_settings(req)
@@ -74,9 +74,9 @@ async def callback(req: Request) -> dict[str, Any]:
 
 
 async def bind(req: Request) -> dict[str, Any]:
-    """Bind the caller to the member who scanned, replacing an earlier one. Raises 40900 if another user is bound.
+    """Bind the caller to the member who scanned, replacing any earlier binding.
 
-    The state must have been issued to this session.
+    The state must have been issued to this session. Raises 40900 if another user is bound to the member.
     """
     member = await _identify_member(req, wecom_states.use_for_binding)
     await wecom_accounts.bind(req, member)
@@ -103,7 +103,7 @@ async def _identify_member(req: Request, use: Callable[[Request, str], Awaitable
 
 
 async def _exchange(req: Request, code: str) -> str:
-    """Return the member of a code. A corporation token that WeCom rejects is renewed once."""
+    """Exchange a code for the member who scanned. If WeCom rejects the corporation's token, it is renewed once."""
     tokens, client = req.part(CorpToken), req.part(WecomClient)
     token = await tokens.current()
     try:

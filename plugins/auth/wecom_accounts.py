@@ -17,9 +17,9 @@ _NAME_ATTEMPTS = 10
 
 
 async def user_of(req: Request, member: str) -> dict[str, Any]:
-    """Return the user of a WeCom member. Raises 40011 if there is none.
+    """Return the user who is bound to a WeCom member. Raises 40011 if there is none.
 
-    The first scan of a member links or creates a user, by setting.
+    The first scan of a member links a user, creates one, or is refused: see the setting `wecom_first_scan`.
     """
     bound = await _find_bound(req, member)
     if bound is not None:
@@ -38,7 +38,7 @@ async def user_of(req: Request, member: str) -> dict[str, Any]:
 
 
 async def bind(req: Request, member: str) -> None:
-    """Bind the caller to a member, replacing an earlier one. Raises 40900 if another user is bound to it."""
+    """Bind the caller to a member, replacing any earlier binding. Raises 40900 if another user is bound to it."""
     user = await req.system_store(USERS).get(req.actor.user_id)
     if user.get("wecom_user_id") == member:
         return
@@ -68,12 +68,12 @@ async def _find_bound(req: Request, member: str) -> dict[str, Any] | None:
 
 
 async def _link(req: Request, member: str) -> dict[str, Any]:
-    """Bind the only user with that name. Case is ignored, as in WeCom's ids."""
+    """Bind the member to the only user whose name equals the member's id; case is ignored, as in WeCom's ids."""
     named = await req.system_store(USERS).find({"username": _ignore_case(re.escape(member))}, limit=2)
     if len(named) != 1:
         raise ApiError(WECOM_REFUSED, WECOM_NO_ACCOUNT)
     refuse_disabled(named[0])
-    # a matching name is no proof for a super administrator, who must bind the account after a log-in
+    # a matching name is too little proof for a super administrator, who must log in and bind the account instead
     free = {"wecom_user_id": None, "is_super": False, "_id": {"$ne": _FIRST_USER}}
     return await req.system_store(USERS).update(named[0]["id"], {"wecom_user_id": member}, where=free)
 

@@ -1,9 +1,9 @@
-"""WeCom's HTTP API, the two calls of a log-in.
+"""A client of WeCom's HTTP API, for the two calls that a log-in needs.
 
 `cgi-bin/gettoken`: https://developer.work.weixin.qq.com/document/path/91039;
 `cgi-bin/auth/getuserinfo`: https://developer.work.weixin.qq.com/document/path/98176;
 error codes: https://developer.work.weixin.qq.com/document/path/90313.
-Addresses carry the secret, the token and the code: they are never logged.
+The addresses contain the secret, the token and the code, so they are never logged.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class WecomClient:
     async def member(self, token: str, code: str) -> str:
         """Return the `userid` of the member who scanned.
 
-        Raises `TokenRejected`, `WecomUnavailable`, and 40011 for an invalid code or somebody who is no member.
+        Raises `TokenRejected`, `WecomUnavailable`, and 40011 for an invalid code or somebody who is not a member.
         """
         call = "auth/getuserinfo"
         response = await self._get(call, access_token=token, code=code)

@@ -1,11 +1,11 @@
-"""The records of WeCom log-in: states of running log-ins, the corporation's token; and its bodies and responses."""
+"""Collections, bodies and responses of WeCom log-in: states of log-ins in progress, and the corporation's token."""
 
 from __future__ import annotations
 
 from plugins.api import Collection, Index, shape, text, timestamp
 
-# `id` is the SHA-256 of the state and `browser` that of the browser's cookie, so that a reader of the database cannot
-# finish a log-in of another user
+# `id` is the SHA-256 of the state and `browser` that of the browser's cookie, so that someone who reads the
+# database cannot finish another user's log-in
 WECOM_STATES = Collection(
     name="auth_wecom_states",
     title="WecomState",

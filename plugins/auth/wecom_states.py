@@ -1,4 +1,4 @@
-"""The states of running WeCom log-ins. Each works once, for five minutes, and only where it was issued.
+"""The `state` values of WeCom log-ins in progress. Each works once, for five minutes, and only where it was issued.
 
 An attacker who makes a victim's browser finish the attacker's scan logs the victim in as the attacker (RFC 6749 section
 10.12), or binds the attacker's WeCom member to the victim's account. So a state issued to a session is bound to that
@@ -37,9 +37,9 @@ async def begin(req: Request) -> str:
 
 
 async def use_for_login(req: Request, state: str) -> None:
-    """Use up a state that is bound to this browser and session, or to none. Raises 40011."""
+    """Use up a state that is not bound to another browser or session. Raises 40011."""
     mine = _hash(_cookie(req))
-    # a browser of the same origin got a bound state, so it may not finish the scan of another client
+    # a browser on a page of the service's own origin got a bound state, so it may not finish another client's scan
     browsers = [mine] if _is_same_origin(req) else [None, mine]
     await _use(req, state, {"browser": {"$in": browsers}, "session_id": {"$in": [None, await _find_session(req)]}})
 
@@ -50,12 +50,12 @@ async def use_for_binding(req: Request, state: str) -> None:
 
 
 async def give_back(req: Request, state: str) -> None:
-    """Make a used state usable again, as nobody was logged in by it."""
+    """Make a used state usable again, because it has logged nobody in."""
     await req.system_store(WECOM_STATES).update_where({"_id": _hash(state)}, {"used_at": None})
 
 
 async def _use(req: Request, state: str, owners: dict[str, Any]) -> None:
-    """Use up the state by one conditional update, so that one of two callers wins. A refusal does not use it up."""
+    """Use up the state by one conditional update, so that only one of two callers can. A refusal does not use it up."""
     states = req.system_store(WECOM_STATES)
     usable = {"_id": _hash(state), "used_at": None, "expires_at": {"$gt": req.now}}
     if await states.update_where({**usable, **owners}, {"used_at": req.now}) is None:
@@ -64,7 +64,7 @@ async def _use(req: Request, state: str, owners: dict[str, Any]) -> None:
 
 
 async def _find_session(req: Request) -> str | None:
-    """Return the session of a valid token, else None: a public route ignores an invalid one."""
+    """Return the session of the token, or None without a valid one: a public route ignores an invalid token."""
     if req.bearer is None:
         return None
     try:
@@ -74,7 +74,7 @@ async def _find_session(req: Request) -> str | None:
 
 
 def _keep_browser(req: Request) -> str | None:
-    """Set a cookie that identifies the browser in all its tabs, and return the hash to store."""
+    """Set a cookie that identifies the browser in all its tabs, and return the hash to store; None for others."""
     if not _is_same_origin(req):
         return None
     known = _cookie(req)
@@ -89,8 +89,8 @@ def _keep_browser(req: Request) -> str | None:
 def _is_same_origin(req: Request) -> bool:
     """Return whether a browser sends the request from a page of the service's own origin, and so with cookies.
 
-    Pages cannot set this field (https://www.w3.org/TR/fetch-metadata/), and browsers send it only to secure or local
-    addresses.
+    Pages cannot set the header `Sec-Fetch-Site` (https://www.w3.org/TR/fetch-metadata/), and browsers send it only to
+    secure or local addresses.
     """
     return req.headers.get("Sec-Fetch-Site") == "same-origin"
 
@@ -102,7 +102,7 @@ def _cookie(req: Request) -> str:
 def _cookie_name(req: Request) -> str:
     """Return the name of the cookie. Its prefix keeps other hosts from writing it (RFC 6265bis section 4.1.3.2).
 
-    Not every browser accepts the prefix on a local address.
+    On a local address it has no prefix, because not every browser accepts it there.
     """
     return _COOKIE if _LOCAL.match(req.headers.get("Host", "")) else f"__Host-{_COOKIE}"
 

@@ -1,4 +1,4 @@
-"""The corporation's access token: shared by all instances, stored encrypted in the database until it expires."""
+"""The corporation's access token, shared by all instances: it is stored encrypted in the database until it expires."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from plugins.auth.settings import AuthSettings
 from plugins.auth.wecom_client import WecomClient, WecomUnavailable
 from plugins.auth.wecom_records import WECOM_TOKENS
 
-# a token is renewed this long, or this share of its life, before it ends
+# a token is renewed this long before it expires, or this share of its lifetime if that is shorter
 _MARGIN_SECONDS = 300.0
 _MARGIN_SHARE = 0.1
 
 
 class CorpToken:
-    """The token of the application in the settings, encrypted with the signing keys of the service."""
+    """The token of the WeCom application in the settings, encrypted with keys derived from the signing secrets."""
 
     def __init__(
         self, database: Database, client: WecomClient, settings: AuthSettings, signing_secrets: Sequence[str]
@@ -40,7 +40,7 @@ class CorpToken:
         if token is not None:
             return token
         if self._renewing is None or self._renewing.done():
-            # an empty context leaves the caller's transaction, as the token must outlive a rollback
+            # an empty context is outside the caller's transaction, because the token must outlive a rollback
             self._renewing = asyncio.create_task(self._renew(rejected), context=Context())
         return await asyncio.shield(self._renewing)
 
@@ -83,6 +83,6 @@ def _cipher(secret: str) -> Fernet:
 
 
 def _identify_application(settings: AuthSettings) -> str:
-    """Return an id of the application: another corporation, secret or platform has another token."""
+    """Return an id of the application, which differs by platform, corporation and secret, as the token does."""
     named = (settings.wecom_api_base, settings.wecom_corp_id, settings.wecom_secret.get_secret_value())
     return hashlib.sha256("\n".join(named).encode()).hexdigest()
