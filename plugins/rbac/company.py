@@ -1,4 +1,4 @@
-"""Who may do what, and sees which rows, at one moment: every person, with the roles, menus and departments of then."""
+"""Who may do what and sees which rows at one moment: all people, with the roles, menus and departments of that time."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from plugins.rbac.policy import Rules, load_rules
 from plugins.rbac.records import USERS
 from plugins.rbac.users import FIRST_USER
 
-# an operation is the route of a permission code, or the code itself, which front ends and rules ask for: `(code, "")`
+# a permission code and the name of a route that it guards, or `(code, "")` for the code itself, which front ends and
+# rules check
 Operation = tuple[str, str]
 _READ = ("username", "real_name", "role_ids", "department_id", "status", "is_super")
 
 
 class Operations:
-    """The operations that grants of roles allow."""
+    """The operations that roles allow."""
 
     def __init__(self, catalogue: Catalogue, rules: Rules) -> None:
         self._rules = rules
@@ -62,20 +63,20 @@ class Company:
 
     @classmethod
     async def load(cls, database: Database, catalogue: Catalogue) -> Company:
-        """Load it; inside a transaction, as that has changed it."""
+        """Load the company as stored now; inside a transaction, with the changes that it has made."""
         rules = await load_rules(database)
         people = {user["id"]: user for user in await database.store(USERS).find(fields=_READ)}
         return cls(people, rules, Operations(catalogue, rules), database)
 
     def allowed(self, user_id: int) -> frozenset[Operation]:
-        """Return what a person may do; nothing for one who is disabled or no longer there."""
+        """Return what a person may do; nothing for one who is disabled or missing."""
         user = self._active(user_id)
         if user is None:
             return frozenset()
         return self.operations.of_super() if _is_super(user) else self.operations.of_roles(self._roles(user))
 
     async def scope(self, user_id: int) -> Scope:
-        """Return the rows that a person sees; equal for two moments where these are the same ones."""
+        """Return the data scope of a person, in a form that is equal at two moments if it covers the same rows."""
         found = self._scopes.get(user_id)
         if found is None:
             scope = self._scope(self._active(user_id), user_id)
@@ -91,7 +92,7 @@ class Company:
         return Scope(everything=True) if scope.everything else Scope() if scope.nothing else scope
 
     def is_super(self, user_id: int) -> bool:
-        """Whether a person is a super administrator who may log in."""
+        """Return whether a person is a super administrator with an enabled account."""
         user = self._active(user_id)
         return user is not None and _is_super(user)
 

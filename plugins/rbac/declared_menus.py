@@ -38,7 +38,7 @@ async def synchronise(database: Database, catalogue: Catalogue) -> None:
 
 
 def _holders(menus: Iterable[Mapping[str, Any]], permission: str) -> list[int]:
-    """The roles that have a permission by one of these menus."""
+    """Return the ids of the roles that hold a permission through one of these menus, sorted."""
     holding = (menu["role_ids"] or () for menu in menus if permission and menu["permission"] == permission)
     return sorted({id for role_ids in holding for id in role_ids})
 

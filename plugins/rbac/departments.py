@@ -35,7 +35,7 @@ async def create(req: Request) -> dict[str, Any]:
 
 
 async def update(req: Request) -> dict[str, Any]:
-    """Change or move a department within the caller's data scope; the departments below it move along."""
+    """Change or move a department within the caller's data scope; the departments below it move with it."""
     values = dict(req.body)
     version = values.pop("version")
 
@@ -59,7 +59,7 @@ async def _may_replace(req: Request, leader_id: int | None) -> None:
 
 
 async def _move(req: Request, before: dict[str, Any], values: dict[str, Any], version: int) -> dict[str, Any]:
-    """Move a department. Its rows become visible above the new place, and no longer are above the old one.
+    """Move a department. Its rows become visible above its new place, and are no longer visible above its old place.
 
     Everything that is affected must lie within the caller's data scope: the departments that move, the new parent, and
     the ancestors that they lose.
@@ -115,7 +115,7 @@ ROUTES: tuple[Route, ...] = (
         at="/api/v1/system/departments",
         resource="system:department",
         only=("read", "create", "update", "delete"),
-        without=("restore",),  # its place in the tree may have moved
+        without=("restore",),  # its place in the tree may have changed
         create=create,
         update=update,
         delete=delete,

@@ -33,7 +33,7 @@ class Directory:
         return await self._database.store(USERS).find_one({"username": username})
 
     async def actor_of(self, user_id: int) -> Actor | None:
-        """Return the actor of a user with their present roles; None for one who is disabled or deleted."""
+        """Return the actor of a user with their current roles, or None if the user is disabled or deleted."""
         user = await self.user(user_id)
         return await self.actor(user, "") if user is not None and user["status"] == "enabled" else None
 
@@ -58,7 +58,7 @@ class Directory:
 
 
 async def people_of_the_demo(service: Service) -> dict[str, Actor]:
-    """The built-in super administrator and the demonstration users by user name, or nobody where one is missing."""
+    """Return the built-in super administrator and the demo users by user name, or nobody if one of them is missing."""
     directory = service.part(Directory)
     found = [await directory.by_username(name) for name in DEMO_USERS]
     people = {user["username"]: await directory.actor(user, "") for user in found if user is not None}
@@ -67,7 +67,7 @@ async def people_of_the_demo(service: Service) -> dict[str, Actor]:
 
 
 async def visible_users_filter(req: Request) -> dict[str, Any]:
-    """Return the filter by `user_id` of rows about users in the caller's data scope."""
+    """Return the filter, by `user_id`, for rows about users in the caller's data scope."""
     if req.scope.everything:
         return {}
     people = await req.store(USERS).aggregate([{"$project": {"_id": 1}}])

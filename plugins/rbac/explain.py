@@ -52,15 +52,15 @@ async def explain(req: Request) -> Record:
 
 
 async def explain_own(req: Request) -> Record:
-    """Return whether the caller may make a request, and why; a record out of sight is as one that does not exist."""
+    """Return whether the caller may make a request, and why. A record that they cannot see counts as missing."""
     user = await req.part(Directory).user(req.actor.user_id)
     if user is None:
         raise ApiError(UNAUTHENTICATED)
     explanation = await _explain(req, user)
     if explanation["missing"] and not await req.part(Policy).holds(req.actor, "system:role:list"):
-        # which roles exist is for those who may list them
+        # only those who may list roles may learn which ones exist
         explanation["missing"] = [{**need, "roles": []} for need in explanation["missing"]]
-    # a record is named only to those to whom the request would show it
+    # the record is described only if the request itself would show it or not find it
     return explanation if explanation["code"] in (0, NOT_FOUND.code) else {**explanation, "record": None}
 
 
@@ -106,7 +106,7 @@ class Case:
 
     @classmethod
     async def of(cls, req: Request, user: Record) -> Case:
-        """Return the case of the query."""
+        """Return the case that the query of `req` describes."""
         actor = await req.part(Directory).actor(user, "")
         rules = await req.part(Policy).rules()
         try:
@@ -143,7 +143,7 @@ class Case:
         return Verdict(None, tuple(reasons))
 
     def is_passed(self, verdict: Verdict) -> bool:
-        """Return whether being asked about the record overrules this verdict."""
+        """Return whether a pass for the record overrules this verdict."""
         passable = self.route is not None and self.route.passable
         return verdict.kind in (None, NOT_FOUND) or (verdict.kind == FORBIDDEN and passable)
 
@@ -195,14 +195,14 @@ class Case:
         return {"code": refusal.kind.code, "reason": refusal.message.text(self._language), "when": when}
 
     def grants(self) -> Iterator[Record]:
-        """Yield each enabled role → menu → API entry that allows it."""
+        """Yield each enabled role → menu → API entry that allows the request."""
         for menu in self._menus_declaring():
             for role in self._roles():
                 if role["id"] in self.actor.roles and role["id"] in menu["role_ids"]:
                     yield {"role": role, "menu": self._menu(menu), "api": self._api()}
 
     def missing(self) -> Iterator[Record]:
-        """Yield each menu or button that would allow it, with the roles that grant it."""
+        """Yield each menu or button that would allow the request, with the roles that grant it."""
         for menu in self._menus_declaring():
             roles = [self.rules.roles[id] for id in sorted(menu["role_ids"]) if id in self.rules.roles]
             yield {"menu": self._menu(menu), "roles": roles}

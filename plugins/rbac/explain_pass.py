@@ -1,4 +1,4 @@
-"""Explains what a person reads because they are asked about it."""
+"""Explains passes: what a person may read because they are asked about it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from plugins.rbac import messages
 async def explain_pass(
     req: Request, actor: Actor, route: Route | None, collection: Collection | None, id: str
 ) -> str | None:
-    """Why this person reads the record by this route without permission or data scope; None where they do not.
+    """Return why a pass lets this person read the record by this route, or None if none does.
 
-    None also for a record that the caller does not see.
+    A pass needs neither the permission nor the data scope. Also None for a record that the caller does not see.
     """
     passes: Passes | None = req.service.parts.get(Passes)
     if passes is None or route is None or collection is None or not route.reads:

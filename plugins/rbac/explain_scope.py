@@ -14,7 +14,7 @@ _NAMED = 5
 
 
 class View:
-    """The rows of a collection that a user sees. `collection` None: of any collection under data scope."""
+    """The rows of a collection that a user sees; of any collection under data scope if `collection` is None."""
 
     def __init__(self, req: Request, actor: Actor, scope: Scope, rules: Rules, collection: Collection | None) -> None:
         self._req = req

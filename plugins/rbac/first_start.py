@@ -1,4 +1,4 @@
-"""Prepares the database at start: the declared menus, and user 1, the super administrator, in a new one."""
+"""Prepares the database at start: writes the declared menus, and creates user 1, the super administrator."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Moves what a person holds a few records at a time. Any instance can continue where another one stopped.
+"""Moves the records that a person holds, in batches, so that any instance can continue where another one stopped.
 
-Some records and their count are one transaction, and a record that moved is none of the person's any more: a handover
-that is begun again goes on with the rest. A record that cannot move stays alone, and is named.
+A batch is moved and counted in one transaction, and the person no longer holds a record that was moved: a handover that
+is started again continues with the rest. A record that cannot be moved is left and noted in `failures`.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ log = logging.getLogger("tradewind.rbac")
 
 
 async def resume(service: Service) -> None:
-    """Continue handovers that no instance works on."""
+    """Continue running handovers, except those that another instance is working on."""
     for handover in await service.database.store(HANDOVERS).find({"status": "running"}, limit=100):
         await run(service, handover["id"])
 
 
 async def run(service: Service, id: Any) -> None:
-    """Move what a handover has not moved yet, unless another instance does."""
+    """Move what a handover has not moved yet, unless another instance is working on it."""
     lease = Lease(service.database, f"handover:{id}", _LEASE_SECONDS)
     if not await lease.acquire():
         return
@@ -66,7 +66,7 @@ async def run(service: Service, id: Any) -> None:
 
 
 async def _build_request(service: Service, handover: Record) -> Request:
-    """A request of whoever handed over, even where they have left meanwhile: what was begun is finished."""
+    """Return a request by the creator of the handover, even if their account is disabled or deleted by now."""
     user_id = handover["creator_id"]
     actor = await service.part(Directory).actor_of(user_id) or Actor(user_id=user_id)
     return Request(service, "POST", "/handover", handover["request_id"], {}, "", actor=actor, scope=ALL_ROWS)
@@ -77,11 +77,11 @@ def _ended(status: str) -> Record:
 
 
 class _Interrupted(Exception):
-    """The handover goes on elsewhere."""
+    """Raised to stop this run of a handover, which is continued by another instance or later."""
 
 
 class _Handover:
-    """One handover that this instance works on."""
+    """One handover that this instance is working on."""
 
     def __init__(self, req: Request, handover: Record, lease: Lease) -> None:
         self._req = req
@@ -110,12 +110,12 @@ class _Handover:
                 raise _Interrupted("another instance continues it")
 
     async def _has_receiver(self) -> bool:
-        """Whether the receiver is still an enabled account."""
+        """Return whether the receiver is still an enabled account."""
         receiver = await self._req.part(Directory).user(self._handover["to_user_id"])
         return receiver is not None and receiver["status"] == "enabled"
 
     async def _move_some(self, holding: Holding, place: int, most: int) -> list[Any]:
-        """Move some records; the ids of those that were looked at. One that fails is left, and moves no others with it."""
+        """Try to move up to `most` records, and return their ids. One that cannot be moved does not stop the others."""
         rows: list[Record] = []
 
         async def work() -> None:
@@ -128,7 +128,7 @@ class _Handover:
             if error.kind.status >= 500:
                 raise _Interrupted(str(error)) from error
             if most > 1:
-                # the records at fault are found one by one
+                # moved one by one, so that only the records at fault fail
                 for _ in range(len(rows)):
                     await self._move_some(holding, place, 1)
             else:
@@ -157,7 +157,7 @@ class _Handover:
         return await self._req.system_store(HANDOVERS).update_unversioned(running, change)
 
     async def _finish(self) -> None:
-        """End the handover, and tell whoever received something."""
+        """End the handover, and notify the receiver if anything was moved."""
         handover = await self._req.system_store(HANDOVERS).get(self._handover["id"])
         await self._change({"$set": _ended("failed" if handover["failures"] else "finished")})
         counts = Counter({(item["collection"], item["field"]): item["count"] for item in handover["items"]})

@@ -1,4 +1,4 @@
-"""Handover: what a person holds goes to somebody else, because the person leaves or moves."""
+"""Handovers: the records that a person holds go to somebody else, because the person leaves or moves."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from plugins.rbac.limits import MANAGING, may_manage
 from plugins.rbac.messages import HANDOVER_RUNNING
 from plugins.rbac.records import USERS
 
-_WAIT_SECONDS = 8.0  # less than the time limit of a request; a handover that takes longer goes on without it
+_WAIT_SECONDS = 8.0  # less than the time limit of a request; a longer handover continues after the response
 
 
 async def list_holdings(req: Request) -> Record:
-    """What a person holds, and how far their last handover is."""
+    """Return what a person holds, and the progress of their last handover."""
     person = await _find_person(req)
     last = await req.system_store(HANDOVERS).find({"user_id": person["id"]}, sort="-created_at", limit=1)
     return {
@@ -42,7 +42,7 @@ async def list_holdings(req: Request) -> Record:
 
 
 async def hand_over(req: Request) -> Record:
-    """Give what a person holds to somebody else. It goes on by itself where it takes longer than the request."""
+    """Hand over what a person holds to somebody else. If it takes longer than the request, it continues by itself."""
     person = await _find_person(req)
     await may_manage(req, person)
     await _check_receiver(req, person)
@@ -50,7 +50,7 @@ async def hand_over(req: Request) -> Record:
     held = await count_holdings(req, person["id"], collections)
     if req.body.get("dry_run"):
         return _rehearsal(req, person, held)
-    # the operation log has how many records it is about
+    # the operation log shows how many records are affected
     req.note_rows(sum(one.count for one in held))
     handover = await _start(req, person, collections)
     task = req.part(Jobs).spawn("rbac.handover", run(req.service, handover["id"]))
@@ -59,7 +59,7 @@ async def hand_over(req: Request) -> Record:
 
 
 async def _find_person(req: Request) -> Record:
-    """The account, within the data scope; deleted ones too, which may hold something since before that was refused."""
+    """Return the account, within the caller's data scope; also a deleted one, which may still hold records."""
     users = req.store(USERS)
     try:
         return await users.get(req.path["id"])
@@ -70,7 +70,7 @@ async def _find_person(req: Request) -> Record:
 
 
 async def _check_receiver(req: Request, person: Record) -> None:
-    """Raise 40001 for somebody who cannot receive it: the person themselves, or no enabled account."""
+    """Raise 40001 if the receiver is the person themselves, or is not an enabled account."""
     to: int = req.body["to"]
     if to == person["id"]:
         raise invalid("to", "invalid")
@@ -80,7 +80,7 @@ async def _check_receiver(req: Request, person: Record) -> None:
 
 
 def _check_collections(req: Request) -> list[str]:
-    """The collections of the body; 40001 for one of which nobody holds anything."""
+    """Return the collections that the body names. Raises 40001 for one without a holding that can be handed over."""
     given: list[str] = req.body.get("collections") or []
     known = {one.collection.name for one in holdings(req.service)}
     for place, name in enumerate(given):
@@ -90,13 +90,13 @@ def _check_collections(req: Request) -> list[str]:
 
 
 async def _start(req: Request, person: Record, collections: list[str]) -> Record:
-    """Store the handover, from which every instance can continue it. Raises 40901 while there is another one."""
+    """Store the handover, so that any instance can continue it. Raises 40901 while another one of the person runs."""
     chosen = [{**key_of(one), "count": 0} for one in holdings(req.service, collections)]
     values = {"user_id": person["id"], "to_user_id": req.body["to"], "items": chosen, "request_id": req.id}
     try:
         return await req.system_store(HANDOVERS).create(values)
     except ApiError as error:
-        # of two at the same time, the unique index lets one in
+        # the unique index admits only one of two handovers at the same time
         raise ApiError(CONFLICT, HANDOVER_RUNNING) if error.kind is DUPLICATE else error from error
 
 
@@ -106,7 +106,7 @@ def _rehearsal(req: Request, person: Record, held: list[Held]) -> Record:
 
 
 def _show(req: Request, handover: Record) -> Record:
-    """A handover in the caller's language, without what there was nothing of."""
+    """Return a handover in the caller's language, without holdings of which nothing was moved."""
     names = {(one.collection.name, one.field): one.name for one in holdings(req.service)}
     moved = [item for item in handover["items"] if item["count"]]
     return {
@@ -117,7 +117,7 @@ def _show(req: Request, handover: Record) -> Record:
 
 
 def _label(names: Mapping[tuple[str, str], Message], item: Record, language: Language) -> str:
-    """The words for an item; those of a plugin that is no longer loaded are unknown."""
+    """Return the name of an item's holding, or collection and field if its plugin is no longer loaded."""
     name = names.get((item["collection"], item["field"]))
     return name.text(language) if name is not None else f"{item['collection']}.{item['field']}"
 

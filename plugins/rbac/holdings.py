@@ -1,4 +1,4 @@
-"""What a person holds: the records that name them as responsible, counted by the declarations of all plugins."""
+"""What a person holds: the records that name them as responsible, counted as the plugins declare holdings."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ class Held:
     count: int
 
     def shown(self, language: Language) -> Record:
-        """The item of a response."""
+        """Return it as an item of a response, in `language`."""
         label = self.holding.name.text(language)
         return {**key_of(self.holding), "label": label, "count": self.count}
 
 
 def key_of(holding: Holding) -> dict[str, str]:
-    """How responses and handovers refer to a holding."""
+    """Return the collection and the field, which identify a holding in responses and handovers."""
     return {"collection": holding.collection.name, "field": holding.field}
 
 
 def holdings(service: Service, collections: Names[str] = ()) -> Iterator[Holding]:
-    """The holdings of all plugins that are handed over, in order; or those of some collections."""
+    """Yield the holdings that can be handed over, in the order of the catalogue: all, or those of some collections."""
     for one in service.part(Catalogue).holdings:
         if not one.stays and (not collections or one.collection.name in collections):
             yield one
 
 
 async def count_holdings(req: Request, user_id: int, collections: Names[str] = ()) -> list[Held]:
-    """What a person holds, without regard to the caller's data scope; holdings of nothing are left out."""
+    """Count what a person holds, regardless of the caller's data scope. Holdings without records are left out."""
     found = []
     for one in holdings(req.service, collections):
         count = await req.system_store(one.collection).count(one.filter(user_id, req.now))
@@ -46,7 +46,7 @@ async def count_holdings(req: Request, user_id: int, collections: Names[str] = (
 
 
 async def refuse_if_holding(req: Request, user_id: int) -> None:
-    """Raise 40901, which names what a person holds, unless that is nothing."""
+    """Raise 40901, with a list of what the person holds, if they hold anything."""
     held = await count_holdings(req, user_id)
     if held:
         data = [{**key_of(one.holding), "count": one.count} for one in held]
@@ -59,6 +59,6 @@ async def refuse_if_holding(req: Request, user_id: int) -> None:
 
 
 def describe(held: Sequence[Held]) -> Message:
-    """What is held, as one text: `customer (owner): 3, department (leader): 1`."""
+    """Return what is held as one text, such as `customer (owner): 3, department (leader): 1`."""
     zh = "，".join(f"{one.holding.name.zh} {one.count}" for one in held)
     return Message(zh, ", ".join(f"{one.holding.name.en}: {one.count}" for one in held))

@@ -32,18 +32,18 @@ _NOBODY: Record = {"id": 0, "role_ids": (), "department_id": None}
 
 
 def missing_rights(*sentences: Message) -> tuple[Refusal, ...]:
-    """Return the 40300 refusal of each message, for declarations of routes. Super administrators never get it."""
+    """Return a 40300 refusal for each message, for declarations of routes. Super administrators never get it."""
     return tuple(Refusal(FORBIDDEN, sentence, exempt_super=True) for sentence in sentences)
 
 
-# refusals of `may_manage`
+# the refusals that `may_manage` raises
 MANAGING = (*missing_rights(HOLDS_MORE), Refusal(SUPER_ONLY, OF_SUPER, exempt_super=True))
-# refusals of `may_change_role`
+# the refusals that `may_change_role` raises
 CHANGING_ROLES = missing_rights(WIDER_MENUS, WIDER_SCOPE, HOLDERS_BEYOND)
 
 
 def make_refusal(reason: Message) -> ApiError:
-    """Return the 40300 for rights that the caller does not hold."""
+    """Return the 40300 error for rights that the caller does not hold."""
     return ApiError(FORBIDDEN, reason)
 
 
@@ -51,7 +51,7 @@ def make_refusal(reason: Message) -> ApiError:
 
 
 async def may_manage(req: Request, user: Record) -> None:
-    """Require that the caller holds every right of this user, so that control of the account gains nothing.
+    """Require that the caller holds every right of this user, and so gains none by control of the account.
 
     Disabled roles count too. Users may always manage their own account.
     """
@@ -104,13 +104,13 @@ async def may_grant_menus(req: Request, menu_ids: Iterable[int]) -> None:
 
 
 async def may_set_menus(req: Request) -> None:
-    """Require the API entry of `PUT …/menus` for menus that are granted with the role itself."""
+    """Require the API entry of `PUT …/menus` also where menus are granted by writing the role itself."""
     if not req.actor.is_super and _GRANTING not in (await req.part(Policy).rules()).grant(req.actor.roles).apis:
         raise missing_permission(req, "system:role:grant", NO_GRANTING)
 
 
 async def may_define_scope(req: Request, role: Record) -> None:
-    """Require that the caller's roles reach at least as far as this data scope, whoever holds the role."""
+    """Require that the caller's data scope is at least as wide as that of the role, whoever holds the role."""
     kind = role.get("data_scope", "self")
     if req.scope.everything or kind == "self":
         return
@@ -127,7 +127,7 @@ async def may_define_scope(req: Request, role: Record) -> None:
 async def may_change_role(req: Request, before: Record, after: Record | None = None) -> None:
     """Require that the caller holds all rights of the role and may manage every user who holds it.
 
-    `after` None: the role is deleted, or only its menus change, for which `may_grant_menus` checks the new ones.
+    `after` is None if the role is deleted, or if only its menus change: `may_grant_menus` checks the new menus.
     """
     if req.actor.is_super:
         return
@@ -152,12 +152,12 @@ async def may_change_role(req: Request, before: Record, after: Record | None = N
 async def may_bind(req: Request, before: Record | None, after: Record | None) -> None:
     """Require that the caller holds each API and permission code that a menu gains or loses, and may change its grants.
 
-    `before` None: the menu is new. `after` None: it is deleted.
+    `before` is None for a new menu, `after` for a menu that is deleted.
     """
     if req.actor.is_super:
         return
     if before and after and before["code"] != after["code"]:
-        # the next start binds the APIs of a declaration to the menu with its code
+        # the next start binds the declared APIs to the menu with the declared code
         raise ApiError(SUPER_ONLY, MENU_CODE)
     rules = await req.part(Policy).rules()
     own = rules.grant(req.actor.roles)
@@ -171,7 +171,10 @@ async def may_bind(req: Request, before: Record | None, after: Record | None) ->
 
 
 async def _may_change_grants(req: Request, rules: Rules, menu: Record) -> None:
-    """Require that the caller holds the menu and may change each role that grants it; a menu never granted is free."""
+    """Require that the caller holds the menu and may change each role that grants it.
+
+    The caller need not hold a menu that no loaded plugin declares and no role grants.
+    """
     declared = menu.get("declared") and not menu.get("withdrawn")
     if (declared or menu["role_ids"]) and menu["id"] not in rules.menu_ids(req.actor.roles):
         raise make_refusal(MENU_NOT_HELD)
@@ -193,12 +196,12 @@ def _is_outside_scope(req: Request, user: Record) -> bool:
 
 
 async def _list_holders(req: Request, role_id: int) -> list[dict[str, Any]]:
-    """Return one holder of the role for each combination of roles and department, without super administrators."""
+    """Return one holder of the role for each combination of roles and department, except super administrators."""
     alike = {"role_ids": "$role_ids", "department_id": "$department_id"}
     groups = await req.system_store(USERS).aggregate(
         [
             {"$match": {"role_ids": role_id, "is_super": {"$ne": True}}},
-            # the caller's account is a group of its own, so that it never represents another user
+            # the caller's account forms a separate group, so that it never represents another user
             {"$group": {"_id": {**alike, "own": {"$eq": ["$_id", req.actor.user_id]}}, "id": {"$first": "$_id"}}},
         ]
     )

@@ -1,4 +1,4 @@
-"""What the operation log and the log-in log share: which entries a user sees, and the filter by outcome."""
+"""What the operation log and the log-in log have in common: which entries a user sees, and the filter by outcome."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ _CODES: dict[str, dict[str, Any]] = {"success": {"code": 0}, "failure": {"code":
 
 
 async def log_filter(req: Request) -> dict[str, Any]:
-    """Return the filter of log entries: by users in the caller's data scope, with the `outcome` of the query."""
+    """Return the filter for log entries: by users in the caller's data scope, with the `outcome` of the query."""
     return await visible_users_filter(req) | _CODES.get(req.query.get("outcome", ""), {})

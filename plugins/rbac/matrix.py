@@ -1,4 +1,4 @@
-"""Who may what: people or roles against permission codes, as a table for auditors, in JSON and as CSV."""
+"""Who may do what: a table of people or roles against permission codes, for auditors, as JSON or CSV."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class _Matrix:
     async def of(cls, req: Request) -> _Matrix:
         rules, catalogue = await req.part(Policy).rules(), req.part(Catalogue)
         english = req.language == "en"
-        # codes of menus that administrators made have no operations, and the titles of these menus
+        # codes of menus that administrators made belong to no operation: their labels are the titles of the menus
         own = {
             menu["permission"]: (english and menu.get("title_en")) or menu["title"]
             for menu in rules.menus.values()
@@ -140,7 +140,7 @@ class _Matrix:
         return cls(req, rules, Operations(catalogue, rules), {code: columns[code] for code in sorted(columns)})
 
     async def read(self, size: int, cursor: str | None, page: int = 1) -> Page:
-        """Read some of the people or roles."""
+        """Return one page of the people or roles."""
         asked: dict[str, Any] = {"q": self.req.query.get("q")}
         if (status := self.req.query.get("status")) is not None:
             asked["status"] = [status]
@@ -196,7 +196,7 @@ class _Matrix:
         return words
 
     async def cells(self, page: Page) -> AsyncIterator[list[Sequence[str]]]:
-        """Yield the rows of a table, some at a time: those of the first page, and of all that follow."""
+        """Yield the cells of the CSV: the header, then the rows of `page` and of each page after it."""
         yield [[*self._headers(), *(f"{label} {code}" for code, label in self.columns.items())]]
         while True:
             yield [self._cells(row) for row in await self.rows(page.items)]

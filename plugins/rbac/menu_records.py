@@ -1,4 +1,4 @@
-"""Menus: the tree of the caller, and the management of the records."""
+"""Menus: the caller's own menu tree, and the management of the menu records."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _REFUSALS = (
 
 
 async def own_tree(req: Request) -> list[dict[str, Any]]:
-    """Return the menus that the caller may see, in the shape that vben-admin takes as routes."""
+    """Return the menus that the caller may see, in the shape that vben-admin expects of routes."""
     rules = await req.part(Policy).rules()
     granted = frozenset(rules.menus) if req.actor.is_super else rules.grant(req.actor.roles).menu_ids
     shown: set[int] = set()
@@ -134,7 +134,7 @@ async def update(req: Request) -> dict[str, Any]:
 
 
 async def _check_place(req: Request, id: int | None, parent_id: int | None) -> None:
-    """Refuse a parent that is a button, the menu itself or below it, and a tree that becomes too deep."""
+    """Raise 40901 if the parent is a button, the menu itself or below it; 40001 if the tree would become too deep."""
     if parent_id is None:
         return
     by_id = {menu["id"]: menu for menu in await req.store(MENUS).find()}
@@ -150,7 +150,7 @@ async def _check_place(req: Request, id: int | None, parent_id: int | None) -> N
 
 
 async def delete(req: Request) -> None:
-    """Delete a menu that no plugin declares, or no longer does."""
+    """Delete a menu. Raises 40901 if a loaded plugin declares it."""
     store = req.store(MENUS)
 
     async def work() -> None:
@@ -184,7 +184,7 @@ ROUTES: tuple[Route, ...] = (
         at="/api/v1/system/menus",
         resource="system:menu",
         only=("read", "create", "update", "delete"),
-        without=("restore",),  # its place in the tree may have moved
+        without=("restore",),  # its place in the tree may have changed
         create=create,
         update=update,
         delete=delete,

@@ -33,7 +33,7 @@ _KINDS: tuple[Callable[[str], bool], ...] = (
 
 
 def against_policy(service: HasSettings, password: str) -> str | None:
-    """Return the rule that a new password breaks, or None. The policy sets a length and a number of character kinds."""
+    """Return the rule `policy` if a new password is too short or mixes too few kinds of characters, else None."""
     settings = service.settings_of(RbacSettings)
     mixed = sum(any(map(kind, password)) for kind in _KINDS)
     fits = len(password) >= settings.password_min_length and mixed >= settings.password_min_kinds
@@ -41,7 +41,7 @@ def against_policy(service: HasSettings, password: str) -> str | None:
 
 
 def new_password(*, write_only: bool = False) -> Field:
-    """Return a field of a body for a new password."""
+    """Return the field of a request body that takes a new password."""
     return text(
         label=("密码", "Password"),
         required=True,
@@ -59,8 +59,8 @@ class Passwords:
         self._settings = settings
         self._threads = ThreadPoolExecutor(settings.bcrypt_threads, "bcrypt", initializer=_lower_priority)
         self._waiting = 0
-        # a salt and a random digest: the password of an unknown user is compared with it, so that both refusals take
-        # equally long
+        # a salt and a random digest, with which the password of an unknown user is compared, so that the refusal takes
+        # as long as that of a wrong password
         digest = "".join(secrets.choice(_BCRYPT_ALPHABET) for _ in range(_DIGEST_LENGTH))
         self._nobody = bcrypt.gensalt(settings.bcrypt_cost).decode() + digest
 
@@ -71,19 +71,20 @@ class Passwords:
         return hashed.decode()
 
     async def matches(self, password: str, hashed: str | None) -> bool:
-        """Return whether `password` matches `hashed`. Without a hash it takes equally long and returns False."""
+        """Return whether `password` matches `hashed`. Without a hash, return False after equally long work."""
         same = await self._run(lambda: self._compare(_prehash(password), hashed or self._nobody))
         return same and hashed is not None
 
     def _compare(self, password: bytes, hashed: str) -> bool:
         same = bcrypt.checkpw(password, hashed.encode())
-        # costs are powers of two: c and c, c+1 … n-1 again take as long as n, so an old hash does not stand out
+        # each cost doubles the work: a hash of cost c and then those of c, c+1 … n-1 take as long as one of cost n, so
+        # an old hash does not stand out
         for cost in range(_cost(hashed), self._settings.bcrypt_cost):
             bcrypt.hashpw(password, bcrypt.gensalt(cost))
         return same
 
     def outdated(self, hashed: str) -> bool:
-        """Return whether the hash has another cost than the current setting."""
+        """Return whether the cost of the hash differs from the current setting."""
         return _cost(hashed) != self._settings.bcrypt_cost
 
     async def check_new(self, password: str, used: Sequence[str], field: str) -> None:
@@ -121,7 +122,7 @@ class Passwords:
 
 
 def _lower_priority() -> None:
-    # a storm of log-ins must not slow other requests; Linux has a priority for each thread, others only for all
+    # a storm of log-ins must not slow other requests; only Linux has a priority per thread, others have it per process
     if sys.platform == "linux":
         os.nice(_NICENESS)
 

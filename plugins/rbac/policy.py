@@ -114,7 +114,7 @@ def unite(scopes: Sequence[Scope], user_id: int) -> Scope:
 
 
 async def load_rules(database: Database) -> Rules:
-    """Return the rules as stored now; inside a transaction, as it has changed them."""
+    """Return the rules as stored now; inside a transaction, with the changes that it has made."""
     roles = {role["id"]: role for role in await database.store(ROLES).find()}
     menus: dict[int, dict[str, Any]] = {}
     withdrawn: dict[int, dict[str, Any]] = {}
@@ -142,12 +142,12 @@ class Policy:
         return self._rules.current()
 
     async def allows(self, actor: Actor, route: Route) -> bool:
-        """Layer 1: return whether a role of the actor grants the route's API entry."""
+        """Return whether a role of the actor grants the route's API entry."""
         rules = self._rules.latest or await self._rules.current()
         return (route.method, route.path) in rules.grant(actor.roles).apis
 
     async def scope_of(self, actor: Actor) -> Scope:
-        """Layer 3: return the rows that the actor sees."""
+        """Return the data scope of the actor: the rows that they see."""
         if actor.is_super:
             return Scope(everything=True, user_id=actor.user_id)
         rules = self._rules.latest or await self._rules.current()

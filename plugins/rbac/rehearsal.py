@@ -1,6 +1,6 @@
 """Rehearsals: who would gain or lose which operations and rows by a change of roles, users, menus or departments.
 
-The change itself is made, by the handler that makes it, in a transaction that is rolled back.
+The handler of the change makes it in a transaction that is rolled back.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ REHEARSAL = obj(
 
 @dataclass(frozen=True)
 class _Outcome:
-    """The company before and after a change, and the comparison of rows; None without one."""
+    """The company before and after a change, and the comparison of rows, or None if they are not counted."""
 
     before: Company
     after: Company
@@ -95,7 +95,7 @@ class _Outcome:
 
 
 def rehearser(change: Handler) -> Handler:
-    """Make a handler that returns what `change` would do with the same request. It raises what `change` raises."""
+    """Return a handler that returns what `change` would do with the same request, and raises what `change` raises."""
 
     async def rehearse(req: Request) -> dict[str, Any]:
         outcome = await undone(req.service.database, lambda: _make(req, change))
@@ -106,12 +106,12 @@ def rehearser(change: Handler) -> Handler:
 
 
 async def _make(req: Request, change: Handler) -> _Outcome:
-    """Make the change within a transaction, and look at the company before and after it."""
+    """Make the change in the current transaction, and return the company before and after it."""
     database, catalogue = req.service.database, req.part(Catalogue)
     before = await Company.load(database, catalogue)
     await change(req)
     after = await Company.load(database, catalogue)
-    # in the background otherwise, once the change is committed
+    # without a rehearsal this happens in the background, after the commit
     await follow_at_once(database, dict(_moved(before, after)))
     rows = RowComparison(database, [one for one in catalogue.collections.values() if one.scoped or one.follows])
     try:
@@ -122,7 +122,7 @@ async def _make(req: Request, change: Handler) -> _Outcome:
 
 
 def _moved(before: Company, after: Company) -> Iterator[tuple[int, int | None]]:
-    """Yield who came into another department, and which."""
+    """Yield the id of each person whose department changes, and the new department."""
     for id, user in after.people.items():
         if id in before.people and before.people[id]["department_id"] != user["department_id"]:
             yield id, user["department_id"]
@@ -143,7 +143,7 @@ async def _describe(req: Request, outcome: _Outcome, rows: RowChanges) -> dict[s
 
 
 def _operations(there: Company, here: Company) -> dict[int, frozenset[Operation]]:
-    """What people may do `there` and not `here`, without those to whom that is nothing."""
+    """Return what people may do in `there` but not in `here`, by user; people without such operations are left out."""
     people = (id for id in there.people if not (there.is_super(id) and here.is_super(id)))
     differences = ((id, there.allowed(id) - here.allowed(id)) for id in people)
     return {id: operations for id, operations in differences if operations}
@@ -172,7 +172,7 @@ def _list(
 
 
 def _rehearsal(endpoint: str, access: str, changing: Sequence[Route], noun: str) -> Route:
-    """The route that rehearses the PATCH among these routes; it takes the same body, and refuses what that refuses."""
+    """Return the route that rehearses the PATCH in `changing`, with the same body and the same refusals."""
     patch = next(one for one in changing if one.method == "PATCH")
     return route(
         endpoint,

@@ -1,4 +1,4 @@
-"""How many rows of each collection people gain and lose by a change, counted by the data scope before and after it."""
+"""How many rows of each collection people gain and lose by a change, counted for their data scopes before and after."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from plugins.api import Collection, Database, Scope
 from plugins.rbac.company import Company
 from plugins.rbac.policy import unite
 
-MOST_COUNTS = 5_000  # each a command that an index serves
+MOST_COUNTS = 5_000  # each is a command that uses an index
 _AT_ONCE = 20
-_BREATH = 100  # people whose filters are made before other requests run
+_BREATH = 100  # people after whom other requests get a turn, as making filters takes time
 _Key = tuple[str, str]
 
 
 class TooManyCounts(Exception):
-    """The change alters what too many people see."""
+    """Raised if a change would need more than `MOST_COUNTS` counts."""
 
 
 class RowCounts:
-    """The numbers of rows that scopes show at one moment, each of which is counted once."""
+    """The numbers of rows that data scopes show at one moment. Scopes with the same rows are counted once."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -30,14 +30,14 @@ class RowCounts:
         self._counted: dict[_Key, int] = {}
 
     def want(self, collection: Collection, *scopes: Scope) -> None:
-        """Note that these numbers are needed. Raises `TooManyCounts`."""
+        """Note that the rows of these scopes are to be counted. Raises `TooManyCounts` above `MOST_COUNTS`."""
         for scope in scopes:
             self._wanted.setdefault(self._key(collection, scope), (collection, scope))
         if len(self._wanted) > MOST_COUNTS:
             raise TooManyCounts
 
     def _key(self, collection: Collection, scope: Scope) -> _Key:
-        # people see the same rows by scopes that differ, where the rows are not shared with them by name
+        # scopes of different people often make the same filter, unless rows are shared with people by name
         found = self._keys.get((collection.name, scope))
         if found is None:
             row_filter = self._database.store(collection, scope=scope).row_filter
@@ -45,7 +45,7 @@ class RowCounts:
         return found
 
     async def count(self) -> None:
-        """Count what is needed; one after the other inside a transaction, which has no other way."""
+        """Count what was noted: several counts at once, but one after the other in a transaction, which requires it."""
         at_once = 1 if self._database.driver.in_transaction else _AT_ONCE
         waiting = list(self._wanted)
         while waiting:
@@ -77,13 +77,13 @@ class _Pair:
 
 @dataclass
 class RowChanges:
-    """The rows that people gain and lose, by collection, each list by user."""
+    """The numbers of rows that people gain and lose, by user and then by collection."""
 
     gains: dict[int, dict[str, int]] = field(default_factory=dict)
     losses: dict[int, dict[str, int]] = field(default_factory=dict)
 
     def add(self, user_id: int, collection: str, gained: int, lost: int) -> None:
-        """Add what one person gains and loses of one collection."""
+        """Add the numbers of rows of one collection that a person gains and loses."""
         for number, changes in ((gained, self.gains), (lost, self.losses)):
             if number:
                 changes.setdefault(user_id, {})[collection] = number
@@ -92,9 +92,9 @@ class RowChanges:
 class RowComparison:
     """Compares what people see before and after a change.
 
-    A change alters scopes, and may alter rows besides: somebody who moves is a row of another department. `count_after`
-    is called while the change is made, `finish` when it is undone: so what it leaves as it is, is counted outside its
-    transaction.
+    A change alters data scopes, and may also alter rows: the record of a user who moves belongs to another department.
+    `count_after` is called in the transaction of the change, `finish` after its rollback, so that collections which the
+    change does not alter are counted outside the transaction.
     """
 
     def __init__(self, database: Database, collections: Sequence[Collection]) -> None:
@@ -105,7 +105,7 @@ class RowComparison:
         self._before, self._after = RowCounts(database), RowCounts(database)
 
     async def count_after(self, before: Company, after: Company) -> None:
-        """Find out whose rows may change, and count the altered rows after the change. Raises `TooManyCounts`."""
+        """Determine whose rows may change, and count the collections that were altered. Raises `TooManyCounts`."""
         for place, user_id in enumerate(sorted({*before.people, *after.people})):
             if place % _BREATH == 0:
                 await asyncio.sleep(0)
@@ -121,13 +121,13 @@ class RowComparison:
 
     def _pairs_of(self, user_id: int, before: Scope, after: Scope) -> Iterator[_Pair]:
         for collection in self._collections:
-            # rows that stay somebody's own stay in their sight: only those of departments come and go
+            # with equal scopes, people keep their own rows: only rows seen by department can be gained or lost
             moves = collection.name in self._altered and bool(before.department_ids)
             if before != after or moves:
                 yield _Pair(user_id, collection, before, after)
 
     async def finish(self) -> RowChanges:
-        """Count the rest, and return the rows that people gain and lose."""
+        """Count the rest, and return the numbers of rows that people gain and lose."""
         await self._before.count()
         changes = RowChanges()
         for pair in self._pairs:
@@ -135,7 +135,7 @@ class RowComparison:
         return changes
 
     def _difference(self, pair: _Pair) -> tuple[int, int]:
-        """The numbers of rows gained and lost: by another scope, and as rows came into the scope and left it."""
+        """Return the numbers of rows gained and lost, as the scope changed and as rows entered and left it."""
         collection = pair.collection
         counts = self._after if collection.name in self._altered else self._before
         seen_before, seen_after = counts.of(collection, pair.before), counts.of(collection, pair.after)

@@ -36,7 +36,7 @@ MENU_IDS = shape(
     menu_ids=array(integer(minimum=1), max_items=MAX_MENUS, required=True, ref="rbac_menus"),
     version=integer(minimum=1, description="The version of the role; checked when given."),
 )
-# fields that change what the role allows; the code is one, as a setting gives new WeCom users the roles of some codes
+# fields that change what the role allows; the code is one, because a setting names the roles of new WeCom users by code
 _RIGHTS = ("code", "data_scope", "data_scope_department_ids", "status")
 _REFUSALS = (*CHANGING_ROLES, *missing_rights(NO_GRANTING))
 
@@ -76,7 +76,7 @@ async def update(req: Request) -> dict[str, Any]:
     version = values.pop("version")
     before = await _add_menus_to(req, await req.store(ROLES).get(req.path["id"]))
     if before["version"] != version:
-        # so the checks below hold for the record that is changed
+        # so that the checks below apply to the version that is changed
         raise ApiError(STALE)
     wanted = _drop_duplicates(values.pop("menu_ids", before["menu_ids"]))
     regranted = set(wanted) != set(before["menu_ids"])
@@ -161,7 +161,7 @@ async def _add_menus_to(req: Request, role: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _add_menus(req: Request, roles: list[dict[str, Any]]) -> None:
-    """Set `menu_ids` of each role, with withdrawn menus: a client that sends them back removes no grant."""
+    """Set `menu_ids` of each role, including withdrawn menus, so that clients that send them back remove no grant."""
     holding = {"role_ids": {"$in": [role["id"] for role in roles]}}
     menus = await req.system_store(MENUS).find(holding, fields=["role_ids"])
     for role in roles:

@@ -1,4 +1,4 @@
-"""Tables of rbac. Users are exported only: an account begins with a password of its own, which no table should hold."""
+"""Tables of rbac. Users can only be exported: a new account needs a password, which no table should contain."""
 
 from __future__ import annotations
 

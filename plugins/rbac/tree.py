@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from plugins.api import Collection, Request
 
 Result = TypeVar("Result")
-MAX_LEVELS = 32  # what JSON encoders and people can follow
+MAX_LEVELS = 32  # as deep as JSON encoders and people can follow
 
 
 def nest(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -31,7 +31,7 @@ def list_upwards(by_id: Mapping[int, Mapping[str, Any]], id: int | None) -> list
 
 
 async def change_tree(req: Request, collection: Collection, work: Callable[[], Awaitable[Result]]) -> Result:
-    """Run `work` in a transaction that excludes other changes of the same tree, so that two moves form no cycle."""
+    """Run `work` in a transaction that excludes other changes of the same tree: two moves could form a cycle."""
 
     async def exclusive_work() -> Result:
         await req.service.database.lock(collection, "tree")

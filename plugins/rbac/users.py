@@ -48,7 +48,7 @@ _REFUSALS = (
     *missing_rights(WIDER_MENUS, WIDER_SCOPE, DEPARTMENT_OUTSIDE),
     *MANAGING,
     Refusal(SUPER_ONLY, SUPER_BY_SUPER, exempt_super=True),
-    # these hold for super administrators too
+    # these apply to super administrators too
     *conflicts(USER_ONE, OWN_DELETE, LAST_SUPER),
     *_OWN_PASSWORD,
 )
@@ -61,7 +61,7 @@ async def list_users(req: Request) -> Page:
 
 
 async def create(req: Request) -> dict[str, Any]:
-    """Create an account. It must change its password at the first log-in unless `must_change_password` is false."""
+    """Create an account. Its password must be changed at the first log-in unless `must_change_password` is false."""
     values = dict(req.body)
     passwords = req.part(Passwords)
     password = values.pop("password")
@@ -73,12 +73,15 @@ async def create(req: Request) -> dict[str, Any]:
 
 
 async def update(req: Request) -> dict[str, Any]:
-    """Change an account. A new status, department or role is in force at once; a header lists what is left to hand over."""
+    """Change an account. A new status, department or role takes effect at once.
+
+    If the change disables the account, `X-Holdings` has the number of records that remain to be handed over.
+    """
     values = dict(req.body)
     version = values.pop("version")
     before = await req.store(USERS).get(req.path["id"])
     if before["version"] != version:
-        # so the checks below hold for the record that is changed
+        # so that the checks below apply to the version that is changed
         raise ApiError(STALE)
     await _check_update(req, before, values)
     password = values.pop("password", None)
@@ -100,7 +103,7 @@ async def update(req: Request) -> dict[str, Any]:
 
 
 async def _tell_of_holdings(req: Request, user_id: int) -> None:
-    """Set a header with how many records a person holds who can no longer look after them."""
+    """Set `X-Holdings` to the number of records that a disabled user still holds, if any."""
     held = await count_holdings(req, user_id)
     if held:
         req.response_headers[HOLDINGS_HEADER] = str(sum(one.count for one in held))
@@ -137,7 +140,7 @@ async def _require_super(req: Request) -> None:
 
 
 async def delete(req: Request) -> None:
-    """Soft-delete an account that holds nothing any more, and end its sessions."""
+    """Soft-delete an account and end its sessions. Raises 40901 if the user still holds records."""
     user = await req.store(USERS).get(req.path["id"])
     if user["id"] == FIRST_USER:
         raise ApiError(CONFLICT, USER_ONE)
@@ -165,7 +168,7 @@ async def undelete(req: Request) -> dict[str, Any]:
 
 
 async def reset_password(req: Request) -> dict[str, Any]:
-    """Set a random password and return it, this once. It must be changed at the next log-in."""
+    """Set a random password and return it; it cannot be read again. It must be changed at the next log-in."""
     user = await req.store(USERS).get(req.path["id"])
     _refuse_own_password(req, user)
     await may_manage(req, user)
@@ -179,7 +182,7 @@ async def reset_password(req: Request) -> dict[str, Any]:
     }
 
     async def work() -> None:
-        # the checked version, so that the account gained no rights since the check
+        # the version that was checked, so that the account cannot have gained rights since
         await req.store(USERS).update(user["id"], values, version=user["version"])
         await req.emit(SESSIONS_VOID, user_id=user["id"], reason="password")
 
@@ -188,7 +191,7 @@ async def reset_password(req: Request) -> dict[str, Any]:
 
 
 async def unlock(req: Request) -> None:
-    """Reset the count of failed log-ins and the lock."""
+    """Reset the count of failed log-ins, and remove the lock."""
     user = await req.store(USERS).get(req.path["id"])
     await may_manage(req, user)
     await req.store(USERS).update(user["id"], {"failures": 0, "locked_until": None})
