@@ -70,7 +70,11 @@ async def _resolve_content(req: Request, values: Mapping[str, Any], before: Mapp
 
 
 def _reschedule(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a new `publish_at` changes: a scheduled article moves to that time, a draft only has it as a plan."""
+    """Return the changes that follow from a new `publish_at`: only a scheduled article moves to that time.
+
+    For a draft or an archived article it is only a plan. Raises 40901 for a published article, or if the new time of a
+    scheduled one is null.
+    """
     at = values.get("publish_at", before["publish_at"])
     if at == before["publish_at"] or before["status"] in ("draft", "archived"):
         return {}

@@ -41,7 +41,7 @@ async def update(req: Request) -> dict[str, Any]:
 
 
 async def _check_place(req: Request, category: dict[str, Any]) -> None:
-    """Raise for a cycle or a tree that is too deep. The error rolls back the transaction, which has written already."""
+    """Raise 40901 for a cycle, 40001 for a tree that is too deep. The error rolls back what was written before."""
     rows = await req.store(CATEGORIES).find(fields=["parent_id"])
     parents = {row["id"]: row["parent_id"] for row in rows}
     if category["id"] in _list_ancestors(parents, category["parent_id"]):

@@ -1,6 +1,6 @@
 """HTML that is safe to show: sanitised by nh3 (Ammonia), Markdown rendered by markdown-it-py first.
 
-Worker processes load this module, so it imports nothing of the service.
+Worker processes load this module, so it must import nothing of the service.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p picture pre q s samp small span str
 tbody td tfoot th thead tr u ul video
 """
 _TAGS = set(_TAG_NAMES.split())
-# removed with their content, which is no text for readers
+# removed with their content, which is not text for readers
 _DROPPED = {"script", "style", "iframe", "object", "embed", "noscript", "template", "title", "textarea", "xmp"}
 _CELL = {"colspan", "rowspan", "style"}
 _ATTRIBUTES = {
@@ -49,7 +49,7 @@ _ADDRESS = re.compile(r"^\s*+(https?:|mailto:|tel:|[^:/?#]*+([/?#]|$))", re.IGNO
 def _filter_attribute(tag: str, name: str, value: str) -> str | None:
     if name in ("href", "src", "poster"):
         return value if _ADDRESS.match(value) else None
-    # other classes could use styles of the front end, to lay a link over its buttons
+    # other classes could apply styles of the front end, for example to lay a link over its buttons
     return value if name != "class" or _LANGUAGE.match(value) else None
 
 

@@ -1,4 +1,4 @@
-"""Refuse HTML that would take a parser more than linear time.
+"""Refuses HTML that would take a parser more than linear time.
 
 A parser reopens unclosed formatting elements in every block (HTML Living Standard, 13.2.4.3), searches all open
 elements at nearly every tag, and compares each attribute of a tag with all others. Text that people write has few of
@@ -39,7 +39,7 @@ class TooComplex(ValueError):
 
 
 def estimate_elements(html: str) -> int:
-    """Return an upper estimate of the elements that a parser creates for `html`.
+    """Return an upper bound on the number of elements that a parser creates for `html`.
 
     Raises `TooComplex` if it is nested too deep, or has too many kinds of formatting or too many attributes in one tag.
     """
@@ -92,7 +92,7 @@ class _Nesting:
 
 
 def _find_comment_end(html: str, at: int) -> int:
-    """Return where the comment ends whose `<!--` ends at `at`."""
+    """Return the end of the comment whose `<!--` ends at `at`."""
     if html.startswith((">", "->"), at):
         return at + 1
     end = html.find("-->", at)

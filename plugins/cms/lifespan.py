@@ -1,4 +1,4 @@
-"""What cms runs for the life of the process: the parts that its handlers use."""
+"""What cms does at start and on events, and the parts that its handlers use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plugins.system.api import Configs
 
 @asynccontextmanager
 async def start(service: Service) -> AsyncIterator[None]:
-    """Provide the categories, the site and the renderer; write view counts."""
+    """Provide the categories, the site, the renderer and the view counts, which are written periodically."""
     settings = service.settings_of(CmsSettings)
     views, site = ViewCounts(service.database), Site(service.database, service.part(Configs))
     service.provide(Renderer, Renderer(service.part(Confined).lane("cms.article", cpu_seconds=5, seconds=15)))
@@ -35,5 +35,5 @@ async def restore_defaults(service: Service, payload: Mapping[str, Any]) -> None
 
 
 async def prepare(service: Service) -> None:
-    """Create the site configuration."""
+    """Create the site configuration unless it exists."""
     await service.part(Site).prepare()

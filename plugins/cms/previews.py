@@ -27,7 +27,7 @@ async def make_link(req: Request) -> dict[str, Any]:
 
 
 async def show(req: Request) -> dict[str, Any]:
-    """Return the article of a link. Raises 40400 if the link is wrong or has expired, or the article is deleted."""
+    """Return the article of a link. Raises 40400 if the link is wrong or has expired, or if the article is deleted."""
     id = req.path["id"]
     if not _is_valid(req, id, req.query.get("token", "")):
         raise ApiError(NOT_FOUND)

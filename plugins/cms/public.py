@@ -1,6 +1,6 @@
 """The public API: published articles, categories, the site configuration.
 
-`filter_public` is the only rule of what is public. No query of this module reads articles without it.
+`filter_public` alone decides what is public. No query of this module reads articles without it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def filter_public(tree: CategoryTree, now: datetime) -> dict[str, Any]:
 
     Drafts and archived articles have no `published_at`.
     """
-    # without this clause an index alone can count the articles
+    # left out if it excludes nothing, because an index alone can then count the articles
     category = {"category_id": {"$nin": tree.closed}} if tree.closed else {}
     return {"deleted": False, "published_at": {"$lte": now}, **category}
 
@@ -56,7 +56,7 @@ async def list_articles(req: Request) -> Page:
 
 
 async def read_article(req: Request) -> dict[str, Any]:
-    """Return a published article by `id` or slug. After an old slug, `Content-Location` has the current address."""
+    """Return a published article by `id` or slug. For an old slug, `Content-Location` has the current address."""
     tree = await req.part(Categories).get_tree()
     store = req.system_store(PUBLISHED)
     public, name = filter_public(tree, req.now), req.path["id"]
@@ -91,7 +91,7 @@ async def read_site(req: Request) -> dict[str, Any]:
 
 
 def _to_public(tree: CategoryTree, article: Mapping[str, Any]) -> dict[str, Any]:
-    # a due article may still be marked as scheduled
+    # an article whose time has come may still be marked as scheduled
     return {**add_category(tree, article), "status": ARTICLE_STATES.after("publish")}
 
 

@@ -20,13 +20,13 @@ log = logging.getLogger("tradewind.cms")
 
 
 def _publish_at(step: Step) -> datetime | None:
-    """The time of the body, or that of the article."""
+    """Return the time in the body, or else that of the article."""
     at: datetime | None = step.body.get("publish_at", step.record["publish_at"])
     return at
 
 
 def _choose(step: Step) -> str:
-    """Publish now, or schedule for a time in the future."""
+    """Return the action: `schedule` for a time in the future, else `publish`."""
     at = _publish_at(step)
     return "schedule" if at is not None and at > step.now else "publish"
 

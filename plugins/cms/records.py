@@ -234,7 +234,7 @@ SITE = Collection(
             label=("联系方式", "Contact"),
         ),
     },
-    # whether the settings have what an earlier version stored here
+    # whether values that an earlier version stored here are in the settings now
     internal=("moved",),
 )
 
@@ -259,7 +259,7 @@ REVISION_SUMMARY = shape(
     **_pick(REVISIONS, "id", "article_id", "number", "title", "editor_id", "editor", "created_at"),
 )
 
-# the articles as the public lists them; `sort` and `filter` are what the public may use
+# the articles as the public lists them; `sort` and `filter` mark the fields by which the public may sort and filter
 _SORTS = ("published_at", "view_count")
 PUBLISHED = Collection(
     name=ARTICLES.name,

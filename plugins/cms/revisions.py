@@ -36,7 +36,7 @@ async def save(
 
 
 async def store_revision(service: Service, actor: Actor, article: Mapping[str, Any]) -> None:
-    """Store the text of `article` as a revision, and delete the oldest."""
+    """Store the text of `article` as a revision, and delete those beyond the newest `cms_revisions`."""
     revisions = service.database.store(REVISIONS, actor)
     number = article["revision"]
     revision = {
@@ -53,7 +53,7 @@ async def store_revision(service: Service, actor: Actor, article: Mapping[str, A
 
 
 async def list_revisions(req: Request) -> Page:
-    """Return the revisions of an article, newest first, without their texts."""
+    """Return a page of the revisions of an article, newest first, without their texts."""
     article = await req.store(ARTICLES).get(req.path["id"])
     return await req.store(REVISIONS).page(req.query, {"article_id": article["id"]}, fields=_LISTED, shown=_LISTED)
 
@@ -64,7 +64,7 @@ async def read(req: Request) -> dict[str, Any]:
 
 
 async def restore(req: Request) -> dict[str, Any]:
-    """Restore the text of a revision, which makes a new revision. The status of the article stays.
+    """Restore the text of a revision, which makes a new revision. The status of the article does not change.
 
     The text is sanitised again, because the rules may have become stricter.
     """

@@ -1,4 +1,4 @@
-"""The site configuration: one record, and the settings of the platform that say what the site is called."""
+"""The site configuration: one record, and the settings of the platform that describe the site, such as its name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plugins.system.api import Configs, change_configs
 
 Record = dict[str, Any]
 _ID = "site"
-# what the settings hold, so that there is one of each: field or part of `contact` → key of the setting
+# values that are stored in settings only, so that there is one of each: field or part of `contact` → key of the setting
 _SETTINGS: Mapping[str, str] = {
     "name": "site_name",
     "logo": "site_logo",
@@ -47,7 +47,7 @@ class Site:
         return {**record, **shown, "contact": contact if any(contact.values()) else None}
 
     async def changed_settings(self, values: Mapping[str, Any]) -> Record:
-        """Return the settings that these values of a configuration change, by key."""
+        """Return the settings, by key, that these values of a configuration would change."""
         stated, given = await self._configs.public(), settings_in(values)
         return {key: value for key, value in given.items() if stated[key] != value}
 
@@ -65,7 +65,7 @@ class Site:
 
 
 def settings_in(values: Mapping[str, Any]) -> Record:
-    """Return what a configuration, or a change of it, says of the settings, by key."""
+    """Return the settings, by key, that a configuration or a change of it contains."""
     found = {key: values[field] for field, key in _SETTINGS.items() if field in values}
     if "contact" in values:
         contact = values["contact"] or {}

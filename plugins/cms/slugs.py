@@ -16,7 +16,7 @@ _ID = re.compile(r"[0-9a-f]{24}", re.IGNORECASE)
 
 
 def is_id(name: str) -> bool:
-    """Return whether a name in a URL is an `id`. No slug has the form of one."""
+    """Return whether a name in a URL is an `id` rather than a slug; no slug has the form of an id."""
     return _ID.fullmatch(name) is not None
 
 

@@ -44,7 +44,7 @@ class ViewCounts:
         ids, amounts = list(counted), list(counted.values())
         amount = {"$arrayElemAt": [amounts, {"$indexOfArray": [ids, "$_id"]}]}
         increased = {"$set": {"view_count": {"$add": [{"$ifNull": ["$view_count", 0]}, "$$new.amount"]}}}
-        # an atomic increment for each article; version and audit fields stay, because a view is no edit
+        # an atomic increment for each article; version and audit stamps do not change, because a view is not an edit
         await self._database.store(ARTICLES).aggregate(
             [
                 {"$match": {"_id": {"$in": ids}}},

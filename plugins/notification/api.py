@@ -24,7 +24,7 @@ async def notify(
 
     It joins the transaction of the caller. Jobs, which have no request, pass the database as `source`. A user gets at
     most one message for each `key`. Plugins that do not require notification emit the event `notification.send` with
-    the same names.
+    the same arguments.
     """
     database, actor = (source.service.database, source.actor) if isinstance(source, Request) else (source, SYSTEM)
     return await Inbox(database).send(user_ids, kind, title, body, link, data, key=key, actor=actor)

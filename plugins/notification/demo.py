@@ -9,7 +9,7 @@ from plugins.rbac.api import Directory
 
 
 async def load(service: Service) -> None:
-    """Send a welcome to each of the demo users."""
+    """Send a welcome message to each of the demo users."""
     directory = service.part(Directory)
     people = [await directory.by_username(name) for name in ("admin", "manager", "sales", "staff")]
     ids = [user["id"] for user in people if user]

@@ -57,7 +57,7 @@ class Inbox:
         return sent
 
     async def _put(self, user_id: int, values: Mapping[str, Any], key: str | None, actor: Actor) -> int:
-        # first the counter: a transaction that reads `SENT` before the commit of another one conflicts here
+        # the counter comes first: a transaction that cannot see what another one has written to `SENT` conflicts here
         number = await self._database.next_number(f"notification:{user_id}", outside_transaction=False)
         if key is not None and not await self._mark_sent(f"{user_id}:{key}"):
             return 0
@@ -74,7 +74,7 @@ class Inbox:
         return True
 
     async def progress(self, user_ids: Iterable[int], kind: str, key: str, data: Mapping[str, Any] | None) -> None:
-        """Replace the progress that these users see under `key`; `data` None removes it."""
+        """Replace the progress that these users see under `key`, or remove it if `data` is None."""
         store = self._database.store(PROGRESS)
         for user_id in user_ids:
             id = f"{user_id}:{key}"

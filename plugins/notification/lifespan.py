@@ -1,4 +1,4 @@
-"""What the plugin does at start, and what it does on events."""
+"""What the plugin does at start and on events."""
 
 from __future__ import annotations
 

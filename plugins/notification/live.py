@@ -22,8 +22,8 @@ from plugins.notification.settings import NotificationSettings
 from plugins.rbac.api import USERS
 
 _BATCH = 100
-_MOST_PROGRESS = 100  # of what runs in the background for one person at once
-# a signal that wakes all listeners must neither exceed the driver's time limit nor crowd out requests
+_MOST_PROGRESS = 100  # background tasks of one user whose progress is shown
+# queries at once: when all listeners wake, their queries must neither time out in the driver nor crowd out requests
 _AT_ONCE = 16
 Result = TypeVar("Result")
 
@@ -41,7 +41,7 @@ class Listener:
         self.woken.set()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait until it is woken, for `seconds` at most."""
+        """Wait until the listener is woken, for `seconds` at most."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self.woken.wait()
@@ -55,7 +55,7 @@ class Listeners:
         self._by_user: dict[Any, set[Listener]] = defaultdict(set)
         self._by_session: dict[Any, set[Listener]] = defaultdict(set)
         self._queries = asyncio.Semaphore(_AT_ONCE)
-        self.openings = SingleFlight()  # somebody's devices connect again at the same moment
+        self.openings = SingleFlight()  # the devices of one user often reconnect at the same moment
         database.changes.listen(SIGNALS.name, partial(self._wake, self._by_user, True))
         # so that the end of a session takes effect at once
         database.changes.listen(SESSIONS.name, partial(self._wake, self._by_session, False))
@@ -63,7 +63,7 @@ class Listeners:
 
     @contextmanager
     def listening(self, actor: Actor) -> Iterator[Listener]:
-        """Register a listener for the messages of the actor, as a context manager."""
+        """Register a listener for the messages of the actor while the block runs."""
         listener = Listener()
         places = ((self._by_user, actor.user_id), (self._by_session, actor.session_id))
         for listeners, key in places:
@@ -77,7 +77,7 @@ class Listeners:
                     del listeners[key]
 
     async def read(self, query: Callable[[], Awaitable[Result]]) -> Result:
-        """Return the result of a query for one WebSocket; few of them run at once."""
+        """Return the result of a query for one WebSocket; only a few such queries run at once."""
         async with self._queries:
             return await query()
 

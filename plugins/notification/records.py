@@ -27,7 +27,7 @@ from plugins.api import (
 _KEPT_SECONDS = 180 * 86_400
 MAX_TITLE, MAX_BODY, MAX_RECIPIENTS = 200, 2000, 1000
 
-# `inbox.own_store` makes every store over it, so that users read their own messages only
+# handlers read it only through `inbox.own_store`, so that users see only their own messages
 MESSAGES = Collection(
     name="notification_messages",
     title="Notification",
@@ -72,7 +72,7 @@ MESSAGES = Collection(
     internal=("title_en", "body_en"),
 )
 
-# one document for each user, written when their messages change: it wakes WebSockets on every instance
+# one document for each user, written when their messages change, which wakes WebSockets on every instance
 SIGNALS = Collection(
     name="notification_signals",
     title="NotificationSignal",

@@ -34,7 +34,7 @@ from plugins.system.records import CONFIG, CONFIG_BODY, CONFIG_UPDATE, CONFIGS
 
 Record = dict[str, Any]
 CHANGING_EVENT = Event("system.config.changing", values=dict)
-_SHOWN = 64  # most faults, and most characters of an unknown key, that a response repeats
+_SHOWN = 64  # the most errors, and the most characters of an unknown key, that a response contains
 
 
 class Configs:
@@ -60,12 +60,12 @@ class Configs:
         return await self._stored.current()
 
     async def put(self, values: Mapping[str, Any]) -> None:
-        """Set options without a request, at a start."""
+        """Set options without a request, while the service starts."""
         for key, value in values.items():
             await self._database.store(CONFIGS).update(key, {"value": self.options[key].check(value), "changed": True})
 
     async def prepare(self) -> None:
-        """Create a record for each option without one, so that it has a version."""
+        """Create a record for each option that has none, so that it has a version."""
         store = self._database.store(CONFIGS)
         present = {record["id"] for record in await store.find()}
         for key in self.options.keys() - present:
@@ -115,8 +115,8 @@ async def change_configs(
 ) -> dict[str, Record]:
     """Set valid values of options in the running transaction; return the records by key.
 
-    Raises 40302 if only super administrators may change one of them, 40902 where one has another version than that of
-    `versions`. A listener of `system.config.changing` may refuse the new values.
+    Raises 40302 if only super administrators may change one of them, and 40902 if one has another version than the one
+    in `versions`. A listener of `system.config.changing` may refuse the new values.
     """
     if not req.actor.is_super:
         await _refuse_guarded(req, values)
@@ -129,7 +129,7 @@ async def change_configs(
 
 
 async def _refuse_guarded(req: Request, values: Mapping[str, Any]) -> None:
-    """Raise 40302 if a guarded option changes; a form may send the current value back."""
+    """Raise 40302 if a `super_only` option changes; a form may send the current value back."""
     options = req.part(Configs).options
     guarded = [key for key in values if options[key].super_only]
     stored = {record["id"]: record for record in await req.store(CONFIGS).find({"_id": {"$in": guarded}})}
@@ -144,7 +144,7 @@ async def public(req: Request) -> Record:
 
 
 def _named(configs: Configs, key: str) -> Option:
-    """The option of this key. Raises 40400 if no loaded plugin declares it."""
+    """Return the option with this key. Raises 40400 if no loaded plugin declares it."""
     if key not in configs.options:
         raise ApiError(NOT_FOUND)
     return configs.options[key]

@@ -25,7 +25,8 @@ PROTECTED = ("auth", "core", "rbac", "system")
 async def reset(req: Request) -> dict[str, Any]:
     """Hard-delete every record of the named plugins and what refers to them; return how many, by collection.
 
-    It is no transaction, as none could hold so much. After a time-out the same request continues with the rest.
+    This is not a transaction, which could not hold so many writes. After a time-out, sending the same request again
+    continues with the rest.
     """
     modules = req.body["modules"]
     catalogue = req.part(Catalogue)

@@ -1,4 +1,4 @@
-"""Which values of a dictionary stand in records: these items are disabled, not deleted."""
+"""Which values of a dictionary are used by records: such items can be disabled, but not deleted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plugins.system.messages import ITEM_USED
 
 
 async def refuse_lost(req: Request, type: str, before: Iterable[Mapping[str, Any]], after: Iterable[Any]) -> None:
-    """Raise 40901 where a record has the value of an item that is among the items `before`, and not `after`."""
+    """Raise 40901 if a record has the value of an item that is in `before` but no longer in `after`."""
     lost = {item["value"] for item in before} - {item["value"] for item in after}
     for collection, path in _bound(req.part(Catalogue).collections.values(), type) if lost else ():
         found = await req.system_store(collection).find_one({path: {"$in": sorted(lost)}})
@@ -20,7 +20,7 @@ async def refuse_lost(req: Request, type: str, before: Iterable[Mapping[str, Any
 
 
 def _bound(collections: Iterable[Collection], type: str) -> Iterator[tuple[Collection, str]]:
-    """The collections with fields that are bound to the dictionary, and the paths of these fields in queries."""
+    """Yield each collection with a field that is bound to the dictionary, and the path of the field in queries."""
     for collection in collections:
         for path, field in fields_in(collection.read):
             if field.dictionary == type:

@@ -1,4 +1,4 @@
-"""The periodic jobs of all plugins: when each ran last on any instance, with what result, and when it is due."""
+"""The periodic jobs of all plugins: when each last ran on any instance, with what result, and when it is next due."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ JOB = shape(
 
 
 async def list_jobs(req: Request) -> list[dict[str, Any]]:
-    """Return the jobs, by name."""
+    """Return the periodic jobs, sorted by name."""
     jobs = req.part(Jobs)
     runs = await jobs.last_runs()
     known = sorted(jobs.periodic, key=lambda job: job.name)
@@ -72,7 +72,7 @@ def _result(last: LastRun) -> str:
         return "waiting"
     if last.ended is not None:
         return "failed" if last.fault else "succeeded"
-    # the instance that runs it renews its lease
+    # `due` is the end of the lease, which the instance that runs the job renews: if it has passed, the instance is gone
     return "running" if last.due is not None and last.due > utc_now() else "killed"
 
 

@@ -1,6 +1,7 @@
 """Texts in two languages: a request reads and writes the one of its `Accept-Language`.
 
-The field itself holds the Chinese text and `<field>_en` the English one. A missing English text reads as the Chinese.
+The field itself holds the Chinese text and `<field>_en` the English one. A missing English text is read as
+the Chinese one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ def read(record: Mapping[str, Any], name: str, language: Language) -> Any:
 
 
 def store(values: Mapping[str, Any], name: str, language: Language, *, new: bool) -> dict[str, Any]:
-    """Return `values` with the text `name` moved to the field of `language`; a new record sets the Chinese one too."""
+    """Return `values` with the text `name` stored for `language`, and for a new record as the Chinese text too."""
     stored = dict(values)
     if language == "en" and name in stored:
         stored[f"{name}_en"] = stored[name] if new else stored.pop(name)

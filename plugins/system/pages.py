@@ -1,4 +1,4 @@
-"""Pages of rows in memory, with the query parameters and the response of a list of records."""
+"""Pages of rows in memory, with the same query parameters and response as a list of records."""
 
 from __future__ import annotations
 

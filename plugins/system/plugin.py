@@ -7,7 +7,7 @@ from plugins.system.menus import MENUS
 from plugins.system.options import OPTIONS
 from plugins.system.records import CONFIGS, DICTIONARIES
 
-# what every field with these two values is called by in tables
+# the labels that tables show for every field with these two values
 STATUS = Dictionary(
     "system_status",
     Message("启用状态", "Status"),

@@ -39,7 +39,7 @@ PROCESS = shape(
 
 
 async def list_processes(req: Request) -> list[dict[str, Any]]:
-    """Return the processes, by number."""
+    """Return the processes, sorted by number."""
     states = await req.part(Processes).all_states(b"metrics\n")
     return [_present(one) for one in states]
 

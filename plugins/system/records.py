@@ -72,7 +72,7 @@ DICTIONARIES = Collection(
         ),
     },
     indexes=(Index("type", unique=True),),
-    # an item holds `label_en`, `declared` and `edited` besides
+    # each item also holds `label_en`, `declared` and `edited`
     internal=("name_en", "declared", "edited"),
 )
 

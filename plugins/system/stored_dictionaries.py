@@ -1,4 +1,4 @@
-"""The dictionaries as administrators have them now, for the core: a snapshot that changes on any instance invalidate."""
+"""The current dictionaries with the edits of administrators, for the core. A change on any instance reloads them."""
 
 from __future__ import annotations
 
