@@ -45,7 +45,10 @@ async def list_logins(req: Request) -> Page:
 
 
 async def _get_manageable_user(req: Request, user_id: Any) -> dict[str, Any]:
-    """Return the user. Raises 40400 outside the caller's data scope, 40300 or 40302 if the caller may not manage it."""
+    """Return a user whom the caller may manage.
+
+    Raises 40400 outside the caller's data scope, and 40300 or 40302 as `may_manage` does.
+    """
     user = await req.store(USERS).get(user_id)
     await may_manage(req, user)
     return user

@@ -55,7 +55,7 @@ async def give_back(req: Request, state: str) -> None:
 
 
 async def _use(req: Request, state: str, owners: dict[str, Any]) -> None:
-    """Use up the state by one conditional update, so that only one of two callers can. A refusal does not use it up."""
+    """Use up the state by one conditional update, so that only one of two callers can. A refusal leaves it unused."""
     states = req.system_store(WECOM_STATES)
     usable = {"_id": _hash(state), "used_at": None, "expires_at": {"$gt": req.now}}
     if await states.update_where({**usable, **owners}, {"used_at": req.now}) is None:

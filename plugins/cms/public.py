@@ -32,7 +32,7 @@ LISTED = tuple(name for name in PUBLIC_SUMMARY.fields or {} if name not in ("id"
 
 
 def filter_public(tree: CategoryTree, now: datetime) -> dict[str, Any]:
-    """Return the filter of public articles: not deleted, past their `published_at`, and in a public category.
+    """Return the filter for public articles: not deleted, past their `published_at`, and in a public category.
 
     Drafts and archived articles have no `published_at`.
     """

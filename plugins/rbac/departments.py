@@ -52,7 +52,7 @@ async def update(req: Request) -> dict[str, Any]:
 
 
 async def _may_replace(req: Request, leader_id: int | None) -> None:
-    """Refuse to replace a leader who holds more than the caller: a leader approves requests of the department."""
+    """Raise 40300 or 40302 unless the caller may manage the leader, who approves requests of the department."""
     leader = await req.system_store(USERS).find_one({"_id": leader_id}) if leader_id is not None else None
     if leader is not None:
         await may_manage(req, leader)

@@ -66,7 +66,7 @@ async def run(service: Service, id: Any) -> None:
 
 
 async def _build_request(service: Service, handover: Record) -> Request:
-    """Return a request by the creator of the handover, even if their account is disabled or deleted by now."""
+    """Return a request by the creator of the handover, which is finished even if that account is disabled or gone."""
     user_id = handover["creator_id"]
     actor = await service.part(Directory).actor_of(user_id) or Actor(user_id=user_id)
     return Request(service, "POST", "/handover", handover["request_id"], {}, "", actor=actor, scope=ALL_ROWS)

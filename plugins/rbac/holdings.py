@@ -18,7 +18,7 @@ class Held:
     count: int
 
     def shown(self, language: Language) -> Record:
-        """Return it as an item of a response, in `language`."""
+        """Return the holding and its count as an item of a response, in `language`."""
         label = self.holding.name.text(language)
         return {**key_of(self.holding), "label": label, "count": self.count}
 

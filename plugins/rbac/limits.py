@@ -51,7 +51,7 @@ def make_refusal(reason: Message) -> ApiError:
 
 
 async def may_manage(req: Request, user: Record) -> None:
-    """Require that the caller holds every right of this user, so that control of the account adds none.
+    """Require that the caller holds every right of this user, so that control of the account adds no rights.
 
     Disabled roles count too. Users may always manage their own account.
     """

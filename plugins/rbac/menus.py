@@ -1,4 +1,4 @@
-"""The menus of the plugin, and titles of permissions. Administrators edit menus by `menu_records.py`."""
+"""The menus of the plugin, and titles of permissions. Administrators edit menus through `menu_records.py`."""
 
 from plugins.api import Menu, Message, page
 

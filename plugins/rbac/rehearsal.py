@@ -1,6 +1,6 @@
 """Rehearsals: who would gain or lose which operations and rows by a change of roles, users, menus or departments.
 
-The handler of the change makes it in a transaction that is rolled back.
+The change is made by its own handler, in a transaction that is rolled back.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from plugins.rbac.policy import unite
 
 MOST_COUNTS = 5_000  # each is a command that uses an index
 _AT_ONCE = 20
-_BREATH = 100  # people after whom other requests get a turn, as making filters takes time
+_BREATH = 100  # after this many people other requests get a turn, because making filters takes time
 _Key = tuple[str, str]
 
 

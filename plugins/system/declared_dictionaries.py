@@ -12,7 +12,7 @@ Record = dict[str, Any]
 
 
 async def synchronise(database: Database, catalogue: Catalogue) -> None:
-    """Add new dictionaries and items and update changed ones. What is no longer declared stays, but is editable."""
+    """Add new dictionaries and items and update changed ones. What is no longer declared stays, but may be deleted."""
     store = database.store(DICTIONARIES)
     present = {record["type"]: record for record in await store.find()}
     new = [_make_record(dictionary, {}) for dictionary in catalogue.dictionaries if dictionary.type not in present]
